@@ -4,11 +4,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Client } from "../kit/client.ts";
 import type { FaultName } from "./fake.ts";
 import { gerbang } from "../kit/service.ts";
-import { Tour, type Way, givesBack, ways } from "./tour.ts";
+import { Tour, type Travelled, type Way, givesBack, ways } from "./tour.ts";
 
 const refundOf = (way: Way): string =>
   givesBack(way) === "nothing" ? "not by this way" : `${givesBack(way)} succeeded`;
 
+/** The first order of each provider. */
+const orders = new Map<string, Travelled>();
 let tour: Tour;
 beforeAll(async () => {
   tour = await Tour.start();
@@ -26,9 +28,19 @@ test.each([...new Set(ways.map(({ code }) => code))])(
       await tour.travel(client, first),
       ...(await Promise.all(others.map((way) => tour.travel(client, way)))),
     ];
+    orders.set(code, travelled[0] ?? expect.unreachable());
     expect(travelled.map(({ method, channel, status, refund }) => [method, channel, status, refund])).toEqual(
       travelled.map((way) => [way.method, way.channel, "succeeded", refundOf(way)]),
     );
+  },
+);
+
+test.each(["midtrans", "xendit", "stripe"])(
+  "what somebody gives back in %s's dashboard reaches an operator, and moves nothing here",
+  async (code) => {
+    const order = orders.get(code) ?? expect.unreachable();
+    const found = await tour.refundElsewhere(new Client(tour.service.demo), order);
+    expect(found).toEqual({ kinds: ["refund_elsewhere"], status: "partially_refunded" });
   },
 );
 

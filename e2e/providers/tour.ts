@@ -11,10 +11,10 @@ import { bankNames, walletNames } from "../../gateway/src/providers/xendit/chann
 import { Client, operate } from "../kit/client.ts";
 import { type Demo, Service, freePort } from "../kit/service.ts";
 import type { Fake, FaultName } from "./fake.ts";
-import { midtransFake } from "./midtrans/fake.ts";
+import { type MidtransControl, midtransFake } from "./midtrans/fake.ts";
 import { type SnapControl, snapFake } from "./snap/fake.ts";
-import { stripeFake } from "./stripe/fake.ts";
-import { xenditFake } from "./xendit/fake.ts";
+import { type StripeControl, stripeFake } from "./stripe/fake.ts";
+import { type XenditControl, xenditFake } from "./xendit/fake.ts";
 
 /** Where an order goes: an entry of acquirers.json, a method and a bank or wallet. */
 export interface Way {
@@ -103,7 +103,14 @@ const WAIT_MS = 15_000;
 const POLL_MS = 400;
 
 /** One of each; those of SNAP can ask us for a bill, too. */
-type Fakes = Readonly<Record<Way["code"], Fake> & Record<"doku" | "bri", { control: SnapControl }>>;
+type Fakes = Readonly<
+  Record<Way["code"], Fake> &
+    Record<"doku" | "bri", { control: SnapControl }> & {
+      midtrans: { control: MidtransControl };
+      xendit: { control: XenditControl };
+      stripe: { control: StripeControl };
+    }
+>;
 
 /** A service that speaks to all of them, and their fakes. `stop` takes everything down. */
 export class Tour {
@@ -295,6 +302,25 @@ export class Tour {
       return status !== "pending";
     });
     return `${back} ${ended}`;
+  }
+
+  /**
+   * A paid order of which somebody gives a part back in the provider's dashboard. Gives what an operator then finds open about it, and how
+   * the payment stands here.
+   */
+  async refundElsewhere(client: Client, way: Travelled): Promise<{ kinds: string[]; status: string }> {
+    if (way.code === "doku" || way.code === "bri") throw new Error(`${way.code} is not told to tell`);
+    await this.fakes[way.code].control.refundElsewhere(this.keyOf(way.reference), PART_MINOR);
+    const open = async (): Promise<string[]> => {
+      const found = (await operate(this.demo, "GET", "/reconciliation-exceptions?status=open&limit=100")) as {
+        data: { kind: string; operation: string }[];
+      };
+      return found.data.filter(({ operation }) => operation === way.reference).map(({ kind }) => kind);
+    };
+    let kinds: string[] = [];
+    const path = `/v1/payments/${way.reference}`;
+    const status = await this.until(client, path, async () => (kinds = await open()).length > 0);
+    return { kinds, status };
   }
 
   /**

@@ -164,7 +164,7 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
       receive({ headers, body }) {
         if (headers.authorization !== code) throw new Fault("SIGNATURE_INVALID");
         const told = reportOf(body);
-        const about = told.kind === "dispute" ? told.paymentOperationKey : told.operationKey;
+        const about = "paymentOperationKey" in told ? told.paymentOperationKey : told.operationKey;
         const words = acquirer.voice?.words("report", about);
         return { kind: "reports", reports: [told], ...(words && { words }) };
       },

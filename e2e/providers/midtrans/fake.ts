@@ -38,8 +38,10 @@ export interface MidtransControl extends FakeControl {
   challenge(key: string, verdict?: "accept" | "deny"): Promise<void>;
   /** A card's capture is settled there, as it is every night: from now on it can be refunded in parts. */
   settle(key: string): Promise<void>;
-  /** A card's payment is charged back. How that ends is told outside their API. */
-  chargeback(key: string): Promise<void>;
+  /** A card's payment is charged back, or a part of it. How that ends is told outside their API. */
+  chargeback(key: string, status?: "chargeback" | "partial_chargeback"): Promise<void>;
+  /** Somebody gives a part of a payment back in their dashboard, or all of it. */
+  refundElsewhere(key: string, amountMinor?: number): Promise<void>;
   /** A transfer that was settled is taken back by the bank. */
   reverse(key: string): Promise<void>;
   /** What inquiries say of an order is late, or is not any more. */
@@ -163,8 +165,24 @@ class MidtransFake implements MidtransControl {
     await this.become(this.orderOf(key), "deny");
   }
 
-  async chargeback(key: string): Promise<void> {
-    await this.become(this.orderOf(key), "chargeback");
+  async chargeback(key: string, status: "chargeback" | "partial_chargeback" = "chargeback"): Promise<void> {
+    await this.become(this.orderOf(key), status);
+  }
+
+  async refundElsewhere(key: string, amountMinor?: number): Promise<void> {
+    const order = this.orderOf(key);
+    const rest = order.amount - refundedOf(order);
+    order.refunds.push({
+      refund_chargeback_id: ++this.refundCount,
+      // "If not passed, Midtrans creates a new one."
+      refund_key: randomUUID(),
+      refund_amount: rupiahText(amountMinor === undefined ? rest : amountMinor / 100),
+      created_at: localTime(Date.now()),
+      reason: "asked for by mail",
+      refund_method: "online",
+      bank_confirmed_at: localTime(Date.now()),
+    });
+    await this.become(order, refundedOf(order) === order.amount ? "refund" : "partial_refund");
   }
 
   async dispute(key: string, status: "open" | "won" | "lost"): Promise<void> {

@@ -144,6 +144,25 @@ describe("a refund", () => {
     expect(await refund(settled({ amountMinor: 5_000_000n }))).toMatchObject({ status: "pending" });
   });
 
+  test("that somebody makes in their dashboard, and a part charged back, are told by the inquiry, and nothing of ours is", async () => {
+    const of = await paid({ method: "card" });
+    const part = of({ amountMinor: 5_000_000n });
+    const { paymentOperationKey: key } = part;
+    const astray = async () => {
+      const known = await rig.ask(
+        rig.ordered({ operationKey: key, method: "card", providerIds: part.paymentProviderIds }),
+      );
+      return known.known ? known.astray : undefined;
+    };
+    await rig.control.settle(key);
+    await refund(part);
+    expect(await astray()).toEqual([]);
+    await rig.control.refundElsewhere(key, 5_000_000);
+    expect(await astray()).toEqual(["refund"]);
+    await rig.control.chargeback(key, "partial_chargeback");
+    expect(await astray()).toEqual(["dispute", "refund"]);
+  });
+
   test("of a transfer is refused: their API gives none back", async () => {
     const request = (await paid({ method: "va" }))({});
     await expect(refund(request)).rejects.toMatchObject({ name: "AcquirerRefused", unavailable: false });

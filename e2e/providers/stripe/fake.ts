@@ -32,6 +32,8 @@ export interface StripeFakeOptions {
 }
 
 export interface StripeControl extends FakeControl {
+  /** Somebody gives a part of a payment back in their dashboard. */
+  refundElsewhere(paymentKey: string, amountMinor: number): Promise<void>;
   /** The endpoint, once it is known. */
   endpoint(url: string): void;
   /** Their name of the newest dispute of a payment. */
@@ -260,6 +262,12 @@ class MadeUpStripe {
         this.account.decideRefund(refund, status);
         const type = status === "failed" ? "refund.failed" : "refund.updated";
         await this.notifyAll([[type, refundObject(refund)]], 1);
+      },
+      refundElsewhere: async (paymentKey, amountMinor) => {
+        const { intent } = this.newest(paymentKey);
+        const form = { payment_intent: intent?.id ?? "", amount: String(amountMinor) };
+        const refund = this.account.createRefund(form, "succeeded");
+        await this.notifyAll([["refund.created", refundObject(refund)]], 1);
       },
       dispute: (paymentKey, status) => this.dispute(paymentKey, status),
       fault: (name, times) => this.server.fault(name, times),

@@ -42,6 +42,8 @@ interface Opened {
 export interface XenditControl extends FakeControl {
   /** As after the time for which keys are kept: a request with one of them is a new one. */
   forgetKeys(): void;
+  /** Somebody gives a part of a payment back in their dashboard. */
+  refundElsewhere(key: string, amountMinor: number): Promise<void>;
 }
 
 export async function xenditFake(options: XenditFakeOptions): Promise<Fake & { control: XenditControl }> {
@@ -108,6 +110,20 @@ class XenditFake {
         failure_code: status === "failed" ? "REFUND_FAILED" : null,
       });
       await this.notify(`refund.${status}`, refund);
+    },
+    refundElsewhere: async (key, amountMinor) => {
+      const { payment } = this.openedOf(key);
+      if (payment === undefined) throw new Error(`${key} is not paid`);
+      const { status, body } = this.refund({
+        payment_request_id: payment.payment_request_id,
+        reference_id: randomUUID(),
+        amount: amountMinor / 100,
+        currency: payment.currency,
+        reason: "REQUESTED_BY_CUSTOMER",
+      });
+      if (status !== 200) throw new Error(`${key} is not refunded: ${JSON.stringify(body)}`);
+      Object.assign(body as Fields, { status: "SUCCEEDED" });
+      await this.notify("refund.succeeded", body as Fields);
     },
     disputes: { isProven: false },
     dispute: async (key, status) => {

@@ -102,8 +102,14 @@ export type Standing =
 /** What a person says of a payment that is questioned. */
 export type Judgement = "approve" | "refuse";
 
+/**
+ * Money of a payment that an acquirer has moved without us. refund: given back, by a refund that we never asked for. unlisted_refund: given
+ * back, and it does not say by which refund. dispute: a part is charged back, and it does not say how much.
+ */
+export type Astray = "refund" | "unlisted_refund" | "dispute";
+
 /** What an acquirer knows of an operation key. `known: false` is a promise: it is not there, and never will be. */
-export type Known = { known: false } | ({ known: true; standing: Standing } & Opened);
+export type Known = { known: false } | ({ known: true; standing: Standing; astray?: readonly Astray[] } & Opened);
 
 export type KnownRefund = { known: false } | ({ known: true } & Refunded);
 
@@ -125,7 +131,13 @@ export interface ReportedDispute {
   respondBy?: Micros | undefined;
 }
 
-export const reportKinds = ["payment", "refund", "look", "dispute"] as const satisfies Report["kind"][];
+export const reportKinds = [
+  "payment",
+  "refund",
+  "look",
+  "dispute",
+  "refund_elsewhere",
+] as const satisfies Report["kind"][];
 
 /**
  * What an acquirer reports on its own account. It may come late, twice, or in another order than it happened. `look` says only that
@@ -144,6 +156,12 @@ export type Report =
       /** Or `ProviderIds.account`, of an acquirer that names a contested payment by its own name. */
       paymentOperationKey: string;
       dispute: ReportedDispute;
+    }
+  | {
+      /** Money of this payment was given back, and not by a refund of ours. */
+      kind: "refund_elsewhere";
+      /** Or `ProviderIds.account`. */
+      paymentOperationKey: string;
     };
 
 /** A request of an acquirer to us. */

@@ -17,15 +17,15 @@ export function exceptionNeeds(
   return kinds.map((kind) => exceptionNeed({ book, operationId: id, attempt, kind }));
 }
 
-/** Records an exception once. */
+/** Records an exception once. Gives false when it was recorded before, whether it is open or closed. */
 export function recordException(
   { set, realNow }: { set: WorkingSet; realNow: Micros },
   { book, id, kind: operationKind, gatewayCode }: Operation,
   attempt: number,
   kind: ExceptionKind,
-): void {
+): boolean {
   const key = { book, operationId: id, attempt, kind };
-  if (set.get(exceptions, key)) return;
+  if (set.get(exceptions, key)) return false;
   set.insert(exceptions, {
     ...key,
     uuid: newId("exception", realNow),
@@ -35,6 +35,7 @@ export function recordException(
     closedAt: undefined,
     note: undefined,
   });
+  return true;
 }
 
 /** Closes one with what was done about it. Gives undefined when there is none, or it is closed. */

@@ -10,6 +10,7 @@ import { maskedBody } from "../providers/mask.ts";
 import { billOf } from "./bills.ts";
 import { callAcquirer, logException } from "./calls.ts";
 import { disputeReport, linkOf } from "./dispute-reports.ts";
+import { refundElsewhere } from "./astray.ts";
 import { lookAgain, paymentNotification } from "./notifications.ts";
 import { type Operation, type OperationName, operationKey, readOperationKey, wasCalled } from "./operation.ts";
 import { operationOfRow, selectOperation, selectOperationOfAccount } from "./operations.sql.ts";
@@ -39,7 +40,7 @@ export function openNotifications(server: FastifyInstance, parts: AcquiringParts
       if (next.taken === "taken" && !next.isEarlier) continue;
       if (next.taken !== "taken") outcome = next;
       const { words } = heard;
-      const operationKey = report.kind === "dispute" ? report.paymentOperationKey : report.operationKey;
+      const operationKey = namedBy(report);
       const reason = next.taken === "taken" ? "earlier attempt" : next.taken;
       const stray: Stray = { gatewayCode: code, reason, operationKey, kind: report.kind, words };
       await parts.database.query(keepStray(stray, parts.clock.now()));
@@ -88,6 +89,11 @@ function unknownOperation(): Fault {
   return new Fault("OBJECT_NOT_FOUND", { message: "No such operation was asked of this acquirer." });
 }
 
+/** Our operation key, or the account by which an acquirer names a payment. */
+function namedBy(report: Report): string {
+  return "paymentOperationKey" in report ? report.paymentOperationKey : report.operationKey;
+}
+
 /** Commits one report. Throws only what may be over when the acquirer says it again. */
 async function takeReport(
   parts: AcquiringParts,
@@ -95,8 +101,8 @@ async function takeReport(
   report: Report,
   said: Said | undefined,
 ): Promise<Outcome> {
-  const named = report.kind === "dispute" ? report.paymentOperationKey : report.operationKey;
-  const isNamedByAccount = report.kind === "dispute" || report.kind === "look";
+  const named = namedBy(report);
+  const isNamedByAccount = report.kind !== "payment" && report.kind !== "refund";
   const name = readOperationKey(named) ?? (isNamedByAccount ? await nameOfAccount(parts, code, named) : undefined);
   const kind = report.kind === "refund" ? "refund" : "payment";
   if (!name || (report.kind !== "look" && name.kind !== kind)) return { taken: "unknown operation" };
@@ -160,6 +166,12 @@ async function commit(
       const link = await linkOf(database, name.book, code, dispute.id);
       const heard: Said | undefined = said && { ...said, words: [...said.words, ...confirmed] };
       const command = disputeReport(merchant, operation, { gatewayCode: code, dispute, link, said: heard });
+      const exception = await lanes.move(merchantId, command);
+      if (exception) logException(parts.log, operation, exception);
+      return true;
+    }
+    case "refund_elsewhere": {
+      const command = refundElsewhere(merchant, { ...operation, attempt: name.attempt }, said);
       const exception = await lanes.move(merchantId, command);
       if (exception) logException(parts.log, operation, exception);
       return true;

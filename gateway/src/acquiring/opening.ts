@@ -1,8 +1,9 @@
 // The opening of a payment at an acquirer, as pure commands: what each result of a call or an inquiry makes of it, and how the same request
 // goes on after GATEWAY_ERROR.
-import type { Opened, Standing } from "../acquirers/acquirer.ts";
+import type { Astray, Opened, Standing } from "../acquirers/acquirer.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { recordException, exceptionNeeds } from "./exceptions.ts";
+import { astrayNeeds, recordAstray } from "./astray.ts";
 import { type Operation, withProviderIds } from "./operation.ts";
 import { questioned } from "./questioned.ts";
 import { operations } from "./operations.sql.ts";
@@ -28,7 +29,7 @@ import { accept, applyStanding, objectionTo, reroute, notificationNeeds } from "
 export type OpenResult = { said?: readonly Said[] } &
   /** `isOver`: it was asked about a payment that nobody is to pay any more, and so to be ended there, too. */
   (
-    | ({ kind: "known"; standing: Standing; isOver?: boolean } & Opened)
+    | ({ kind: "known"; standing: Standing; isOver?: boolean; astray?: readonly Astray[] } & Opened)
     | { kind: "refused" }
     | { kind: "absent" }
     | { kind: "unknown" }
@@ -63,6 +64,7 @@ function needsOf(operation: Operation): Need[] {
     ...paymentNeeds(book, id),
     need(operations, { book, id }),
     ...exceptionNeeds(operation, ["receipt", "forgotten"]),
+    ...astrayNeeds(operation),
     ...(idempotencyKey === undefined ? [] : [need(openKeys, { book, key: idempotencyKey })]),
   ];
 }
@@ -137,7 +139,13 @@ function known(
   context: CommandContext,
   operation: Operation,
   payment: Payment,
-  { instructions, standing, providerIds, isTold }: Extract<OpenResult, { kind: "known" }> & { isTold: boolean },
+  {
+    instructions,
+    standing,
+    providerIds,
+    isTold,
+    astray = [],
+  }: Extract<OpenResult, { kind: "known" }> & { isTold: boolean },
 ): Concluded {
   const { gatewayCode } = operation;
   const accepted = accept(context, payment, { gatewayCode, instructions });
@@ -148,9 +156,10 @@ function known(
     isTold,
     standing: standing.status,
   });
-  if (!objection) return done;
-  recordException(context, operation, operation.attempt, "receipt");
-  return { ...done, exception: "receipt" };
+  const [moved] = recordAstray(context, operation, after, astray);
+  if (objection) recordException(context, operation, operation.attempt, "receipt");
+  const exception = objection ? "receipt" : moved;
+  return exception === undefined ? done : { ...done, exception };
 }
 
 /** The outcome is unknown: the request gets GATEWAY_TIMEOUT, and a worker inquires later. */

@@ -280,7 +280,7 @@ export class Bench {
   }
 
   private isAbout(report: Report, key: string): boolean {
-    const named = report.kind === "dispute" ? report.paymentOperationKey : report.operationKey;
+    const named = "paymentOperationKey" in report ? report.paymentOperationKey : report.operationKey;
     return named === key || (named !== undefined && named === this.idsOf(key)?.account);
   }
 

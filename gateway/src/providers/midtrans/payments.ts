@@ -11,6 +11,7 @@ import {
 import { type Micros, SECOND, wireTime } from "../../ground/clock.ts";
 import { channelOf } from "../profile.ts";
 import { type Transaction, madeAt, readTransaction, standingOf, statusCodeOf } from "./answers.ts";
+import { astrayIn } from "./astray.ts";
 import { definiteNo, saysAlreadyThere } from "./errors.ts";
 import { type Context, FOUND, type Host, type Tried, printable, refusal } from "./host.ts";
 import { instructionsOf, redirect } from "./instructions.ts";
@@ -127,8 +128,9 @@ export class Payments {
     const providerIds = { ...request.providerIds, ...idsOf(transaction) };
     const instructions =
       this.pageOf(request) ?? instructionsOf(transaction, request, this.host.plainOnLoopback) ?? undefined;
+    const astray = astrayIn(transaction);
     if (instructions || standing.status !== "waiting" || request.providerIds)
-      return { known: true, instructions: instructions ?? toldBefore(request), standing, providerIds };
+      return { known: true, instructions: instructions ?? toldBefore(request), standing, astray, providerIds };
     return this.recover(request, transaction, context);
   }
 

@@ -38,6 +38,18 @@ test.each([
   expect(reports(event(type, { ...ours, status }))).toEqual([expected]);
 });
 
+const theirs = refund({ metadata: {}, payment_intent: "pi_1" });
+
+test.each([
+  ["made in their dashboard", theirs],
+  ["of another program", { ...theirs, metadata: { operation_key: "No!" } }],
+  ["without metadata", refund({ payment_intent: "pi_1" })],
+  ["that is pending", { ...theirs, status: "pending" }],
+  ["of no status", { ...theirs, status: null }],
+])("a refund %s is told by their name for its payment", (_name, object) => {
+  expect(reports(event("refund.created", object))).toEqual([{ kind: "refund_elsewhere", paymentOperationKey: "pi_1" }]);
+});
+
 const contested = dispute({ payment_intent: "pi_1", amount: 100, currency: "idr", status: "needs_response" });
 
 test.each([
@@ -60,7 +72,9 @@ test.each([
   ["a page of another program", "checkout.session.completed", checkoutSession({ metadata: {} })],
   ["a page of nobody", "checkout.session.completed", checkoutSession({})],
   ["a key that is none of ours", "checkout.session.completed", checkoutSession({ metadata: { operation_key: "No!" } })],
-  ["a refund made in their dashboard", "refund.created", refund({ metadata: {} })],
+  ["a refund of a charge without a payment_intent", "refund.created", { ...theirs, payment_intent: null }],
+  ["a refund made in their dashboard that has failed", "refund.created", { ...theirs, status: "failed" }],
+  ["what becomes of such a refund", "refund.updated", theirs],
   ["an inquiry of a bank", "charge.dispute.created", { ...contested, status: "warning_needs_response" }],
   ["a dispute of a charge without a payment_intent", "charge.dispute.created", { ...contested, payment_intent: null }],
   ["an event nobody asked for", "customer.created", { metadata: { operation_key: "k1.stripe.1" } }],

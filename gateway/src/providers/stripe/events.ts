@@ -17,6 +17,7 @@ const eventSchema = z.object({
 /** What our objects there carry. Objects of other programs on the same account carry something else, or nothing. */
 const ours = z.object({ metadata: z.object({ operation_key: z.string().regex(/^[a-z0-9.]{1,64}$/) }) });
 const refundStatus = z.object({ status: z.string() });
+const refundedPayment = z.object({ payment_intent: z.string().regex(/^\w{1,64}$/), status: z.string().nullish() });
 
 /** Stripe repeats whatever is not answered with 2xx for three days, so that everything that was understood is answered alike. */
 const received: ProviderReply = {
@@ -62,13 +63,24 @@ export function heardOf(body: Buffer, account: Account): Heard {
 function reportsOf(type: string, object: Record<string, unknown>, account: Account): Report[] {
   if (disputeEvents.has(type)) return disputeReports(object, account);
   const operationKey = ours.safeParse(object).data?.metadata.operation_key;
-  if (operationKey === undefined) return [];
+  if (operationKey === undefined) return type === "refund.created" ? refundElsewhere(object) : [];
   if (pageEvents.has(type)) return [{ kind: "look", operationKey }];
   if (!refundEvents.has(type)) return [];
   // Nothing follows a failure. Everything else may be older than what is known by now.
   const status = refundStatus.safeParse(object).data?.status;
-  const isOver = status === "failed" || status === "canceled";
+  const isOver = isUndone(status);
   return [isOver ? { kind: "refund", operationKey, status: "failed" } : { kind: "look", operationKey }];
+}
+
+/** Somebody has made it in their dashboard, or another program: whether its payment is ours is seen by their name for it. */
+function refundElsewhere(object: Record<string, unknown>): Report[] {
+  const read = refundedPayment.safeParse(object).data;
+  if (!read || isUndone(read.status)) return [];
+  return [{ kind: "refund_elsewhere", paymentOperationKey: read.payment_intent }];
+}
+
+function isUndone(status: string | null | undefined): boolean {
+  return status === "failed" || status === "canceled";
 }
 
 /** A dispute names its payment by their own name alone: no metadata of ours is in it. */

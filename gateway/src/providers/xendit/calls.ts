@@ -185,8 +185,10 @@ export class XenditCalls implements AcquirerCalls {
     const standing = await this.standing(stood, limit, tell);
     const channel = this.channelOf(request);
     const { instructions, providerIds } = this.opened(request, channel, stood);
-    const payment = standing.status === "paid" ? { payment: standing.receipt.transactionId } : {};
-    return { known: true, standing, instructions, providerIds: { ...providerIds, ...payment } };
+    const payment = standing.status === "paid" ? standing.receipt.transactionId : undefined;
+    // A refund of theirs names its payment so: `account` is what a payment is found by when an acquirer does not know our key.
+    const names = payment === undefined ? {} : { payment, account: payment };
+    return { known: true, standing, instructions, providerIds: { ...providerIds, ...names } };
   }
 
   private async standing(

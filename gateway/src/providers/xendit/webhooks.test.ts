@@ -35,6 +35,26 @@ test.for<[string, Record<string, unknown>, string]>([
   expect(read(event(name, data))).toEqual(look(key));
 });
 
+test.for([
+  ["a name of theirs", { reference_id: "90392F42-d98a-49ef-a7f3-abcezas123" }],
+  ["a name that has the form of ours, and not of a refund", { reference_id: KEY }],
+  ["no name", { reference_id: null }],
+] as const)(
+  "a refund under %s was made in their dashboard, and is told by their name for its payment",
+  ([, change]) => {
+    expect(read(event("refund.succeeded", refund({ status: "SUCCEEDED", ...change })))).toMatchObject({
+      kind: "reports",
+      reports: [{ kind: "refund_elsewhere", paymentOperationKey: PAYMENT }],
+    });
+  },
+);
+
+test("of a refund that nobody here knows they need not tell again", () => {
+  const heard = read(event("refund.succeeded", refund({ reference_id: null })));
+  if (heard.kind !== "reports") throw new Error("no report");
+  expect(heard.reply?.("unknown operation").status).toBe(200);
+});
+
 test("an envelope inside the envelope is opened, as the page on refunds shows it", () => {
   const inner = { event: "refund.succeeded", business_id: "5f27a14a9bf05c73dd040bc8", data: refund() };
   expect(read(event("refund.succeeded", inner))).toEqual(look(REFUND_KEY));
@@ -42,6 +62,11 @@ test("an envelope inside the envelope is opened, as the page on refunds shows it
 
 test.for<[string, Buffer]>([
   ["an event that is not known", event("payment_token.activation", payment())],
+  ["a refund of others that has failed", event("refund.failed", refund({ reference_id: null }))],
+  [
+    "a refund of others that names no payment",
+    event("refund.succeeded", refund({ reference_id: null, payment_id: null })),
+  ],
   ["a reference of another form", event("payment.capture", payment({ reference_id: "90392F42-d98a" }))],
   ["no reference", event("payment.capture", payment({ reference_id: undefined }))],
   ["no data", Buffer.from('{"event":"payment.capture"}')],

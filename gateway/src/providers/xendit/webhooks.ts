@@ -13,8 +13,9 @@ const envelopeSchema = z.object({ event: z.string().max(100), data: z.record(z.s
 /** Our keys look like this. What carries another reference belongs to somebody else's use of the same account. */
 const ourReference = z.object({ reference_id: z.string().regex(/^[a-z0-9.]{1,64}$/) });
 const idSchema = z.string().regex(/^[\x21-\x7e]{1,64}$/);
+const refundSchema = z.object({ reference_id: z.string().nullish(), payment_id: idSchema });
 
-const taken: Heard = { kind: "reply", reply: { status: 200, body: '{"received":true}' } };
+const taken = { kind: "reply", reply: { status: 200, body: '{"received":true}' } } as const satisfies Heard;
 
 /** What a notification means. Throws MALFORMED_JSON, or VALIDATION_ERROR with the field that cannot be read. */
 export function readWebhook(body: Buffer): Heard {
@@ -40,9 +41,19 @@ const events: ReadonlySet<string> = new Set([
 ]);
 
 function eventOf(event: string, data: Record<string, unknown> | undefined): Heard {
+  const refund = event === "refund.succeeded" ? refundSchema.safeParse(data).data : undefined;
+  // Its reference is none of ours: somebody has made it in their dashboard. It is told to a person and books nothing, so the token is proof enough.
+  if (refund && !isRefundOfOurs(refund.reference_id)) {
+    const paymentOperationKey = refund.payment_id;
+    return { kind: "reports", reports: [{ kind: "refund_elsewhere", paymentOperationKey }], reply: () => taken.reply };
+  }
   const reference = ourReference.safeParse(data);
   if (!events.has(event) || !reference.success) return taken;
   return { kind: "reports", reports: [{ kind: "look", operationKey: reference.data.reference_id }] };
+}
+
+function isRefundOfOurs(reference: string | null | undefined): boolean {
+  return typeof reference === "string" && /^rfd[a-z0-9.]{1,61}$/.test(reference);
 }
 
 /** The page on refund notifications shows an envelope inside the envelope; its schema and the other pages show one. */

@@ -38,6 +38,7 @@ const kinds: Record<NonNullable<Schema<"StrayMessage">["kind"]>, string> = {
   refund: "Refund",
   dispute: "Dispute",
   look: "Some change",
+  refund_elsewhere: "Refund made by somebody else",
 };
 
 const reasons: Record<Schema<"StrayMessage">["reason"], string> = {

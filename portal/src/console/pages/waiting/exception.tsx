@@ -19,9 +19,12 @@ const meanings: Record<Schema<"ExceptionKind">, string> = {
   refund_after_failure: "A refund was carried out that had failed here: payer and merchant both have the money.",
   refund_twice: "A refund was carried out under two operation keys.",
   refund_undone: "A refund was carried out and failed afterwards: neither the payer nor the merchant has the money.",
+  refund_elsewhere:
+    "The acquirer gave money of this payment back, and nobody here asked for it. Nothing is booked, and this is told once. Compare the amounts in its dashboard with the refunds below, and tell the merchant, who still has the money here. To take it out, record a dispute of that amount on the payment and decide it for the payer; of late money return the receipt. Do not refund it here: the payer would have it twice.",
   receipt: "Money was reported again with other particulars, or beyond all measure.",
   forgotten: "The acquirer does not know a payment any more that it had taken.",
-  dispute: "It tells of a dispute that does not fit what is recorded here.",
+  dispute:
+    "It tells of a dispute that does not fit what is recorded here, or of a part and not how much. Nothing is booked. Ask it for the amount, and record a dispute of that amount on the payment where none is here yet.",
   evidence: "It did not take the merchant's evidence: hand it on by its own pages, before its due time.",
 };
 

@@ -1,0 +1,56 @@
+// Money that moved at an acquirer without us: a person is told, once for each payment. How much it was is told nowhere or not proven, so
+// nothing is booked.
+import type { Astray } from "../acquirers/acquirer.ts";
+import { type CommandContext, bookCommand } from "../commands/command-context.ts";
+import type { Merchant } from "../merchants/directory.ts";
+import type { Payment } from "../payments/payment.ts";
+import type { Command } from "../store/lane.ts";
+import type { Need } from "../store/working-set.ts";
+import type { ExceptionKind } from "./exception.ts";
+import { exceptionNeeds, recordException } from "./exceptions.ts";
+import { keepWords } from "./keep-words.ts";
+import type { Operation } from "./operation.ts";
+import type { Said } from "./words.ts";
+
+/** What a command needs that calls `recordAstray`. */
+export function astrayNeeds(operation: Pick<Operation, "book" | "id" | "attempt">): Need[] {
+  return exceptionNeeds(operation, ["refund_elsewhere", "dispute"]);
+}
+
+/** Records what an inquiry says of money that moved without us. Gives what is new. */
+export function recordAstray(
+  context: CommandContext,
+  operation: Operation,
+  payment: Payment,
+  astray: readonly Astray[],
+): ExceptionKind[] {
+  const kinds = new Set(astray.flatMap((one) => kindOf(one, payment)));
+  return [...kinds].filter((kind) => recordException(context, operation, operation.attempt, kind));
+}
+
+function kindOf(astray: Astray, { status, refundPendingMinor }: Payment): ExceptionKind[] {
+  if (astray === "dispute") return ["dispute"];
+  if (astray === "refund") return ["refund_elsewhere"];
+  // Where a refund was asked for here, that is what was given back; of money that never paid this there is nothing to refund.
+  return status === "succeeded" && refundPendingMinor === 0n ? ["refund_elsewhere"] : [];
+}
+
+/** Takes an acquirer's word that it gave money of a payment back, by no refund of ours. Gives what is new. */
+export function refundElsewhere(
+  merchant: Merchant,
+  operation: Operation,
+  said: Said | undefined,
+): Command<ExceptionKind | undefined> {
+  return bookCommand(
+    { merchant, book: operation.book },
+    {
+      name: "take refund made elsewhere",
+      needs: exceptionNeeds(operation, ["refund_elsewhere"]),
+      execute(context) {
+        keepWords(context, operation, said);
+        const isNew = recordException(context, operation, operation.attempt, "refund_elsewhere");
+        return isNew ? "refund_elsewhere" : undefined;
+      },
+    },
+  );
+}
