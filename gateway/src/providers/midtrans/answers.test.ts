@@ -90,7 +90,7 @@ describe("the standing", () => {
     ["PENDING", undefined, { status: "waiting" }],
     ["authorize", "accept", { status: "processing" }],
     ["capture", "accept", paid],
-    ["capture", "challenge", { status: "processing" }],
+    ["capture", "challenge", { status: "processing", isQuestioned: true }],
     ["capture", "deny", { status: "failed" }],
     ["capture", undefined, paid],
     ["settlement", "accept", paid],
