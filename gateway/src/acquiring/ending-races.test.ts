@@ -134,6 +134,16 @@ test.each<[string, OpenResult, string]>([
   },
 );
 
+test("cancelled during its creation, told to be there and then gone: the same request is answered all the same", () => {
+  const { payment, operation, begun } = start(unopened, { step: "calling", idempotencyKey: KEY });
+  const name = { book, id: payment.reference, kind: "payment", attempt: 1 } as const;
+  const told = begun.when(paymentNotification(merchant, name, "kawah", { standing: waiting })).when(cancel(payment));
+  const lost = told.when(conclude(operation, { kind: "unknown" }));
+  const gone = lost.when(conclude(current(lost, operation), { kind: "absent" }));
+  expect(current(gone, operation)).toMatchObject({ step: "done", idempotencyKey: undefined, dueAt: undefined });
+  expect(repeated(gone, operation)).toBe("201");
+});
+
 test.each(["planned", "retryable"] as const)(
   "cancelled while its operation is %s, nobody is called any more, and the same creation says what became of it",
   (step) => {

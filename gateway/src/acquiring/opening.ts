@@ -122,9 +122,16 @@ export function concludeOpening(
 }
 
 /** Nothing is left to do at the acquirer. */
-function close(parts: OpeningParts, { set }: CommandContext, operation: Operation, payment: Payment): { reply: Reply } {
-  set.update(operations, { ...operation, step: "done", dueAt: undefined });
-  return { reply: parts.createdReply(payment) };
+function close(
+  parts: OpeningParts,
+  { set, now }: CommandContext,
+  operation: Operation,
+  payment: Payment,
+): { reply: Reply } {
+  const answer = parts.createdReply(payment);
+  set.update(operations, { ...operation, step: "done", idempotencyKey: undefined, dueAt: undefined });
+  completeKey(set, keptKey(operation, payment), answer, now);
+  return { reply: answer };
 }
 
 /** Whether we or the acquirer have said, since the call or the inquiry began, that something happened: the answer may be older than that. */
