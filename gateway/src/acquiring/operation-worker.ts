@@ -8,6 +8,8 @@ import { performRefund } from "./refund-operations.ts";
 /** Calls under way at the same time; to one acquirer, so that one that does not answer keeps nobody else waiting. */
 const CALLS_MAX = 192;
 const ACQUIRER_CALLS_MAX = 48;
+/** Of which inquiries, and the ends of payments that follow them, may have so many: thousands of them never keep a refund waiting. */
+const ACQUIRER_INQUIRIES_MAX = 32;
 const CLAIM_MAX = 16;
 
 export interface DueParts extends AcquiringParts {
@@ -23,8 +25,9 @@ export async function performDue(parts: DueParts, book: Book): Promise<void> {
 /** Takes up what is due of all books, and waits for no call before it takes up more. */
 export class DueOperations {
   private readonly parts: DueParts;
-  /** Calls under way, by acquirer. */
-  private readonly calls = new Map<string, number>();
+  /** Calls under way, by acquirer; and those of them that are inquiries. */
+  private readonly calls = new Counts();
+  private readonly inquiries = new Counts();
   private readonly underWay = new Set<Promise<void>>();
   private polling: Promise<void> | undefined;
   private stopping = false;
@@ -51,23 +54,39 @@ export class DueOperations {
     const { database, clock } = this.parts;
     for (let claimed = CLAIM_MAX; claimed === CLAIM_MAX && !this.stopping;) {
       if (this.underWay.size > CALLS_MAX - CLAIM_MAX) return;
-      const busy = [...this.calls].filter(([, count]) => count > ACQUIRER_CALLS_MAX - CLAIM_MAX).map(([code]) => code);
-      const rows = await database.query(claimOperations(clock.now(), { limit: CLAIM_MAX, busy }));
+      const busy = this.calls.over(ACQUIRER_CALLS_MAX - CLAIM_MAX);
+      const inquiring = this.inquiries.over(ACQUIRER_INQUIRIES_MAX - CLAIM_MAX);
+      const rows = await database.query(claimOperations(clock.now(), { limit: CLAIM_MAX, busy, inquiring }));
       for (const row of rows) this.start(operationOfRow(row));
       claimed = rows.length;
     }
   }
 
   private start(operation: Operation): void {
-    const { gatewayCode: code } = operation;
-    this.calls.set(code, (this.calls.get(code) ?? 0) + 1);
+    const { gatewayCode: code, step } = operation;
+    const counts = step === "calling" ? [this.calls] : [this.calls, this.inquiries];
+    for (const count of counts) count.add(code, 1);
     const call = perform(this.parts, operation).finally(() => {
-      const others = (this.calls.get(code) ?? 1) - 1;
-      if (others > 0) this.calls.set(code, others);
-      else this.calls.delete(code);
+      for (const count of counts) count.add(code, -1);
       this.underWay.delete(call);
     });
     this.underWay.add(call);
+  }
+}
+
+/** How many of something each acquirer has. */
+class Counts {
+  private readonly of = new Map<string, number>();
+
+  add(code: string, change: 1 | -1): void {
+    const count = (this.of.get(code) ?? 0) + change;
+    if (count > 0) this.of.set(code, count);
+    else this.of.delete(code);
+  }
+
+  /** Those that have more than this. */
+  over(most: number): string[] {
+    return [...this.of].filter(([, count]) => count > most).map(([code]) => code);
   }
 }
 

@@ -110,11 +110,17 @@ limit 1`,
 
 /**
  * Claims what is due, for a while and for this worker alone: a planned call is made, about everything else the worker inquires
- * what became of it. Of one book or of all, but for acquirers that are busy. Gives the operations as they are after it.
+ * what became of it. Of one book or of all, but for acquirers that are `busy`, and for inquiries at those that are `inquiring`. Gives the
+ * operations as they are after it.
  */
 export function claimOperations(
   realNow: Micros,
-  { limit, book, busy = [] }: { limit: number; book?: Book; busy?: readonly string[] },
+  {
+    limit,
+    book,
+    busy = [],
+    inquiring = [],
+  }: { limit: number; book?: Book; busy?: readonly string[]; inquiring?: readonly string[] },
 ): Statement {
   return {
     name: "claim acquirer operations",
@@ -122,7 +128,7 @@ export function claimOperations(
   select merchant_id, environment, operation_id
   from acquirer_operations
   where due_at <= $1::timestamptz and ($4::uuid is null or (merchant_id, environment) = ($4::uuid, $5::text::environment))
-    and gateway_code <> all ($6::text[])
+    and gateway_code <> all ($6::text[]) and (step = 'planned' or gateway_code <> all ($7::text[]))
   order by due_at
   limit $3::integer
   for update skip locked
@@ -140,6 +146,7 @@ returning o.*`,
       book ? uuidOf(book.merchantId) : null,
       book?.environment,
       busy,
+      inquiring,
     ],
   };
 }

@@ -5,9 +5,12 @@ import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { type ScriptedAcquirer, report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import type { Standing } from "../acquirers/acquirer.ts";
+import { SECOND, systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { verifyBook } from "../ledger/verify.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
+import { claimOperations } from "./operations.sql.ts";
 
 let service: TestService;
 let other: TestService;
@@ -60,6 +63,7 @@ afterEach(async () => {
     expect(await verifyBook(reader, { merchantId, environment })).toMatchObject({ wrong: undefined });
 });
 
+const sandboxOf = (merchant: string): Book => ({ merchantId: merchant, environment: "sandbox" });
 const newKey = (): string => `key-${crypto.randomUUID()}`;
 const outcome = ({ status, headers, json }: Answer): string =>
   [status, json?.error?.code ?? json?.status, headers.get("x-idempotent-replay") && "replay"].filter(Boolean).join(" ");
@@ -437,6 +441,24 @@ test("a cancelled payment is ended at its acquirer, and what was said is kept", 
   expect(await read(reference)).toMatchObject({ status: "canceled" });
   expect(await events(reference)).toEqual(["created", "canceled"]);
   kawah.voice = undefined;
+});
+
+test("an inquiry is not claimed of an acquirer that has enough of them, and a planned call is", async () => {
+  const { reference } = (await create(byCard())).json;
+  const claim = async (inquiring: string[]): Promise<string[]> => {
+    const hour = 3_600 * SECOND;
+    const statement = claimOperations(systemClock.now() + hour, { limit: 100, book: sandboxOf(merchantId), inquiring });
+    return (await reader.query(statement)).map(({ operation_id }) => operation_id as string);
+  };
+  expect(await claim(["kawah"])).toEqual([]);
+  expect(await claim(["lawu"])).toContain(uuidOf(reference));
+  await asOwner(service.database, (owner) =>
+    owner.query(
+      "update acquirer_operations set step = 'planned', due_at = now() + interval '1 minute' where operation_id = $1",
+      [uuidOf(reference)],
+    ),
+  );
+  expect(await claim(["kawah"])).toContain(uuidOf(reference));
 });
 
 test("an approval is followed by a call: the worker makes it, and the merchant is told when it has an answer", async () => {
