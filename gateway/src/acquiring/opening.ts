@@ -159,10 +159,7 @@ function known(
   const objection = objectionTo(context, accepted, gatewayCode, standing);
   const after = objection ? accepted : applyStanding(context, accepted, gatewayCode, standing);
   const told = questioned(withProviderIds(operation, providerIds), standing, parts.acquirer(gatewayCode));
-  const done = opened(parts, context, told, after, {
-    isTold,
-    standing: standing.status,
-  });
+  const done = opened(parts, context, told, after, { isTold, standing: standing.status });
   const [moved] = recordAstray(context, operation, after, astray);
   if (objection) recordException(context, operation, operation.attempt, "receipt");
   const exception = objection ? "receipt" : moved;
@@ -192,43 +189,62 @@ function keptKey({ book, idempotencyKey }: Operation, { createdAt }: Payment): K
   return { book, key: idempotencyKey, firstSeenAt: createdAt };
 }
 
-/**
- * The acquirer has it: the request is answered, and a worker inquires from time to time while the payer may pay there; at once where
- * `isTold`.
- */
+/** How an answer is to be taken. `isTold`: it may be older than what was told meanwhile. */
+interface Heard {
+  isTold: boolean;
+  standing: Standing["status"];
+}
+
+/** The acquirer has it: the request is answered, and a worker inquires as long as `nextLook` says. */
 function opened(
   parts: OpeningParts,
   context: CommandContext,
   operation: Operation,
   payment: Payment,
-  { isTold, standing }: { isTold: boolean; standing: Standing["status"] } = { isTold: false, standing: "waiting" },
+  heard: Heard = { isTold: false, standing: "waiting" },
 ): { reply: Reply } {
-  const { set, merchant, now, realNow } = context;
-  const { status, expiresAt } = payment;
-  const acquirer = parts.acquirer(operation.gatewayCode);
-  const own = acquirer?.asksAfterMs(instructionRequest(parts, merchant, payment));
-  const open = status === "pending" || status === "processing";
-  // A notification may be lost: before its time is over a payment at a remote acquirer is inquired about, and after it once more.
-  const atEnd = Math.max(expiresAt - now - LAST_INQUIRY, LAST_INQUIRY);
-  const after = open && own !== undefined ? own * 1_000 : atEnd;
-  // Over here, it is ended there next, where that was not tried yet; what cannot be ended there is inquired about once more.
-  const isLeft = isUnpaid(status) && standing === "waiting" && (isTold || expiresAt - now > LAST_INQUIRY);
-  // Money that is on its way comes, or does not, whoever still wants it: until then its notification may be lost.
-  const isComing = isUnpaid(status) && standing === "processing";
-  const remote = acquirer?.remote === true;
-  const follows = open ? own !== undefined || remote : remote && (isLeft || isComing);
-  const isRepeated = open ? operation.step === "following" : isComing;
-  const later = isRepeated ? nextInquiry(operation.inquiries, realNow) : realNow + after;
+  const { set, now } = context;
   const answer = parts.createdReply(payment);
+  const dueAt = nextLook(parts, context, operation, payment, heard);
   set.update(operations, {
     ...operation,
-    step: follows ? "following" : "done",
+    step: dueAt === undefined ? "done" : "following",
     idempotencyKey: undefined,
     inquiries: operation.step === "following" ? operation.inquiries + 1 : 0,
-    dueAt: follows ? (isTold ? realNow : later) : undefined,
+    dueAt,
   });
   completeKey(set, keptKey(operation, payment), answer, now);
   return { reply: answer };
+}
+
+/** When a worker inquires next about a payment that its acquirer has; undefined when there is nothing left to learn. */
+function nextLook(
+  parts: OpeningParts,
+  { merchant, now, realNow }: CommandContext,
+  operation: Operation,
+  payment: Payment,
+  { isTold, standing }: Heard,
+): Micros | undefined {
+  const { status, expiresAt } = payment;
+  const acquirer = parts.acquirer(operation.gatewayCode);
+  const own = acquirer?.asksAfterMs(instructionRequest(parts, merchant, payment));
+  const remote = acquirer?.remote === true;
+  // A notification may be lost: before its time is over a payment at a remote acquirer is inquired about, and after it once more.
+  const atEnd = realNow + Math.max(expiresAt - now - LAST_INQUIRY, LAST_INQUIRY);
+  const again = nextInquiry(operation.inquiries, realNow);
+  if (status === "pending" || status === "processing") {
+    if (own === undefined && !remote) return undefined;
+    if (isTold) return realNow;
+    if (operation.step === "following") return again;
+    return own === undefined ? atEnd : realNow + own * 1_000;
+  }
+  if (!remote || !isUnpaid(status)) return undefined;
+  // Money that is on its way comes, or does not, whoever still wants it: until then its notification may be lost.
+  if (standing === "processing") return isTold ? realNow : again;
+  if (standing !== "waiting") return undefined;
+  // Over here, it is ended there next, where that was not tried yet; what cannot be ended there is inquired about once more.
+  if (isTold) return realNow;
+  return expiresAt - now > LAST_INQUIRY ? atEnd : undefined;
 }
 
 /** The acquirer refused: the next candidate is called. When none is left, the merchant's next try goes on, or a worker's. */

@@ -49,7 +49,7 @@ function worker() {
   const operations = new DueOperations(parts as unknown as DueParts);
   return {
     poll: () => operations.poll(),
-    add(step: OperationStep, gatewayCode: string, count: number) {
+    add: (step: OperationStep, gatewayCode: string, count: number): void => {
       for (let one = 0; one < count; one++)
         due.push(anOperation(newId("payment", NOW), { step, gatewayCode, dueAt: NOW }));
     },
@@ -57,7 +57,7 @@ function worker() {
       underWay.filter(
         ({ operation }) => operation.gatewayCode === gatewayCode && (operation.step === "calling") === calls,
       ).length,
-    async end(count: number) {
+    end: async (count: number): Promise<void> => {
       for (const { end } of underWay.splice(0, count)) end();
       await new Promise(setImmediate);
     },
