@@ -8,7 +8,8 @@ import type { Clock, Micros } from "../src/ground/clock.ts";
 import { createLog } from "../src/ground/log.ts";
 import { createMetrics } from "../src/ground/metrics.ts";
 import { reply } from "../src/ground/reply.ts";
-import { createdView } from "../src/payments/payment.ts";
+import type { KeyRecord } from "../src/idempotency/idempotency.sql.ts";
+import { type Payment, createdView } from "../src/payments/payment.ts";
 import { Circuits } from "../src/routing/circuit.ts";
 import type { RoutingTable } from "../src/routing/routing.ts";
 import { NOW, book } from "./given.ts";
@@ -69,5 +70,18 @@ export function movableClock(at: Micros = NOW): Clock & { at: Micros } {
     now() {
       return this.at;
     },
+  };
+}
+
+/** The key of the request that brought a payment about, while nobody has answered it. */
+export function keyInProgress(key: string, { createdAt }: Pick<Payment, "createdAt">): KeyRecord {
+  return {
+    book,
+    key,
+    endpoint: "POST /v1/payments",
+    bodyDigest: Buffer.alloc(32, 1),
+    firstSeenAt: createdAt,
+    status: undefined,
+    response: undefined,
   };
 }

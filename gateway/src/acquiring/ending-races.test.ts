@@ -2,7 +2,7 @@
 // for ever or in a hurry. Method: pure commands in any order; then each race by itself, and a clock that moves past all ends.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { anOperation, callParts, movableClock, openingParts } from "../../test/acquiring.ts";
+import { anOperation, callParts, keyInProgress, movableClock, openingParts } from "../../test/acquiring.ts";
 import { NOW, type Then, book, given, merchantWith, ownerWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { nothing } from "../../test/refunds.ts";
@@ -10,7 +10,7 @@ import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import { AcquirerRefused, type Standing } from "../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
-import { type KeyRecord, openKeys } from "../idempotency/idempotency.sql.ts";
+import { openKeys } from "../idempotency/idempotency.sql.ts";
 import type { Payment } from "../payments/payment.ts";
 import { cancelPayment, expirePayment } from "../payments/payments.ts";
 import { payments } from "../payments/payments.sql.ts";
@@ -37,15 +37,7 @@ const DAY: Micros = 86_400 * SECOND;
 function start(changes: Partial<Payment> = {}, of: Partial<Operation> = {}, offsetSeconds = 0) {
   const payment = aPayment({ gatewayCode: "kawah", ...changes });
   const operation = anOperation(payment.reference, { step: "following", dueAt: NOW + 60 * SECOND, ...of });
-  const record: KeyRecord = {
-    book,
-    key: KEY,
-    endpoint: "POST /v1/payments",
-    bodyDigest: Buffer.alloc(32, 1),
-    firstSeenAt: payment.createdAt,
-    status: undefined,
-    response: undefined,
-  };
+  const record = keyInProgress(KEY, payment);
   const begun = given({
     rows: [row(payments, payment), row(operations, operation), row(openKeys, record)],
     offsetSeconds,

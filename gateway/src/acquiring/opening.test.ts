@@ -2,7 +2,7 @@
 // command over each result in each step of an operation; then fail-over, release, resume, and any results in any order.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anOperation, openingParts } from "../../test/acquiring.ts";
+import { anOperation, keyInProgress, openingParts } from "../../test/acquiring.ts";
 import { NOW, type Then, book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { nothing } from "../../test/refunds.ts";
@@ -12,7 +12,7 @@ import { simulatedAcquirers } from "../acquirers/simulated.ts";
 import { SECOND } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
-import { type KeyRecord, openKeys } from "../idempotency/idempotency.sql.ts";
+import { openKeys } from "../idempotency/idempotency.sql.ts";
 import type { Payment } from "../payments/payment.ts";
 import { payments, routedPayments } from "../payments/payments.sql.ts";
 import { type PaymentStatus, paymentStatuses } from "../payments/states.ts";
@@ -41,15 +41,7 @@ const paid = (transactionId = "t-1", amountMinor = 1_000_000n): Standing => ({
 function waiting(changes: Partial<Payment> = {}, operation: Partial<Operation> = {}) {
   const payment = aPayment({ gatewayCode: undefined, instructions: undefined, ...changes });
   const current = anOperation(payment.reference, { idempotencyKey: KEY, ...operation });
-  const record: KeyRecord = {
-    book,
-    key: KEY,
-    endpoint: "POST /v1/payments",
-    bodyDigest: Buffer.alloc(32, 1),
-    firstSeenAt: payment.createdAt,
-    status: undefined,
-    response: undefined,
-  };
+  const record = keyInProgress(KEY, payment);
   const start = given({ rows: [row(payments, payment), row(operations, current), row(openKeys, record)] });
   return { payment, operation: current, record, start };
 }

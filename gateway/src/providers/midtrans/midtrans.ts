@@ -1,6 +1,7 @@
 // The connector of Midtrans: charges by its Core API, pages for cards by Snap, inquiries and refunds. README.md says what it was read from.
 import type { AcquirerCalls } from "../../acquirers/acquirer.ts";
 import { type Clock, systemClock } from "../../ground/clock.ts";
+import { definiteOnly } from "../caller.ts";
 import { type OpenAcquirer, capabilitiesOf, provider } from "../profile.ts";
 import { check } from "./check.ts";
 import { confirmDispute } from "./disputes.ts";
@@ -36,8 +37,8 @@ export function midtransAcquirer(
       deadlineMs: profile.deadline_ms,
       open: (request, signal, tell) => payments.open(request, { signal, tell }),
       ask: (request, signal, tell) => payments.ask(request, { signal, tell }),
-      cancel: (request, signal, tell) => payments.cancel(request, { signal, tell }),
-      judge: (request, judgement, signal, tell) => payments.judge(request, judgement, { signal, tell }),
+      cancel: (request, signal, tell) => definiteOnly(payments.cancel(request, { signal, tell })),
+      judge: (request, judgement, signal, tell) => definiteOnly(payments.judge(request, judgement, { signal, tell })),
       refund: (request, signal, tell) => refunds.refund(request, { signal, tell }),
       askRefund: (request, signal, tell) => refunds.askRefund(request, { signal, tell }),
       receive: ({ body }) => notification(body, host.key.accepted()),

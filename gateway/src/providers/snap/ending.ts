@@ -1,6 +1,7 @@
 // How a payment is ended before its time. Virtual accounts alone can be: no page shows how a QR code or a wallet's page is taken back that
 // nobody has paid.
 import { AcquirerRefused, type OpenRequest, type Standing, type Tell } from "../../acquirers/acquirer.ts";
+import { definiteOnly } from "../caller.ts";
 import type { ProviderMethod } from "../profile.ts";
 import { readAccountStatus, readDeleted } from "./answers.ts";
 import type { SnapClient } from "./client.ts";
@@ -35,13 +36,7 @@ export async function endPayment(
   // What is not known to be there is not ended either: asked about, it would be made again.
   if (channel === undefined || found?.isTold !== true)
     throw new Error(`${code}: it is not known yet which account is to be ended`);
-  try {
-    await deleteIt(provider, request, { channel, account: found.account }, signal, tell);
-  } catch (error) {
-    // That nothing could be sent now is no word on whether it can be ended.
-    if (error instanceof AcquirerRefused && error.unavailable) throw new Error(error.message, { cause: error });
-    throw error;
-  }
+  await definiteOnly(deleteIt(provider, request, { channel, account: found.account }, signal, tell));
 }
 
 interface Place {
