@@ -157,7 +157,12 @@ from (
   order by l.request_id desc
   limit $4::integer
 ) l
-left join idempotency_keys k using (merchant_id, environment, idempotency_key)
+left join lateral (
+  select endpoint, status, first_seen_at
+  from idempotency_keys
+  where merchant_id = $1::uuid and environment = $2::environment and idempotency_key = l.idempotency_key
+  limit 1
+) k on true
 cross join lateral (
   select ${counted}
   from request_log o

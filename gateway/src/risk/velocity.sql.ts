@@ -33,16 +33,20 @@ const keyColumns: Columns<VelocityKey> = {
   most: ["integer", ({ most }) => most],
 };
 
-// Identities begin with their book's time in milliseconds, so the primary key is in the order of time.
-const recent = `select p.payment_id
+// Identities begin with their book's time in milliseconds, so the primary key is in the order of time. Without an order, and with few
+// merchants, the planner reads the whole table from its oldest row, and expects to meet enough recent ones soon.
+const newest = (whose: string): string => `(select p.payment_id
     from payments p
-    where p.merchant_id = k.merchant_id and p.environment = k.environment and p.payment_id >= b.first_id`;
+    where p.merchant_id = k.merchant_id and p.environment = k.environment and p.payment_id >= b.first_id${whose}
+    order by p.payment_id
+    limit k.most)`;
+const ofMerchant = newest("");
 
 // One statement a batch, whatever contacts its customers gave. A telephone is under either key, an address under the first:
 // looking for it under the second as well costs less than a statement of its own.
-const ofContact = `(${recent} and p.customer_key = decode(k.contact_key, 'hex'))
+const ofContact = `${newest(" and p.customer_key = decode(k.contact_key, 'hex')")}
     union all
-    (${recent} and p.phone_key = decode(k.contact_key, 'hex'))`;
+    ${newest(" and p.phone_key = decode(k.contact_key, 'hex')")}`;
 
 function velocityTable(name: LockedTable, payments: string): Table<VelocityKey, Velocity> {
   const text = `select k.merchant_id, k.environment, k.contact_key, k.most, b.clock_offset_seconds, c.payments
@@ -58,10 +62,9 @@ cross join lateral (
   limit 1
 ) b
 cross join lateral (
-  select count(*)::integer as payments
+  select least(count(*), k.most)::integer as payments
   from (
     ${payments}
-    limit k.most
   ) bounded
 ) c`;
   return {
@@ -83,5 +86,5 @@ cross join lateral (
   };
 }
 
-export const merchantVelocity = velocityTable("merchant velocity", recent);
+export const merchantVelocity = velocityTable("merchant velocity", ofMerchant);
 export const customerVelocity = velocityTable("customer velocity", ofContact);
