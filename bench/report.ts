@@ -21,7 +21,7 @@ export function tell(result: Result): void {
     [result.baseline, `${result.baseline_per_s} a second`],
     ["ratio", `${result.ratio.toFixed(2)} (aim ${result.aim}: ${result.met ? "met" : "MISSED"})`],
     ["latency p50 / p99", `${result.p50_ms} / ${result.p99_ms} ms`],
-    ["CPU a request, service + PostgreSQL", result.cpu_us ? `${cpuOf(result)} µs` : WITHOUT_PROC],
+    ["CPU a request, service + PostgreSQL", result.cpu_us ? `${cpuOf(result)} µs` : NOT_MEASURED],
     ...(result.cpu_aim_us === undefined ? [] : [["CPU of both", cpuAim(result)] as [string, string]]),
     ["memory of the service", result.memory_mib === undefined ? WITHOUT_PROC : `${result.memory_mib} MiB`],
     ["failed requests", result.errors],
@@ -50,11 +50,14 @@ function cpuAim({ cpu_us, cpu_aim_us = Infinity }: Result): string {
   return `${both} µs (aim ${cpu_aim_us}: ${both <= cpu_aim_us ? "met" : "MISSED"})`;
 }
 
+/** Cases that fill a book first. */
+const BY_ROWS: ReadonlySet<string> = new Set(["growth", "portal"]);
+
 /** Keeps a result, and draws all that are kept. */
 export function keep(result: Result, { seconds, rows, processes }: Options, tree: CleanTree): void {
   mkdirSync(directory, { recursive: true });
   const write = (name: string, text: string): void => tree.write(join("results", name), text);
-  const extra = `${result.case === "growth" ? ` --rows ${rows}` : ""}${processes > 1 ? ` --processes ${processes}` : ""}`;
+  const extra = `${BY_ROWS.has(result.case) ? ` --rows ${rows}` : ""}${processes > 1 ? ` --processes ${processes}` : ""}`;
   const kept: Kept = {
     ...result,
     at: new Date().toISOString().slice(0, 16) + "Z",
