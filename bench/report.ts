@@ -51,7 +51,7 @@ function cpuAim({ cpu_us, cpu_aim_us = Infinity }: Result): string {
 }
 
 /** Cases that fill a book first. */
-const BY_ROWS: ReadonlySet<string> = new Set(["growth", "portal"]);
+const BY_ROWS: ReadonlySet<string> = new Set(["growth", "portal", "retention"]);
 
 /** Keeps a result, and draws all that are kept. */
 export function keep(result: Result, { seconds, rows, processes }: Options, tree: CleanTree): void {
