@@ -1,5 +1,6 @@
 // The case of the portal: what each page waits for while payments are created beside it, on a book that has many already.
 import { round, sound, warm, withReceiver } from "./case.ts";
+import { type FirstPage, firstPages } from "./first-page.ts";
 import { fill } from "./growth.ts";
 import type { Options, Result } from "./result.ts";
 import { type LoadReport, type Stage, rateOf } from "./stage.ts";
@@ -9,6 +10,8 @@ import { gerbang } from "../e2e/kit/service.ts";
 const CREATIONS_PER_S = 1_000;
 /** What a person does not notice. */
 const PAGE_P95_MAX_MS = 100;
+/** Of a browser that comes for the first time, to the page with its data. */
+const FIRST_PAGE_MAX_MS = 1_000;
 /** Days over which the payments are spread. */
 const PAST_DAYS = 91;
 /** People who look at the same time. */
@@ -51,7 +54,7 @@ interface Seen {
 }
 
 /** An owner of the demo merchant, signed in by the link that a development start makes. */
-async function signIn(stage: Stage): Promise<Record<string, string>> {
+async function signIn(stage: Stage): Promise<{ cookie: string; "x-merchant-id": string; "x-environment": string }> {
   const { origin, merchantId, signInToken } = stage.owner;
   const answer = await fetch(`${origin}/portal/v1/session/link`, {
     method: "POST",
@@ -92,7 +95,7 @@ const at = (sorted: readonly number[], share: number): number => sorted[Math.flo
 
 /**
  * Every page's data while a thousand payments a second are created and delivered beside it, on a book of so many `rows`. The rate is that of the
- * creations beside what was asked for; each page's p95 is in the notes.
+ * creations beside what was asked for; each page's p95 is in the notes, and how long a browser takes to its first page when nothing else runs.
  */
 export const portal = ({ seconds, rows, processes }: Options): Promise<Result> =>
   withReceiver({ processes }, async (stage) => {
@@ -110,23 +113,30 @@ export const portal = ({ seconds, rows, processes }: Options): Promise<Result> =
     const { origin } = stage.owner;
     const people = Array.from({ length: PEOPLE }, () => look(origin, headers, ending.signal));
     const run = await stage.load({ label: "run", seconds, ...load }).finally(() => ending.abort());
-    return result({ run, alone, seen: await Promise.all(people), rebuildSeconds, rebuilt: counted.code === 0, stage });
+    const seen = await Promise.all(people);
+    const first = await firstPages(origin, headers.cookie, headers["x-merchant-id"]);
+    return result({ run, alone, seen, first, rebuildSeconds, rebuilt: counted.code === 0, stage });
   });
 
 async function result(measured: {
   run: LoadReport;
   alone: LoadReport;
   seen: readonly Seen[];
+  first: readonly FirstPage[];
   rebuildSeconds: number;
   rebuilt: boolean;
   stage: Stage;
 }): Promise<Result> {
-  const { run, alone, seen, stage } = measured;
+  const { run, alone, seen, first, stage } = measured;
   const byPage = Object.keys(pages).map((page) => {
     const loads = seen.flatMap(({ loads }) => loads.get(page) ?? []).toSorted((a, b) => a - b);
     return { page, loads: loads.length, p50: at(loads, 0.5), p95: at(loads, 0.95) };
   });
   const slowest = byPage.toSorted((a, b) => b.p95 - a.p95)[0];
+  const quick = [
+    (slowest?.p95 ?? Infinity) <= PAGE_P95_MAX_MS,
+    ...first.map(({ took }) => (took.at(-1) ?? Infinity) < FIRST_PAGE_MAX_MS),
+  ];
   const wrong: Record<string, number> = {};
   for (const one of seen)
     for (const [what, times] of Object.entries(one.wrong)) wrong[what] = (wrong[what] ?? 0) + times;
@@ -142,7 +152,7 @@ async function result(measured: {
     baseline_per_s: round(rateOf(alone)),
     ratio: round(ratio, 2),
     aim: 0.97,
-    met: ratio >= 0.97 && (slowest?.p95 ?? Infinity) <= PAGE_P95_MAX_MS && sound({ ...run, errors }, { verified }),
+    met: ratio >= 0.97 && quick.every(Boolean) && sound({ ...run, errors }, { verified }),
     p50_ms: run.p50_ms,
     p99_ms: run.p99_ms,
     errors,
@@ -154,6 +164,12 @@ async function result(measured: {
       slowest_p95_ms: round(slowest?.p95 ?? 0, 1),
       ...Object.fromEntries(
         byPage.map(({ page, loads, p50, p95 }) => [page, `p50 ${round(p50, 1)} p95 ${round(p95, 1)} of ${loads}`]),
+      ),
+      ...Object.fromEntries(
+        first.map(({ page, took }) => [
+          `first page, ${page}`,
+          `p50 ${round(at(took, 0.5))} slowest ${round(took.at(-1) ?? 0)} ms of ${took.length}`,
+        ]),
       ),
       rebuild_s: round(measured.rebuildSeconds, 1),
       ...wrong,
