@@ -1,13 +1,25 @@
-// Names the tests that passed only at their second try: they are to be looked at, and fail nobody's work meanwhile.
-import type { Reporter, TestModule } from "vitest/node";
+// Names the tests that passed only at their second try, and what went wrong at the first: they are to be looked at, and fail nobody's work meanwhile.
+import type { Reporter, TestCase, TestModule } from "vitest/node";
+
+/** Of what went wrong, as a terminal shows it; the whole of a page or of a log is too much. */
+const TOLD_MAX_LINES = 12;
 
 export class SecondTries implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const found = modules.flatMap((module) =>
       [...module.children.allTests("passed")]
         .filter((test) => (test.diagnostic()?.retryCount ?? 0) > 0)
-        .map((test) => `  ${module.relativeModuleId} > ${test.fullName}`),
+        .flatMap((test) => [`  ${module.relativeModuleId} > ${test.fullName}`, ...firstErrors(test)]),
     );
     if (found.length > 0) process.stdout.write(`\nPassed only at the second try:\n${found.join("\n")}\n`);
   }
+}
+
+function firstErrors(test: TestCase): string[] {
+  return (test.result().errors ?? []).flatMap(({ message, diff, stacks }) => {
+    const [top] = stacks ?? [];
+    const place = top ? `\nat ${top.file}:${top.line}` : "";
+    const lines = `${message}${diff ? `\n${diff}` : ""}`.split("\n").slice(0, TOLD_MAX_LINES);
+    return [...lines, ...place.split("\n").filter(Boolean)].map((line) => `    ${line}`);
+  });
 }

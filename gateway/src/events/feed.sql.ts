@@ -1,11 +1,7 @@
 // The feed: committed events in the order of their transactions, without gaps. Reads only.
 import { type Book, bookArrays } from "../merchants/books.ts";
-import { GENUINE, HORIZON, type Position } from "../store/commit-order.ts";
+import { GENUINE, type Position } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
-
-export function selectHorizon(): Statement {
-  return { name: "horizon of the feed", text: `select ${HORIZON}::text as horizon` };
-}
 
 export interface FedRow extends Row {
   merchant_id: string;

@@ -44,7 +44,6 @@ export const requestOmissions = [
   "too_deep",
   "unproven",
 ] as const;
-export const responseOmissions = ["too_large", "not_json"] as const;
 export type Omission = (typeof requestOmissions)[number];
 
 export interface KeptBody {
