@@ -3,13 +3,14 @@
 import { once } from "node:events";
 import { type IncomingHttpHeaders, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ExamControl as FakeControl, FaultName } from "../../gateway/src/providers/exam/control.ts";
+import type { ExamControl, FaultName } from "../../gateway/src/providers/exam/control.ts";
 
-export {
-  type FaultName,
-  type ExamControl as FakeControl,
-  faultNames,
-} from "../../gateway/src/providers/exam/control.ts";
+export type { FaultName };
+
+export interface FakeControl extends ExamControl {
+  /** The next requests meet this fault; with `method`, the next requests of that method, whatever comes between them. */
+  fault(name: FaultName, times?: number, method?: string): void;
+}
 
 export interface FakeRequest {
   method: string;
@@ -59,7 +60,7 @@ export type Handler = (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>
 export class FakeServer {
   readonly deliveries: Delivered[] = [];
   private readonly server: Server;
-  private readonly faults: FaultName[] = [];
+  private readonly faults: { name: FaultName; method: string | undefined }[] = [];
   private url = "";
 
   /** `spared`: requests that no fault meets, such as one for a token. */
@@ -85,7 +86,7 @@ export class FakeServer {
           body: Buffer.concat(parts),
           fault: undefined,
         };
-        if (!spared(request)) request.fault = this.faults.shift();
+        if (!spared(request)) request.fault = this.nextFault(request.method);
         this.answer(handler, request, response).catch((error: unknown) =>
           send(response, { status: 599, body: String(error) }),
         );
@@ -100,8 +101,14 @@ export class FakeServer {
     return this.url;
   }
 
-  fault(name: FaultName, times = 1): void {
-    for (let time = 0; time < times && this.faults.length < KEPT_MAX; time++) this.faults.push(name);
+  fault(name: FaultName, times = 1, method?: string): void {
+    for (let time = 0; time < times && this.faults.length < KEPT_MAX; time++) this.faults.push({ name, method });
+  }
+
+  /** Takes the oldest fault that a request of this method may meet. */
+  private nextFault(method: string): FaultName | undefined {
+    const at = this.faults.findIndex((fault) => fault.method === undefined || fault.method === method);
+    return at < 0 ? undefined : this.faults.splice(at, 1)[0]?.name;
   }
 
   /** Sends a notification, and keeps what it was answered with. Throws when it cannot be delivered at all. */

@@ -1,6 +1,6 @@
 // An order through every way of every provider, each bank and wallet of theirs: a whole service, fakes of all, one payment each, paid and
 // given back.
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -329,8 +329,9 @@ export class Tour {
    */
   async meet(client: Client, code: Way["code"], fault: FaultName): Promise<{ status: string; words: string }> {
     await this.routeTo(code);
-    this.fakes[code].control.fault(fault);
-    const reference_id = `meets ${fault}`;
+    // Inquiries about earlier orders come at any moment: they read, and only the creation meets the fault.
+    this.fakes[code].control.fault(fault, 1, "POST");
+    const reference_id = `meets ${fault} ${randomUUID()}`;
     const order = { amount_minor: AMOUNT_MINOR, currency: "IDR", payment_method: "qris", reference_id };
     await client.post("/v1/payments", order);
     const { json } = await client.get(`/v1/payments?reference_id=${encodeURIComponent(reference_id)}`);

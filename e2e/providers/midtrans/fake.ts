@@ -98,8 +98,8 @@ class MidtransFake implements MidtransControl {
     });
   }
 
-  fault(name: FaultName, times?: number): void {
-    this.server.fault(name, times);
+  fault(name: FaultName, times?: number, method?: string): void {
+    this.server.fault(name, times, method);
   }
 
   forget(): void {

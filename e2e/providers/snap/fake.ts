@@ -120,7 +120,7 @@ class SnapFake implements SnapControl {
     this.orders.refund(key).status = status === "succeeded" ? "00" : "06";
   }
 
-  fault: FakeControl["fault"] = (name, times) => this.server.fault(name, times);
+  fault: FakeControl["fault"] = (...fault) => this.server.fault(...fault);
   opened = (key: string): number => this.orders.opened(key);
   refunded = (key: string): number => this.orders.refunded(key);
   tokens = (): number => this.tokenCount;

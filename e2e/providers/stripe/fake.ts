@@ -270,7 +270,7 @@ class MadeUpStripe {
         await this.notifyAll([["refund.created", refundObject(refund)]], 1);
       },
       dispute: (paymentKey, status) => this.dispute(paymentKey, status),
-      fault: (name, times) => this.server.fault(name, times),
+      fault: (...fault) => this.server.fault(...fault),
       opened: (key) => this.sessionsOf(key).length,
       refunded: (key) => this.refundsOf(key).length,
       endpoint: (url) => {

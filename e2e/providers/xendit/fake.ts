@@ -146,7 +146,7 @@ class XenditFake {
         reference_id: key,
       });
     },
-    fault: (name, times) => this.server.fault(name, times),
+    fault: (...fault) => this.server.fault(...fault),
     opened: (key) => [...this.opened.values()].filter((one) => one.key === key).length,
     refunded: (key) => [...this.refunds.values()].filter((one) => one.reference_id === key).length,
   };
