@@ -1,7 +1,7 @@
 // Goal: a database that cannot do its work is told truthfully: 503 with Retry-After, health with it, and never a failure of the service.
 // Method: a service whose connections answer as PostgreSQL does when its disk is full, or when somebody cancels a statement.
-import type { PoolClient } from "pg";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { failStatements } from "../test/failing-statements.ts";
 import { type TestService, asOwner, paymentBody, startService } from "../test/kit.ts";
 
 let service: TestService;
@@ -12,36 +12,8 @@ afterAll(() => service.stop());
 afterEach(() => vi.restoreAllMocks());
 
 /** Fails statements of the service that `fails` picks with a SQLSTATE, until it is restored. */
-function failing(state: string, fails: (text: string) => boolean): { restore(): void } {
-  const { pool } = service.app.database;
-  const connect = pool.connect.bind(pool) as () => Promise<PoolClient>;
-  // PostgreSQL itself raises it, so that the transaction around it fails as it would.
-  const raise = `do $$ begin raise exception 'out of service' using errcode = '${state}'; end $$`;
-  const wrapped = async (): Promise<PoolClient> => {
-    const client = await connect();
-    const query = client.query.bind(client) as (...given: unknown[]) => Promise<unknown>;
-    const release = client.release.bind(client);
-    client.query = ((first: string | { text: string }, ...rest: unknown[]) =>
-      fails(typeof first === "string" ? first : first.text) ? query(raise) : query(first, ...rest)) as never;
-    client.release = (broken) => {
-      client.query = query as never;
-      release(broken);
-    };
-    return client;
-  };
-  const spies = [
-    vi.spyOn(pool, "connect").mockImplementation(wrapped as never),
-    vi.spyOn(pool, "query").mockImplementation((async (statement: { text: string }) => {
-      const client = await wrapped();
-      try {
-        return await client.query(statement);
-      } finally {
-        client.release();
-      }
-    }) as never),
-  ];
-  return { restore: () => spies.forEach((spy) => spy.mockRestore()) };
-}
+const failing = (state: string, fails: (text: string) => boolean): { restore(): void } =>
+  failStatements(service.app.database.pool, state, fails);
 
 const health = async (): Promise<number> => (await fetch(`${service.origin}/v1/health`)).status;
 const writes = (text: string): boolean => /^\s*(insert|update|with|commit)/i.test(text);

@@ -21,10 +21,16 @@ const parsers: Record<number, (text: string) => unknown> = {
   3802: String,
 };
 
+/** What makes a value of the text that PostgreSQL writes for a type, by the type's number. */
+export function parserOf(oid: number): (text: string) => unknown {
+  // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- pg types its own numbers as an enum
+  return parsers[oid] ?? (pg.types.getTypeParser(oid, "text") as (text: string) => unknown);
+}
+
 const types = {
   getTypeParser(oid: number, format?: "text" | "binary") {
-    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- pg types its own numbers as an enum
-    return (format !== "binary" && parsers[oid]) || pg.types.getTypeParser(oid, format);
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- as above
+    return format === "binary" ? pg.types.getTypeParser(oid, format) : parserOf(oid);
   },
 };
 

@@ -2,6 +2,7 @@
 // Method: a lane over a toy table in a real PostgreSQL; connections are cut from outside at chosen moments.
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { failStatements } from "../../test/failing-statements.ts";
 import { type TestDatabase, asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
@@ -300,27 +301,10 @@ describe("an impossible state", () => {
 
 describe("statements that are cancelled", () => {
   /** Fails statements that `fails` picks, as PostgreSQL does when somebody cancels them: they are never run. */
-  const cancelling = (fails: (text: string) => boolean): { restore(): void } => {
-    const pool = database.pool;
-    const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
-    const spy = vi.spyOn(pool, "connect").mockImplementation((async () => {
-      const client = await connect();
-      const query = client.query.bind(client) as (...given: unknown[]) => Promise<unknown>;
-      client.query = ((first: string | { text: string }, ...rest: unknown[]) =>
-        fails(typeof first === "string" ? first : first.text)
-          ? Promise.reject(Object.assign(new Error("canceling statement"), { code: "57014" }))
-          : query(first, ...rest)) as never;
-      const release = client.release.bind(client);
-      client.release = (broken) => {
-        client.query = query as never;
-        release(broken);
-      };
-      return client;
-    }) as never);
-    return { restore: () => spy.mockRestore() };
-  };
+  const cancelling = (fails: (text: string) => boolean): { restore(): void } =>
+    failStatements(database.pool, "57014", fails);
 
-  test("without its BEGIN nothing is answered as done, and the connection is given up", async () => {
+  test("without its BEGIN nothing is answered as done, and nothing is written", async () => {
     const lane = laneOf();
     await lane.submit(add("warm", 1n));
     const endings: Ending[] = [];
@@ -340,15 +324,15 @@ describe("statements that are cancelled", () => {
     expect(await stored()).toEqual({});
   });
 
-  test("a write that failed is not done because its COMMIT was answered", async () => {
+  test("a write that failed keeps its COMMIT from being executed", async () => {
     const endings: Ending[] = [];
     const cancelled = cancelling((text) => text.includes("insert into counters"));
-    const recalled = add("half", 1n, { recall: () => Promise.resolve(undefined) });
     const lane = laneOf({}, { onEnding: (ending) => endings.push(ending) });
-    await expect(lane.submit(recalled)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    await expect(lane.submit(add("half", 1n))).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
     cancelled.restore();
-    expect(endings).toMatchObject([{ kind: "unknown" }]);
+    expect(endings).toMatchObject([{ kind: "rolled_back", failed: "counters", cause: { code: "57014" } }]);
     expect(await stored()).toEqual({});
+    expect(await lane.submit(add("half", 1n))).toBe(1n);
   });
 
   test("fired at a thousand lone commands, none is answered that is not there, and none is there twice", async () => {

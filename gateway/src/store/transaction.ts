@@ -1,6 +1,7 @@
 // One transaction of a lane, in two round trips: begin and read, then write and commit. It says how it ended, and never guesses.
-import type { PoolClient, QueryConfig, QueryResult } from "pg";
-import { type Row, type Statement, limits, rollBack, together } from "./database.ts";
+import type { PoolClient } from "pg";
+import { type Row, type Statement, limits, rollBack, sqlState } from "./database.ts";
+import { roundTrip } from "./round-trip.ts";
 
 /**
  * How a transaction ended. Only `committed` may be told to anybody as done. `unknown`: the database holds the truth, and is asked before
@@ -21,7 +22,7 @@ export interface Step {
 export class NotBegun extends Error {
   /** The table whose rows could not be read. */
   readonly failed: string | undefined;
-  /** False when it cannot be known whether the statements ran inside a transaction: the connection is of no use any more. */
+  /** False when the connection was lost: it is of no use any more. */
   readonly connectionIsSound: boolean;
 
   constructor(cause: unknown, failed: string | undefined, connectionIsSound: boolean) {
@@ -31,45 +32,29 @@ export class NotBegun extends Error {
   }
 }
 
+const BEGIN: Statement = { name: "begin", text: "begin" };
+const COMMIT: Statement = { name: "commit", text: "commit" };
+
 /**
  * Begins, and reads what is asked for. Waits for a row that somebody else has locked for `lockMs` at most. Gives the rows of each step.
  * Throws `NotBegun`.
  */
 export async function beginAndRead(client: PoolClient, reads: readonly Step[], lockMs: number): Promise<Row[][]> {
-  const [begun, limited, ...read] = await Promise.allSettled(
-    together(client, () => [
-      client.query("begin"),
-      send(client, limits(lockMs)),
-      ...reads.map(({ statement }) => send(client, statement)),
-    ]),
-  );
-  // Without its BEGIN every later statement stands alone, and is committed by itself.
-  if (begun?.status !== "fulfilled") throw new NotBegun(begun?.reason, undefined, false);
-  const at = read.findIndex(({ status }) => status === "rejected");
-  const failed = limited?.status === "rejected" ? limited : read[at];
-  if (failed?.status === "rejected") {
-    const sound = await rollBack(client);
-    throw new NotBegun(failed.reason, reads[at]?.table, sound);
-  }
-  return read.map((result) => (result.status === "fulfilled" ? (result.value.rows as Row[]) : []));
+  const before = [BEGIN, limits(lockMs)];
+  const { completed, rejected } = await roundTrip(client, [...before, ...reads.map(({ statement }) => statement)]);
+  if (!rejected) return completed.slice(before.length).map(({ rows }) => rows);
+  const sound = await rollBack(client);
+  throw new NotBegun(rejected.cause, reads[completed.length - before.length]?.table, sound);
 }
 
 /** Writes and commits. */
 export async function writeAndCommit(client: PoolClient, writes: readonly Step[]): Promise<Ending> {
-  const results = await Promise.allSettled(
-    together(client, () => [...writes.map(({ statement }) => send(client, statement)), client.query("commit")]),
-  );
-  const at = results.findIndex(({ status }) => status === "rejected");
-  const rejected = results[at];
-  const cause: unknown = rejected?.status === "rejected" ? rejected.reason : undefined;
-  const last = results.at(-1);
-  const tag = last?.status === "fulfilled" ? last.value.command : undefined;
-  if (at < 0 && tag === "COMMIT") return { kind: "committed" };
-  // BEGIN was answered before, so a COMMIT that answers ROLLBACK ended that very transaction, and nothing of it is there.
-  if (tag === "ROLLBACK") return { kind: "rolled_back", cause, failed: writes[at]?.table };
+  const { completed, rejected } = await roundTrip(client, [...writes.map(({ statement }) => statement), COMMIT]);
+  if (!rejected && completed.at(-1)?.tag === "COMMIT") return { kind: "committed" };
+  const cause = rejected?.cause;
+  const failed = writes[completed.length];
+  // A write that PostgreSQL rejected kept COMMIT from being executed: the transaction is still open, and the rollback ends it.
+  if (failed && sqlState(cause) !== undefined && (await rollBack(client)))
+    return { kind: "rolled_back", cause, failed: failed.table };
   return { kind: "unknown", cause };
-}
-
-function send(client: PoolClient, statement: Statement): Promise<QueryResult> {
-  return client.query(statement as QueryConfig);
 }
