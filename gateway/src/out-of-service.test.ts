@@ -41,6 +41,23 @@ test.each(["57014", "53200", "25006"])("SQLSTATE %s in a write is 503 and no fai
   await vi.waitFor(async () => expect(await health()).toBe(200), 10_000);
 });
 
+test.each(["57014", "53200", "55P03"])(
+  "SQLSTATE %s in a read that nobody waits for in a lane is 503, too",
+  async (state) => {
+    const { client } = await service.merchant();
+    const broken = failing(state, (text) => text === "select epoch from settings_epoch");
+    // The settings are read again when the last reading is older than a moment.
+    const answer = await vi.waitFor(async () => {
+      const unlucky = await client.get("/v1/balances");
+      expect(unlucky.status).not.toBe(200);
+      return unlucky;
+    }, 10_000);
+    broken.restore();
+    expect([answer.status, answer.json.error.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  },
+);
+
 test("a key is revoked although a peer vanished while it changed settings", async () => {
   const { client, merchantId } = await service.merchant();
   const done = Promise.withResolvers<void>();

@@ -9,7 +9,7 @@ import type { Metrics } from "../ground/metrics.ts";
 import type { Span, Tracing } from "../ground/tracing.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Client } from "../merchants/directory.ts";
-import { isConnectionLoss } from "../store/database.ts";
+import { isOutOfService } from "../store/database.ts";
 import { attachmentHeaders } from "./attachment.ts";
 import { readBody } from "./body.ts";
 import { watchConnections } from "./closing.ts";
@@ -296,6 +296,6 @@ function faultOf(error: unknown): Fault {
   if (typeof code === "string" && code.startsWith("FST_") && typeof statusCode === "number" && statusCode < 500) {
     return new Fault("ROUTE_NOT_FOUND");
   }
-  if (isConnectionLoss(error)) return new Fault("SERVICE_UNAVAILABLE", { internal: error });
+  if (isOutOfService(error)) return new Fault("SERVICE_UNAVAILABLE", { internal: error });
   return new Fault("INTERNAL_ERROR", { internal: error });
 }

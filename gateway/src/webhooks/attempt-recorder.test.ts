@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { failStatements } from "../../test/failing-statements.ts";
 import { asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
 import { type AttemptRecord, recordAttempts } from "../events/outbox.sql.ts";
 import { systemClock } from "../ground/clock.ts";
@@ -81,6 +82,22 @@ test("what ends soon after one another is one statement", async () => {
   }
   await expect.poll(() => recorded(records)).toBe(5);
   expect(asked).toHaveLength(1);
+  await recorder.stop();
+});
+
+test("a statement that was cancelled is sent again, and what came back is kept", async () => {
+  const recorder = new AttemptRecorder(database, createLog("silent"));
+  const [record] = await attempts(1);
+  if (!record) return expect.unreachable();
+  const cancelled = failStatements(database.pool, "57014", () => asked.length === 1);
+  recorder.record(record);
+  await expect.poll(() => recorded([record])).toBe(1);
+  cancelled.restore();
+  const kept = await query({
+    text: "select status, reason from delivery_attempts where event_id = $1",
+    values: [uuidOf(record.eventId)],
+  });
+  expect(kept).toEqual([{ status: 200, reason: null }]);
   await recorder.stop();
 });
 

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type AttemptRecord, recordAttempts } from "../events/outbox.sql.ts";
 import type { Log } from "../ground/log.ts";
-import { type Database, isConnectionLoss } from "../store/database.ts";
+import { type Database, isOutOfService } from "../store/database.ts";
 import { deliveryTiming } from "./timing.ts";
 
 const BATCH_MAX = 128;
@@ -45,16 +45,16 @@ export class AttemptRecorder {
         await database.query(recordAttempts(batch));
         return;
       } catch (error) {
-        if (isConnectionLoss(error) && tries < TRIES && !this.stopping) {
+        if (isOutOfService(error) && tries < TRIES && !this.stopping) {
           await pause(500);
           continue;
         }
-        if (!isConnectionLoss(error) && batch.length > 1) {
+        if (!isOutOfService(error) && batch.length > 1) {
           for (const record of batch) await this.recordBatch([record]);
           return;
         }
         const [refused] = batch;
-        if (!isConnectionLoss(error) && refused && !isPlain(refused)) {
+        if (!isOutOfService(error) && refused && !isPlain(refused)) {
           log.error(
             { err: error, event_id: refused.eventId },
             "an attempt cannot be recorded as it went; recording that it was made",
