@@ -1,4 +1,4 @@
-// The way from a page's request to an endpoint for everybody, or for whoever is signed in.
+// Routes of endpoints for guests and signed-in persons. Each request passes authorization and audit here.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../ground/clock.ts";
 import type { Reply } from "../ground/reply.ts";
@@ -27,7 +27,7 @@ export function openAccess(server: FastifyInstance, parts: AccessParts, endpoint
   }
 }
 
-/** Throws FORBIDDEN, UNAUTHORIZED, RATE_LIMITED, PROOF_REQUIRED, and what the endpoint does. */
+/** Authorizes a request and runs its endpoint. Throws FORBIDDEN, UNAUTHORIZED, RATE_LIMITED, PROOF_REQUIRED, and what the endpoint throws. */
 export async function answerAccess(
   endpoint: AccessEndpoint,
   request: FastifyRequest,
@@ -47,7 +47,7 @@ export async function answerAccess(
   return isChange(endpoint) ? audit.around(auditedCall(endpoint.operationId, request, signedIn), perform) : perform();
 }
 
-/** What every endpoint of pages is handed. Throws what its rules find wrong with query and body. */
+/** The part of a call that every endpoint gets. Throws the `Fault` of the endpoint's rules for query and body. */
 export function guestCall(
   endpoint: Pick<Shaped<unknown, unknown>, "body" | "query">,
   request: FastifyRequest,
@@ -65,7 +65,7 @@ export function guestCall(
   };
 }
 
-/** As the audit of people has it. */
+/** The audit entry of a person's call, without a merchant. */
 export function auditedCall(
   operationId: string,
   request: FastifyRequest,

@@ -1,4 +1,4 @@
-// The door of pages: who is signed in, and whether their browser was really on one of our pages.
+// Authorization of page requests: the signed-in person, and the check that the request comes from one of our pages.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { PersonalRequests, tooMany } from "../auth/rate.ts";
 import type { Clock } from "../ground/clock.ts";
@@ -6,14 +6,14 @@ import { Fault } from "../ground/fault.ts";
 import type { Sessions, SignedIn } from "../people/sessions.ts";
 import { type Cookie, tokenOf } from "./cookie.ts";
 
-/** In a minute: several open pages that ask again who is signed in, with every window of them, stay far below. */
+/** Requests of one person in a minute. Several open pages and windows that all keep asking for the session stay far below. */
 const PERSONAL_PER_MINUTE = 300;
 
 export interface PersonDoorParts {
   sessions: Sessions;
   clock: Clock;
   cookie: Cookie;
-  /** Origins that pages may have, as browsers name them; undefined where the service is known by many names: then that of the request's Host. */
+  /** Allowed values of the Origin header; undefined when the service has many names: then the request's Host decides. */
   origins(): readonly string[] | undefined;
 }
 
@@ -28,7 +28,7 @@ export class PersonDoor {
     this.personal = new PersonalRequests(PERSONAL_PER_MINUTE, door.clock);
   }
 
-  /** Refuses what a page of somebody else's made a browser send. Throws FORBIDDEN. */
+  /** Throws FORBIDDEN for requests that a page of another origin made a browser send (CSRF). */
   refuseForeign(request: FastifyRequest): void {
     const { origin, "sec-fetch-site": site, host } = request.headers;
     const ours = this.door.origins() ?? [`${this.cookie.secure ? "https" : "http"}://${host}`];
@@ -38,17 +38,16 @@ export class PersonDoor {
     });
   }
 
-  /** Whether a browser sent it for a page. Every browser says so of what is no GET, and no page can keep it from that. */
+  /** True when a browser sent the request for a page. Every browser adds one of these headers to requests other than GET, and no page can prevent it. */
   isFromPage({ headers }: FastifyRequest): boolean {
     return headers.origin !== undefined || headers["sec-fetch-site"] !== undefined || headers.cookie !== undefined;
   }
 
-  /** The token of the session that a request carries. */
   token(request: FastifyRequest): string | undefined {
     return tokenOf(request.headers.cookie, this.cookie);
   }
 
-  /** Who is signed in. Throws UNAUTHORIZED. */
+  /** The signed-in person of a request, and the person's role for `merchantId`, if given. Throws UNAUTHORIZED. */
   async person(request: FastifyRequest, merchantId?: string): Promise<SignedIn> {
     const token = this.token(request);
     const signedIn = token === undefined ? undefined : await this.door.sessions.signedIn(token, merchantId);
@@ -57,7 +56,7 @@ export class PersonDoor {
     return signedIn;
   }
 
-  /** Counts a request that is about nobody but the person who asks. Throws RATE_LIMITED. */
+  /** Counts a request that belongs to no merchant against the person's own limit. Throws RATE_LIMITED. */
   enterAlone({ person }: Pick<SignedIn, "person">, reply: FastifyReply): void {
     const { rate, isWithin } = this.personal.count(person.personId);
     reply.rate = rate;
@@ -65,7 +64,7 @@ export class PersonDoor {
     if (!isWithin) throw tooMany(rate.reset, this.door.clock);
   }
 
-  /** Throws PROOF_REQUIRED when the person last proved who they are too long ago. */
+  /** Throws PROOF_REQUIRED when the session's last proof of identity is older than ten minutes. */
   refuseUnlessFresh({ session }: Pick<SignedIn, "session">): void {
     if (!this.door.sessions.isFresh(session)) throw new Fault("PROOF_REQUIRED");
   }
@@ -74,7 +73,7 @@ export class PersonDoor {
 export const notSignedIn = (): Fault =>
   new Fault("UNAUTHORIZED", { message: "You are not signed in, or your session is over." });
 
-/** A header that was sent exactly once. */
+/** Value of a header; undefined unless it was sent exactly once. */
 export function headerOf(request: FastifyRequest, name: string): string | undefined {
   const sent = request.raw.headersDistinct[name];
   return sent?.length === 1 ? sent[0] : undefined;

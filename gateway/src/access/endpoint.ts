@@ -1,4 +1,4 @@
-// What an endpoint is that only pages need, for everybody or for whoever is signed in: its path, its shapes, and what it does.
+// Definitions of endpoints for guests and for signed-in persons: path, shapes and handler.
 import type { z } from "zod";
 import type { Micros } from "../ground/clock.ts";
 import type { Reply } from "../ground/reply.ts";
@@ -8,23 +8,23 @@ import type { Person } from "../people/people.sql.ts";
 import type { Session } from "../people/sessions.sql.ts";
 import type { Origin } from "../people/sessions.ts";
 
-/** A request whose query and body passed their rules, of whoever it is. */
+/** A request of any caller whose query and body passed the endpoint's rules. */
 export interface GuestCall<Body = unknown, Query = unknown> {
   requestId: string;
-  /** Parts of the path by name, as sent: an identity may be malformed, and is "not found" then. */
+  /** Path parameters by name, as sent. Handlers answer a malformed identity with "not found". */
   params: Readonly<Record<string, string>>;
   body: Body;
   query: Query;
   origin: Origin;
-  /** A header, by its name in lower case, where it was sent exactly once. */
+  /** Value of a header by its lower-case name; undefined unless it was sent exactly once. */
   header(name: string): string | undefined;
-  /** The real time. */
+  /** The service's time, not that of a sandbox clock. */
   now: Micros;
-  /** Sets or, with undefined, removes the cookie of the session, once the answer is sent. */
+  /** Adds a header to the answer that sets the session cookie or, with undefined, removes it. */
   setSession(token: string | undefined): void;
 }
 
-/** The same of somebody who is signed in. */
+/** A call of a signed-in person. */
 export interface PersonCall<Body = unknown, Query = unknown> extends GuestCall<Body, Query> {
   person: Person;
   session: Session;
@@ -32,34 +32,34 @@ export interface PersonCall<Body = unknown, Query = unknown> extends GuestCall<B
 
 export interface Shaped<Body, Query> extends Described {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** True for a POST that only computes something. Everything else but GET is a change, and is written into the audit. */
+  /** Set for a POST that only computes something. All other requests except GET are changes, which the audit records. */
   changesNothing?: true;
-  /** No body at all means an empty object, where that is one. `null` is never a field left out. */
+  /** Rules of the body. A missing body counts as an empty object, if the rules accept that. `null` never means that a field was left out. */
   body?: FieldRules<Body> | z.ZodType<Body>;
-  /** Without it no query parameter is accepted. */
+  /** Rules of the query. Without them no query parameter is accepted. */
   query?: z.ZodType<Query>;
   bodyExamples?: Examples;
 }
 
-/** For everybody, signed in or not. */
+/** An endpoint for any caller, signed in or not. */
 export interface GuestEndpoint<Body = unknown, Query = unknown> extends Shaped<Body, Query> {
   for: "guest";
-  /** True where programs ask too, which say nothing of a page. What a browser sends has to come from one of our pages all the same. */
+  /** Set when programs may call the endpoint too, without the headers of a page. A browser's request must still come from one of our pages. */
   forPrograms?: true;
   handle(call: GuestCall<Body, Query>): Promise<Reply>;
 }
 
-/** For a person, whatever they belong to. */
+/** An endpoint for any signed-in person, with or without a merchant. */
 export interface PersonEndpoint<Body = unknown, Query = unknown> extends Shaped<Body, Query> {
   for: "person";
-  /** True where the person proves again who they are when they last did so more than ten minutes ago. */
+  /** Set when the last proof of identity must be younger than ten minutes. */
   fresh?: true;
   handle(call: PersonCall<Body, Query>): Promise<Reply>;
 }
 
 export type AccessEndpoint = GuestEndpoint | PersonEndpoint;
 
-// Each keeps the types of body and query inside one definition and forgets them outside.
+// These functions type the handler's body and query within one definition. The results have no type parameters, so that endpoints fit in one list.
 
 export function guestEndpoint<Body, Query>(endpoint: Omit<GuestEndpoint<Body, Query>, "for">): AccessEndpoint {
   return { for: "guest", ...endpoint } as unknown as AccessEndpoint;
@@ -69,7 +69,7 @@ export function personEndpoint<Body, Query>(endpoint: Omit<PersonEndpoint<Body, 
   return { for: "person", ...endpoint } as unknown as AccessEndpoint;
 }
 
-/** True when a call is written into the audit. */
+/** True when the audit records calls of the endpoint. */
 export function isChange({
   method,
   changesNothing,

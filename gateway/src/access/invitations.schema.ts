@@ -1,4 +1,4 @@
-// What is sent to accept an invitation, into a merchant or among the operators.
+// The shapes of accepting an invitation to a merchant or to the operators.
 import { z } from "zod";
 import { emailAddress, text } from "../http/shapes.ts";
 import { codeField, exampleToken, passwordField } from "./session.schema.ts";

@@ -1,4 +1,4 @@
-// How an endpoint for everybody, or for whoever is signed in, is told in OpenAPI.
+// OpenAPI operations of endpoints for guests and signed-in persons.
 import type { FaultCode } from "../ground/fault.ts";
 import { allOptional } from "../http/fields.ts";
 import { rulesOf } from "../http/input.ts";
@@ -12,7 +12,7 @@ const guestCodes: FaultCode[] = ["VALIDATION_ERROR", "RATE_LIMITED", "INTERNAL_E
 export const personCodes: FaultCode[] = ["UNAUTHORIZED", ...guestCodes];
 const bodyCodes: FaultCode[] = ["MALFORMED_JSON", "PAYLOAD_TOO_LARGE"];
 
-/** The cookie of a surface. */
+/** OpenAPI security scheme of a surface's session cookie. */
 export function sessionScheme(surface: Surface): Json {
   return {
     type: "apiKey",
@@ -37,7 +37,7 @@ export function accessOperation(endpoint: AccessEndpoint): Operation {
   });
 }
 
-/** What is told of every endpoint of pages. `rights`: who may call it; `codes`: what it answers beside its own errors. */
+/** OpenAPI operation of an endpoint. `rights`: text on who may call it; `codes`: error codes in addition to the endpoint's own. */
 export function shapedOperation(
   endpoint: Shaped<unknown, unknown>,
   { rights, codes, sendsBody }: { rights: string; codes: readonly FaultCode[]; sendsBody: boolean },

@@ -1,4 +1,4 @@
-// Passkeys: a person's own, and signing in or proving again by one.
+// Endpoints for a person's passkeys, and for signing in or proving one's identity again by a passkey.
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";

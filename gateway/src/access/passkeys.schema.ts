@@ -1,4 +1,4 @@
-// The shapes of passkeys. What browsers take and give in WebAuthn is kept as they have it, bounded.
+// The shapes of passkeys. WebAuthn structures keep the field names of browsers; every text in them is bounded.
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
@@ -13,7 +13,7 @@ const attachment = z.enum(["platform", "cross-platform"]).nullish();
 const extensions = z.looseObject({}).meta({ id: "PasskeyExtensions", description: "Kept by nobody." });
 const exampleBytes = "yPz0jRV0dWJxYGTF3mKq2A";
 
-/** What a browser is told: passed to `navigator.credentials` as it is. */
+/** Options for a browser, which pages pass to `navigator.credentials` unchanged. */
 export const passkeyOptionsSchema = z.looseObject({ challenge: z.string() }).meta({
   id: "PasskeyOptions",
   description:
@@ -85,7 +85,7 @@ export const signedByPasskeySchema = z
   .strictObject({ response: assertion })
   .meta({ id: "SignedByPasskey", examples: [exampleAssertion] });
 
-/** The library calls "left out" what browsers also send as null. */
+/** Browsers send null for absent fields; the library's types only allow leaving them out. */
 export const registrationOf = ({ response }: z.infer<typeof addPasskeySchema>): RegistrationResponseJSON =>
   withoutNulls(response) as RegistrationResponseJSON;
 export const assertionOf = ({ response }: z.infer<typeof signedByPasskeySchema>): AuthenticationResponseJSON =>

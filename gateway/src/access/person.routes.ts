@@ -1,4 +1,4 @@
-// A person's own profile, password, authenticator and recovery codes.
+// Endpoints for a person's own profile, password, authenticator and recovery codes.
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { nothing } from "../http/shapes.ts";

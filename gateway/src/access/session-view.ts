@@ -1,25 +1,25 @@
-// Who is signed in, as a page is told: the person, the session, and what they may do.
+// The view of a session for pages: the person, the session, the person's rights, and the installation.
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { People } from "../people/people.ts";
 import type { SignedIn } from "../people/sessions.ts";
 import type { SessionView } from "./session.schema.ts";
 
-/** What a page has to know of the installation. */
+/** Data of the installation that pages need. */
 export interface ServiceView {
   name: string;
-  /** Known for certain once the service listens. */
+  /** A function, because the address is final only once the service listens. */
   baseUrl: () => string;
   webhookHeaderPrefix: string;
   productionOpen: () => boolean;
-  /** True where owners and operators must have a second factor. */
+  /** True when owners and operators must have a second factor. */
   secondFactorRequired: boolean;
 }
 
 export interface SessionViewParts {
   people: People;
   service: ServiceView;
-  /** What somebody may do on this surface. */
+  /** A person's rights on this surface. */
   rights(personId: string): Promise<Pick<SessionView, "memberships" | "operator">>;
 }
 
@@ -30,7 +30,7 @@ export class SessionViews {
     this.parts = parts;
   }
 
-  /** Of a session that has just begun, by its token. */
+  /** The view of a session that has just begun, by its token. Throws UNAUTHORIZED when it has ended already. */
   async ofToken(token: string): Promise<SessionView> {
     const signedIn = await this.parts.people.sessions.signedIn(token);
     if (!signedIn) throw new Fault("UNAUTHORIZED", { message: "The session ended while it began. Sign in again." });

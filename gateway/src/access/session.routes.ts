@@ -1,4 +1,4 @@
-// Signing in and out, proving again who one is, and the list of one's sessions.
+// Endpoints for signing in and out, proving one's identity again, and listing and ending one's sessions.
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { type Reply, reply } from "../ground/reply.ts";
@@ -19,14 +19,14 @@ import {
 export interface SessionEndpointParts {
   people: People;
   views: SessionViews;
-  /** What paths begin with: `/portal/v1`, or `/ops/v1` of the console. */
+  /** Start of all paths: `/portal/v1`, or `/ops/v1` in the console. */
   root: string;
 }
 
 const tag = "Session";
 const sessionParams = { session_id: inPath("session", "SessionId", "The session's identity.") };
 
-/** Answers with the session that a proof began, or with what is still to be sent. */
+/** Sets the session cookie and answers with the session after a successful proof, or answers with the factor that is still needed. */
 export async function begun(views: SessionViews, call: GuestCall, proved: { token: string } | Needs): Promise<Reply> {
   if ("needs" in proved) return reply(200, proved);
   call.setSession(proved.token);

@@ -1,4 +1,4 @@
-// The shapes of a session: who is signed in, and what they may do for whom.
+// The shapes of sessions, sign-ins and proofs, and of a person's own profile and factors.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { emailAddress, identity, listSchema, text, timestamp } from "../http/shapes.ts";
@@ -7,7 +7,7 @@ import { actions, memberRoles } from "../people/roles.ts";
 
 export const exampleToken = "3q2x8Zf0vJt5cB1nY7mKdW4hR6sL9pGaEuTi-_oXQkM";
 
-/** Any password that could be right: its rules are for new ones. */
+/** Only bounds the length: the current password may be any text, and `passwords.ts` holds the rules for new ones. */
 export const passwordField = z.string().min(1).max(1024).meta({ format: "password" });
 export const codeField = z
   .string()
@@ -132,7 +132,6 @@ export const needsCodeSchema = z.strictObject({ needs: z.enum(["code", "passkey"
   examples: [{ needs: "code" as "code" | "passkey" }],
 });
 
-/** Signed in, or a code is still to be sent. */
 export const signedInSchema = z.union([sessionViewSchema, needsCodeSchema]).meta({
   id: "SignedIn",
   description: "Who is signed in now, or that a code is still to be sent.",

@@ -1,4 +1,4 @@
-// The style and the script of payers' pages, and the merchants' colours as styles: pages then need no style or script of their own inside.
+// Serves the stylesheet and the script of payers' pages, and a stylesheet for each merchant's colour, so that pages need no inline style or script.
 import type { FastifyInstance } from "fastify";
 import { Fault } from "../ground/fault.ts";
 import { FOR_GOOD, SCRIPT_TYPE, STYLE_TYPE, readAsset, sendAsset } from "../http/page-assets.ts";
@@ -10,10 +10,10 @@ const BELOW = "/checkout";
 export const STYLE_PATH = `${BELOW}/${style.name}`;
 export const SCRIPT_PATH = `${BELOW}/${script.name}`;
 
-/** Where the style of a merchant's colour is. `colour`: # and six hex digits. */
+/** Path of the stylesheet of a merchant's colour. `colour`: # and six hex digits. */
 export const colourPath = (colour: string): string => `${BELOW}/colour-${colour.slice(1).toLowerCase()}.css`;
 
-/** Black or white, whichever is read better on a colour: by the luminance of WCAG, at which both have the same contrast. */
+/** Black or white, whichever has more contrast on a colour. At a WCAG luminance of 0.179 both have the same. */
 export function inkOn(colour: string): "#000" | "#fff" {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5]
     .map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255)
@@ -21,7 +21,7 @@ export function inkOn(colour: string): "#000" | "#fff" {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000" : "#fff";
 }
 
-/** All of them are named by their content, so a browser keeps them for good. */
+/** Opens the routes of the assets. Their names depend on their content, so browsers may cache them for good. */
 export function openCheckoutAssets(server: FastifyInstance): void {
   server.get(`${BELOW}/:name`, (request, reply) => {
     const { name = "" } = request.params as { name?: string };

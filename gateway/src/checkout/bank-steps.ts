@@ -1,10 +1,10 @@
-// How a virtual account is paid at each bank: with its app, by internet banking, at an ATM. Facts of the banks' own menus. Pure.
+// Steps to pay a virtual account at each bank, by app, internet banking or ATM, as the banks' own menus have them. Pure.
 import type { Language } from "../ground/languages.ts";
 
 export const channels = ["app", "web", "atm"] as const;
 export type Channel = (typeof channels)[number];
 
-/** The way through the menus to where the number is typed, as the bank calls them, in the language of the menus. */
+/** Names of the menus that lead to the input of the account number, in the bank's own language. */
 type Menus = Readonly<Record<Channel, readonly string[]>>;
 
 const menus: Readonly<Record<string, Menus>> = {
@@ -35,7 +35,7 @@ const menus: Readonly<Record<string, Menus>> = {
   },
 };
 
-/** Of a bank that is not among them. */
+/** Steps for banks that are not in `menus`. */
 const anywhere: Menus = {
   app: ["Transfer", "Virtual Account"],
   web: ["Transfer", "Virtual Account"],
@@ -59,7 +59,7 @@ const texts: Readonly<
   },
 };
 
-/** The steps of one channel of a bank, which is named by its code of three digits. */
+/** Steps of one channel of a bank. `bankCode`: three digits. */
 export function stepsOf(bankCode: string, channel: Channel, language: Language): string[] {
   const way = (menus[bankCode] ?? anywhere)[channel];
   const text = texts[language];

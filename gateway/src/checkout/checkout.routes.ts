@@ -1,4 +1,4 @@
-// The HTTP of payers' pages, at /pay/{token}: the page, its code as a file, and how it hears of its payment. Whoever has the token may pay.
+// Routes of payers' pages at /pay/{token}: the page, its QR code as a file, its state and its stream. The token alone gives access.
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { Fault } from "../ground/fault.ts";
 import { languageOf } from "../ground/languages.ts";
@@ -16,7 +16,7 @@ export interface CheckoutRouteParts extends CheckoutParts {
 
 interface Asked {
   token: string;
-  /** The language that was chosen. */
+  /** Language that the payer chose. */
   lang: string | undefined;
 }
 
@@ -27,7 +27,7 @@ function asked(request: FastifyRequest): Asked {
 }
 
 export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts): void {
-  // The address is the key to the page: no site that is linked or redirected to from here is told it, by no answer.
+  // The address is the key to the page, so no answer may let a browser send it to a linked site as a referrer.
   const onRequest: onRequestHookHandler = (_request, reply, done) => {
     reply.header("referrer-policy", "no-referrer");
     done();
@@ -47,7 +47,7 @@ export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts)
     const decision = form.get("decision");
     if (decision === "approve" || decision === "decline")
       await decide(parts, payment, decision === "approve" ? "succeeded" : "failed");
-    // Back to the page by GET, so that reloading it pays nothing twice.
+    // Redirects to the page by GET, so that a reload does not send the decision again.
     const query = lang === undefined ? "" : `?${String(new URLSearchParams({ lang }))}`;
     return reply.code(303).header("location", `/pay/${token}${query}`).send();
   });
@@ -60,7 +60,7 @@ export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts)
     const { face } = await findCheckout(parts, asked(request).token);
     return sendReply(reply, { status: 200, body: JSON.stringify({ face }) });
   });
-  // An open page holds nothing of what is shared out among requests: the pages' own bound holds it.
+  // The stream is exempt from the server's limits for requests (`boundsItself`): `openPageLimits` bounds the open pages.
   server.get("/pay/:token/stream", { onRequest, config: { boundsItself: true } }, (request, reply) => {
     const named = parts.tokens.read(asked(request).token);
     if (!named) throw new Fault("ROUTE_NOT_FOUND");

@@ -1,4 +1,4 @@
-// A payment as its payer sees it: found by the token of its page, and where it stands by the time of its book.
+// A payment as its payer sees it: look-up by the token of its page, its state by the book's time, and the decision of a sandbox's payer.
 import type { Instructions } from "../acquirers/acquirer.ts";
 import { bookCommand } from "../commands/command-context.ts";
 import { type Clock, SECOND } from "../ground/clock.ts";
@@ -25,20 +25,20 @@ export interface CheckoutParts extends PaymentParts {
   serviceName: string;
 }
 
-/** What a page shows: `review` while a person judges the payment, or its acquirer has not answered. */
+/** The state that a page shows. `review`: a person reviews the payment, or the acquirer has not answered yet. */
 export type Face = "open" | "review" | "processing" | "paid" | "refunded" | "failed" | "expired" | "canceled";
 
 export interface Checkout {
   payment: Payment;
   profile: Profile;
   face: Face;
-  /** By the book's clock. */
+  /** Seconds until the payment expires, by the book's clock. */
   secondsLeft: number;
-  /** How it is paid; undefined when it cannot be paid, or not yet. */
+  /** Instructions to pay; undefined when the payment cannot be paid, or not yet. */
   instructions: Instructions | undefined;
 }
 
-/** The payment of a token. Throws ROUTE_NOT_FOUND for a token that is not ours: nothing tells one that never was from one that is gone. */
+/** The payment of a token. Throws ROUTE_NOT_FOUND alike for a token that this installation did not make and for a payment that is gone. */
 export async function findCheckout(parts: CheckoutParts, token: string): Promise<Checkout> {
   const named = parts.tokens.read(token);
   const [row] = named ? await parts.database.query(selectPayment(named.merchantId, named.reference)) : [];
@@ -54,7 +54,7 @@ export async function findCheckout(parts: CheckoutParts, token: string): Promise
   return { payment, profile, face, secondsLeft, instructions: face === "open" ? payment.instructions : undefined };
 }
 
-/** What a page shows of a payment. A payment whose time is over has expired for its payer, even before it is swept. */
+/** The state that a page shows. A payment past its expiry counts as expired, even before the worker has expired it. */
 export function faceOf(status: PaymentStatus, secondsLeft: number, isPayable: boolean): Face {
   if (status === "pending") return secondsLeft === 0 ? "expired" : isPayable ? "open" : "review";
   if (status === "refunded") return "refunded";
@@ -63,8 +63,8 @@ export function faceOf(status: PaymentStatus, secondsLeft: number, isPayable: bo
 }
 
 /**
- * Takes the decision of a sandbox's payer: there is no acquirer who would. Meeting a payment that is over already is no error: the page then
- * says so. Throws ROUTE_NOT_FOUND for a payment of real money.
+ * Applies the decision of a sandbox's payer in place of an acquirer's notification. A payment that has ended already is no error: its page shows
+ * that. Throws ROUTE_NOT_FOUND for a production payment.
  */
 export async function decide(parts: CheckoutParts, payment: Payment, outcome: "succeeded" | "failed"): Promise<void> {
   const { book, reference } = payment;

@@ -1,10 +1,10 @@
-// What a payer's page shows of a payment that is not, or no longer, to be paid: a calm mark and two sentences. Pure.
+// The part of a payer's page for a payment that cannot be paid, not yet or no longer: a mark and two sentences. Pure.
 import { type Html, html } from "../ground/html.ts";
 import type { Language } from "../ground/languages.ts";
 import type { Face } from "./checkout.ts";
 import { words } from "./words.ts";
 
-/** What is drawn in the mark of each. */
+/** Drawing inside the mark of each state. */
 export const strokes: Readonly<Record<Exclude<Face, "open">, Html>> = {
   paid: html`<path d="m17 33 10 10 20-21" />`,
   refunded: html`<path d="M20 27h18a8 8 0 0 1 0 16h-8m-10-16 7-7m-7 7 7 7" />`,
@@ -15,7 +15,7 @@ export const strokes: Readonly<Record<Exclude<Face, "open">, Html>> = {
   canceled: html`<path d="M21 32h22" />`,
 };
 
-/** A stroke in its circle. */
+/** The mark: a stroke in a circle. */
 export function markOf(stroke: Html): Html {
   return html`<svg
     viewBox="0 0 64 64"
@@ -31,7 +31,7 @@ export function markOf(stroke: Html): Html {
   </svg>`;
 }
 
-/** Where an open payment has its instructions. */
+/** The mark and texts of a state, in the place where an open payment shows its instructions. */
 export function faceOfEnd(face: Exclude<Face, "open">, language: Language): Html {
   const text = words[language];
   return html`<div class="face ${face}" role="status">

@@ -1,4 +1,4 @@
-// What all payers' pages have around their content: the merchant's branding, the languages, the stripes of the sandbox. Pure.
+// The frame of all payers' pages: the merchant's branding, the choice of language, the sandbox's stripes. Pure.
 import { type Html, html, pageText } from "../ground/html.ts";
 import { type Language, languages } from "../ground/languages.ts";
 import { logoPath } from "../merchants/profiles.ts";
@@ -10,21 +10,20 @@ export interface FrameParts {
   merchantId: string;
   profile: Profile;
   isSandbox: boolean;
-  /** The path of this page. */
   path: string;
   language: Language;
   serviceName: string;
   face: string;
-  /** Further attributes of the body, for the script. */
+  /** Further attributes of `<body>` for the script. */
   attributes?: Html | undefined;
-  /** Seconds after which a browser without scripts loads the page again. */
+  /** Seconds after which a browser without scripts reloads the page. */
   refreshSeconds?: number | undefined;
   content: Html;
-  /** Beside the page. */
+  /** Content beside the page. */
   aside?: Html | undefined;
 }
 
-/** The whole page, as it is sent. */
+/** The whole HTML document. */
 export function framed(parts: FrameParts): string {
   const { merchantId, profile, isSandbox, path, language, serviceName, face, refreshSeconds } = parts;
   const text = words[language];
@@ -58,7 +57,7 @@ export function framed(parts: FrameParts): string {
   )}\n`;
 }
 
-/** The logo stands for the name, which is read out from the heading. */
+/** The logo has an empty `alt`, because screen readers read the merchant's name from the heading. */
 function logo(merchantId: string, profile: Profile): Html {
   if (!profile.logo) return html`<span></span>`;
   const { width, height } = profile.logo;

@@ -1,4 +1,4 @@
-// What a payer sends from the page of a payment link: read, held against the link, and made into a creation. Pure.
+// The form of a payment link's page: reads it, checks it against the link, and turns it into the creation of a payment. Pure.
 import { sha256 } from "../ground/crypto.ts";
 import { decoded, encode } from "../ground/ids.ts";
 import type { Language } from "../ground/languages.ts";
@@ -8,7 +8,7 @@ import { type MerchantSettings, type PaymentMethod, maximumOf, paymentMethods } 
 import { type CreatePayment, customerSchema } from "../payments/payments.schema.ts";
 import type { LinkWords } from "./link-words.ts";
 
-/** The fields as they were sent, to be shown again. */
+/** The fields as sent, so that the page can show them again. */
 export interface SentForm {
   once: string;
   amount: string;
@@ -18,12 +18,12 @@ export interface SentForm {
 }
 
 export type Problem = keyof LinkWords["problems"];
-/** By field; `form`: of the whole. */
+/** Problems by field; `form`: a problem of the form as a whole. */
 export type Problems = Partial<Record<"form" | "amount" | "method" | "name" | "email", Problem>>;
 
 const FIELD_MAX = 500;
 
-/** Reads a form; what is too long is no answer to anything. */
+/** Reads a form. Fields are cut to FIELD_MAX characters, which is longer than any valid value. */
 export function sentForm(body: Buffer): SentForm {
   const form = new URLSearchParams(body.toString("utf8"));
   const field = (name: string): string => (form.get(name) ?? "").trim().slice(0, FIELD_MAX);
@@ -36,16 +36,16 @@ export function sentForm(body: Buffer): SentForm {
   };
 }
 
-/** What makes a form one: it comes with the page, and sent twice it is still one payment. */
+/** A new value of the hidden field `once`, which identifies a form: a form that is sent twice begins only one payment. */
 export const newOnce = (random: Buffer): string => encode(random);
 
-/** The `reference_id` of the payment that a form makes. */
+/** The `reference_id` of the payment that a form begins: the same for the same link and `once`. */
 export const referenceIdOf = ({ uuid }: Link, once: string): string =>
   `link-${encode(sha256(`${uuid}/${once}`).subarray(0, 16))}`;
 
 /**
- * An amount as people write it in their language: 25,000.00 in English, 25.000,00 in Indonesian. Undefined where it could be meant otherwise: a mark
- * in a wrong place is never guessed at.
+ * Reads an amount as written in a language: 25,000.00 in English, 25.000,00 in Indonesian. Undefined when a separator is in an unexpected place: a
+ * guess could be wrong by orders of magnitude.
  */
 export function amountOfText(text: string, currency: string, language: Language): Minor | undefined {
   const [group, point] = language === "id" ? ["\\.", ","] : [",", "\\."];
@@ -58,18 +58,18 @@ export function amountOfText(text: string, currency: string, language: Language)
   return BigInt(whole.replaceAll(/\D/g, "") + part.padEnd(exponent, "0"));
 }
 
-/** Where a form stands: a payment to begin, or what is to be put right. */
+/** Result of checking a form: the payment to begin, or the problems to correct. */
 export type Judged = { body: CreatePayment } | { problems: Problems };
 
 export interface FormRules {
   link: Link;
   settings: MerchantSettings;
-  /** Those that the payer may choose from. */
+  /** Methods that the payer may choose from. */
   methods: readonly PaymentMethod[];
   language: Language;
 }
 
-/** Holds a form against its link. */
+/** Checks a form against its link and the merchant's settings. */
 export function judgeForm(sent: SentForm, { link, settings, methods, language }: FormRules): Judged {
   const problems: Problems = {};
   const method = paymentMethods.find((one) => one === sent.method && methods.includes(one));
@@ -85,7 +85,7 @@ export function judgeForm(sent: SentForm, { link, settings, methods, language }:
     if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) || !customerSchema.safeParse({ email }).success)
       problems.email = "email";
   }
-  // Of a page that is not ours, or whose number was cut off: shown again with a new one.
+  // `once` is not one of ours, or incomplete: the page is shown again with a new one.
   if (decoded(sent.once) === undefined) problems.form = "stale";
   if (!method || amount === undefined || Object.keys(problems).length > 0) return { problems };
   return {

@@ -1,4 +1,4 @@
-// The page of a payment link as HTML: who is paid, how much, by which method; or why it cannot be paid. It works without scripts. Pure.
+// The page of a payment link as HTML: merchant, amount and methods, or the reason why it cannot be paid. The page works without scripts. Pure.
 import { type Html, html } from "../ground/html.ts";
 import type { Language } from "../ground/languages.ts";
 import { type Minor, readable } from "../ground/money.ts";
@@ -12,20 +12,18 @@ import { words } from "./words.ts";
 
 export interface LinkPageParts {
   checkout: LinkCheckout;
-  /** The path of this page. */
   path: string;
   language: Language;
   serviceName: string;
-  /** New with every page. */
+  /** Value of the form's `once` field, new for every page. */
   once: string;
-  /** A form that has to be put right. */
+  /** The form that the payer sent, with problems to correct. */
   sent?: { form: SentForm; problems: Problems } | undefined;
 }
 
-/** How often a page that waits for another payer asks again. */
+/** Seconds between reloads of a page while another payer holds the link. */
 const AGAIN_SECONDS = 10;
 
-/** The whole page. */
 export function linkPage(parts: LinkPageParts): string {
   const { checkout, path, language, serviceName } = parts;
   const { link, profile, face } = checkout;

@@ -1,4 +1,4 @@
-// The HTTP of payment links' pages, at /pay/l/{address}: the page, and the form that begins a payment. Whoever has the address may pay.
+// Routes of payment links' pages at /pay/l/{token}: the page, and the form that begins a payment. The address alone gives access.
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { UnauthenticatedCallers } from "../auth/rate.ts";
 import { Fault } from "../ground/fault.ts";
@@ -8,14 +8,14 @@ import { type Problems, type SentForm, judgeForm, sentForm } from "./link-form.t
 import { linkPage } from "./link-page.ts";
 import { PAGE_HEADERS } from "./page-headers.ts";
 
-/** So many payments may begin from one address within a minute, in each process: a whole office behind one address, and no program. */
+/** Payments begun from one IP address in a minute, in each process: enough for an office behind one address, too few for a program. */
 const BEGUN_PER_ADDRESS = 30;
-/** By this a browser is shown its own payment again. It says nothing to anybody else, and nobody signs in by it. */
+/** Cookie with the token of the payment that this browser has begun, so that the page can lead back to it. No session depends on it. */
 const COOKIE = "begun";
 const COOKIE_SECONDS = 86_400;
 
 interface Asked {
-  /** The end of the address. By this name of its parameter the log leaves it out. */
+  /** Last part of the path. The parameter is named `token` so that the log redacts it. */
   token: string;
   path: string;
   language: Language;
@@ -33,7 +33,7 @@ function asked(request: FastifyRequest): Asked {
 export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts): void {
   const begun = new UnauthenticatedCallers(BEGUN_PER_ADDRESS, parts.clock);
   const { serviceName } = parts;
-  // The address is the key to the page: no site that is linked or redirected to from here is told it, by no answer.
+  // The address is the key to the page, so no answer may let a browser send it to a linked site as a referrer.
   const onRequest: onRequestHookHandler = (_request, reply, done) => {
     reply.header("referrer-policy", "no-referrer");
     done();
@@ -58,7 +58,7 @@ export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts)
     const form = sentForm(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
     const again = (status: number, problems: Problems): FastifyReply =>
       show(reply.code(status), checkout, from, { form, problems });
-    // Back to the page by GET: it says why. What was sent twice is found all the same, below.
+    // Redirects by GET to a page that shows the state. Below, a form that is sent twice still leads to the payment that it began.
     const back = (path: string): FastifyReply =>
       reply.code(303).header("location", `${path}?lang=${from.language}`).send();
     if (checkout.face === "unavailable") return back(from.path);
@@ -80,7 +80,7 @@ export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts)
   });
 }
 
-/** The page on which a payer can put right what was refused, or try again; undefined where there is nothing to put right. */
+/** Status and problems for showing the form again after a refused creation; undefined when the payer cannot correct or retry it. */
 function shownAgain({ code }: Fault): [status: number, problems: Problems] | undefined {
   if (code === "INVALID_AMOUNT") return [422, { method: "methodAmount" }];
   if (code === "RATE_LIMITED") return [429, { form: "often" }];

@@ -1,4 +1,4 @@
-// What payers read at a payment link, in their language. Pure.
+// Texts of payment links' pages in each language. Pure.
 import type { Language } from "../ground/languages.ts";
 
 export interface LinkWords {

@@ -1,4 +1,4 @@
-// A payment link as its payer meets it: found by its address, what it shows now, and the payment that a form begins.
+// A payment link as its payer sees it: look-up by its address, the state that its page shows, and beginning a payment.
 import { randomBytes } from "node:crypto";
 import { Fault } from "../ground/fault.ts";
 import { readLinkName } from "../links/link-address.ts";
@@ -17,26 +17,26 @@ import { newOnce } from "./link-form.ts";
 
 export interface LinkCheckoutParts extends CheckoutParts {
   payers: PayerData;
-  /** Whether payers reach the service by https. */
+  /** True when payers reach the service by https. */
   isSecure(): boolean;
 }
 
-/** What the page shows: `yours` to the browser that began the payment which holds the link, `in_use` to every other. */
+/** The state that the page shows. An unfinished payment holds the link: `yours` in the browser that began it, `in_use` in all others. */
 export type LinkFace = "form" | "paid" | "in_use" | "yours" | "expired" | "deactivated" | "unavailable";
 
 export interface LinkCheckout extends LinkStanding {
   merchant: Merchant;
   profile: Profile;
   face: LinkFace;
-  /** Those that the payer may choose from. */
+  /** Methods that the payer may choose from. */
   methods: readonly PaymentMethod[];
-  /** The page of the payment that this browser began. */
+  /** Path of the page of the payment that this browser has begun. */
   resumePath: string | undefined;
 }
 
 /**
- * The link of an address. `began`: the token of a payment that this browser says it has begun here. Throws ROUTE_NOT_FOUND for an address that is
- * not ours.
+ * The link of an address. `end`: the last part of the path; `began`: token from the browser's cookie of the payment that it has begun here. Throws
+ * ROUTE_NOT_FOUND for an unknown address.
  */
 export async function findLink(parts: LinkCheckoutParts, end: string, began?: string): Promise<LinkCheckout> {
   const name = readLinkName(end);
@@ -67,7 +67,7 @@ function faceOf(
 ): LinkFace {
   const status = statusOf(link, payment, now);
   if (status === "paid") return "paid";
-  // Its time is over, and the sweep just has not reached it yet.
+  // A pending payment past its expiry does not hold the link, even before the worker has expired it.
   const isHeld = payment !== undefined && !(payment.status === "pending" && payment.expiresAt <= now);
   if (isHeld && isOwn) return "yours";
   if (status !== "active") return status;
@@ -78,8 +78,8 @@ function faceOf(
 export const onceForPage = (): string => newOnce(randomBytes(16));
 
 /**
- * Begins the payment of a form, or finds the one that the same form began before. Gives its reference. Throws PAYMENT_NOT_PAYABLE, INVALID_AMOUNT,
- * RATE_LIMITED, NO_ROUTE_AVAILABLE.
+ * Begins the payment of a form, or finds the payment that the same form began before. Gives the payment's reference. Throws PAYMENT_NOT_PAYABLE,
+ * INVALID_AMOUNT, RATE_LIMITED, NO_ROUTE_AVAILABLE.
  */
 export async function beginPayment(
   parts: LinkCheckoutParts,
@@ -95,7 +95,7 @@ export async function beginPayment(
     const command = useLink(parts, owner, link, body, { realNow: parts.clock.now(), payer });
     return (await parts.lanes.move(book.merchantId, command)).payment.reference;
   } catch (error) {
-    // The payment is there: its page says what became of it.
+    // These errors mean that the payment exists. Its page shows its state.
     const isThere =
       error instanceof Fault && ["REFERENCE_ID_DUPLICATE", "RISK_REVIEW", "RISK_REJECTED"].includes(error.code);
     if (!isThere) throw error;

@@ -1,4 +1,4 @@
-// How a payment is paid, by kind of instructions: a code to scan, an account to transfer to, or a page to go on to. Pure.
+// The instructions of a payer's page by their type: a QR code to scan, an account to transfer to, or a page to continue to. Pure.
 import type { Instructions } from "../acquirers/acquirer.ts";
 import { type Html, html } from "../ground/html.ts";
 import type { Language } from "../ground/languages.ts";
@@ -11,12 +11,10 @@ import { words } from "./words.ts";
 export interface MethodParts {
   instructions: Instructions;
   payment: Payment;
-  /** The path of this page. */
   path: string;
   language: Language;
 }
 
-/** Everything that a payer needs to pay. */
 export function instructionsPart(parts: MethodParts): Html {
   const { instructions, payment, language } = parts;
   const title = html`<h2>${words[language].method[payment.method]}</h2>`;
@@ -34,7 +32,7 @@ function qrPart({ path, language }: MethodParts, text: string): Html {
     <p class="muted">${scanOnPhone}</p>`;
 }
 
-/** A page of the sandbox's own acquirers is this one: there is nowhere to go on to. */
+/** Button to the acquirer's page. The sandbox's own acquirers name this very page: then a text says that there is none to continue to. */
 function redirectPart({ payment, path, language }: MethodParts, url: string): Html {
   const method = payment.method === "card" ? "card" : "ewallet";
   if (new URL(url).pathname === path) return html`<p class="muted">${words[language].nowhere[method]}</p>`;
@@ -65,7 +63,7 @@ function accountPart({ payment, language }: MethodParts, account: Instructions):
     }`;
 }
 
-/** A value that is typed elsewhere. The button is there where scripts run. */
+/** A value that the payer types elsewhere, with a copy button, which is hidden until the script shows it. */
 function copyable(label: string, value: string, language: Language, copied = value): Html {
   const text = words[language];
   return html`<div class="copy">

@@ -1,4 +1,4 @@
-// Payers' pages that are open and wait: told when their payment changed, whichever process changed it. One statement a turn for all of them.
+// Streams to open payers' pages: tell when the payment's state changes, whichever process changed it. One statement per turn serves all pages.
 import { Readable } from "node:stream";
 import { stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -7,12 +7,12 @@ import { type PaymentName, selectStandings, standingOfRow } from "../payments/pa
 import type { Database, Row } from "../store/database.ts";
 import { type Face, faceOf } from "./checkout.ts";
 
-/** Times and limits; tests have shorter ones. */
+/** Times and limits. Tests pass shorter ones. */
 export const openPageLimits = {
   lookMs: 500,
-  /** A connection that is silent for longer is taken for lost by what lies between. */
+  /** Time without an event after which a comment is sent, because proxies close connections that are silent for long. */
   heartbeatMs: 20_000,
-  /** A browser comes back by itself, perhaps to another process. */
+  /** A stream ends after this time. The browser reconnects by itself, perhaps to another process. */
   lastsMs: 15 * 60_000,
   ofOnePayment: 8,
   inAll: 2_000,
@@ -35,7 +35,7 @@ export interface OpenPagesParts {
 export class OpenPages {
   private readonly parts: OpenPagesParts;
   private readonly limits: OpenPageLimits;
-  /** By payment. */
+  /** Open pages by payment reference. */
   private readonly pages = new Map<string, Set<OpenPage>>();
   private open = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -51,7 +51,7 @@ export class OpenPages {
     return this.open;
   }
 
-  /** What a page of this payment hears from now on. Throws SERVICE_UNAVAILABLE when too many are open: such a page asks now and then. */
+  /** Opens a stream for a page of this payment. Throws SERVICE_UNAVAILABLE when too many pages are open: the page polls instead. */
   listen(name: PaymentName): Readable {
     const beside = this.pages.get(name.reference) ?? new Set();
     if (this.stopped || this.open >= this.limits.inAll || beside.size >= this.limits.ofOnePayment)
@@ -69,7 +69,7 @@ export class OpenPages {
     return stream;
   }
 
-  /** Ends all of them: the browsers ask another process. */
+  /** Ends all streams, so that their browsers reconnect to another process. */
   stop(): void {
     this.stopped = true;
     for (const page of this.all()) page.stream.destroy();
@@ -112,7 +112,7 @@ export class OpenPages {
 
   private tell(name: PaymentName, row: Row): void {
     const { status, instructions } = standingOfRow(row, name);
-    // Its time is counted on the page: what is told of is what has happened.
+    // One second left, because the page counts the time down itself: the stream tells only changes of the payment's status.
     const face = faceOf(status, 1, instructions !== undefined);
     for (const page of this.pages.get(name.reference) ?? []) {
       if (page.told === face) continue;
@@ -122,7 +122,7 @@ export class OpenPages {
   }
 }
 
-/** What is not read yet is a few hundred bytes; whoever leaves more is gone. */
+/** Unread bytes beyond which a stream is closed: a page that reads leaves a few hundred at most. */
 const UNREAD_MAX = 4_096;
 
 function say(page: OpenPage, text: string): void {

@@ -1,4 +1,4 @@
-// What every payers' page is sent with: nothing may run in it, or show it, that is not of this service.
+// HTTP headers of every payers' page: only files of this service may run in the page, and no other site may embed it.
 
 export const PAGE_HEADERS = {
   "content-type": "text/html; charset=utf-8",

@@ -1,4 +1,4 @@
-// The payer's page as HTML: who is paid, how much, how long still, how. It works without scripts. Pure.
+// The payer's page as HTML: merchant, amount, time left and instructions. The page works without scripts. Pure.
 import { wireTime } from "../ground/clock.ts";
 import { type Html, html } from "../ground/html.ts";
 import type { Language } from "../ground/languages.ts";
@@ -12,29 +12,27 @@ import { words } from "./words.ts";
 
 export interface PageParts {
   checkout: Checkout;
-  /** The path of this page. */
   path: string;
   language: Language;
   serviceName: string;
 }
 
-/** How often a page without scripts asks again. */
+/** Seconds between reloads in a browser without scripts. */
 const REFRESH_SECONDS = 10;
 
-/** While a payment has one of these faces its page waits for another one. */
+/** States that will change: the page watches the payment. */
 const waiting: ReadonlySet<Face> = new Set(["open", "review", "processing"]);
 
-/** Faces after which nothing is left to do here: the payer is led back. */
+/** Final states after which the page sends the payer back to the merchant. */
 const leadsBack: ReadonlySet<Face> = new Set(["paid", "failed"]);
 
-/** The whole page. */
 export function payerPage({ checkout, path, language, serviceName }: PageParts): string {
   const { payment, profile, face, secondsLeft } = checkout;
   const text = words[language];
   const isSandbox = payment.book.environment === "sandbox";
   const watch = waiting.has(face) && path;
   const back = payment.returnUrl;
-  // By a link the payer has never seen an order's identity: we made it.
+  // The `reference_id` of a payment by link means nothing to its payer: the service made it from the form.
   const what = payment.description ?? (payment.link === undefined ? payment.referenceId : undefined);
   return framed({
     merchantId: payment.book.merchantId,
@@ -84,7 +82,7 @@ function backPart(back: string, merchant: string, face: Face, language: Language
     ${leadsBack.has(face) && html`<p class="muted">${text.backSoon}</p>`}`;
 }
 
-/** What a payer would do with a phone, a bank or a card; there is none in a sandbox. */
+/** Buttons of the sandbox that stand in for the payer's phone, bank or card. */
 function decisionPart(method: Payment["method"], path: string, language: Language): Html {
   const text = words[language];
   return html`<aside aria-label="${text.own[method]}">

@@ -1,4 +1,4 @@
-// Names of payers' pages: the payment, and a mark of 128 bits that only this installation can make, so that no page can be guessed.
+// Tokens of payers' pages: the payment's identity and a MAC of 128 bits that only this installation can make, so that nobody can guess a token.
 import { createHmac } from "node:crypto";
 import { sameText } from "../ground/crypto.ts";
 import { encode, isId } from "../ground/ids.ts";
@@ -7,7 +7,7 @@ import type { Book } from "../merchants/books.ts";
 export class PayerTokens {
   private readonly keys: readonly [Buffer, ...Buffer[]];
 
-  /** The first key makes names; a name that one of the others made is good, too, while the master key is being replaced. */
+  /** The first key makes tokens. Tokens of the other keys are valid too, for the time when the master key is being replaced. */
   constructor(keys: readonly [Buffer, ...Buffer[]]) {
     this.keys = keys;
   }
@@ -16,7 +16,7 @@ export class PayerTokens {
     return book.merchantId.slice(4) + reference.slice(4) + mark(this.keys[0], book.merchantId, reference);
   }
 
-  /** The payment a token names, or undefined when the token is not ours. */
+  /** The payment that a token names; undefined when this installation did not make the token. */
   read(token: string): { merchantId: string; reference: string } | undefined {
     const merchantId = `mer_${token.slice(0, 26)}`;
     const reference = `pay_${token.slice(26, 52)}`;

@@ -1,19 +1,19 @@
-// A QR code as a picture: lines for a page, and a file that a phone keeps among its photos. Pure.
+// A QR code as a picture: SVG for a page, and PNG for a phone's photos. Pure.
 import { crc32, deflateSync } from "node:zlib";
 import { encode } from "uqr";
 import { type Html, html } from "../ground/html.ts";
 
-/** Light modules around the code, as its standard demands. */
+/** Width of the light margin (quiet zone) in modules, as the QR standard demands. */
 const QUIET = 4;
 /** Pixels of one module in the file. */
 const SCALE = 10;
 
-/** Rows of modules, true where dark, with the quiet zone. */
+/** Rows of modules with the quiet zone; true is dark. */
 function modulesOf(text: string): boolean[][] {
   return encode(text, { ecc: "M", border: QUIET }).data;
 }
 
-/** As SVG: one path, so that it is sharp at any size. */
+/** The code as SVG with one path, sharp at any size. */
 export function qrSvg(text: string, label: string): Html {
   const rows = modulesOf(text);
   const size = rows.length;
@@ -30,13 +30,13 @@ export function qrSvg(text: string, label: string): Html {
   </svg>`;
 }
 
-/** As a PNG with one bit a pixel. */
+/** The code as PNG with one bit per pixel. */
 export function qrPng(text: string): Buffer {
   const rows = modulesOf(text);
   const width = rows.length * SCALE;
   const stride = Math.ceil(width / 8);
   const lines = rows.map((row) => {
-    // The first byte says that the line is not filtered; a bit is set where the picture is white.
+    // The first byte of a line is the PNG filter type, 0 for none. A set bit is a white pixel.
     const line = Buffer.alloc(1 + stride);
     for (let x = 0; x < width; x++) if (row[Math.floor(x / SCALE)] !== true) line[1 + (x >> 3)]! |= 0x80 >> (x & 7);
     return line;
@@ -45,7 +45,7 @@ export function qrPng(text: string): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(width, 4);
-  header[8] = 1; // bits a pixel; the colour type behind it is 0: grey
+  header[8] = 1; // bits per pixel; the colour type in the next byte stays 0, greyscale
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
     chunk("IHDR", header),

@@ -1,12 +1,12 @@
-// What payers read, in their language. Pure.
+// Texts of payers' pages in each language. Pure.
 import type { Language } from "../ground/languages.ts";
 
 type Method = "qris" | "va" | "card" | "ewallet" | "bank_transfer";
 
 interface Words {
-  /** An amount as it is written in this language; given as in 1,500.00. */
+  /** Turns an amount such as 1,500.00 into this language's notation. */
   amountOf: (readable: string) => string;
-  /** The name of the language, in itself. */
+  /** Name of the language in that language. */
   name: string;
   pay: (merchant: string) => string;
   amount: string;
@@ -28,14 +28,14 @@ interface Words {
   how: string;
   channels: Record<"app" | "web" | "atm", string>;
   continueTo: Record<"card" | "ewallet", string>;
-  /** Where the sandbox has nothing to continue to. */
+  /** Shown in place of `continueTo` in the sandbox, which has no page to continue to. */
   nowhere: Record<"card" | "ewallet", string>;
   back: (merchant: string) => string;
   backSoon: string;
   waiting: string;
   noScript: string;
   sandbox: string;
-  /** What a payer would have in their hands, and what becomes of it in the sandbox. */
+  /** Title (`own`) and text (`ownLead`) above the sandbox's buttons that stand in for the payer's device. */
   own: Record<Method, string>;
   ownLead: Record<Method, string>;
   approve: string;

@@ -1,15 +1,15 @@
-// The documentation: /docs, its pages as HTML and as Markdown, its feed, and /llms.txt, for everybody.
+// Serves the documentation to everybody: /docs with its pages as HTML and Markdown and its feed, /llms.txt and /llms-full.txt.
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { BuiltPages, type BuiltPage, PAGE_HEADERS, sendNotBuilt, sendPage, withText } from "../http/built-pages.ts";
 
-/** Where docs/site/build.ts leaves its builds. */
+/** Folder of the builds of docs/site/build.ts. */
 const BUILDS = fileURLToPath(new URL("../../../docs/site/dist/", import.meta.url));
 
-/** What builds write for the address of the service, which they do not know. `.invalid` is nobody's. */
+/** Placeholder in builds for the address of the service, which they do not know. The domain `.invalid` is reserved, so nobody can own it. */
 export const ROOT_IN_BUILDS = "https://gerbang.invalid";
 
-/** Files that name whole addresses. */
+/** Files that contain the placeholder, because they name absolute addresses. */
 const WITH_ADDRESSES = new Set(["llms.txt", "llms-full.txt", "changelog.rss"]);
 
 export interface DocsParts {
@@ -38,13 +38,13 @@ export function openDocs(server: FastifyInstance, { root, folder = BUILDS }: Doc
     const page = isPublished(path) ? pages.current(path.endsWith(".md") ? path : `${path}.html`) : undefined;
     if (page) return sendPage(request, reply, page);
     const whole = path.replace(/\/+$/, "");
-    // Only to a page that there is: the address that is sent back is one of ours.
+    // Redirects only to existing pages, so that the Location header never names an address that a caller made up.
     if (whole !== path && pages.current(`${whole}.html`)) return reply.redirect(`/docs/${whole}`, 308);
     return sendMissing(reply, pages);
   });
 }
 
-/** The index has an address of its own, and the page that tells of a missing one has none. */
+/** False for the index, whose address is /docs, and for the 404 page, which has no address. */
 const isPublished = (path: string): boolean => path !== "index" && path !== "404";
 
 function sendMissing(reply: FastifyReply, pages: BuiltPages): FastifyReply {
@@ -56,7 +56,7 @@ function sendMissing(reply: FastifyReply, pages: BuiltPages): FastifyReply {
     .send(page.bytes);
 }
 
-/** Files with the address of the service in them, written once for each of their states. */
+/** Replaces the placeholder in files by the service's address. Caches each result until the file or the address changes. */
 class Addressed {
   private readonly root: () => string;
   private readonly kept = new Map<string, { from: BuiltPage; root: string; page: BuiltPage }>();

@@ -1,11 +1,11 @@
-// All SQL of figures: what is counted over time, and what waits for somebody. Each reads a bounded part of an index.
+// All SQL of figures: counts over time, and items that wait for an action. Each statement reads a bounded part of an index.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import { ORIGIN } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
 
-/** What waits is counted to this many; beyond it there are more. */
+/** Waiting items are counted up to one more than this, which means "more than WAITING_MAX". */
 export const WAITING_MAX = 1_000;
 const DISPUTES_SHOWN = 5;
 const BATCHES_SHOWN = 5;
@@ -14,12 +14,12 @@ const inBook = (table: string): string => `${table}.merchant_id = $1::uuid and $
 const bookValues = (book: Book): unknown[] => [uuidOf(book.merchantId), book.environment];
 
 export interface CountRow extends Row {
-  /** Which of the spans, from 1. */
+  /** Number of the span, from 1. */
   span: number;
   currency: string;
-  /** The outcome, or what was asked to be told apart. */
+  /** Value of the division: an outcome, a method or an acquirer. */
   key: string;
-  /** Sums have no limit: as texts. */
+  /** Sums are texts, because their size has no limit. */
   payments: string;
   succeeded: string;
   amount_minor: string;
@@ -30,7 +30,7 @@ export interface CountRow extends Row {
 export const divisions = ["outcome", "method", "acquirer"] as const;
 export type Division = (typeof divisions)[number];
 
-/** Payments by span and by what tells them apart. Spans follow each other; each begins where `begins` says, and the last one has no end. */
+/** Payments by span, currency and division. Each span lasts until the start of the next one in `begins`; the last one has no end. */
 export function selectCounts(book: Book, begins: readonly Micros[], by: Division, currency?: string): Statement {
   return {
     name: `payments over time by ${by}`,
@@ -47,7 +47,7 @@ group by 1, 2, 3`,
 
 export interface ClockRow extends Row {
   clock_offset_seconds: bigint;
-  /** Up to when payments are counted, real time; null where none are. */
+  /** Real time up to which payments are counted; null before the first count. */
   counted_at: Micros | null;
   next_run_at: Micros | null;
 }
@@ -71,7 +71,7 @@ export interface BatchRow extends Row {
   payout_date: string;
 }
 
-/** Batches that are formed and not paid, the next one first. */
+/** Settlement batches that are formed but not paid, the one due first at the top. */
 export function selectUnpaidBatches(book: Book): Statement {
   return {
     name: "unpaid batches",
@@ -94,7 +94,7 @@ export interface DisputeRow extends Row {
   evidence_due_at: Micros;
 }
 
-/** Disputes that wait for the merchant's answer, the most urgent first, each with how many there are. */
+/** Disputes that wait for the merchant's evidence, the first due at the top. Each row carries the number of all of them, up to WAITING_MAX + 1. */
 export function selectUnanswered(book: Book): Statement {
   return {
     name: "unanswered disputes",
@@ -115,7 +115,7 @@ export interface UndeliveredRow extends Row {
   retrying: number;
 }
 
-/** Events that were given up, and events that were tried in vain and will be tried again. */
+/** Number of events whose delivery was given up, and of those that failed and will be retried. */
 export function selectUndelivered(book: Book): Statement {
   return {
     name: "undelivered events",

@@ -1,4 +1,4 @@
-// Figures for people: payments over time in spans of their own days, and where a book stands now. Amounts are minor units.
+// Figures of one book for portal pages: payments over time, in days of the reader's time zone, and an overview. Amounts are minor units.
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { hourStarts, localDayStarts } from "../ground/local-days.ts";
 import type { Minor } from "../ground/money.ts";
@@ -19,7 +19,7 @@ import {
   selectUnpaidBatches,
 } from "./figures.sql.ts";
 
-/** What is plotted at once: how many spans, and whether each is an hour or a day of the person's zone. */
+/** Ranges of a plot: the number of spans, and whether a span is an hour or a day of the person's time zone. */
 export const ranges = {
   day: { spans: 24, step: "hour" },
   week: { spans: 7, step: "day" },
@@ -28,7 +28,7 @@ export const ranges = {
 } as const;
 export type Range = keyof typeof ranges;
 
-/** Payments that came to their end. `amountMinor` is of those that succeeded. */
+/** Ended payments. `amountMinor` and `feeMinor` sum up the succeeded ones only. */
 export interface Count {
   payments: bigint;
   succeeded: bigint;
@@ -37,11 +37,11 @@ export interface Count {
 }
 
 export interface Series {
-  /** When each span begins. */
+  /** Start of each span. */
   begins: Micros[];
-  /** By what tells them apart, each with a count a span. */
+  /** Counts by outcome, method or acquirer, one for each span. */
   counts: Map<string, Count[]>;
-  /** Up to when payments are counted, real time; undefined where none are yet. */
+  /** Real time up to which payments are counted; undefined before the first count. */
   countedAt: Micros | undefined;
 }
 
@@ -68,15 +68,15 @@ export function sum(counts: readonly Count[]): Count {
   );
 }
 
-/** What a person sees first. Parts that they may not see are not read. */
+/** Figures of the portal's home page. Parts that the person may not see are not read. */
 export interface Overview {
   /** The book's time. */
   now: Micros;
   countedAt: Micros | undefined;
   nextRunAt: Micros | undefined;
-  /** By currency, then by outcome: a count for each of the last seven days, today last. */
+  /** Counts by currency, then by outcome, one for each of the last seven days, today last. */
   week: Map<string, Map<string, Count[]>>;
-  /** `account currency` to what the merchant owns there. */
+  /** Credit balance of each account, by `account currency`. */
   balances: Map<string, Minor> | undefined;
   batches: BatchRow[] | undefined;
   disputes: DisputeRow[] | undefined;
@@ -94,7 +94,7 @@ export class Figures {
     this.clock = clock;
   }
 
-  /** Payments of one currency over time. Throws RangeError for an unknown zone. */
+  /** Payments of one currency over time. Throws RangeError for an unknown time zone. */
   async series(book: Book, asked: { range: Range; by: Division; currency: string; timeZone: string }): Promise<Series> {
     const { now, countedAt } = await this.clockOf(book);
     const { spans, step } = ranges[asked.range];
@@ -103,7 +103,7 @@ export class Figures {
     return { begins, counts: byKey(rows, spans), countedAt };
   }
 
-  /** Where a book stands. Throws RangeError for an unknown zone. */
+  /** The overview of a book, with the parts that `may` allows. Throws RangeError for an unknown time zone. */
   async overview(
     book: Book,
     timeZone: string,

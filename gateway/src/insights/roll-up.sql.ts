@@ -1,30 +1,30 @@
-// All SQL of the roll-up: how far it has counted, one step of counting, and making it anew from the payments.
+// All SQL of the roll-up: its position, one step of counting, and the rebuild from all payments.
 import { GENUINE, HORIZON, ORIGIN, type Position } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { addTotals, totalsOf } from "./totals.sql.ts";
 
-/** Events that one step takes at least, where so many are there. The transaction that holds the last of them is taken whole. */
+/** Events that one step takes, if there are as many. The transaction that holds the last of them is taken whole. */
 const STEP = 5_000;
-/** A position that moved over nothing worth counting is written down no more often than this. */
+/** Without events to count, the position is saved once in this time. */
 const QUIET_SECONDS = 5;
 
-/** Ends of payments. A payment comes to one of them, once; what may happen to it later is no end. */
+/** Event types that end a payment. A payment gets exactly one of them, once; later events do not end it again. */
 const ends = "'payment.succeeded', 'payment.failed', 'payment.expired', 'payment.canceled'";
 
-/** Of payment `p`: when it came to its end, by the book's time, and how. The same for a step and for a rebuild, so both come to the same figures. */
+/** When payment `p` ended, by the book's time. Steps and rebuilds share this and `outcome`, so both give the same figures. */
 const endedAt = "coalesce(p.paid_at, p.canceled_at, p.updated_at)";
 const outcome = `case
     when p.paid_at is not null then 'succeeded'
     when p.status = 'failed' and p.risk_decision <> 'approve' then 'rejected'
     else p.status::text
   end`;
-/** The bucket that it belongs to. */
+/** The bucket of `payment_hours` that payment `p` belongs to. */
 const bucket = `p.merchant_id, p.environment, date_trunc('hour', ${endedAt}, 'UTC') as hour,
   p.currency, p.payment_method, coalesce(p.gateway_code, '') as acquirer, ${outcome} as outcome`;
 const columns =
   "merchant_id, environment, hour, currency, method, acquirer, outcome, payments, amount_minor, fee_minor";
 
-/** One at a time in all processes: true for whoever has the turn, until its transaction ends. It writes nothing. */
+/** Takes the roll-up's lock, which one process holds until its transaction ends; `taken` is false when another has it. Writes nothing. */
 export function takeTurn(): Statement {
   return {
     name: "turn of the roll-up",
@@ -40,23 +40,23 @@ export function selectBackend(): Statement {
   return { text: "select pg_backend_pid() as pid" };
 }
 
-/** Ends what a session of ours is doing. */
+/** Cancels the statement that another connection of ours is running. */
 export function cancelBackend(pid: number): Statement {
   return { text: "select pg_cancel_backend($1::integer)", values: [pid] };
 }
 
 export interface StandingRow extends Row {
-  /** Null where nothing was ever counted, or where it was in another database. */
+  /** Null when nothing was counted yet, or only in another database, which this one is a copy of. */
   counted_to: Position | null;
-  /** Where the next step ends. */
+  /** Position where the next step ends. */
   next: Position;
-  /** True when the step has events, or the position was not written down for a while. */
+  /** True when the step has events, or the position was not saved for QUIET_SECONDS. */
   is_due: boolean;
-  /** True when there is more behind the step. */
+  /** True when there are more events after the step. */
   has_more: boolean;
 }
 
-/** How far it has counted, and the next step. */
+/** The roll-up's position and its next step. */
 export function selectStanding(): Statement {
   return {
     name: "standing of the roll-up",
@@ -86,7 +86,7 @@ left join lateral (
   };
 }
 
-/** How long ago the position was moved last; no row where nothing was counted yet. */
+/** Seconds since the position was last saved; no row when nothing was counted yet. */
 export function selectAge(): Statement {
   return {
     name: "age of the roll-up",
@@ -104,8 +104,8 @@ const totalsOfStep = addTotals(
 );
 
 /**
- * Counts the payments whose beginning or end lies between two positions: ends for each book by the hour, both for all books together. A payment
- * begins with its first instructions; one that ended without any had none to begin with.
+ * Counts payments that began or ended between two positions: ends for each book by the hour, beginnings and ends for all books together. A payment
+ * begins with its first instructions (`payment.created`); a payment that ended without instructions counts as begun when it ends.
  */
 export function countStep(from: Position, to: Position): Statement {
   return {
@@ -136,7 +136,7 @@ set payments = t.payments + excluded.payments, amount_minor = t.amount_minor + e
   };
 }
 
-/** Writes the new position down. No row when the old one is not what it was. */
+/** Saves the new position. No row when the saved position is not `from` any more. */
 export function movePosition(from: Position, to: Position): Statement {
   return {
     name: "move the roll-up",
@@ -168,8 +168,8 @@ const totalsOfAll = addTotals(
 );
 
 /**
- * Counts every payment that has begun or come to its end, and writes down how far that is, all in one snapshot: what it sees of
- * transactions behind the horizon is left to the next step.
+ * Counts every payment that has begun or ended, and saves the position, all in one snapshot. Transactions at or beyond the horizon may be visible
+ * already: what they began or ended is left to the next step.
  */
 export function countAll(): Statement {
   return {

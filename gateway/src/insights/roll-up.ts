@@ -1,4 +1,4 @@
-// The roll-up: payments counted by hour from the feed of committed events, once each, however many processes work and wherever one ends.
+// The roll-up: counts payments by hour from committed events. Each payment counts once, also with several processes and after a process is killed.
 import { assert } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import type { Database } from "../store/database.ts";
@@ -16,13 +16,13 @@ import {
   takeTurn,
 } from "./roll-up.sql.ts";
 
-/** Making it anew reads every payment once. */
+/** Time limit of a rebuild, which reads every payment once. */
 export const REBUILD_LIMIT_MS = 1_800_000;
 
 /**
- * Counts what was committed since the last time, in steps. What was counted and how far it reaches are one transaction, so a process
- * that is killed has counted a step or has not. Where nothing was counted yet, or only in a database that this one was restored
- * from, everything is counted. While another process has its turn, this one does nothing. Gives true when it has counted all there is.
+ * Counts events committed since the last run, in steps. Each step saves its counts and its position in one transaction, so a killed process has
+ * counted a step in full or not at all. Rebuilds the roll-up when nothing was counted yet, or only in the database that this one was restored
+ * from. Does nothing while another process has the lock. Gives true when everything is counted.
  */
 export async function countCommitted(database: Database, log: Log, ending?: AbortSignal): Promise<boolean> {
   for (;;) {
@@ -35,7 +35,7 @@ export async function countCommitted(database: Database, log: Log, ending?: Abor
   }
 }
 
-/** Seconds since the roll-up last moved; undefined where nothing was counted yet. */
+/** Seconds since the roll-up's position was last saved; undefined when nothing was counted yet. */
 export async function rollUpAge(database: Database): Promise<number | undefined> {
   const [row] = await database.query<{ seconds: number }>(selectAge());
   return row?.seconds;
@@ -45,7 +45,7 @@ function countOnce(database: Database): Promise<"done" | "more" | "busy" | "noth
   return database.transaction(async (query) => {
     const [turn] = await query(takeTurn());
     if (turn?.taken !== true) return "busy";
-    // A statement of its own: it sees what whoever had the turn before has committed.
+    // A separate statement after the lock sees what the previous holder of the lock has committed.
     const [standing] = await query<StandingRow>(selectStanding());
     assert(standing, "the horizon is always there");
     const { counted_to: from, next: to, is_due: isDue, has_more: hasMore } = standing;
@@ -60,15 +60,15 @@ function countOnce(database: Database): Promise<"done" | "more" | "busy" | "noth
 }
 
 /**
- * Makes the roll-up anew from the payments. Readers see the old one until the new one is whole. It may take minutes: `ending` gives it up, and
- * it throws then.
+ * Rebuilds the roll-up from all payments. Readers see the old figures until the transaction commits. The rebuild may take minutes: it throws when
+ * `ending` aborts it.
  */
 export async function rebuild(database: Database, ending?: AbortSignal): Promise<void> {
   await database.transaction(
     async (query) => {
       const [own] = await query<{ pid: number }>(selectBackend());
       const giveUp = (): void => {
-        database.query(cancelBackend(own?.pid ?? 0)).catch(() => undefined); // without the database it ends by itself
+        database.query(cancelBackend(own?.pid ?? 0)).catch(() => undefined); // fails only without the database, where the rebuild fails too
       };
       ending?.addEventListener("abort", giveUp);
       try {

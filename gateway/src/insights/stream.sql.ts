@@ -1,11 +1,11 @@
-// All SQL of the stream: how far events are told, and whether a listener that comes back has missed too much.
+// All SQL of the stream: the position up to which events are sent, and the check whether a reconnecting listener has missed too many.
 import { HORIZON, ORIGIN, type Position } from "../store/commit-order.ts";
 import type { Statement } from "../store/database.ts";
 
-/** A roll-up that was not moved for so long does not hold the stream back. */
+/** The stream waits for the roll-up only if the roll-up has moved within this time. */
 const COUNTED_WITHIN_SECONDS = 15;
 
-/** Up to where events are told: what is told is counted as well, so that a page which asks again sees it in its figures. */
+/** The position up to which the stream sends events: not beyond the roll-up, so that a page which then reloads its figures finds the event counted. */
 export function selectToldTo(): Statement {
   return {
     name: "told to",
@@ -19,7 +19,7 @@ from (select ${HORIZON} as horizon) h`,
   };
 }
 
-/** Whether more than so many events of all books lie between two positions. Reads no more of them than that. */
+/** Whether more than `than` events of all books lie between two positions. Reads at most one event more than that. */
 export function selectIsMore(from: Position, to: Position, than: number): Statement {
   return {
     name: "missed events",

@@ -1,4 +1,4 @@
-// The stream: tells open pages what kinds of things changed, and which, by server-sent events. One look at the feed a turn for all of them.
+// The stream of server-sent events: tells open pages which kinds of objects changed, with ids. One read of the feed per turn serves all listeners.
 import { Readable } from "node:stream";
 import { type FedRow, selectFed } from "../events/feed.sql.ts";
 import { Fault } from "../ground/fault.ts";
@@ -13,27 +13,27 @@ import type { Position } from "../store/commit-order.ts";
 import type { Database } from "../store/database.ts";
 import { selectIsMore, selectToldTo } from "./stream.sql.ts";
 
-/** Times and limits; tests have shorter ones. */
+/** Times and limits. Tests pass shorter ones. */
 export const streamLimits = {
   lookMs: 500,
-  /** A connection that is silent for longer is taken for lost by what lies between. */
+  /** Time without an event after which a comment is sent, because proxies close connections that are silent for long. */
   heartbeatMs: 15_000,
-  /** How soon a session that ended ends its streams. */
+  /** Time between two checks of the listeners' sessions and roles. */
   standingMs: 1_000,
-  /** A stream of which it is not known for so long whether its session stands is ended. */
+  /** A stream ends when its session could not be checked for this long. */
   unknownMs: 10_000,
   perPerson: 8,
-  /** However many persons they invite, the people of one merchant leave room for others. */
+  /** Streams of one merchant's members, who must leave room for other merchants. */
   perMerchant: 100,
   inAll: 500,
-  /** What a listener that reads too slowly may leave unread. */
+  /** Unread bytes beyond which a slow listener is disconnected. */
   unreadBytes: 64 * 1024,
-  /** Events of all books that are looked through for one listener who comes back. */
+  /** Events of all books that are read at most for one listener who reconnects. */
   missedMax: 5_000,
 };
 export type StreamLimits = typeof streamLimits;
 
-/** Objects that are named of one kind and turn. */
+/** Highest number of object ids in one message. */
 const IDS_MAX = 20;
 
 const kinds = {
@@ -84,8 +84,8 @@ export class Streams {
   }
 
   /**
-   * A stream for somebody who may read the book. `lastId`: of the last event that they heard; what they missed since is told first.
-   * Throws RATE_LIMITED (they or their merchant have too many), SERVICE_UNAVAILABLE (all together have).
+   * Opens a stream for a listener who may read the book. `lastId`: id of the last event that the listener received; events since then are sent first.
+   * Throws RATE_LIMITED (too many streams of the person or the merchant), SERVICE_UNAVAILABLE (too many in all, or the process stops).
    */
   async listen(listener: Listener, lastId: string | undefined): Promise<Readable> {
     this.refuseTooMany(listener);
@@ -110,7 +110,7 @@ export class Streams {
     return stream;
   }
 
-  /** Ends all of them: whoever listens asks another process. */
+  /** Ends all streams, so that their pages reconnect to another process. */
   stop(): void {
     this.stopped = true;
     for (const open of this.open) this.end(open);
@@ -130,7 +130,7 @@ export class Streams {
       throw tooMany(`You have ${own} pages open that listen by themselves. Close some of them.`);
   }
 
-  /** Where the next turn begins. While nobody listens it is forgotten. */
+  /** The position where the next turn begins. `look` clears it while there are no listeners. */
   private async current(): Promise<Position> {
     if (this.position !== undefined) return this.position;
     const toldTo = await this.toldTo();
@@ -142,7 +142,7 @@ export class Streams {
     return row?.told_to ?? "0";
   }
 
-  /** What a listener missed; undefined when it cannot be told any more, or is too much to look through. */
+  /** Events that a listener missed; undefined when `lastId` is no valid position, or more than `missedMax` events lie behind it. */
   private async missed(open: Open, lastId: string, to: Position): Promise<FedRow[] | undefined> {
     if (!/^\d{1,18}$/.test(lastId) || BigInt(lastId) > BigInt(to)) return undefined;
     const { database } = this.parts;
@@ -171,7 +171,7 @@ export class Streams {
     }
   }
 
-  /** Ends the streams of those whose session is over, or who do not belong to the merchant any more. */
+  /** Ends streams whose session has ended or whose person is no member of the merchant any more, and updates the scopes of the others. */
   private async holdStanding(): Promise<void> {
     const asked = [...this.open];
     const now = stopwatchMs();
@@ -202,7 +202,7 @@ export class Streams {
     }
   }
 
-  /** What happened, kind by kind. The last one carries the position: whoever heard half of it comes back to the whole. */
+  /** Text of the messages, one for each event type. Only the last carries the position, so that a listener cut off in between gets all of them again. */
   private told({ scopes }: Open, rows: readonly FedRow[], position: Position): string {
     const heard = rows.flatMap(({ type, events, subject_ids: ids }) => {
       const kind = type.split(".")[0] as Kind;
@@ -215,12 +215,12 @@ export class Streams {
 
   private say(open: Open, text: string): void {
     if (text === "" || open.stream.destroyed) return;
-    // It reads too slowly, or not at all: it comes back when it does.
+    // The listener reads too slowly, or not at all. It can reconnect and get what it missed.
     if (open.stream.readableLength + text.length > this.limits.unreadBytes) open.stream.destroy();
     else say(open, text);
   }
 
-  /** The listener hears the end, and may come back. */
+  /** Ends a stream in order: the listener notices and may reconnect. */
   private end(open: Open): void {
     if (this.open.delete(open) && !open.stream.destroyed) open.stream.push(null);
   }

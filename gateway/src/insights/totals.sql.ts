@@ -1,4 +1,4 @@
-// All SQL of totals: payments of all merchants together, in spans of real time. The roll-up adds them; screens of the operator read them.
+// All SQL of totals: payments of all merchants together, in spans of real time. The roll-up adds to them; the operator's pages read them.
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import type { Environment } from "../merchants/books.ts";
 import { ORIGIN } from "../store/commit-order.ts";
@@ -8,13 +8,13 @@ import { STEP } from "../store/retention.ts";
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 
-/** Lengths of spans, and how long each is kept: a little longer than it is plotted. */
+/** Retention in seconds by length of span in seconds: a little longer than any plot of that length. */
 export const totalsKeptSeconds = { 60: 3 * HOUR_SECONDS, 900: 3 * DAY_SECONDS, 3600: 35 * DAY_SECONDS } as const;
 export type TotalsStep = keyof typeof totalsKeptSeconds;
 
 /**
- * Of payments `p` with `ended_at` and `outcome`, the totals that they add to. A payment is asked for when it was created, and ends as something when
- * it came to that. Both by the real time: what happens in a sandbox whose clock was moved forward happens now.
+ * SQL that sums payments `p`, with columns `ended_at` and `outcome`, into totals. A payment counts as `asked` at its creation, and as its outcome at its end.
+ * Neither time may lie ahead of the real time: what happens in a sandbox whose clock was moved forward counts as happening now.
  */
 export function totalsOf(payments: string, when: { begins: string; ends: string }): string {
   return `select s.step_seconds, date_bin(make_interval(secs => s.step_seconds), m.at, 'epoch'), p.environment, p.currency, p.payment_method,
@@ -34,7 +34,7 @@ export function totalsOf(payments: string, when: { begins: string; ends: string 
   group by 1, 2, 3, 4, 5, 6, 7`;
 }
 
-/** Adds totals to those that are there. */
+/** SQL that adds the totals of `select` to the stored ones. */
 export function addTotals(select: string): string {
   return `insert into payment_totals as t (step_seconds, at, environment, currency, method, acquirer, outcome, payments, amount_minor)
   ${select}
@@ -43,18 +43,18 @@ export function addTotals(select: string): string {
 }
 
 export interface TotalRow extends Row {
-  /** Which of the spans, from 0. */
+  /** Number of the span, from 0. */
   span: number;
   currency: string;
   method: string;
   acquirer: string;
   outcome: string;
-  /** Sums have no limit: as texts. */
+  /** Sums are texts, because their size has no limit. */
   payments: string;
   amount_minor: string;
 }
 
-/** Totals of one environment, or of all, and of one acquirer, or of all, since `begin`, in spans of so many seconds. */
+/** Totals since `begin` in spans of `spanSeconds`, of one environment or both, and of one acquirer or all. */
 export function selectTotals(asked: {
   environment: Environment | undefined;
   acquirer?: string;
@@ -80,7 +80,7 @@ group by 1, 2, 3, 4, 5`,
   };
 }
 
-/** Up to when payments are counted, by the database's clock; no row while they are counted for the first time. */
+/** Time up to which payments are counted, by the database's clock; no row during the first count. */
 export function selectCountedAt(): Statement {
   return {
     name: "counted at",
@@ -88,7 +88,7 @@ export function selectCountedAt(): Statement {
   };
 }
 
-/** Totals that are older than anything that is plotted of their length. */
+/** The statements that delete totals beyond their retention, by the earlier of the service's and the database's clock. */
 export function expiredTotals(realNow: Micros): Statement[] {
   return Object.entries(totalsKeptSeconds).map(([step, keptSeconds]) => ({
     name: `forget totals of ${step} s`,
@@ -106,7 +106,7 @@ returning 1`,
   }));
 }
 
-/** Whole seconds in which a span is counted, as the database does: from the epoch on. */
+/** Start of the span of `seconds` that contains `at`. Spans are counted from the epoch, as in the database's `date_bin`. */
 export function spanStart(at: Micros, seconds: number): Micros {
   return Math.floor(at / (seconds * SECOND)) * seconds * SECOND;
 }

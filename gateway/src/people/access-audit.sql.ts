@@ -1,4 +1,4 @@
-// All SQL of the audit of what people did with their own access.
+// All SQL of the audit of persons' own access.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";

@@ -1,4 +1,4 @@
-// The audit of what people did with their own access, and what the parts of this room are made of.
+// The audit of persons' own access (sign-ins, factors, invitations), and the dependencies that the classes of this room share.
 import type { Clock } from "../ground/clock.ts";
 import type { Vault } from "../ground/crypto.ts";
 import { newId } from "../ground/ids.ts";
@@ -11,17 +11,17 @@ export interface PeopleParts {
   database: Database;
   vault: Vault;
   clock: Clock;
-  /** Names the installation in authenticators. */
+  /** Name of the installation, shown in authenticators and by passkeys. */
   serviceName: string;
-  /** True where owners must have a second factor, and links that skip it are not accepted. */
+  /** When true, owners and operators keep a second factor, and sign-in links that skip it are refused. */
   production: boolean;
-  /** Where these people sign in: a session counts there alone. */
+  /** The application that these persons sign in to. A session is valid on its own surface only. */
   surface: Surface;
-  /** For whom passkeys are made; undefined where browsers make none. */
+  /** The relying party of passkeys; undefined when browsers make none for this address. */
   relyingParty(): RelyingParty | undefined;
 }
 
-/** Writes one entry. Never a secret. */
+/** Writes one entry, stamped with the time of the clock. The entry must hold no secret. */
 export async function noteAccess(
   { database, clock }: Pick<PeopleParts, "database" | "clock">,
   entry: Pick<PeopleAuditEntry, "action"> & Partial<Omit<PeopleAuditEntry, "action" | "at">>,

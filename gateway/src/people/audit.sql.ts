@@ -1,16 +1,16 @@
-// All SQL of the calls by which people change something, in the audit of people: rows are added and read, never changed.
+// All SQL of persons' changing calls in `people_audit`. Rows are inserted and read, never changed.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, newId, uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
-/** A call that changes something. */
+/** An HTTP call that changes something. */
 export interface AuditedCall {
   requestId: string;
   personId: string;
-  /** What is done, as a word with underscores. */
+  /** The operation in snake case. */
   action: string;
-  /** Its method and its address as sent, without the query. */
+  /** HTTP method and path as sent, without the query. */
   path: string;
   merchantId: string | undefined;
   environment: Environment | undefined;
@@ -20,7 +20,7 @@ export interface AuditedCall {
 const PATH_MAX = 512;
 const ADDRESS_MAX = 60;
 
-/** The row before anything is changed, or the one with the status of the answer. */
+/** Inserts the first row of a call, before the change (`status` undefined), or the second row with the status of the answer. */
 export function insertAuditedCall(call: AuditedCall, at: Micros, status: number | undefined): Statement {
   return {
     name: "insert audited call",
@@ -44,7 +44,7 @@ export function insertAuditedCall(call: AuditedCall, at: Micros, status: number 
   };
 }
 
-/** What somebody did for a merchant. */
+/** Something that a person did for a merchant: a changing call, or an entry of `access-audit.ts`. */
 export interface MerchantAuditEntry {
   auditId: string;
   at: Micros;
@@ -52,13 +52,13 @@ export interface MerchantAuditEntry {
   person: { personId: string; name: string } | undefined;
   environment: Environment | undefined;
   path: string | undefined;
-  /** Of a call's answer; undefined where it was cut short, and where nothing was called. */
+  /** HTTP status of the call's answer; undefined when the call was cut short, and for entries that are no calls. */
   status: number | undefined;
   address: string | undefined;
   details: unknown;
 }
 
-/** What was done for a merchant, newest first; `before` is an entry of it. */
+/** Audit entries of a merchant, newest first, starting after the entry `before`. */
 export function selectMerchantAudit(merchantId: string, before: string | undefined, count: number): Statement {
   return {
     text: `select a.audit_id, a.at, a.action, a.person_id, p.name, a.environment, a.path, a.address, a.details, answered.status
@@ -72,7 +72,7 @@ limit $3::integer`,
   };
 }
 
-/** One row when this is an entry of the merchant's. */
+/** One row when the audit entry belongs to the merchant. */
 export function selectMerchantAuditEntry(merchantId: string, auditId: string): Statement {
   return {
     text: "select from people_audit where audit_id = $1::uuid and merchant_id = $2::uuid and status is null",

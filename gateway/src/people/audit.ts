@@ -1,4 +1,4 @@
-// The audit of what people change: append-only rows, written before a change and before its answer; never a secret.
+// The audit of changes made by persons: append-only rows without secrets, one written before the change and one before its answer.
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Database } from "../store/database.ts";
@@ -22,8 +22,8 @@ export class PeopleAudit {
   }
 
   /**
-   * Performs a change between two rows of the audit. Where the first cannot be written nothing is changed, and where the second cannot, nobody is
-   * told of a success that is not on record: both throw SERVICE_UNAVAILABLE. Otherwise gives and throws what `perform` does.
+   * Performs a change between two rows of the audit. When the first row cannot be written, nothing is changed; when the second cannot, the caller is
+   * not told of a success that is not on record. Both throw SERVICE_UNAVAILABLE. Otherwise gives and throws what `perform` does.
    */
   async around<Answer extends { status: number }>(call: AuditedCall, perform: () => Promise<Answer>): Promise<Answer> {
     await this.write(call, undefined, "This call could not be recorded, so nothing was changed. Retry shortly.");
@@ -46,12 +46,12 @@ export class PeopleAudit {
     }
   }
 
-  /** What was done for a merchant, newest first, at most `count`, those before the entry `before`. */
+  /** At most `count` audit entries of a merchant, newest first, starting after the entry `before`. */
   async list(merchantId: string, before: string | undefined, count: number): Promise<MerchantAuditEntry[]> {
     return (await this.database.query(selectMerchantAudit(merchantId, before, count))).map(merchantAuditOfRow);
   }
 
-  /** True when this is an entry of the merchant's. */
+  /** True when the audit entry belongs to the merchant. */
   async has(merchantId: string, auditId: string): Promise<boolean> {
     return (await this.database.query(selectMerchantAuditEntry(merchantId, auditId))).length > 0;
   }
@@ -60,7 +60,7 @@ export class PeopleAudit {
 const UNRECORDED =
   "The outcome of this call could not be recorded. Read the object before you repeat it: it may have been changed.";
 
-/** The status of the answer to a call that threw this. */
+/** HTTP status of the answer to a call that threw `error`. */
 export function statusOf(error: unknown): number {
   if (error instanceof Fault) return error.status;
   return isOutOfService(error) ? 503 : 500;

@@ -7,17 +7,17 @@ import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 import type { MemberRole } from "./roles.ts";
 
-/** Open ones of one address, where an office may be, and of all together: nobody who asks without end fills the table. */
+/** Open device codes of one address group (a whole office may share it) and of all together, so that no caller can fill the table. */
 export const OPEN_OF_ADDRESS_MAX = 10;
 export const OPEN_MAX = 5_000;
-/** An interval grows by so much each time that a program asks too soon (RFC 8628, section 3.5). */
+/** The polling interval grows by SLOWER_SECONDS each time that a program polls too soon (RFC 8628, section 3.5). */
 const SLOWER_SECONDS = 5;
 const INTERVAL_MAX_SECONDS = 60;
 
-/** What asks to be signed in. */
+/** A program's request to be signed in. */
 export interface DeviceRequest {
   userCode: string;
-  /** How its key shall be called. */
+  /** Name of the key that the program will get. */
   name: string;
   environment: Environment;
   address: string;
@@ -26,21 +26,21 @@ export interface DeviceRequest {
   expiresAt: Micros;
 }
 
-/** What a person answered. Without `granted` it is a refusal. */
+/** A person's answer to a request. Without `granted` the person has denied it. */
 export interface DeviceAnswer {
   personId: string;
   granted?: { merchantId: string; environment: Environment; scopes: readonly Scope[] };
 }
 
-/** One that was asked for by its long code. */
+/** A request as its program polls it by the device code. */
 export interface PolledDevice extends DeviceRequest {
   answer: DeviceAnswer | undefined;
   intervalSeconds: number;
-  /** It was asked before the interval was over. */
+  /** True when the program polled before the interval was over. */
   tooSoon: boolean;
 }
 
-/** One row; none where too many are open, of this address or of all, or where the short code is one that is there already. */
+/** Adds a request. No row when too many are open, of this address group or of all, or when the short code exists already. */
 export function insertDeviceCode(
   request: DeviceRequest & { deviceDigest: Buffer; addressGroup: string; intervalSeconds: number },
 ): Statement {
@@ -68,7 +68,7 @@ returning 1`,
   };
 }
 
-/** The request of a short code, while it can be answered. */
+/** The open request of a short code. */
 export function selectDeviceRequest(userCode: string, now: Micros): Statement {
   return {
     text: `select *
@@ -78,7 +78,7 @@ where user_code = $1::text and answered_at is null and expires_at > $2::timestam
   };
 }
 
-/** Answers a request. One row when it could still be answered: of two who answer at once one does. */
+/** Stores a person's answer. One row when the request was still open: of two answers at once, one is stored. */
 export function answerDevice(userCode: string, { personId, granted }: DeviceAnswer, now: Micros): Statement {
   return {
     text: `update device_codes
@@ -97,7 +97,7 @@ returning 1`,
   };
 }
 
-/** The request of a long code that is not over, with its answer, if any. Notes that it was asked, and slows down who asks too soon. */
+/** The unexpired request of a device code, with its answer, if any. Records the time of the poll, and lengthens the interval after a poll too soon. */
 export function pollDevice(deviceDigest: Buffer, now: Micros): Statement {
   return {
     text: `with before as (
@@ -119,7 +119,8 @@ returning d.*, b.too_soon`,
 }
 
 /**
- * Uses up a grant. One row, with the person's role by now, when it was not used before, and its person still belongs to the merchant, which may act.
+ * Consumes a grant. One row with the person's current role, when the grant was not consumed before, the person is still a member of the merchant, and
+ * the merchant is not suspended.
  */
 export function useGrant(deviceDigest: Buffer, now: Micros): Statement {
   return {
@@ -135,7 +136,7 @@ returning m.role`,
   };
 }
 
-/** Forgets those that have been over for an hour, by the earlier of the two clocks. */
+/** Deletes device codes that expired more than an hour ago, by the earlier of the service's and the database's clock. */
 export function deleteOldDeviceCodes(realNow: Micros): Statement {
   return {
     name: "forget device codes",

@@ -1,4 +1,4 @@
-// Signing in from a command line (RFC 8628): a program shows a short code, a person answers it in the portal, and the program gets a key, once.
+// Sign-in from a command line (RFC 8628): a program shows a short code, a person approves it in the portal, and the program gets a key, once.
 import { randomBytes, randomInt } from "node:crypto";
 import { addressGroup } from "../ground/address-group.ts";
 import { type Clock, SECOND } from "../ground/clock.ts";
@@ -29,16 +29,16 @@ import { SignInThrottle, WrongGuess } from "./sign-in-throttle.ts";
 
 export const DEVICE_CODE_LASTS_SECONDS = 600;
 export const INTERVAL_SECONDS = 5;
-/** Without vowels, so that no code is a word, and without what looks like something else (RFC 8628, section 6.1). 34 bits. */
+/** No vowels, so that no code is a word, and no letters that look like others (RFC 8628, section 6.1). Eight letters are 34 bits. */
 const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
 const USER_CODE_LENGTH = 8;
 
 export interface BegunDevice extends DeviceRequest {
-  /** Shown this once, to the program. */
+  /** The program's secret for polling. Only its digest is stored. */
   deviceCode: string;
 }
 
-/** What a program is told when it asks. The words are those of RFC 8628, section 3.5. */
+/** Answer to a program's poll, with the words of RFC 8628, section 3.5. */
 export type Polled =
   | { status: "authorization_pending" | "slow_down"; intervalSeconds: number }
   | { status: "access_denied" | "expired_token" }
@@ -66,7 +66,7 @@ export class DeviceCodes {
     this.throttle = new SignInThrottle(parts.database, parts.clock, TOO_MANY_GUESSES);
   }
 
-  /** Begins for a program that asks for a key of this name. Throws RATE_LIMITED where too many wait for an answer. */
+  /** Opens a request of a program for a key of this name. Throws RATE_LIMITED when too many requests wait for an answer. */
   async begin(asked: { name: string; environment: Environment }, origin: Origin): Promise<BegunDevice> {
     const now = this.parts.clock.now();
     const deviceCode = randomBytes(32).toString("base64url");
@@ -94,12 +94,12 @@ export class DeviceCodes {
   }
 
   /**
-   * What a short code stands for, for a person who was shown it. Throws OBJECT_NOT_FOUND alike for one that nobody was given, is over, or was
-   * answered; RATE_LIMITED for who tries several such.
+   * The open request of a short code, for the person who typed the code. Throws OBJECT_NOT_FOUND for a code that is unknown, expired or answered;
+   * RATE_LIMITED after several such codes of one person or address.
    */
   async find(personId: string, sent: string, origin: Origin): Promise<DeviceRequest> {
     const userCode = userCodeOf(sent);
-    // A person who guesses could sign in the programs of others as themselves.
+    // The throttle: a person who guesses codes could sign in programs of other persons under their own account.
     return this.throttle.guard({ email: `device codes of ${personId}`, address: origin.address }, async () => {
       const [row] =
         userCode === undefined
@@ -111,8 +111,8 @@ export class DeviceCodes {
   }
 
   /**
-   * Lets the program have a key, or refuses it. The caller has asked whether the person may make such a key. Throws as `find`, and
-   * VALIDATION_ERROR where the book has as many keys as it may have.
+   * Grants the program a key, or denies it. The caller has checked that the person may make such a key. Throws as `find`, and VALIDATION_ERROR when
+   * the book has LIVE_MAX keys.
    */
   async answer(sent: string, answer: DeviceAnswer, origin: Origin): Promise<DeviceRequest> {
     const request = await this.find(answer.personId, sent, origin);
@@ -124,8 +124,8 @@ export class DeviceCodes {
   }
 
   /**
-   * What became of a program's request. A key is made at the first question after the person has agreed, and told this once. Throws
-   * VALIDATION_ERROR where the book has as many keys as it may have: once one is revoked, the program may ask again.
+   * The state of a program's request. The first poll after the person's consent makes the key, and is the only one that gets it. Throws
+   * VALIDATION_ERROR when the book has LIVE_MAX keys: the program may poll again after a key was revoked.
    */
   async poll(deviceCode: string, origin: Origin): Promise<Polled> {
     const deviceDigest = sha256(deviceCode);
@@ -139,7 +139,7 @@ export class DeviceCodes {
     return this.grant(deviceDigest, device, answer.granted, origin);
   }
 
-  /** Makes the key in the transaction that uses the grant up: of two who ask at once, one gets one. */
+  /** Makes the key in the transaction that consumes the grant: of two polls at once, only one gets a key. */
   private async grant(
     deviceDigest: Buffer,
     { name, answer }: PolledDevice,
@@ -164,7 +164,7 @@ export class DeviceCodes {
     return { status: "access_denied" };
   }
 
-  /** Throws `NotAllowedAnyMore` where it was used already, or its person could not make such a key by now. */
+  /** Consumes a grant. Throws `NotAllowedAnyMore` when it was consumed before, or its person may not make such a key any more. */
   private async use(
     query: Query,
     deviceDigest: Buffer,
@@ -177,7 +177,7 @@ export class DeviceCodes {
   }
 }
 
-/** Rolls the making of a key back. */
+/** Thrown to roll back the transaction that makes a key. */
 class NotAllowedAnyMore extends Error {
   override name = "NotAllowedAnyMore";
 }
@@ -192,11 +192,11 @@ function newUserCode(): string {
   return Array.from({ length: USER_CODE_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join("");
 }
 
-/** A code as somebody typed it; undefined where it can be none. */
+/** The short code in its stored form, from what a person typed; undefined when the text cannot be a code. */
 export function userCodeOf(sent: string): string | undefined {
   const code = sent.toUpperCase().replaceAll(/[\s-]/g, "");
   return code.length === USER_CODE_LENGTH && [...code].every((letter) => LETTERS.includes(letter)) ? code : undefined;
 }
 
-/** As it is shown. */
+/** A short code as shown to persons: with a dash in the middle. */
 export const shownUserCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;

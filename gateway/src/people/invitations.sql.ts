@@ -1,16 +1,16 @@
-// All SQL of invitations: links that let somebody into a merchant, once.
+// All SQL of invitations: single-use links to join a merchant.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type MemberRole, extentOf, memberRoles } from "./roles.ts";
 
-/** Members and open invitations of one merchant together. */
+/** Highest number of members and open invitations of one merchant together. */
 export const TEAM_MAX = 500;
-/** Of one merchant: each may be a letter to somebody who never asked for one. */
+/** Limit for one merchant: each invitation may send a letter to a person who never asked for it. */
 export const INVITED_PER_DAY_MAX = 200;
 
 const inviters = memberRoles.filter((role) => extentOf(role, "team:write") !== "none");
-/** Not accepted, taken back or too old; and by the operator, or by somebody who could still invite: nobody leaves a door open for themselves. */
+/** Open: not accepted, revoked or expired, and made by the operator or a member who may still invite, so that a removed member cannot return by their own link. */
 const isOpen = `i.ended_at is null and i.expires_at > $2::timestamptz and (
     i.invited_by is null or exists (
       select
@@ -28,7 +28,7 @@ export interface Invitation {
   expiresAt: Micros;
 }
 
-/** One row, or none where the team has as many as it may have, or has invited as many in a day. */
+/** Adds an invitation. One row, or none at TEAM_MAX members and unexpired invitations or INVITED_PER_DAY_MAX invitations in a day. */
 export function insertInvitation(
   invitation: Invitation & { tokenDigest: Buffer; invitedBy: string | undefined; now: Micros },
 ): Statement {
@@ -53,7 +53,7 @@ returning 1`,
   };
 }
 
-/** The invitation of a token, while it can be accepted. */
+/** The open invitation of a token. */
 export function selectInvitation(tokenDigest: Buffer, now: Micros): Statement {
   return {
     text: `select i.*
@@ -63,13 +63,13 @@ where i.token_digest = $1::bytea and ${isOpen}`,
   };
 }
 
-/** The same, locked until the transaction ends: it is accepted once. */
+/** The open invitation of a token, locked until the transaction ends, so that it is accepted only once. */
 export function lockInvitation(tokenDigest: Buffer, now: Micros): Statement {
   const { text, values = [] } = selectInvitation(tokenDigest, now);
   return { text: `${text}\nfor no key update of i`, values };
 }
 
-/** Invitations of a merchant that can still be accepted, newest first. */
+/** Open invitations of a merchant, newest first. */
 export function selectInvitations(merchantId: string, now: Micros): Statement {
   return {
     text: `select i.*
@@ -80,7 +80,7 @@ order by i.invitation_id desc`,
   };
 }
 
-/** Ends an invitation: accepted by somebody, or taken back. One row when it could still be accepted. */
+/** Ends an invitation as accepted by `acceptedBy`, or as revoked when that is undefined. One row when it had not ended before. */
 export function endInvitation(
   { merchantId, invitationId }: Pick<Invitation, "merchantId" | "invitationId">,
   acceptedBy: string | undefined,

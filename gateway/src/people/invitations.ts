@@ -1,4 +1,4 @@
-// Invitations: how somebody is let into a merchant, as a new person or as one who is known. Rare, so outside the lanes.
+// Invitations of persons, new or known, to join a merchant. These writes are rare, so they bypass the lanes that batch commands.
 import { randomBytes } from "node:crypto";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
@@ -39,8 +39,8 @@ export class Invitations {
   }
 
   /**
-   * Lets somebody into a merchant by a link. Gives the link's token, which is shown this once. `invitedBy` undefined: the operator. Throws
-   * VALIDATION_ERROR where the team is full, or has invited too many in a day.
+   * Makes an invitation to join a merchant. Gives the token of its link, which is never shown again. `invitedBy` undefined: the operator invites. Throws
+   * VALIDATION_ERROR at TEAM_MAX members and open invitations or INVITED_PER_DAY_MAX invitations in a day, OBJECT_NOT_FOUND (no such merchant).
    */
   async invite(
     merchantId: string,
@@ -72,19 +72,19 @@ export class Invitations {
     throw validationFault("email", made.email, message);
   }
 
-  /** Those of a merchant that can still be accepted, newest first. */
+  /** Open invitations of a merchant, newest first. */
   async list(merchantId: string): Promise<Invitation[]> {
     const rows = await this.parts.database.query(selectInvitations(merchantId, this.parts.clock.now()));
     return rows.map(invitationOfRow);
   }
 
-  /** The invitation of a link, while it can be accepted. */
+  /** The open invitation that a link's token belongs to. */
   async find(token: string): Promise<Invitation | undefined> {
     const [row] = await this.parts.database.query(selectInvitation(sha256(token), this.parts.clock.now()));
     return row && invitationOfRow(row);
   }
 
-  /** Takes an invitation back. False when it cannot be accepted any more anyway. */
+  /** Revokes an invitation. False when it does not exist, or was accepted or revoked before. */
   async takeBack(merchantId: string, invitationId: string): Promise<boolean> {
     if (!isId("invitation", invitationId)) return false;
     const statement = endInvitation({ merchantId, invitationId }, undefined, this.parts.clock.now());
@@ -94,7 +94,7 @@ export class Invitations {
   /** See `People.accept`. */
   async accept(token: string, given: NewPerson, origin: Origin): Promise<Joined | Needs> {
     const email = given.email.toLowerCase();
-    // Before anything is said of an e-mail address: only who was invited learns that there is an account by it.
+    // The invitation is checked first: without one, a caller must not learn whether an e-mail address has an account.
     const invitation = await this.find(token);
     if (!invitation) throw noInvitation();
     if (invitation.email !== undefined && invitation.email !== email)
@@ -106,7 +106,7 @@ export class Invitations {
     return accepted;
   }
 
-  /** Makes a member of somebody who has proved who they are, or of a new person. */
+  /** Makes the newcomer a member, and ends the invitation. */
   private async join(token: string, comer: Newcomer, email: string): Promise<Joined> {
     const now = this.parts.clock.now();
     return this.parts.database.transaction(async (query) => {

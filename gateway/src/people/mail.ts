@@ -1,10 +1,10 @@
-// Mail to people, where there is a mail server. Nothing waits for it but the one who asked, and nothing depends on it.
+// Mail to persons, when a mail server is configured. Only the request that sends a letter waits for the server, and nothing depends on the delivery.
 import type { Log } from "../ground/log.ts";
 
 export interface MailParts {
-  /** `smtp://` or `smtps://`, with the user and password of the server. */
+  /** Address of the mail server: `smtp://` or `smtps://`, with user and password. */
   url: string;
-  /** Who it is from. */
+  /** Sender of the letters. */
   from: string;
   log: Log;
 }
@@ -26,8 +26,8 @@ export class Mail {
   }
 
   /**
-   * Hands a letter to the mail server. False when that does not take it, within ten seconds; the log says why. Beyond one's own machine it is
-   * never sent in the clear.
+   * Hands a letter to the mail server. False when the server does not accept it within ten seconds; the log says why. To another machine, the letter
+   * always goes over TLS.
    */
   async send({ to, subject, text }: Letter): Promise<boolean> {
     const { url, from, log } = this.parts;
@@ -39,7 +39,7 @@ export class Mail {
       connectionTimeout: TIMEOUT_MS,
       greetingTimeout: TIMEOUT_MS,
       socketTimeout: TIMEOUT_MS,
-      // A letter is text of ours: nothing in it makes the service read a file or an address.
+      // Letters are plain text: the library must not read files or addresses that a letter names.
       disableFileAccess: true,
       disableUrlAccess: true,
     } as never);
@@ -55,7 +55,7 @@ export class Mail {
   }
 }
 
-/** The letter of an invitation. */
+/** The letter that invites a person to a merchant. */
 export function invitationLetter(
   to: string,
   { merchantName, serviceName, url }: { merchantName: string; serviceName: string; url: string },

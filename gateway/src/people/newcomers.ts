@@ -1,4 +1,4 @@
-// Somebody who comes by an invitation: a new person, or one who is known and proves who they are.
+// Persons who accept an invitation: a new person, or a known one who proves their identity.
 import type { Micros } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
@@ -11,7 +11,7 @@ import type { Origin } from "./sessions.ts";
 
 const KNOWN = "You have an account by this e-mail address: send its password.";
 
-/** What a new person says of themselves; one who is known sends a code too, where they have a second factor. */
+/** Data of a person who accepts an invitation. `code` is for a known person with a second factor. */
 export interface NewPerson {
   email: string;
   name: string;
@@ -19,12 +19,12 @@ export interface NewPerson {
   code?: string | undefined;
 }
 
-/** Somebody who may be let in: known, or with a password that is good and hashed. */
+/** A person who may be let in: known and proved, or new with the hash of an accepted password. */
 export type Newcomer = { known: Person } | { email: string; name: string; passwordHash: string };
 
 /**
- * Whoever comes by an invitation that is good for their address. Gives them, or what is still to be sent. Throws VALIDATION_ERROR (the new
- * password), UNAUTHORIZED (there is such a person, and this is not their password or code), RATE_LIMITED.
+ * Checks a person who accepts an invitation; the caller has checked the invitation. Gives the newcomer, or the factor that is still needed. Throws
+ * VALIDATION_ERROR (the new password), UNAUTHORIZED (the e-mail address belongs to a person, and the password or code is not theirs), RATE_LIMITED.
  */
 export async function newcomer(
   parts: PeopleParts,
@@ -46,7 +46,7 @@ export async function newcomer(
 
 type Query = Parameters<Parameters<Database["transaction"]>[0]>[0];
 
-/** Their identity; a new person is made. Throws UNAUTHORIZED when somebody took the address meanwhile: they prove who they are at the next try. */
+/** The newcomer's `personId`, after creating a new person. Throws UNAUTHORIZED when another request created a person of this e-mail address meanwhile. */
 export async function identityOf(query: Query, comer: Newcomer, now: Micros): Promise<string> {
   if ("known" in comer) return comer.known.personId;
   const personId = newId("person", now);

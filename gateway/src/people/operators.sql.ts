@@ -1,10 +1,10 @@
-// All SQL of operators as people, and of the links that let somebody become one.
+// All SQL of persons who are operators, and of invitations to become one.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { OperatorRole } from "./operator-roles.ts";
 
-/** Operators and open invitations together. */
+/** Highest number of operators and open invitations together. */
 export const OPERATORS_MAX = 200;
 
 export interface OperatorPerson {
@@ -13,9 +13,9 @@ export interface OperatorPerson {
   name: string;
   role: OperatorRole;
   since: Micros;
-  /** Who let them in: a token's name, an operator's address, or command-line. */
+  /** Who added the operator: a token's name, an operator's e-mail address, or `command-line`. */
   by: string;
-  /** An authenticator or a passkey. */
+  /** True with an authenticator or a passkey. */
   hasSecondFactor: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface OperatorInvitation {
   expiresAt: Micros;
 }
 
-/** One row unless the person is an operator already. */
+/** Makes a person an operator. One row unless the person is one already. */
 export function insertOperator(operator: { personId: string; role: OperatorRole; by: string; now: Micros }): Statement {
   return {
     text: `insert into operators (person_id, role, created_at, created_by)
@@ -43,7 +43,7 @@ const columns = `select o.*, p.email, p.name,
 from operators o
 join persons p using (person_id)`;
 
-/** The operators, the longest first. */
+/** All operators, those added first at the top. */
 export function selectOperators(): Statement {
   return { text: `${columns}\nwhere p.closed_at is null\norder by o.created_at, o.person_id` };
 }
@@ -56,7 +56,7 @@ export function selectOperator(personId: string): Statement {
   };
 }
 
-/** One row when there is such an operator. */
+/** Changes an operator's role. One row when the operator exists. */
 export function updateOperatorRole(personId: string, role: OperatorRole): Statement {
   return {
     text: "update operators set role = $2::text where person_id = $1::uuid returning 1",
@@ -64,12 +64,11 @@ export function updateOperatorRole(personId: string, role: OperatorRole): Statem
   };
 }
 
-/** One row when there was such an operator. */
+/** Removes an operator. One row when the operator existed. */
 export function deleteOperator(personId: string): Statement {
   return { text: "delete from operators where person_id = $1::uuid returning 1", values: [uuidOf(personId)] };
 }
 
-/** Signs a person out of the console everywhere. */
 export function endConsoleSessions(personId: string, now: Micros): Statement {
   return {
     text: "update sessions set ended_at = $2::timestamptz where person_id = $1::uuid and surface = 'console' and ended_at is null",
@@ -77,7 +76,7 @@ export function endConsoleSessions(personId: string, now: Micros): Statement {
   };
 }
 
-/** One row, or none where there are as many operators and invitations as there may be. */
+/** Adds an invitation. One row, or none when operators and open invitations together reach OPERATORS_MAX. */
 export function insertOperatorInvitation(
   invitation: OperatorInvitation & { tokenDigest: Buffer; now: Micros },
 ): Statement {
@@ -92,7 +91,7 @@ returning 1`,
   };
 }
 
-/** The invitation of a token, while it can be accepted. */
+/** The open invitation of a token. */
 export function selectOperatorInvitation(tokenDigest: Buffer, now: Micros): Statement {
   return {
     text: `select *
@@ -102,13 +101,13 @@ where token_digest = $1::bytea and ended_at is null and expires_at > $2::timesta
   };
 }
 
-/** The same, locked until the transaction ends: it is accepted once. */
+/** The open invitation of a token, locked until the transaction ends, so that it is accepted only once. */
 export function lockOperatorInvitation(tokenDigest: Buffer, now: Micros): Statement {
   const { text, values = [] } = selectOperatorInvitation(tokenDigest, now);
   return { text: `${text}\nfor no key update`, values };
 }
 
-/** Those that can still be accepted, newest first. */
+/** Open invitations, newest first. */
 export function selectOperatorInvitations(now: Micros): Statement {
   return {
     text: `select *
@@ -119,7 +118,7 @@ order by invitation_id desc`,
   };
 }
 
-/** Ends an invitation: accepted by somebody, or taken back. One row when it could still be accepted. */
+/** Ends an invitation as accepted by `acceptedBy`, or as revoked when that is undefined. One row when it had not ended before. */
 export function endOperatorInvitation(invitationId: string, acceptedBy: string | undefined, now: Micros): Statement {
   return {
     text: `update operator_invitations

@@ -1,4 +1,4 @@
-// Operators as people: who may sign in to the console, what they may do there, and how somebody becomes one. Rare, so outside the lanes.
+// Persons who are operators of the console, their roles and invitations. These writes are rare, so they bypass the lanes that batch commands.
 import { randomBytes } from "node:crypto";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
@@ -39,30 +39,30 @@ export class Operators {
     this.proofs = proofs;
   }
 
-  /** All of them, the longest first. */
+  /** All operators, those added first at the top. */
   async list(): Promise<OperatorPerson[]> {
     return (await this.parts.database.query(selectOperators())).map(operatorOfRow);
   }
 
-  /** The operator that a person is; undefined where they are none. */
+  /** A person as an operator; undefined when the person is none. */
   async read(personId: string): Promise<OperatorPerson | undefined> {
     const [row] = await this.parts.database.query(selectOperator(personId));
     return row && operatorOfRow(row);
   }
 
-  /** Makes a person an operator. False when they are one already. `by`: who does it. */
+  /** Makes a person an operator. False when the person is one already. `by`: a token's name, an operator's e-mail address, or `command-line`. */
   async add(personId: string, role: OperatorRole, by: string): Promise<boolean> {
     const now = this.parts.clock.now();
     return (await this.parts.database.query(insertOperator({ personId, role, by, now }))).length > 0;
   }
 
-  /** Gives an operator another role, from their next request on. False when there is no such operator. */
+  /** Changes an operator's role, with effect from the operator's next request. False when there is no such operator. */
   async changeRole(personId: string, role: OperatorRole): Promise<boolean> {
     if (!isId("person", personId)) return false;
     return (await this.parts.database.query(updateOperatorRole(personId, role))).length > 0;
   }
 
-  /** Takes an operator out, and signs them out of the console everywhere. False when there is no such operator. */
+  /** Removes an operator, and ends all console sessions of the person. False when there is no such operator. */
   async remove(personId: string): Promise<boolean> {
     if (!isId("person", personId)) return false;
     const now = this.parts.clock.now();
@@ -73,7 +73,7 @@ export class Operators {
     });
   }
 
-  /** Lets somebody become an operator by a link. Gives the link's token, which is shown this once. Throws VALIDATION_ERROR when there are too many. */
+  /** Makes an invitation. Gives the token of its link, shown only now. Throws VALIDATION_ERROR at OPERATORS_MAX operators and open invitations. */
   async invite(
     { role, email }: { role: OperatorRole; email?: string | undefined },
     by: string,
@@ -99,19 +99,19 @@ export class Operators {
     return { token, invitation };
   }
 
-  /** Invitations that can still be accepted, newest first. */
+  /** Open invitations, newest first. */
   async invitations(): Promise<OperatorInvitation[]> {
     const rows = await this.parts.database.query(selectOperatorInvitations(this.parts.clock.now()));
     return rows.map(operatorInvitationOfRow);
   }
 
-  /** The invitation of a link, while it can be accepted. */
+  /** The open invitation that a link's token belongs to. */
   async invitationOf(token: string): Promise<OperatorInvitation | undefined> {
     const [row] = await this.parts.database.query(selectOperatorInvitation(sha256(token), this.parts.clock.now()));
     return row && operatorInvitationOfRow(row);
   }
 
-  /** Takes an invitation back. False when it cannot be accepted any more anyway. */
+  /** Revokes an invitation. False when it does not exist, or was accepted or revoked before. */
   async takeBack(invitationId: string): Promise<boolean> {
     if (!isId("invitation", invitationId)) return false;
     const ended = endOperatorInvitation(invitationId, undefined, this.parts.clock.now());
@@ -119,11 +119,11 @@ export class Operators {
   }
 
   /**
-   * Accepts an invitation, as a new person or as one who proves who they are as at a sign-in. Gives the person, or what is still to be sent.
-   * Throws OBJECT_NOT_FOUND (no such invitation, or over), VALIDATION_ERROR, UNAUTHORIZED, RATE_LIMITED.
+   * Accepts an invitation. The caller becomes a new person, or proves to be a known one as at a sign-in. Gives the person, or the factor that is
+   * still needed. Throws OBJECT_NOT_FOUND (no such open invitation), VALIDATION_ERROR, UNAUTHORIZED, RATE_LIMITED.
    */
   async accept(token: string, given: NewPerson, origin: Origin): Promise<{ personId: string } | Needs> {
-    // Before anything is said of an e-mail address: only who was invited learns that there is an account by it.
+    // The invitation is checked first: without one, a caller must not learn whether an e-mail address has an account.
     const invitation = await this.invitationOf(token);
     if (!invitation) throw noInvitation();
     if (invitation.email !== undefined && invitation.email !== given.email.toLowerCase())

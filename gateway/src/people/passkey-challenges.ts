@@ -1,4 +1,4 @@
-// Challenges of passkeys: what a device has to sign, once, within five minutes, for one purpose and one person.
+// Challenges that devices sign by a passkey: each is good once, within five minutes, for one purpose and one person.
 import { createHmac, randomBytes, randomInt } from "node:crypto";
 import { isIPv6 } from "node:net";
 import { type Micros, SECOND } from "../ground/clock.ts";
@@ -7,16 +7,16 @@ import { CHALLENGE_SLOTS, type ChallengePurpose, putChallenge, takeChallenge } f
 
 const CHALLENGE_BYTES = 32;
 const LASTS: Micros = 300 * SECOND;
-/** So many are open for one person, or from one address, before one takes the place of another. */
+/** Open challenges of one person or network. A further challenge replaces an earlier one. */
 const SLOTS_OF_ONE = 64;
 
-/** Who asks: a person, or somebody at an address. */
+/** The party that a challenge is opened for: a person, or an unknown caller by address. */
 export type Asker = { personId: string } | { address: string };
 
 export class PasskeyChallenges {
   private readonly parts: PeopleParts;
   private readonly key: Buffer;
-  /** Of the newest challenge in its group. Processes begin at different ones. */
+  /** Place of the newest challenge within its group of slots. Each process starts at a random place. */
   private place = randomInt(SLOTS_OF_ONE);
 
   constructor(parts: PeopleParts) {
@@ -24,7 +24,7 @@ export class PasskeyChallenges {
     this.key = parts.vault.derive("passkey challenges");
   }
 
-  /** A new challenge. Whoever asks for very many loses their own earlier ones, and nobody else's. */
+  /** Opens a new challenge. An asker beyond SLOTS_OF_ONE open challenges loses its own earlier ones, not those of other askers. */
   async open(purpose: ChallengePurpose, asker: Asker): Promise<Buffer> {
     const challenge = randomBytes(CHALLENGE_BYTES);
     const personId = "personId" in asker ? asker.personId : undefined;
@@ -33,25 +33,25 @@ export class PasskeyChallenges {
     return challenge;
   }
 
-  /** True when this challenge was open for this purpose and person. It is used up then. */
+  /** Consumes a challenge. True when it was open for this purpose and person. */
   async take(challenge: Buffer, purpose: ChallengePurpose, personId: string | undefined): Promise<boolean> {
     if (challenge.length !== CHALLENGE_BYTES) return false;
     const statement = takeChallenge(challenge, purpose, personId, this.parts.clock.now());
     return (await this.parts.database.query(statement)).length > 0;
   }
 
-  /** One of the slots of whoever asks. Which they are nobody can tell without the key: nobody takes those of a chosen other. */
+  /** One of the asker's slots. The slots depend on a secret key, so that nobody can aim at the slots of another asker. */
   private slotOf(asker: Asker): number {
     const name = "personId" in asker ? asker.personId : networkOf(asker.address);
     const groups = CHALLENGE_SLOTS / SLOTS_OF_ONE;
     const group = createHmac("sha256", this.key).update(name).digest().readUInt32BE(0) % groups;
-    // One after the other: those of one moment do not take each other's place, as they would by chance.
+    // Places are taken in turn: random places would let challenges of the same moment replace each other.
     this.place = (this.place + 1) % SLOTS_OF_ONE;
     return group * SLOTS_OF_ONE + this.place;
   }
 }
 
-/** What one customer of a network has: a whole /64 of IPv6. */
+/** The network of one customer: a whole /64 for an IPv6 address, any other address itself. */
 function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = "", tail] = address.split("::");

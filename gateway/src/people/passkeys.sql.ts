@@ -1,11 +1,11 @@
-// All SQL of passkeys, and of the challenges that they sign.
+// All SQL of passkeys and of the challenges that devices sign.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 
 export const PASSKEYS_MAX = 10;
-/** Challenges that are open at the same time, over all processes. */
+/** Highest number of open challenges, over all processes. */
 export const CHALLENGE_SLOTS = 262_144;
 
 export type ChallengePurpose = "registration" | "sign_in" | "proof";
@@ -13,7 +13,7 @@ export type ChallengePurpose = "registration" | "sign_in" | "proof";
 export interface Passkey {
   passkeyId: string;
   personId: string;
-  /** As the device calls it. */
+  /** The device's own name of the credential. */
   credentialId: Buffer;
   publicKey: Buffer;
   counter: number;
@@ -24,7 +24,7 @@ export interface Passkey {
   usedAt: Micros | undefined;
 }
 
-/** Opens a challenge in a slot, in the place of whichever was there. */
+/** Opens a challenge in a slot, and replaces the challenge that was there. */
 export function putChallenge(
   slot: number,
   challenge: Buffer,
@@ -39,7 +39,7 @@ set challenge = excluded.challenge, purpose = excluded.purpose, person_id = excl
   };
 }
 
-/** One row when the challenge was open for this purpose and person. It is used up then. */
+/** Consumes a challenge. One row when it was open for this purpose and person. */
 export function takeChallenge(
   challenge: Buffer,
   purpose: ChallengePurpose,
@@ -54,7 +54,7 @@ returning 1`,
   };
 }
 
-/** Forgets challenges that are over, by the earlier of the two clocks. */
+/** Deletes expired challenges, by the earlier of the service's and the database's clock. */
 export function deleteOldChallenges(realNow: Micros): Statement {
   return {
     name: "forget passkey challenges",
@@ -77,7 +77,7 @@ export function selectPasskey(credentialId: Buffer): Statement {
   return { text: "select * from passkeys where credential_id = $1::bytea", values: [credentialId] };
 }
 
-/** Adds a passkey in the first slot that is free. One row when one was, and nobody has the same passkey. */
+/** Adds a passkey in the person's first free slot. One row when a slot was free, and the passkey is new to the service. */
 export function insertPasskey(passkey: Omit<Passkey, "usedAt">): Statement {
   return {
     text: `insert into passkeys (credential_id, passkey_id, person_id, slot, public_key, counter, transports, backed_up, name, created_at)
@@ -102,7 +102,7 @@ returning 1`,
   };
 }
 
-/** A passkey has signed. One row when its counter went forward, or when the device counts nothing. */
+/** Records a signature. One row when its counter is higher than the last one, or both are 0 because the device does not count. */
 export function usePasskey(
   credentialId: Buffer,
   { counter, backedUp, now }: { counter: number; backedUp: boolean; now: Micros },
@@ -116,7 +116,7 @@ returning 1`,
   };
 }
 
-/** One row when the person had it. */
+/** Removes a passkey. One row when the person had it. */
 export function deletePasskey(personId: string, passkeyId: string): Statement {
   return {
     text: "delete from passkeys where person_id = $1::uuid and passkey_id = $2::uuid returning 1",
@@ -124,7 +124,6 @@ export function deletePasskey(personId: string, passkeyId: string): Statement {
   };
 }
 
-/** All of a person. */
 export function deletePasskeys(personId: string): Statement {
   return { text: "delete from passkeys where person_id = $1::uuid", values: [uuidOf(personId)] };
 }

@@ -1,4 +1,4 @@
-// Passkeys: a device proves who a person is by a signature, and that it has verified them. So one counts as both factors.
+// Passkeys: registration, removal and sign-in. The device verifies its person and then signs, so a passkey counts as both factors.
 import type {
   AuthenticationResponseJSON,
   PublicKeyCredentialCreationOptionsJSON,
@@ -28,17 +28,17 @@ import type { Session } from "./sessions.sql.ts";
 import type { Origin, Sessions } from "./sessions.ts";
 import { clientDataOf, isPlainAttestation } from "./webauthn-input.ts";
 
-/** ES256, EdDSA and RS256: what devices have. */
+/** COSE numbers of ES256, EdDSA and RS256, the signature algorithms of devices. */
 const ALGORITHMS = [-7, -8, -257];
 const TIMEOUT_MS = 300_000;
 
-/** Read when the first passkey is asked for: a process that serves no people needs none of it. */
+/** Loads the library at the first use: a process that serves no persons does without it. */
 const webauthn = () => import("@simplewebauthn/server");
 
 export interface PasskeyParts {
   sessions: Sessions;
   factors: SecondFactors;
-  /** A session anew, for who has just proved who they are. */
+  /** See `People.proved`. */
   proved(personId: string, session: Pick<Session, "sessionId" | "provedAt">, origin: Origin): Promise<string>;
 }
 
@@ -53,12 +53,12 @@ export class Passkeys {
     this.challenges = new PasskeyChallenges(parts);
   }
 
-  /** Those of a person, the oldest first. */
+  /** Passkeys of a person, the oldest first. */
   async list(personId: string): Promise<Passkey[]> {
     return (await this.parts.database.query(selectPasskeys(personId))).map(passkeyOfRow);
   }
 
-  /** What a browser needs to make a passkey. Throws VALIDATION_ERROR when the person has as many as there may be, or none can be made here. */
+  /** Options for a browser to make a passkey. Throws VALIDATION_ERROR at PASSKEYS_MAX passkeys, SERVICE_UNAVAILABLE without a relying party. */
   async registrationOptions(person: Person): Promise<PublicKeyCredentialCreationOptionsJSON> {
     const { id } = this.party();
     const there = await this.list(person.personId);
@@ -80,8 +80,8 @@ export class Passkeys {
   }
 
   /**
-   * Adds a passkey. The caller has asked for a fresh proof. Throws VALIDATION_ERROR (field `response`: not an answer to a challenge of this
-   * person's, or of another place; `name`: there are as many as there may be).
+   * Adds a passkey. The caller has checked that the session's proof is fresh. Throws VALIDATION_ERROR: field `response` when the response answers no
+   * open challenge of this person, is for another relying party or registers a known passkey; field `name` at PASSKEYS_MAX passkeys.
    */
   async register(
     person: Person,
@@ -102,7 +102,7 @@ export class Passkeys {
     return { ...passkey, usedAt: undefined };
   }
 
-  /** What a device has made for a person, once it is checked; undefined when it is not for them, not now, or not here. */
+  /** The verified new passkey; undefined when its challenge is not open for this person, or the response does not verify at this relying party. */
   private async madeBy(response: RegistrationResponseJSON, personId: string) {
     const party = this.party();
     const client = clientDataOf(response.response.clientDataJSON);
@@ -131,8 +131,8 @@ export class Passkeys {
   }
 
   /**
-   * Removes a passkey, and the recovery codes where no other factor is left. The caller has asked for a fresh proof. False when it is not
-   * theirs. Throws VALIDATION_ERROR when it is the only way in, or an owner's last factor in production.
+   * Removes a passkey, and the recovery codes when no second factor is left. The caller has checked that the session's proof is fresh. False when the
+   * person has no such passkey. Throws VALIDATION_ERROR when a person without a password, or an owner or operator in production, would lose the last factor.
    */
   async remove(personId: string, passkeyId: string, origin: Origin): Promise<boolean> {
     if (!isId("passkey", passkeyId)) return false;
@@ -152,12 +152,12 @@ export class Passkeys {
     return removed;
   }
 
-  /** What a browser needs to sign somebody in by whichever passkey of this place they have. */
+  /** Options for a browser to sign in by any passkey that it has for this relying party. */
   async signInOptions({ address }: Origin): Promise<PublicKeyCredentialRequestOptionsJSON> {
     return this.requestOptions(await this.challenges.open("sign_in", { address }));
   }
 
-  /** Signs in whoever the passkey belongs to. Gives the session's token. Throws UNAUTHORIZED, whatever is wrong. */
+  /** Signs in the person whom the passkey belongs to. Gives the session's token. Throws UNAUTHORIZED for every kind of mismatch. */
   async signIn(response: AuthenticationResponseJSON, origin: Origin): Promise<string> {
     const personId = await this.signedBy(response, "sign_in", undefined, origin);
     const token = await this.own.sessions.begin(personId, origin);
@@ -166,14 +166,14 @@ export class Passkeys {
     return token;
   }
 
-  /** What a browser needs to prove again who a person is. Throws VALIDATION_ERROR when they have no passkey. */
+  /** Options for a browser to prove a signed-in person's identity again. Throws VALIDATION_ERROR when the person has no passkey. */
   async proofOptions(personId: string): Promise<PublicKeyCredentialRequestOptionsJSON> {
     const there = await this.list(personId);
     if (there.length === 0) throw validationFault("passkey", undefined, "You have no passkey.");
     return this.requestOptions(await this.challenges.open("proof", { personId }), there);
   }
 
-  /** Proves again who a person is. Gives the token of a new session in the place of `session`. Throws UNAUTHORIZED. */
+  /** Verifies a signature of a signed-in person's passkey. Gives a new token of `session`, which replaces the old token. Throws UNAUTHORIZED. */
   async prove(
     personId: string,
     response: AuthenticationResponseJSON,
@@ -195,7 +195,7 @@ export class Passkeys {
     });
   }
 
-  /** Whose passkey has signed. `personId`: who it has to be; undefined: anybody, who is named by the device. */
+  /** Verifies a signature, and gives the passkey's person. With `personId` it must be that person; without, the device names the person. */
   private async signedBy(
     response: AuthenticationResponseJSON,
     purpose: ChallengePurpose,
@@ -216,7 +216,7 @@ export class Passkeys {
         expectedOrigin: [...party.origins],
         expectedRPID: party.id,
         requireUserVerification: true,
-        // The counter is judged below, in the statement that writes it: of two signatures with one counter only one counts.
+        // The statement `usePasskey` below checks the counter as it writes it: of two signatures with one counter only one is accepted.
         credential: { id: response.id, publicKey: new Uint8Array(passkey.publicKey), counter: 0 },
       }),
     );
@@ -231,7 +231,7 @@ export class Passkeys {
     const { newCounter: counter, credentialBackedUp: backedUp } = verified.authenticationInfo;
     const statement = usePasskey(passkey.credentialId, { counter, backedUp, now: this.parts.clock.now() });
     const used = await this.parts.database.query(statement);
-    // A copy of the device's key is in use somewhere, or the passkey was removed a moment ago.
+    // The counter did not grow: the device's key has a copy in use, or the passkey was removed a moment ago.
     if (used.length === 0) return refuse("passkey_counter_back");
     return passkey.personId;
   }
@@ -245,7 +245,7 @@ export class Passkeys {
   }
 }
 
-/** The device says whose passkey it is; it has to say so where nobody else has. */
+/** True when the device's user handle names the passkey's person. A device may leave it out unless `mustBeNamed`. */
 function namesPerson({ response }: AuthenticationResponseJSON, { personId }: Passkey, mustBeNamed: boolean): boolean {
   if (response.userHandle === undefined || response.userHandle === "") return !mustBeNamed;
   return Buffer.from(response.userHandle, "base64url").equals(uuidBytes(personId));
@@ -260,7 +260,7 @@ function refuseMore(there: number): void {
     throw validationFault("name", undefined, `A person has at most ${PASSKEYS_MAX} passkeys. Remove one first.`);
 }
 
-/** The library throws at whatever does not fit: all of it is one refusal. */
+/** Undefined when the library throws, as it does for every mismatch: callers answer all of them alike. */
 async function orUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

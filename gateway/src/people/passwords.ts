@@ -1,4 +1,4 @@
-// Passwords: which are refused, and how they are kept and compared. They are never kept themselves.
+// Rules, hashes and comparison of passwords. Only argon2id hashes are stored, never a password.
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { Fault } from "../ground/fault.ts";
@@ -8,19 +8,19 @@ const derive = promisify(argon2);
 export const PASSWORD_MIN = 12;
 export const PASSWORD_MAX = 200;
 
-/** The cost of one hash: 19 MiB and two passes, some 30 ms of a core, so that guessing offline is dear and signing in is not. */
+/** Cost of one hash: 19 MiB and two passes, some 30 ms of a core. Expensive for offline guessing, cheap enough for a sign-in. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const TAG_BYTES = 32;
 const SALT_BYTES = 16;
 
-/** Hashes computed at the same time: each holds its memory and a thread that others need, too. */
+/** Hashes computed at the same time: each takes 19 MiB and a thread of the pool that other work needs too. */
 const AT_ONCE_MAX = 2;
-/** So many wait for their turn, a second or two; more are refused. */
+/** Hashes that wait for their turn, one or two seconds at most. Further ones are rejected. */
 const WAITING_MAX = 64;
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Throws SERVICE_UNAVAILABLE when too many wait already. */
+/** Runs work when fewer than AT_ONCE_MAX hashes are being computed. Throws SERVICE_UNAVAILABLE when WAITING_MAX wait already. */
 async function oneOfFew<T>(work: () => Promise<T>): Promise<T> {
   if (running >= AT_ONCE_MAX) {
     if (waiting.length >= WAITING_MAX)
@@ -54,7 +54,7 @@ function tagOf(password: string, nonce: Buffer, { memory, passes, parallelism }:
   return oneOfFew(() => derive("argon2id", parameters));
 }
 
-/** What is kept of a password: argon2id with its cost and salt, in the customary text form. */
+/** The stored form of a password: argon2id tag with cost and salt, in the PHC string format. */
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(SALT_BYTES);
   const tag = await tagOf(password, nonce, COST);
@@ -66,8 +66,8 @@ export async function hashPassword(password: string): Promise<string> {
 const FORM = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{1,64})\$([A-Za-z0-9+/]{1,128})$/;
 
 /**
- * Whether this is the password of which `kept` is what is kept. Without one (nobody has this e-mail address, or no password) it takes as
- * long and is false, so that the time does not tell which addresses exist.
+ * True when `kept` is the stored form of `password`. Without `kept` (unknown e-mail address, or a person without a password) the answer is false after
+ * the same time, so that the time does not tell which addresses exist.
  */
 export async function isPassword(password: string, kept: string | undefined): Promise<boolean> {
   const [, memory = "", passes = "", parallelism = "", salt = "", tag = ""] = FORM.exec(kept ?? "") ?? [];
@@ -80,7 +80,7 @@ export async function isPassword(password: string, kept: string | undefined): Pr
 
 let common: ReadonlySet<string> | undefined;
 
-/** Passwords that everybody tries first, in small letters. Read when the first password is set: a process that serves nobody needs none. */
+/** Common passwords in lower case. Loaded when the first password is set: a process that serves no persons does without them. */
 async function commonPasswords(): Promise<ReadonlySet<string>> {
   if (common) return common;
   const { dictionary } = await import("@zxcvbn-ts/language-common");
@@ -89,8 +89,8 @@ async function commonPasswords(): Promise<ReadonlySet<string>> {
 }
 
 /**
- * Why a password is refused, in words for whoever chose it; undefined when it is accepted. `about` are texts that others know of the
- * person: name, e-mail address, business.
+ * The reason to refuse a new password, as a text for its person; undefined when the password is accepted. `about`: texts that others know of the
+ * person, such as name, e-mail address, business.
  */
 export async function objectionToPassword(
   password: string,
@@ -115,17 +115,17 @@ export async function objectionToPassword(
   return undefined;
 }
 
-/** The part that a text is made of by repetition; the text itself when it is not. */
+/** The shortest part whose repetition makes up the text; the text itself when there is none. */
 function repeatedPart(text: string): string {
   const at = (text + text).indexOf(text, 1);
   return text.slice(0, at);
 }
 
-/** Throws VALIDATION_ERROR with the objection. `about`: e-mail addresses, names and whatever else others know of the person. */
+/** Throws VALIDATION_ERROR with the objection to a password, if any. `about`: see `objectionToPassword`; its words are tried separately too. */
 export async function refuseBadPassword(field: string, password: string, about: readonly string[]): Promise<void> {
   const parts = about.flatMap((text) => [text, ...text.split(/[@.\s]+/)]);
   const objection = await objectionToPassword(password, parts);
-  // The value is never shown: it may be a password that is good elsewhere.
+  // The details leave the value out: the person may use the same password elsewhere.
   if (objection !== undefined)
     throw new Fault("VALIDATION_ERROR", { message: objection, details: { field, value: null } });
 }

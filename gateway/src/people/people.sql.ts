@@ -1,4 +1,4 @@
-// All SQL of persons and of what they may do for which merchant.
+// All SQL of persons and of their memberships of merchants.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -13,10 +13,10 @@ export interface Person {
   name: string;
   passwordHash: string | undefined;
   totpSealed: Buffer | undefined;
-  /** True once a code of the authenticator was shown: it is asked for from then on. */
+  /** True once the person has confirmed the authenticator by a code. Sign-ins need a code from then on. */
   hasAuthenticator: boolean;
   totpUsedStep: number | undefined;
-  /** How many passkeys they have. */
+  /** Number of passkeys. */
   passkeys: number;
   language: Language | undefined;
   timeZone: string | undefined;
@@ -27,7 +27,7 @@ export interface Membership {
   merchantId: string;
   merchantName: string;
   role: MemberRole;
-  /** What holds where the person has chosen none. */
+  /** The merchant's language, a default for a person who has chosen none. */
   language: "id" | "en" | undefined;
   timeZone: string | undefined;
 }
@@ -38,7 +38,7 @@ export interface Member {
   name: string;
   role: MemberRole;
   hasAuthenticator: boolean;
-  /** An authenticator or a passkey. */
+  /** True with an authenticator or a passkey. */
   hasSecondFactor: boolean;
   since: Micros;
 }
@@ -71,8 +71,8 @@ export function selectPerson(personId: string): Statement {
 }
 
 /**
- * Locks a person until the transaction ends: of two that prove a code only one has it. Read them by `selectPerson` in the statement after it,
- * which sees what whoever had the lock before has done.
+ * Locks a person until the transaction ends, so that of two requests with one code only one succeeds. Read the person by `selectPerson` in the
+ * next statement: a statement after the lock sees the changes of the transaction that held the lock before.
  */
 export function lockPerson(personId: string): Statement {
   return { text: "select from persons where person_id = $1::uuid for no key update", values: [uuidOf(personId)] };
@@ -105,7 +105,7 @@ export function removePassword(personId: string): Statement {
   return { text: "update persons set password_hash = null where person_id = $1::uuid", values: [uuidOf(personId)] };
 }
 
-/** The first password of a person. One row when they had none. */
+/** Sets the first password of a person. One row when the person had none. */
 export function insertPassword(personId: string, passwordHash: string): Statement {
   return {
     text: `update persons
@@ -116,7 +116,7 @@ returning 1`,
   };
 }
 
-/** What of a profile changes: undefined leaves it, null empties it. */
+/** Change of a profile: undefined leaves a field as it is, null empties it. */
 export interface ProfileChange {
   name?: string | undefined;
   language?: Language | null | undefined;
@@ -151,7 +151,7 @@ returning 1`,
   };
 }
 
-/** One row when there is such a member. */
+/** Changes a member's role. One row when the member exists. */
 export function updateRole(merchantId: string, personId: string, role: MemberRole): Statement {
   return {
     text: `update memberships
@@ -162,7 +162,7 @@ returning 1`,
   };
 }
 
-/** One row when there was such a member. */
+/** Removes a member. One row when the member existed. */
 export function deleteMembership(merchantId: string, personId: string): Statement {
   return {
     text: "delete from memberships where merchant_id = $1::uuid and person_id = $2::uuid returning 1",
@@ -170,7 +170,7 @@ export function deleteMembership(merchantId: string, personId: string): Statemen
   };
 }
 
-/** For whom a person may act. */
+/** Memberships of a person, the oldest first. */
 export function selectMemberships(personId: string): Statement {
   return {
     name: "select memberships of person",
@@ -194,7 +194,7 @@ export function membershipOfRow(row: Row): Membership {
   };
 }
 
-/** Who may act for a merchant: its team, the longest there first. */
+/** Members of a merchant, oldest membership first. */
 export function selectMembers(merchantId: string): Statement {
   return {
     text: `select p.person_id, p.email, p.name, p.totp_confirmed_at, m.role, m.created_at,

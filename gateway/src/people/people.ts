@@ -1,4 +1,4 @@
-// People: who they are, how they sign in, and how they are let into a merchant. Rare, so outside the lanes: one transaction each.
+// Persons, their sign-in and their membership of merchants. These writes are rare, so they bypass the lanes that batch commands: one transaction each.
 import type { Micros } from "../ground/clock.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
@@ -39,7 +39,7 @@ import type { LinkPurpose } from "./sign-in-links.sql.ts";
 import { type MadeLink, SignInLinks } from "./sign-in-links.ts";
 import { WrongGuess } from "./sign-in-throttle.ts";
 
-/** The people of a development that tries it out. */
+/** Demo persons of a development installation. */
 export const DEMO_OWNER = { email: "owner@demo.test", name: "Demo Owner" };
 export const DEMO_OPERATOR = { email: "operator@demo.test", name: "Demo Operator" };
 
@@ -78,15 +78,15 @@ export class People {
     return row && personOfRow(row);
   }
 
-  /** For whom a person may act, the longest first. */
+  /** Merchants that a person belongs to, oldest membership first. */
   async memberships(personId: string): Promise<Membership[]> {
     return (await this.parts.database.query(selectMemberships(personId))).map(membershipOfRow);
   }
 
   /**
-   * Signs a person in by password and, where they have a second factor, a code of the authenticator or a recovery code. Gives the session's
-   * token, or that the password is right and what is still to be sent. Unknown and wrong are answered alike and in the same time. Throws
-   * RATE_LIMITED, UNAUTHORIZED.
+   * Signs a person in by password and, where the person has a second factor, by a code of the authenticator or a recovery code. Gives the
+   * session's token, or the factor that is still needed after the right password. An unknown e-mail address and a wrong password get the same
+   * answer in the same time. Throws RATE_LIMITED, UNAUTHORIZED.
    */
   async signIn(
     { email: sent, ...given }: Given & { email: string },
@@ -107,8 +107,8 @@ export class People {
   }
 
   /**
-   * Proves again who somebody is, as at a sign-in. Gives the new token of `session`, which takes the place of its old one, or what is still to be
-   * sent. Throws UNAUTHORIZED, RATE_LIMITED.
+   * Checks a signed-in person's password and code again, as at a sign-in. Gives a new token of `session`, which replaces the old token, or the
+   * factor that is still needed. Throws UNAUTHORIZED, RATE_LIMITED.
    */
   async prove(
     personId: string,
@@ -124,7 +124,7 @@ export class People {
     return { token: await this.proved(personId, session, origin) };
   }
 
-  /** A new token of a session, for who has just proved who they are. Throws UNAUTHORIZED when it was ended or renewed meanwhile. */
+  /** Gives a session a new token after its person has proved their identity. Throws UNAUTHORIZED when the session was ended or renewed meanwhile. */
   async proved(
     personId: string,
     { sessionId, provedAt }: Pick<Session, "sessionId" | "provedAt">,
@@ -136,7 +136,7 @@ export class People {
     return token;
   }
 
-  /** Changes a profile. Throws VALIDATION_ERROR when nobody knows this time zone. */
+  /** Changes a profile. Throws VALIDATION_ERROR for an unknown time zone. */
   async update(personId: string, change: ProfileChange): Promise<void> {
     const zone = change.time_zone;
     if (typeof zone === "string" && !isTimeZone(zone))
@@ -144,7 +144,7 @@ export class People {
     await this.parts.database.query(updateProfile(personId, change));
   }
 
-  /** Sets a new password, and signs the person out everywhere else. Throws UNAUTHORIZED (the current one is wrong), VALIDATION_ERROR. */
+  /** Sets a new password, and ends all sessions but `keep`. Throws UNAUTHORIZED (wrong current password), VALIDATION_ERROR, RATE_LIMITED. */
   async changePassword(
     personId: string,
     { current, next }: { current: string; next: string },
@@ -163,8 +163,8 @@ export class People {
   }
 
   /**
-   * Sets the first password of a person who has none, and signs them out everywhere else. The caller has asked for a fresh proof. Throws
-   * VALIDATION_ERROR (field `current` when there is one already).
+   * Sets the first password of a person who has none, and ends every session of the person but `keep`. The caller has checked that the session's
+   * proof is fresh. Throws VALIDATION_ERROR (field `current` when the person has a password already).
    */
   async setPassword(personId: string, next: string, { keep, origin }: { keep: string; origin: Origin }): Promise<void> {
     const person = await this.known(personId);
@@ -177,12 +177,12 @@ export class People {
     await this.note("password_set", personId, origin);
   }
 
-  /** Begins with an authenticator: it counts after `confirmAuthenticator`. Throws VALIDATION_ERROR when there is one already. */
+  /** Makes the secret of a new authenticator, which counts only after `confirmAuthenticator`. Throws VALIDATION_ERROR when the person has one already. */
   async beginAuthenticator(personId: string): Promise<{ secret: string; uri: string }> {
     return this.factors.begin(await this.known(personId));
   }
 
-  /** Confirms an authenticator by a code of it. Gives recovery codes, which are shown this once. Throws VALIDATION_ERROR, RATE_LIMITED. */
+  /** Confirms an authenticator by one of its codes. Gives recovery codes, which are never shown again. Throws VALIDATION_ERROR, RATE_LIMITED. */
   async confirmAuthenticator(personId: string, code: string, origin: Origin): Promise<string[]> {
     const person = await this.known(personId);
     if (person.hasAuthenticator) throw alreadyThere();
@@ -198,16 +198,16 @@ export class People {
   }
 
   /**
-   * Removes the authenticator, and its recovery codes where no passkey is left. The caller has asked for a fresh proof. Throws
-   * VALIDATION_ERROR when an owner in production would have no second factor.
+   * Removes a person's authenticator, and the recovery codes too when the person has no passkey. The caller has checked that the session's proof
+   * is fresh. Throws VALIDATION_ERROR when an owner or operator in production would have no second factor left.
    */
   async removeAuthenticator(personId: string, origin: Origin): Promise<void> {
     await this.factors.remove(personId, origin);
   }
 
   /**
-   * Puts new recovery codes in the place of all there were; they are shown this once. The caller has asked for a fresh proof. Throws
-   * VALIDATION_ERROR where there is no second factor.
+   * Replaces all recovery codes of a person. Gives the new codes, which are never shown again. The caller has checked that the session's proof is
+   * fresh. Throws VALIDATION_ERROR when the person has no second factor.
    */
   async newRecoveryCodes(personId: string, origin: Origin): Promise<string[]> {
     const codes = await this.factors.newRecoveryCodes(personId);
@@ -219,17 +219,17 @@ export class People {
     return this.factors.recoveryCodesLeft(personId);
   }
 
-  /** Who may act for a merchant. */
+  /** Members of a merchant, oldest membership first. */
   async members(merchantId: string): Promise<Member[]> {
     return (await this.parts.database.query(selectMembers(merchantId))).map(memberOfRow);
   }
 
-  /** Gives a member another role. False when there is no such member. Throws VALIDATION_ERROR when the last owner would go. */
+  /** Changes a member's role. False when there is no such member. Throws VALIDATION_ERROR when the merchant would have no owner left. */
   async changeRole(merchantId: string, personId: string, role: MemberRole): Promise<boolean> {
     return isId("person", personId) && this.keepingAnOwner(updateRole(merchantId, personId, role));
   }
 
-  /** Takes a member out of a merchant. False when there is no such member. Throws VALIDATION_ERROR when the last owner would go. */
+  /** Removes a member from a merchant. False when there is no such member. Throws VALIDATION_ERROR when the merchant would have no owner left. */
   async removeMember(merchantId: string, personId: string): Promise<boolean> {
     return isId("person", personId) && this.keepingAnOwner(deleteMembership(merchantId, personId));
   }
@@ -243,7 +243,7 @@ export class People {
     }
   }
 
-  /** Lets somebody into a merchant by a link. Gives the link's token, which is shown this once. `invitedBy` undefined: the operator. */
+  /** See `Invitations.invite`. */
   async invite(
     merchantId: string,
     given: { role: MemberRole; email?: string | undefined },
@@ -252,44 +252,44 @@ export class People {
     return this.invited.invite(merchantId, given, invitedBy);
   }
 
-  /** Invitations of a merchant that can still be accepted, newest first. */
+  /** Open invitations of a merchant, newest first. */
   async invitations(merchantId: string): Promise<Invitation[]> {
     return this.invited.list(merchantId);
   }
 
-  /** The invitation of a link, while it can be accepted. */
+  /** The open invitation that a link's token belongs to. */
   async invitationOf(token: string): Promise<Invitation | undefined> {
     return this.invited.find(token);
   }
 
-  /** Takes an invitation back. False when it cannot be accepted any more anyway. */
+  /** Revokes an invitation. False when it does not exist, or was accepted or revoked before. */
   async takeBack(merchantId: string, invitationId: string): Promise<boolean> {
     return this.invited.takeBack(merchantId, invitationId);
   }
 
   /**
-   * Accepts an invitation, as a new person or as one who proves who they are as at a sign-in. Gives the person, or what is still to be sent.
-   * Throws OBJECT_NOT_FOUND (no such invitation, or over), VALIDATION_ERROR, UNAUTHORIZED (there is such a person, and this is not their
-   * password or code), RATE_LIMITED.
+   * Accepts an invitation. The caller becomes a new person, or proves to be a known one as at a sign-in. Gives the person and the merchant, or the
+   * factor that is still needed. Throws OBJECT_NOT_FOUND (no such open invitation), VALIDATION_ERROR, UNAUTHORIZED (the e-mail address belongs to a
+   * person, and the password or code is not theirs), RATE_LIMITED.
    */
   async accept(token: string, given: NewPerson, origin: Origin): Promise<Joined | Needs> {
     return this.invited.accept(token, given, origin);
   }
 
   /**
-   * A link that signs a person in, once, for `lasts` (15 minutes); an earlier one for the same purpose is good no more. Throws FORBIDDEN in
-   * production, but for one that resets.
+   * Makes a single-use sign-in link that is valid for `lasts` (default: 15 minutes), and deletes unused links of the person for the same purpose.
+   * Throws FORBIDDEN for the purpose `sign_in` in production.
    */
   async makeLink(personId: string, purpose: LinkPurpose, lasts?: Micros): Promise<MadeLink> {
     return this.links.make(personId, purpose, lasts);
   }
 
-  /** Signs in by a link. Gives the session's token. After a link that resets, the person has no password and no factor. Throws UNAUTHORIZED. */
+  /** Signs a person in by a link. Gives the session's token. A `reset` link removes password and second factors first. Throws UNAUTHORIZED. */
   async useLink(token: string, origin: Origin): Promise<string> {
     return this.links.use(token, origin);
   }
 
-  /** The person of a development that tries it out: an owner of the merchant without a password, who signs in by links. Made once. */
+  /** Gives the demo owner of a merchant, who has no password and signs in by links. Creates the person and the membership when missing. */
   async demoOwner(merchantId: string): Promise<Person> {
     const person = await this.demoPerson(DEMO_OWNER);
     const now = this.parts.clock.now();
@@ -297,7 +297,7 @@ export class People {
     return person;
   }
 
-  /** The same in the console: an admin. */
+  /** Gives the demo operator, an admin of the console without a password. Creates the person and the operator when missing. */
   async demoOperator(): Promise<Person> {
     const person = await this.demoPerson(DEMO_OPERATOR);
     await this.operators.add(person.personId, "admin", "command-line");

@@ -1,4 +1,4 @@
-// Proofs by what a person knows and has: password, then a code of a second factor. Guesses are slowed down, and noted.
+// Proof of a person's identity by password and, if needed, a code of a second factor. Wrong guesses are throttled and written into the audit.
 import type { Fault } from "../ground/fault.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import { isPassword } from "./passwords.ts";
@@ -6,7 +6,7 @@ import type { Person } from "./people.sql.ts";
 import { type SecondFactors, secondFactorOf } from "./second-factors.ts";
 import { type Attempt, SignInThrottle, WrongGuess } from "./sign-in-throttle.ts";
 
-/** What is still to be sent after the right password: a code, or a passkey's signature (or a recovery code). */
+/** The factor that is still needed after the right password: `code`, or `passkey` (a recovery code is accepted instead). */
 export interface Needs {
   needs: "code" | "passkey";
 }
@@ -27,7 +27,7 @@ export class Proofs {
     this.throttle = new SignInThrottle(parts.database, parts.clock);
   }
 
-  /** Runs work that throws `WrongGuess` where what was sent is wrong: that is counted, and noted as `action`. Throws RATE_LIMITED, too. */
+  /** Runs work under the throttle. A `WrongGuess` of the work counts as a failure and is audited as `action`. Throws RATE_LIMITED, too. */
   async guessing<T>(
     attempt: Attempt,
     { personId, action }: { personId: string | undefined; action: () => string },
@@ -43,9 +43,9 @@ export class Proofs {
   }
 
   /**
-   * Proves who somebody is by a password and, where the person has a second factor, a code. Gives what is still needed, or undefined when
-   * everything is right. Without a person it takes as long and is wrong. Throws `wrong` (noted as `action`), UNAUTHORIZED (the code),
-   * RATE_LIMITED.
+   * Checks a password and, when the person has a second factor, a code. Gives the factor that is still needed, or undefined when the proof is complete.
+   * Without a person the check takes as long and fails. Throws UNAUTHORIZED with `message` (audited as `action`) for the password, UNAUTHORIZED for the
+   * code, RATE_LIMITED.
    */
   async byPassword(
     person: Person | undefined,

@@ -1,24 +1,24 @@
-// Where the portal and the console are reached, as passkeys and browsers see it: which names count as one place. Pure.
+// Addresses of the portal and the console, and the origins and relying party that belong to them. Pure.
 import { isIP } from "node:net";
 import type { Surface } from "./sessions.sql.ts";
 
-/** Whom a passkey is made for: it works at these origins alone. */
+/** The relying party of passkeys (WebAuthn): a passkey works at these origins only. */
 export interface RelyingParty {
-  /** A domain. Browsers take no address. */
+  /** A domain. Browsers accept no IP address. */
   id: string;
   origins: readonly string[];
 }
 
 const LOCAL = new Set(["127.0.0.1", "[::1]", "localhost", "0.0.0.0", "[::]"]);
 
-/** True where the service is reached from its own machine, under whichever name. */
+/** True when the service is reached from its own machine, under any loopback name or address. */
 function isLocal({ hostname }: URL): boolean {
   return LOCAL.has(hostname) || hostname.endsWith(".localhost");
 }
 
 /**
- * The address that people are shown. `root` is where the service is reached, without the /v1: on one's own machine the name `localhost` is in
- * its place, because passkeys need a name.
+ * The portal's origin as shown to persons. `root` is the service's address without `/v1`. A loopback address becomes `localhost`, because passkeys
+ * need a name.
  */
 export function portalRoot(root: string): string {
   const url = new URL(root);
@@ -26,13 +26,13 @@ export function portalRoot(root: string): string {
   return url.origin;
 }
 
-/** Origins that a page may have: on one's own machine by name and by address. */
+/** Origins that our pages may have. On a loopback address there are two: by name and by address. */
 export function portalOrigins(root: string): string[] {
   const own = new URL(root).origin;
   return [...new Set([own, portalRoot(root)])];
 }
 
-/** For whom passkeys are made; undefined where no browser makes any: without a domain, or without https beyond one's own machine. */
+/** The relying party; undefined where browsers make no passkeys: on an IP address, or without https on anything but the own machine. */
 export function relyingPartyOf(root: string): RelyingParty | undefined {
   const url = new URL(portalRoot(root));
   if (isIP(url.hostname.replaceAll(/[[\]]/g, "")) !== 0) return undefined;
@@ -40,10 +40,10 @@ export function relyingPartyOf(root: string): RelyingParty | undefined {
   return { id: url.hostname, origins: [url.origin] };
 }
 
-/** Where an invitation is accepted; its token goes behind the `#`, so that no log has it. */
+/** Page that accepts an invitation. The caller appends `#` and the token: browsers do not send the fragment, so no log has the token. */
 export const invitationPage = (root: string, surface: Surface = "portal"): string =>
   `${portalRoot(root)}/${surface}/invitation`;
 
-/** Where a link signs somebody in. */
+/** Link that signs a person in. */
 export const signInLinkPage = (root: string, token: string, surface: Surface = "portal"): string =>
   `${portalRoot(root)}/${surface}/sign-in#link=${token}`;

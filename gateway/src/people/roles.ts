@@ -1,11 +1,11 @@
-// What people may do for a merchant: one table of roles and actions, for handlers, pages and docs alike. Pure.
+// Rights of members: one table of roles and actions, which handlers, pages and docs share. Pure.
 import type { Environment } from "../merchants/books.ts";
 import { type Scope, scopes } from "../merchants/directory.ts";
 
 export const memberRoles = ["owner", "developer", "finance", "support", "viewer"] as const;
 export type MemberRole = (typeof memberRoles)[number];
 
-/** What only people do: a credential has no scope for it. */
+/** Actions of persons alone: an API credential has no scope for them. */
 export const peopleActions = [
   "disputes:write",
   "credentials:read",
@@ -24,7 +24,7 @@ export type PeopleAction = (typeof peopleActions)[number];
 export type Action = Scope | PeopleAction;
 export const actions: readonly Action[] = [...scopes, ...peopleActions];
 
-/** Where a role may do something: in both environments, in the sandbox alone, or nowhere. */
+/** Where a role may take an action: in both environments, in the sandbox only, or nowhere. */
 export type Extent = "both" | "sandbox" | "none";
 
 const rights: Readonly<Record<Action, Readonly<Record<MemberRole, Extent>>>> = {
@@ -57,7 +57,7 @@ export function extentOf(role: MemberRole, action: Action): Extent {
   return rights[action][role];
 }
 
-/** Everything that a role may do in an environment: the scopes of the principal that its person is there. */
+/** All actions that a role may take in an environment. They are the scopes of the person's requests there. */
 export function actionsOf(role: MemberRole, environment: Environment): ReadonlySet<Action> {
   return new Set(
     actions.filter((action) => {
@@ -68,8 +68,8 @@ export function actionsOf(role: MemberRole, environment: Environment): ReadonlyS
 }
 
 /**
- * The scopes of a key that its maker may not do themselves: nobody comes by a key to what their role does not allow. What nobody may do in the
- * environment is beyond nobody.
+ * Scopes in `asked` that the role itself lacks, so that nobody gets more rights through a key than their role has. Scopes that not even an owner has in
+ * the environment are left out.
  */
 export function scopesBeyond(role: MemberRole, environment: Environment, asked: readonly string[]): Scope[] {
   const own = actionsOf(role, environment);

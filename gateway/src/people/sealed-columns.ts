@@ -1,4 +1,4 @@
-// Which of this room's columns hold sealed secrets, and whose each one is.
+// Columns of this room that hold sealed secrets, with the owner that each secret is sealed for.
 import { idOf } from "../ground/ids.ts";
 import type { SealedColumn } from "../store/seals.sql.ts";
 import { totpOwner } from "./second-factors.ts";

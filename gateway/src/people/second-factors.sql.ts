@@ -3,7 +3,7 @@ import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 
-/** Begins with an authenticator that is not confirmed. */
+/** Stores the sealed secret of an authenticator that is not confirmed yet. */
 export function updateTotp(personId: string, sealed: Buffer): Statement {
   return {
     text: `update persons
@@ -13,7 +13,7 @@ where person_id = $1::uuid and totp_confirmed_at is null`,
   };
 }
 
-/** A code of this step was shown: it is used up, and the authenticator counts from now on if it did not before. */
+/** Records the step of an accepted code, so that no code of it is accepted again, and confirms the authenticator if it was not confirmed yet. */
 export function useTotpStep(personId: string, step: number, now: Micros): Statement {
   return {
     text: `update persons
@@ -32,7 +32,7 @@ where person_id = $1::uuid`,
   };
 }
 
-/** Puts new recovery codes in the place of all there were. */
+/** Replaces all recovery codes of a person. */
 export function replaceRecoveryCodes(personId: string, digests: readonly Buffer[]): Statement {
   return {
     text: `with gone as (
@@ -44,7 +44,7 @@ select $1::uuid, code_digest from unnest($2::bytea[]) as code_digest`,
   };
 }
 
-/** One row when the code was good; it is used up then. */
+/** Consumes a recovery code. One row when it was unused. */
 export function useRecoveryCode(personId: string, digest: Buffer, now: Micros): Statement {
   return {
     text: `update recovery_codes

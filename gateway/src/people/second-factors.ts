@@ -1,4 +1,4 @@
-// Second factors beside passkeys: the authenticator's codes, and recovery codes for who has lost it.
+// Second factors other than passkeys: codes of an authenticator, and recovery codes for persons who have lost theirs.
 import { randomBytes } from "node:crypto";
 import { digestOf } from "../ground/crypto.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
@@ -22,7 +22,7 @@ const RECOVERY_CODES = 10;
 
 type Query = Parameters<Parameters<Database["transaction"]>[0]>[0];
 
-/** What a password alone is not enough for; undefined where it is. */
+/** The factor that a person needs beside the password; undefined when the password is enough. */
 export function secondFactorOf({ hasAuthenticator, passkeys }: Person): "code" | "passkey" | undefined {
   if (hasAuthenticator) return "code";
   return passkeys > 0 ? "passkey" : undefined;
@@ -35,19 +35,19 @@ export class SecondFactors {
     this.parts = parts;
   }
 
-  /** True when this is a code of the person's authenticator, or a recovery code of theirs. It is used up then. */
+  /** Consumes a code. True when it is a code of the person's authenticator or an unused recovery code. */
   async useCode(personId: string, code: string): Promise<boolean> {
     return this.parts.database.transaction(async (query) => {
       const person = await lockedPerson(query, personId);
       if (!person || secondFactorOf(person) === undefined) return false;
-      // One that is not confirmed proves nothing: whoever began with it need not be the person.
+      // An unconfirmed authenticator proves nothing: somebody else may have begun with it.
       if (person.hasAuthenticator && (await this.useTotp(query, person, code))) return true;
       const used = await query(useRecoveryCode(personId, recoveryDigest(personId, code), this.parts.clock.now()));
       return used.length > 0;
     });
   }
 
-  /** Confirms an authenticator that was begun with, by a code of it. False when it shows another one. */
+  /** Confirms a new authenticator by one of its codes. False when the code is wrong, or there is no authenticator to confirm. */
   async confirm(personId: string, code: string): Promise<boolean> {
     return this.parts.database.transaction(async (query) => {
       const person = await lockedPerson(query, personId);
@@ -65,7 +65,7 @@ export class SecondFactors {
     return true;
   }
 
-  /** Begins with an authenticator: it counts after a code of it was shown. Throws VALIDATION_ERROR when there is one already. */
+  /** Stores the secret of a new authenticator, which counts once `confirm` succeeds. Throws VALIDATION_ERROR when the person has one already. */
   async begin(person: Person): Promise<{ secret: string; uri: string }> {
     if (person.hasAuthenticator) throw alreadyThere();
     const secret = randomBytes(TOTP_SECRET_BYTES);
@@ -74,7 +74,7 @@ export class SecondFactors {
     return { secret: base32(secret), uri: enrolmentUri(this.parts.serviceName, person.email, secret) };
   }
 
-  /** Removes the authenticator, and its recovery codes where no other factor is left. Throws VALIDATION_ERROR where it must stay. */
+  /** Removes the authenticator, and the recovery codes when no passkey is left. Throws VALIDATION_ERROR when `refuseLast` does. */
   async remove(personId: string, origin: Origin): Promise<void> {
     await this.parts.database.transaction(async (query) => {
       const person = await lockedPerson(query, personId);
@@ -86,7 +86,7 @@ export class SecondFactors {
     await noteAccess(this.parts, { action: "authenticator_removed", personId, address: origin.address });
   }
 
-  /** Throws VALIDATION_ERROR for who must have a second factor: an owner or an operator, in production. Called for their last one, under a lock of them. */
+  /** Throws VALIDATION_ERROR for an owner or operator in production, who must keep a second factor. The caller removes the last one, and has locked the person. */
   async refuseLast(query: Query, person: Person, field: string): Promise<void> {
     if (!this.parts.production) return;
     const rows = await query(selectMemberships(person.personId));
@@ -99,7 +99,7 @@ export class SecondFactors {
     );
   }
 
-  /** New recovery codes in the place of all there were. They are shown this once. Throws VALIDATION_ERROR where there is no second factor. */
+  /** Replaces all recovery codes. Gives the new ones; only digests are stored. Throws VALIDATION_ERROR when the person has no second factor. */
   async newRecoveryCodes(personId: string): Promise<string[]> {
     const codes = Array.from({ length: RECOVERY_CODES }, () => {
       const text = encode(randomBytes(16));
@@ -121,19 +121,19 @@ export class SecondFactors {
   }
 }
 
-/** A person, locked until the transaction ends. */
+/** Locks a person until the transaction ends, and reads them. */
 export async function lockedPerson(query: Query, personId: string): Promise<Person | undefined> {
   await query(lockPerson(personId));
   const [row] = await query(selectPerson(personId));
   return row && personOfRow(row);
 }
 
-/** What a person's authenticator is sealed for. */
+/** The owner that the vault seals a person's authenticator secret for. */
 export function totpOwner(personId: string): string {
   return `totp/${personId}`;
 }
 
-/** Recovery codes are typed by hand: case and dashes do not matter. */
+/** Digest of a recovery code without regard to case and dashes, because persons type the codes by hand. */
 function recoveryDigest(personId: string, code: string): Buffer {
   return digestOf("recovery", personId, code.toLowerCase().replaceAll(/[^0-9a-z]/g, ""));
 }

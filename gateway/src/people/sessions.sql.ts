@@ -1,10 +1,10 @@
-// All SQL of sessions: who is signed in.
+// All SQL of sessions of signed-in persons.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 
-/** Where somebody is signed in: in the merchants' portal, or in the operators' console. */
+/** The application that a session belongs to: the merchants' portal or the operators' console. */
 export type Surface = "portal" | "console";
 
 export interface Session {
@@ -12,7 +12,7 @@ export interface Session {
   personId: string;
   createdAt: Micros;
   seenAt: Micros;
-  /** When the person last proved who they are, with all that is asked of them. */
+  /** When the person last proved their identity with every factor that is required of them. */
   provedAt: Micros;
   address: string;
   userAgent: string;
@@ -37,7 +37,7 @@ values ($1::bytea, $2::uuid, $3::uuid, $4::timestamptz, $5::timestamptz, $6::tim
   };
 }
 
-/** Gives a session that lasts, and was proved last at that moment, another token. One row when there was one. */
+/** Gives a session a new token, unless it has ended or its last proof is not `provedAt` any more. One row when it was renewed. */
 export function renewSession(
   tokenDigest: Buffer,
   renewed: Pick<Session, "personId" | "sessionId" | "provedAt" | "address" | "userAgent"> & { now: Micros },
@@ -53,7 +53,7 @@ returning 1`,
   };
 }
 
-/** The session of a token on a surface, while it lasts: begun and seen after these moments, of a person who may sign in. */
+/** The session of a token on a surface, unless it has ended, began or was last seen before these times, or its person's account is closed. */
 export function selectSession(tokenDigest: Buffer, surface: Surface, begunAfter: Micros, seenAfter: Micros): Statement {
   return {
     name: "select session",
@@ -66,7 +66,7 @@ where s.token_digest = $1::bytea and s.ended_at is null and s.created_at > $2::t
   };
 }
 
-/** The same with its person, and with the person's role for a merchant where one is named and they belong to it. */
+/** The row of `selectSession` with its person, and with the person's role for a merchant when `merchantId` is given and the person is a member. */
 export function selectSignedIn(
   tokenDigest: Buffer,
   surface: Surface,
@@ -93,7 +93,7 @@ where s.token_digest = $1::bytea and s.ended_at is null and s.created_at > $3::t
   };
 }
 
-/** Of sessions that last, the roles that their people have for merchants that may act: one for each pair, in its place, from 1. */
+/** Roles of the persons of portal sessions, for pairs of session and merchant. `place` numbers the pairs from 1; a pair without a role has no row. */
 export function selectRoles(
   asked: readonly { sessionId: string; merchantId: string }[],
   begunAfter: Micros,
@@ -126,7 +126,7 @@ export function touchSession(tokenDigest: Buffer, now: Micros): Statement {
   };
 }
 
-/** Sessions of a person that last, newest first. */
+/** Sessions of a person that have not ended or expired, newest first. */
 export function selectSessions(personId: string, begunAfter: Micros, seenAfter: Micros): Statement {
   return {
     text: `select *
@@ -137,7 +137,7 @@ order by session_id desc`,
   };
 }
 
-/** Ends a session of a person. One row when there was one. */
+/** Ends a session of a person. One row when the session had not ended before. */
 export function endSession(personId: string, sessionId: string, now: Micros): Statement {
   return {
     text: `update sessions
@@ -148,7 +148,7 @@ returning 1`,
   };
 }
 
-/** Ends the oldest sessions of a person, but for so many. */
+/** Ends all sessions of a person but the newest `kept` ones. */
 export function endOldestSessions(personId: string, kept: number, now: Micros): Statement {
   return {
     text: `update sessions
@@ -164,7 +164,7 @@ where session_id in (
   };
 }
 
-/** Ends all sessions of a person but one. */
+/** Ends all sessions of a person except the session `kept`, if given. */
 export function endOtherSessions(personId: string, kept: string | undefined, now: Micros): Statement {
   return {
     text: `update sessions
@@ -187,7 +187,7 @@ export function sessionOfRow(row: Row): Session {
   };
 }
 
-/** Forgets sessions, ended or not, that were begun longer ago than any lasts, by the earlier of the two clocks. */
+/** Deletes sessions, ended or not, that began more than 8 days ago (a session lasts 7), by the earlier of the service's and the database's clock. */
 export function deleteOldSessions(realNow: Micros): Statement {
   return {
     name: "forget sessions",

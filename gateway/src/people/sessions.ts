@@ -1,4 +1,4 @@
-// Sessions: who is signed in. The token is in the browser alone; the database has its digest.
+// Sessions of signed-in persons. Only the browser keeps the token; the database keeps its digest.
 import { randomBytes } from "node:crypto";
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
@@ -24,25 +24,25 @@ import {
 } from "./sessions.sql.ts";
 
 const HOUR: Micros = 3600 * SECOND;
-/** Nobody is signed in for longer without doing anything, or at all. */
+/** A session ends after IDLE_MAX without a request, and after AGE_MAX in any case. */
 const IDLE_MAX: Micros = 12 * HOUR;
 const AGE_MAX: Micros = 7 * 24 * HOUR;
-/** `seen_at` is written no more often than this. */
+/** Shortest time between two writes of a session's `seen_at`, so that most requests write nothing. */
 const TOUCH_EVERY: Micros = 60 * SECOND;
-/** Nobody is signed in at more places at once: the oldest session ends. */
+/** Sessions of one person at the same time. A further sign-in ends the oldest. */
 export const SESSIONS_MAX = 50;
-/** What moves money or shows a secret asks again after this time. */
+/** How long a proof of identity is fresh. After this time, endpoints that move money or show a secret ask for a new proof. */
 const PROOF_MAX: Micros = 600 * SECOND;
 
 export type { Surface };
 
-/** Where somebody signs in from, as far as it is kept. */
+/** Address and browser that a sign-in comes from. */
 export interface Origin {
   address: string;
   userAgent: string;
 }
 
-/** Who is signed in. */
+/** A session with its person and, when a merchant was named, the person's role there. */
 export interface SignedIn {
   session: Session;
   person: Person;
@@ -61,8 +61,8 @@ export class Sessions {
   }
 
   /**
-   * Signs somebody in who has just proved who they are. Gives the token, which is shown to nobody else. Throws UNAUTHORIZED in the console for
-   * who is no operator: the database decides.
+   * Begins a session for a person who has just proved their identity. Gives the token, for the person's browser alone. In the console it throws
+   * UNAUTHORIZED for a person who is no operator: a trigger of the database checks it (error code GB013).
    */
   async begin(personId: string, origin: Origin): Promise<string> {
     const { token, statement } = this.made(personId, origin);
@@ -77,8 +77,8 @@ export class Sessions {
   }
 
   /**
-   * Gives a session a new token, as its person has just proved who they are again: one that somebody else may have had is worth nothing
-   * then. Undefined when the session was over meanwhile, or was renewed by another request.
+   * Gives a session a new token after its person has proved their identity again. The old token stops working, in case somebody else has it.
+   * Undefined when the session ended meanwhile, or another request renewed it.
    */
   async renew(
     session: Pick<Session, "personId" | "sessionId" | "provedAt">,
@@ -105,7 +105,7 @@ export class Sessions {
     return { token, statement: insertSession(digestOf(token), session) };
   }
 
-  /** The session of a token; undefined when there is none, or it is over. */
+  /** The session of a token; undefined when there is none, or it has ended or expired. */
   async find(token: string): Promise<Session | undefined> {
     if (!/^[\w-]{43}$/.test(token)) return undefined;
     const now = this.clock.now();
@@ -117,7 +117,7 @@ export class Sessions {
     return session;
   }
 
-  /** The same with its person, and with their role for a merchant where one is named and they belong to it. */
+  /** The session of a token with its person. `role` is set when `merchantId` is given and the person is a member of that merchant. */
   async signedIn(token: string, merchantId?: string): Promise<SignedIn | undefined> {
     if (!/^[\w-]{43}$/.test(token)) return undefined;
     const now = this.clock.now();
@@ -130,8 +130,8 @@ export class Sessions {
   }
 
   /**
-   * What the people of sessions are for merchants now, each in its place; undefined where a session is over, its person does not belong to
-   * the merchant any more, or the merchant is suspended. It is no sign of life: whoever only listens is idle.
+   * Current roles for pairs of session and merchant, in the order of `asked`. A role is undefined when the session has ended or expired, the person
+   * is no member of the merchant any more, or the merchant is suspended. Does not touch `seen_at`: a person who only listens to a stream is idle.
    */
   async roles(asked: readonly { sessionId: string; merchantId: string }[]): Promise<(MemberRole | undefined)[]> {
     const now = this.clock.now();
@@ -140,29 +140,29 @@ export class Sessions {
     return asked.map((_, at) => byPlace.get(at + 1));
   }
 
-  /** When the person has to prove again who they are before what is dear. */
+  /** The time from which sensitive actions of a session need a new proof of identity. */
   freshUntil({ provedAt }: Session): Micros {
     return provedAt + PROOF_MAX;
   }
 
-  /** True when the person has proved who they are a short while ago, so that what is dear may be done without asking again. */
+  /** True when the last proof of identity is younger than PROOF_MAX, so that sensitive actions need no new one. */
   isFresh({ provedAt }: Session): boolean {
     return this.clock.now() - provedAt < PROOF_MAX;
   }
 
-  /** Where a person is signed in, newest first. */
+  /** Sessions of a person that have not ended or expired, newest first. */
   async list(personId: string): Promise<Session[]> {
     const now = this.clock.now();
     return (await this.database.query(selectSessions(personId, now - AGE_MAX, now - IDLE_MAX))).map(sessionOfRow);
   }
 
-  /** Signs a person out of one session. False when it is not theirs, or over already. */
+  /** Ends one session of a person. False when the session is not theirs, or ended before. */
   async end(personId: string, sessionId: string): Promise<boolean> {
     if (!isId("session", sessionId)) return false;
     return (await this.database.query(endSession(personId, sessionId, this.clock.now()))).length > 0;
   }
 
-  /** Signs a person out everywhere, but for one session where it is named. */
+  /** Ends all sessions of a person except the session `kept`, if given. */
   async endOthers(personId: string, kept?: string): Promise<void> {
     await this.database.query(endOtherSessions(personId, kept, this.clock.now()));
   }
@@ -170,7 +170,7 @@ export class Sessions {
 
 const newToken = (): string => randomBytes(32).toString("base64url");
 
-/** As much of it as the table keeps. */
+/** Cuts an origin to the lengths that the table allows. */
 const kept = ({ address, userAgent }: Origin): Origin => ({
   address: address.slice(0, 60),
   userAgent: userAgent.slice(0, 300),

@@ -1,10 +1,10 @@
-// All SQL of links that sign somebody in, once.
+// All SQL of single-use links that sign a person in.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 
-/** `reset`: everything by which the person signs in is made anew. */
+/** `reset`: the link removes the person's password and all second factors before it signs in. */
 export type LinkPurpose = "sign_in" | "reset";
 
 export interface SignInLink {
@@ -23,7 +23,7 @@ values ($1::bytea, $2::uuid, $3::text, $4::timestamptz, $5::timestamptz)`,
   };
 }
 
-/** Takes back the links of a person that were not used: of one purpose, or of all. */
+/** Deletes a person's unused links of one purpose, or of both when `purpose` is undefined. */
 export function deleteOpenLinks(personId: string, purpose?: LinkPurpose): Statement {
   return {
     text: `delete from sign_in_links
@@ -32,7 +32,7 @@ where person_id = $1::uuid and used_at is null and ($2::text is null or purpose 
   };
 }
 
-/** One row, of whom and for what, when the link was good; it is used up then. */
+/** Consumes a link. One row with its person and purpose when it was unused and had not expired. */
 export function useLink(tokenDigest: Buffer, now: Micros): Statement {
   return {
     text: `update sign_in_links
@@ -43,7 +43,7 @@ returning person_id, purpose`,
   };
 }
 
-/** Forgets links that have been over for a day, by the earlier of the two clocks. */
+/** Deletes links that expired more than a day ago, by the earlier of the service's and the database's clock. */
 export function deleteOldLinks(realNow: Micros): Statement {
   return {
     name: "forget sign-in links",

@@ -1,4 +1,4 @@
-// Links that sign somebody in, once: a development's way in, and the way back for who has lost everything.
+// Single-use links that sign a person in: for development, and for persons who have lost all their factors.
 import { randomBytes } from "node:crypto";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
@@ -13,11 +13,11 @@ import type { Origin, Sessions } from "./sessions.ts";
 import { type LinkPurpose, deleteOpenLinks, insertLink, linkOfRow, useLink } from "./sign-in-links.sql.ts";
 
 const LASTS: Micros = 900 * SECOND;
-/** Links that a start prints are good until somebody comes to use them. */
+/** Lifetime of links that the service prints at its start: a day, because a person may come to use them hours later. */
 export const DEVELOPMENT_LINK_LASTS: Micros = 24 * 3600 * SECOND;
 
 export interface MadeLink {
-  /** Shown this once. */
+  /** The link's secret. Only its digest is stored. */
   token: string;
   expiresAt: Micros;
 }
@@ -31,7 +31,7 @@ export class SignInLinks {
     this.sessions = sessions;
   }
 
-  /** A new link for a person, in the place of one for the same purpose that was not used. */
+  /** See `People.makeLink`. */
   async make(personId: string, purpose: LinkPurpose, lasts: Micros = LASTS): Promise<MadeLink> {
     if (purpose === "sign_in" && this.parts.production)
       throw new Fault("FORBIDDEN", {
@@ -50,8 +50,8 @@ export class SignInLinks {
   }
 
   /**
-   * Signs in whoever the link is for. One that resets takes away password, authenticator, recovery codes and passkeys, and ends every session:
-   * the person chooses a password next. Gives the session's token. Throws UNAUTHORIZED.
+   * Signs in the link's person, and gives the session's token. A `reset` link first removes password, authenticator, recovery codes and passkeys, and ends
+   * every session: the person chooses a password next. Throws UNAUTHORIZED.
    */
   async use(token: string, origin: Origin): Promise<string> {
     if (!/^[\w-]{43}$/.test(token)) throw refused();
@@ -62,7 +62,7 @@ export class SignInLinks {
       const link = linkOfRow(row);
       const person = await lockedPerson(query, link.personId);
       if (!person || person.closed) throw refused();
-      // The database may be one that a development used before.
+      // `make` makes no such link in production, but a development installation may have used this database before.
       if (link.purpose === "sign_in" && this.parts.production) throw refused();
       if (link.purpose === "reset") {
         await query(removePassword(person.personId));

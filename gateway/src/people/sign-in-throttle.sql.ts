@@ -1,9 +1,9 @@
-// All SQL of the sign-ins that failed lately.
+// All SQL of recent sign-in failures.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import type { Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 
-/** Failures in a window, of each of these names that has any. */
+/** Failures in a window by name. A name without failures has no row. */
 export function selectFailures(names: readonly string[], windowStart: number): Statement {
   return {
     name: "select sign-in failures",
@@ -15,8 +15,8 @@ where name = any($1::text[]) and window_start = $2::bigint`,
 }
 
 /**
- * Counts one failure more, or less, of each of these names, and gives the counts. Names come in one order, so that two processes never wait
- * for each other in a circle.
+ * Adds one failure to each name, or takes one away, and gives the new counts. The names are sorted, so that two processes lock rows in one order and do
+ * not deadlock.
  */
 export function countFailures(names: readonly string[], windowStart: number, by: 1 | -1): Statement {
   return {
@@ -30,7 +30,7 @@ returning name, failures`,
   };
 }
 
-/** Forgets windows that began half an hour ago, by the earlier of the two clocks. */
+/** Deletes windows that began more than half an hour ago, by the earlier of the service's and the database's clock. */
 export function deleteOldFailures(realNow: Micros): Statement {
   return {
     name: "forget sign-in failures",

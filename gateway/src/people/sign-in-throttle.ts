@@ -1,31 +1,31 @@
-// Slows down who guesses: the more sign-ins of an account or from an address have failed lately, the longer the next one has to wait.
+// Throttle against guessing: after too many failures of an account or from an address, further attempts are rejected until the window ends.
 import { type Clock, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Database } from "../store/database.ts";
 import { countFailures, selectFailures } from "./sign-in-throttle.sql.ts";
 
 const WINDOW_SECONDS = 900;
-/** So many fail for an account, or from an address, before anyone waits. An office shares one address. */
+/** Failures within a window before attempts are rejected. An address has more than an account, because an office may share one. */
 const FREE_OF_ACCOUNT = 5;
 const FREE_OF_ADDRESS = 30;
 const TOO_MANY_SIGN_INS =
   "Too many sign-ins have failed. Wait for the seconds in Retry-After, or ask for a link to reset it.";
 
-/** Who tries: the account by its e-mail address, whether there is one or not, and the address that the request came from. */
+/** The account by its e-mail address, whether it exists or not, and the IP address of the request. */
 export interface Attempt {
   email: string;
   address: string;
 }
 
-/** What was sent to prove something is not right: it counts as a guess. */
+/** Thrown by guarded work for a wrong password or code. It counts as a failure. */
 export class WrongGuess extends Fault {}
 
-/** Whether no more may be tried in this window. Pure. */
+/** True when no further attempt is allowed in this window. Pure. */
 export function isSpent(failures: { account: number; address: number }): boolean {
   return failures.account >= FREE_OF_ACCOUNT || failures.address >= FREE_OF_ADDRESS;
 }
 
-/** The beginning of the window at this moment, in Unix seconds. */
+/** Start of the current window, in Unix seconds. */
 export function windowStart(clock: Clock): number {
   const now = Math.floor(clock.now() / SECOND);
   return now - (now % WINDOW_SECONDS);
@@ -38,7 +38,7 @@ export class SignInThrottle {
   private readonly clock: Clock;
   private readonly message: string;
 
-  /** `message`: what whoever has to wait is told. */
+  /** `message`: text of the RATE_LIMITED answer. */
   constructor(database: Database, clock: Clock, message = TOO_MANY_SIGN_INS) {
     this.database = database;
     this.clock = clock;
@@ -46,14 +46,13 @@ export class SignInThrottle {
   }
 
   /**
-   * Runs work that compares what somebody sent. Throws RATE_LIMITED, until the window is over, when too many have failed in it. A guess is
-   * counted before it is compared and taken back when it was right: of any number of guesses at once no more are compared than one after
-   * the other.
+   * Runs work that checks a password or code. Throws RATE_LIMITED until the window ends once too many attempts have failed in it. An attempt counts as failed
+   * before the work runs, and is taken back unless the work throws `WrongGuess`: so concurrent guesses get no more checks than successive ones.
    */
   async guard<T>(attempt: Attempt, work: () => Promise<T>): Promise<T> {
     const start = windowStart(this.clock);
     const names = namesOf(attempt);
-    // Asked before it is counted: who is waiting anyway costs no write.
+    // The count is read before it is raised, so that an attempt that is rejected anyway costs no write.
     this.refuseSpent(start, attempt, await this.database.query<Counts[number]>(selectFailures(names, start)), 0);
     const counts = await this.database.query<Counts[number]>(countFailures(names, start, 1));
     let wrong = false;
@@ -68,7 +67,7 @@ export class SignInThrottle {
     }
   }
 
-  /** `own`: how many of those that are counted are this attempt itself. */
+  /** Throws RATE_LIMITED when the window is spent. `own`: failures in `counts` that stand for this attempt itself. */
   private refuseSpent(start: number, attempt: Attempt, counts: Counts, own: number): void {
     const [account, address] = namesOf(attempt);
     const failuresOf = (name: string): number => (counts.find((row) => row.name === name)?.failures ?? 0) - own;

@@ -1,20 +1,19 @@
-// Codes of an authenticator: TOTP (RFC 6238) with HMAC-SHA1, six digits and steps of 30 seconds, as every authenticator has it. Pure.
+// Codes of an authenticator: TOTP (RFC 6238) with HMAC-SHA1, six digits and steps of 30 seconds, which every authenticator supports. Pure.
 import { createHmac } from "node:crypto";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { sameText } from "../ground/crypto.ts";
 
 const STEP_SECONDS = 30;
 const DIGITS = 6;
-/** Steps before and after the clock's whose codes are good, for clocks that differ and codes that take time to type. */
+/** Steps before and after the current one whose codes are accepted, for clocks that differ and the time that typing takes. */
 const TOLERANCE_STEPS = 1;
-/** Bytes of a secret: as many as its hash has (RFC 4226, section 4). */
+/** Bytes of a secret: the length of a SHA-1 hash (RFC 4226, section 4). */
 export const TOTP_SECRET_BYTES = 20;
 
 function stepOf(now: Micros): number {
   return Math.floor(now / SECOND / STEP_SECONDS);
 }
 
-/** The code of a step. */
 export function codeOf(secret: Buffer, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -24,8 +23,8 @@ export function codeOf(secret: Buffer, step: number): string {
 }
 
 /**
- * The step whose code this is, or undefined. A code is good once: `usedStep` is the newest step of which one was used, and none of it or
- * before it is good any more. Every code that may be good is compared, each in constant time.
+ * The step that a code belongs to; undefined when the code is wrong. A code is good once: codes of `usedStep`, the newest step with an accepted code, and of
+ * steps before it are refused. Every candidate is compared, each in constant time.
  */
 export function stepOfCode(
   secret: Buffer,
@@ -44,14 +43,14 @@ export function stepOfCode(
 
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/** A secret as authenticators take it by hand: base32 (RFC 4648) without padding. */
+/** A secret in base32 (RFC 4648) without padding, for typing into an authenticator. */
 export function base32(bytes: Buffer): string {
   let bits = "";
   for (const byte of bytes) bits += byte.toString(2).padStart(8, "0");
   return (bits.match(/.{1,5}/g) ?? []).map((five) => BASE32[Number.parseInt(five.padEnd(5, "0"), 2)]).join("");
 }
 
-/** What an authenticator reads from a QR code. */
+/** The `otpauth://` address that an authenticator reads from a QR code. */
 export function enrolmentUri(issuer: string, account: string, secret: Buffer): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
   return `otpauth://totp/${label}?secret=${base32(secret)}&issuer=${encodeURIComponent(issuer)}`;

@@ -1,14 +1,14 @@
-// What is looked at of a browser's answer before the library sees it: the challenge it signed, and how much there is to check.
+// Checks of a browser's WebAuthn response before the library sees it: size, signed challenge, embedding page, attestation format.
 
 export interface ClientData {
   challenge: Buffer;
-  /** As it was sent. */
+  /** The challenge in base64url, as sent. */
   challengeText: string;
 }
 
 const CLIENT_DATA_MAX = 4_096;
 
-/** The challenge that an answer is for; undefined when it says none, or comes out of a page inside somebody else's page. */
+/** The challenge that a response answers; undefined when there is none, or the page was embedded in a page of another origin. */
 export function clientDataOf(sent: string): ClientData | undefined {
   if (sent.length > CLIENT_DATA_MAX) return undefined;
   let data: unknown;
@@ -20,14 +20,14 @@ export function clientDataOf(sent: string): ClientData | undefined {
   if (typeof data !== "object" || data === null) return undefined;
   const { challenge, crossOrigin } = data as { challenge?: unknown; crossOrigin?: unknown };
   if (typeof challenge !== "string" || !/^[\w-]{1,200}$/.test(challenge)) return undefined;
-  // The library lets these pass where the browser does not say which page is around it.
+  // The library accepts a cross-origin response when the browser does not name the outer page.
   if (crossOrigin !== undefined && crossOrigin !== false) return undefined;
   return { challenge: Buffer.from(challenge, "base64url"), challengeText: challenge };
 }
 
 /**
- * True when a new passkey comes without certificates, as it was asked for. Others would be read, and for some the lists of revoked ones be
- * fetched from addresses that stand in them: code that nobody here needs, open to whoever is signed in.
+ * True when a new passkey has no certificates, as our options ask. The library would parse certificates, and fetch revocation lists from addresses
+ * inside some of them: unneeded code that every signed-in person could reach.
  */
 export async function isPlainAttestation(sent: string): Promise<boolean> {
   const { decodeAttestationObject, isoBase64URL } = await import("@simplewebauthn/server/helpers");

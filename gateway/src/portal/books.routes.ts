@@ -1,4 +1,4 @@
-// The book behind the figures: accounts, journals and entries, what a settlement is made of, and the whole as text for other programs.
+// Ledger endpoints of the portal: accounts, journals, entries, the items of a settlement, and the export of a whole book for other programs.
 import { z } from "zod";
 import { accountEntriesQuery, bookExportSchema, bookSchema, exportFormatField, readBook } from "../balances/book.ts";
 import { entriesParams, entriesSchema, listEntries } from "../balances/entries.ts";

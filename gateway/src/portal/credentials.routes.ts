@@ -1,4 +1,4 @@
-// The keys of a merchant's systems, as its people make, change, roll and revoke them.
+// Portal endpoints for API keys of a merchant's systems: members list, make, change, roll and revoke them.
 import type { Clock } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
@@ -56,7 +56,7 @@ function readingEndpoints({ credentials, lastUses, clock }: KeyEndpointParts): P
         const { starting_after: after } = query;
         if (after !== undefined && !(await credentials.read(book, after))) throw unknownCursor(after);
         const limit = Number(query.limit ?? 25);
-        await lastUses.write(); // what this process has noted is not hidden for seconds from who looks for it
+        await lastUses.write(); // the list reads last uses from the database: flush those that this process still holds in memory
         const found = await credentials.list(book, after, limit + 1);
         const now = clock.now();
         return page(
@@ -159,7 +159,7 @@ function changingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndp
   ];
 }
 
-/** Nobody comes by a key to what their role does not allow. Throws FORBIDDEN. */
+/** Throws FORBIDDEN when a key would get scopes that its maker's role lacks in the environment. */
 export function refuseBeyond(role: MemberRole, environment: Environment, asked: readonly string[]): void {
   const beyond = scopesBeyond(role, environment, asked);
   if (beyond.length === 0) return;
@@ -177,7 +177,7 @@ interface SentTerms {
   expires_at?: string | null | undefined;
 }
 
-/** What was sent of the terms, and nothing of what was left out. */
+/** The terms that the caller sent. Terms that were left out are absent, so that a change leaves them as they are. */
 function termsOf(sent: SentTerms, clock: Clock): Partial<CredentialTerms> {
   const { name, scopes, signature, allowed_addresses: addresses, expires_at: expiry } = sent;
   return {
@@ -189,7 +189,7 @@ function termsOf(sent: SentTerms, clock: Clock): Partial<CredentialTerms> {
   };
 }
 
-/** A text that can be no client_id names nothing. */
+/** The path's `client_id`. Throws OBJECT_NOT_FOUND for a text that cannot be one. */
 function idOf({ client_id: clientId = "" }: Readonly<Record<string, string>>): string {
   if (!isClientId(clientId)) throw noKey();
   return clientId;

@@ -1,4 +1,4 @@
-// The shapes of a merchant's keys as its people have them.
+// The shapes of API keys in the portal.
 import { z } from "zod";
 import { type Micros, parseWireTime, wireTime } from "../ground/clock.ts";
 import { validationFault } from "../ground/fault.ts";
@@ -146,12 +146,12 @@ export function keyView(key: Credential, now: Micros): z.infer<typeof keySchema>
   };
 }
 
-/** Networks that passed their rule, each once and in one form. */
+/** Validated networks in canonical form, without duplicates. */
 export function networksOf(texts: readonly string[]): string[] {
   return [...new Set(texts.map(readNetwork).flatMap((read) => ("network" in read ? [read.network] : [])))];
 }
 
-/** Null is never. Throws VALIDATION_ERROR for a time that has passed already, or is too far away. */
+/** The expiry of a key; null (undefined in the result) means never. Throws VALIDATION_ERROR for a time in the past or more than ten years away. */
 export function expiryOf(value: string | null, now: Micros): Micros | undefined {
   if (value === null) return undefined;
   const at = parseWireTime(value)?.at;

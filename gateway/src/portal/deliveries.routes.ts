@@ -1,4 +1,4 @@
-// The history of deliveries: every attempt across all events of a book, newest first, and one whole.
+// Portal endpoints for delivery attempts: the list across all events of a book, newest first, and one attempt in full.
 import { type AttemptName, listedAttemptOfRow, selectAttempt, selectBookAttempts } from "../events/deliveries.sql.ts";
 import { hiddenTypes, refuseUnlessShown } from "../events/event-rights.ts";
 import { attemptOfRow } from "../events/events.sql.ts";

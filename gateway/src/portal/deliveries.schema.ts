@@ -1,4 +1,4 @@
-// The shapes of attempts to deliver, across all events of a book.
+// The shapes of delivery attempts across all events of a book.
 import { z } from "zod";
 import type { AttemptName, ListedAttempt } from "../events/deliveries.sql.ts";
 import { wireTime } from "../ground/clock.ts";
@@ -77,7 +77,7 @@ export const wholeDeliverySchema = z.strictObject({ ...attemptFields, ...attempt
   ],
 });
 
-/** Undefined for a text that can name none. */
+/** Reads the identity of a delivery attempt; undefined for a text that cannot be one. */
 export function attemptNamed(text: string): AttemptName | undefined {
   const [eventId = "", number = "", ...rest] = text.split("-");
   if (!isId("event", eventId) || !/^[1-9]\d{0,3}$/.test(number) || rest.length > 0) return undefined;

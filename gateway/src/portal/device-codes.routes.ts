@@ -1,4 +1,4 @@
-// Signing in from a command line: a program begins and asks, a person looks, confirms or refuses. Adapted from RFC 8628.
+// Sign-in from a command line, adapted from RFC 8628: a program opens a request and polls it, a person reads it and grants or denies it.
 import { guestEndpoint, personEndpoint } from "../access/endpoint.ts";
 import { wireTime } from "../ground/clock.ts";
 import { reply } from "../ground/reply.ts";
@@ -28,9 +28,9 @@ import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 export interface DeviceEndpointParts {
   devices: DeviceCodes;
   directory: Directory;
-  /** Of the API; ends in /v1. */
+  /** Base address of the merchants' API; ends in /v1. */
   baseUrl: () => string;
-  /** Where the portal is, without a slash at its end. */
+  /** Address of the portal, without a slash at its end. */
   portalUrl: () => string;
 }
 

@@ -1,4 +1,4 @@
-// The shapes of signing in from a command line: what a program sends and is told, and what a person sees and answers.
+// The shapes of signing in from a command line, for the program that asks and for the person who answers.
 import { z } from "zod";
 import { exampleToken } from "../access/session.schema.ts";
 import { exampleClientId, exampleIds, exampleSecret, exampleTimes } from "../http/examples.ts";

@@ -1,4 +1,4 @@
-// The door of the portal: the merchant that somebody acts for, in which environment, and what they may do there.
+// Authorization in the portal: the merchant and environment that a request is for, and the member's rights there.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { PersonDoor, type PersonDoorParts, headerOf, notSignedIn } from "../access/door.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
@@ -13,7 +13,6 @@ import type { SignedIn } from "../people/sessions.ts";
 export interface DoorParts extends PersonDoorParts {
   directory: Directory;
   edge: Edge;
-  /** True where an owner must have a second factor. */
   ownersNeedSecondFactor: boolean;
 }
 
@@ -34,8 +33,8 @@ export class Door extends PersonDoor {
   }
 
   /**
-   * The member who asks, counted against their own limit. Throws UNAUTHORIZED, VALIDATION_ERROR (a header is missing), OBJECT_NOT_FOUND (no such
-   * merchant of theirs), SECOND_FACTOR_REQUIRED.
+   * The member who sent a request. The principal's actor is the person, so each member has a rate limit of their own. Throws UNAUTHORIZED, VALIDATION_ERROR
+   * (a header is missing), OBJECT_NOT_FOUND (the person is no member of the merchant), SECOND_FACTOR_REQUIRED.
    */
   async member(request: FastifyRequest): Promise<Member> {
     const merchantId = headerOf(request, "x-merchant-id");
@@ -61,8 +60,8 @@ export class Door extends PersonDoor {
   }
 
   /**
-   * Holds a member of a request that takes minutes to what they are by now: signed in still, whatever the token, and allowed the action. Throws
-   * UNAUTHORIZED, OBJECT_NOT_FOUND, FORBIDDEN, MERCHANT_SUSPENDED.
+   * Checks the member of a request that takes minutes again: the session must still be open (its token may be new), and the current role must allow the
+   * action. Throws UNAUTHORIZED, OBJECT_NOT_FOUND, FORBIDDEN, MERCHANT_SUSPENDED.
    */
   async refuseUnlessStill({ session, environment, merchant }: Member, action: Action): Promise<void> {
     const { merchantId } = merchant;
@@ -77,7 +76,7 @@ export class Door extends PersonDoor {
     refuseUnlessAllowed({ actor: session.personId, merchant, book: { merchantId, environment }, scopes }, role, action);
   }
 
-  /** Counts a member's request, and lets them in when their role allows the action. Throws MERCHANT_SUSPENDED, RATE_LIMITED, FORBIDDEN. */
+  /** Counts a member's request against the rate limit, and checks that the role allows the action. Throws MERCHANT_SUSPENDED, RATE_LIMITED, FORBIDDEN. */
   async enter({ principal, role }: Member, action: Action, reply: FastifyReply): Promise<void> {
     await this.parts.edge.enterAs(principal, reply);
     refuseUnlessAllowed(principal, role, action);
@@ -86,7 +85,7 @@ export class Door extends PersonDoor {
 
 const noMembership = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "You belong to no such merchant." });
 
-/** Throws FORBIDDEN where the role does not allow the action in the environment that is asked about. */
+/** Throws FORBIDDEN when the role does not allow the action in the principal's environment. */
 export function refuseUnlessAllowed({ scopes, book }: Principal, role: MemberRole, action: Action): void {
   if (scopes.has(action)) return;
   throw new Fault("FORBIDDEN", {

@@ -1,4 +1,4 @@
-// What an endpoint of /portal/v1 is that only pages of a merchant need: the action it takes, its shapes, and what it does.
+// The definition of a /portal/v1 endpoint for members of a merchant: the action that it needs, its shapes and its handler.
 import type { AccessEndpoint, PersonCall, Shaped } from "../access/endpoint.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { SentFile } from "../http/sent-file.ts";
@@ -6,11 +6,11 @@ import type { Book } from "../merchants/books.ts";
 import type { Merchant, Principal } from "../merchants/directory.ts";
 import type { Action, MemberRole } from "../people/roles.ts";
 
-/** A call of a member of a merchant, who asks about one of its environments. */
+/** A call of a member for one environment of a merchant. */
 export interface MemberCall<Body = unknown, Query = unknown> extends PersonCall<Body, Query> {
-  /** The file that is sent, where the endpoint takes one. Throws VALIDATION_ERROR when its name or its size is not said. */
+  /** The file that the request carries, where the endpoint has `upload`. Throws VALIDATION_ERROR when the request does not state its name or size. */
   file(): SentFile;
-  /** Whether they may still do it: for answers that take minutes. Throws UNAUTHORIZED, OBJECT_NOT_FOUND, FORBIDDEN, MERCHANT_SUSPENDED. */
+  /** Checks the member's rights again, for answers that take minutes. Throws UNAUTHORIZED, OBJECT_NOT_FOUND, FORBIDDEN, MERCHANT_SUSPENDED. */
   stillAllowed: () => Promise<void>;
   role: MemberRole;
   principal: Principal;
@@ -18,21 +18,21 @@ export interface MemberCall<Body = unknown, Query = unknown> extends PersonCall<
   book: Book;
 }
 
-/** For members of a merchant whose role allows the action in the environment they ask about. */
+/** An endpoint for members whose role allows the action in the environment of the request. */
 export interface MemberEndpoint<Body = unknown, Query = unknown> extends Shaped<Body, Query> {
   for: "member";
   action: Action;
   sandboxOnly?: true;
-  /** True where they prove again who they are when they last did so more than ten minutes ago: everywhere, or in production alone. */
+  /** Set when the last proof of identity must be younger than ten minutes: in both environments (true), or in production only. */
   fresh?: true | "production";
-  /** Said of the file that is the body, which is read as it arrives. Such an endpoint has no other body. */
+  /** Set when the request body is a file, which is streamed. Such an endpoint has no `body`. */
   upload?: { description: string };
   handle(call: MemberCall<Body, Query>): Promise<Reply>;
 }
 
 export type PortalEndpoint = AccessEndpoint | MemberEndpoint;
 
-/** Keeps the types of body and query inside one definition and forgets them outside. */
+/** Types the handler's body and query within one definition. The result has no type parameters, so that endpoints fit in one list. */
 export function memberEndpoint<Body, Query>(endpoint: Omit<MemberEndpoint<Body, Query>, "for">): PortalEndpoint {
   return { for: "member", ...endpoint } as unknown as PortalEndpoint;
 }

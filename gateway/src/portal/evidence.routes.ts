@@ -1,4 +1,4 @@
-// Evidence for a dispute, as its merchant gathers it and hands it in: a draft, files, once.
+// Portal endpoints for dispute evidence: a merchant drafts a text, adds files, and submits the evidence once.
 import type { z } from "zod";
 import { type Dispute, type EvidenceText, type KeptFile, awaitsEvidence, disputeView } from "../disputes/dispute.ts";
 import { readDispute } from "../disputes/disputes.routes.ts";
@@ -165,7 +165,7 @@ function fileEndpoints({ database, files }: EvidenceEndpointParts): PortalEndpoi
   ];
 }
 
-/** The dispute of the path. Throws OBJECT_NOT_FOUND, also for another merchant's; ENVIRONMENT_MISMATCH. */
+/** The dispute of the path. Throws OBJECT_NOT_FOUND (also for a dispute of another merchant), ENVIRONMENT_MISMATCH. */
 async function disputeOf(database: Database, { merchant, book, params }: MemberCall): Promise<Dispute> {
   const dispute = await readDispute(database, merchant.merchantId, params.uuid ?? "");
   if (!dispute) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });

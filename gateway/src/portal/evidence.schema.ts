@@ -1,4 +1,4 @@
-// The shapes of evidence that a merchant gathers and hands in.
+// The shapes of dispute evidence.
 import { z } from "zod";
 import { mediaTypes } from "../disputes/evidence-inspection.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";

@@ -1,4 +1,4 @@
-// The idempotency inspector: which keys were used, and what became of each request of one of them.
+// The idempotency inspector: the list of used idempotency keys, and one key with the outcome of each of its requests.
 import { bodyView, requestView } from "../diagnostics/request-view.ts";
 import { keyParams, usedKeyListSchema, usedKeysQuery, wholeKeySchema } from "../diagnostics/requests.schema.ts";
 import { SECOND, wireTime } from "../ground/clock.ts";
@@ -63,7 +63,7 @@ export function idempotencyEndpoints({ database }: { database: Database }): Port
       success: { status: 200, description: "The key and its requests.", schema: wholeKeySchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ book, params: { key = "" } }) {
-        // Nothing else can have been a key; PostgreSQL would not even look for some texts.
+        // No other text can be an idempotency key, and PostgreSQL rejects some texts as parameters.
         if (!/^[\t -~]{1,255}$/.test(key)) throw noKey();
         const [[onRecord], [counts], rows] = await Promise.all([
           database.query(selectKey(book, key)),
@@ -91,7 +91,7 @@ const noKey = (): Fault =>
   new Fault("OBJECT_NOT_FOUND", { message: "No request on record or in the log used this idempotency key here." });
 
 function recordView({ endpoint, status, firstSeenAt }: KeyState) {
-  // Behind method and path stands a digest of the path's variable parts: nobody reads it.
+  // `endpoint` ends in a digest of the path's variable parts, which is of no use to a reader.
   const [method = "", path = ""] = endpoint.split(" ");
   return {
     endpoint: `${method} ${path}`,

@@ -1,4 +1,4 @@
-// Figures of a merchant for its people: payments over time, what they see first, and the stream that says what changed.
+// Portal endpoints for a merchant's figures: payments over time, the home page, and the stream of changes.
 import { wireTime } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";

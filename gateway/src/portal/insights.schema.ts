@@ -1,4 +1,4 @@
-// The shapes of figures over time, of what a person sees first, and of the stream of changes.
+// The shapes of figures over time, of the home page, and of the stream of changes.
 import { z } from "zod";
 import { isCurrency } from "../ground/money.ts";
 import { isTimeZone } from "../ground/time-zones.ts";

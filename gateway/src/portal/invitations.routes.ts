@@ -1,4 +1,4 @@
-// Accepting an invitation: what the link says, and joining the merchant by it.
+// Endpoints to accept an invitation: reading the invitation of a link, and joining the merchant.
 import { guestEndpoint } from "../access/endpoint.ts";
 import { acceptSchema, invitationTokenSchema } from "../access/invitations.schema.ts";
 import { type SessionEndpointParts, begun } from "../access/session.routes.ts";

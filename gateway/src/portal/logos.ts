@@ -1,9 +1,9 @@
-// Logos of merchants, as payer pages and the portal show them: pictures and nothing else, whatever a browser would make of them.
+// Serves merchants' logos to payer pages and the portal, with headers that keep a browser from treating them as anything but pictures.
 import type { FastifyInstance } from "fastify";
 import { Fault } from "../ground/fault.ts";
 import type { Profiles } from "../merchants/profiles.ts";
 
-/** Another logo has another address, so an answer may be kept for good. Nobody can guess the address of one they were not shown. */
+/** The address contains the logo's digest: answers may be cached for good, and nobody can guess the address of a logo that they were not shown. */
 export function openLogos(server: FastifyInstance, profiles: Profiles): void {
   server.get("/logos/:merchant_id/:digest", async (request, reply) => {
     const { merchant_id: merchantId = "", digest = "" } = request.params as Record<string, string>;

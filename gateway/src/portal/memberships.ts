@@ -1,9 +1,9 @@
-// For whom somebody may act in the portal, as a page is told.
+// The memberships of a signed-in person, as portal pages get them in the session view.
 import type { SessionView } from "../access/session.schema.ts";
 import type { People } from "../people/people.ts";
 import { actionsOf } from "../people/roles.ts";
 
-/** What a person may do for which merchant. The portal knows no operators. */
+/** A person's merchants with role and allowed actions. `operator` is always null in the portal. */
 export async function rightsInPortal(
   people: People,
   personId: string,

@@ -1,18 +1,18 @@
-// The merchants' own endpoints as the portal has them: where they are, and which ask a person to prove again who they are. Pure.
+// Endpoints of the merchants' API that the portal offers too: their paths there, and which of them need a fresh proof of identity. Pure.
 import type { Endpoint } from "../http/endpoint.ts";
 import type { Environment } from "../merchants/books.ts";
 
-/** Those of the merchants' endpoints that people have as well. */
+/** Endpoints that persons may call too: all but those about the calling credential itself. */
 export function mountable(endpoints: readonly Endpoint[]): Endpoint[] {
   return endpoints.filter(({ forCredentialsOnly }) => forCredentialsOnly !== true);
 }
 
-/** `/v1/payments` is `/portal/v1/payments`. */
+/** The portal's path of an endpoint: `/v1/payments` becomes `/portal/v1/payments`. */
 export function mountedPath({ path }: Pick<Endpoint, "path">): string {
   return `/portal${path}`;
 }
 
-/** Real money leaves a merchant by a refund alone: a fresh proof is asked for it. */
+/** True for refunds in production, which need a fresh proof: of these endpoints only refunds take real money from a merchant. */
 export function needsFreshProof({ kind, scope }: Pick<Endpoint, "kind" | "scope">, environment: Environment): boolean {
   return kind === "write" && scope === "refunds:write" && environment === "production";
 }

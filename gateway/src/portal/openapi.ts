@@ -1,4 +1,4 @@
-// The contract of /portal/v1: the merchants' own endpoints as a person has them, and those that only pages need.
+// The OpenAPI document of /portal/v1: the merchants' endpoints as the portal offers them, and the portal's own endpoints.
 import { isChange } from "../access/endpoint.ts";
 import { accessOperation, personCodes, sessionScheme, shapedOperation } from "../access/openapi.ts";
 import type { FaultCode } from "../ground/fault.ts";
@@ -98,7 +98,7 @@ function mountedOperation(document: Document, endpoint: Endpoint): Operation {
   return {
     ...operation,
     path: mountedPath(endpoint),
-    // Links name operations, and paths of the merchants' own contract.
+    // The operation's links need no change: a link names an operation by its `operationId`, not by its path.
     headers: { ...memberHeaders, ...operation.headers },
     errors: endpoint.scope === "refunds:write" ? [...operation.errors, "PROOF_REQUIRED"] : operation.errors,
   };

@@ -1,4 +1,4 @@
-// A payer whom the merchant has to forget.
+// The portal endpoint that erases a payer's data.
 import { reply } from "../ground/reply.ts";
 import {
   ERASURE_DESCRIPTION,

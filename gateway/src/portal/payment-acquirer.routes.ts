@@ -1,4 +1,4 @@
-// GET /portal/v1/payments/{reference}/acquirer: a payment of the merchant's as its acquirer has it, for whoever may read its story.
+// GET /portal/v1/payments/{reference}/acquirer: the acquirer's side of a payment, for members who may read the payment's story.
 import { reply } from "../ground/reply.ts";
 import { paymentParams } from "../payments/payments.schema.ts";
 import { atAcquirerSchema } from "../story/at-acquirer.schema.ts";

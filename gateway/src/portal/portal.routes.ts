@@ -1,4 +1,4 @@
-// The way from a page's request to an endpoint: the merchants' own endpoints under /portal/v1, and those that only pages need.
+// Routes of /portal/v1: the merchants' endpoints, which it offers too, and the portal's own. Each request passes authorization and audit here.
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type AccessParts, answerAccess, auditedCall, guestCall } from "../access/access.routes.ts";
 import { isChange } from "../access/endpoint.ts";
@@ -19,7 +19,6 @@ export interface PortalParts extends AccessParts {
   edge: Edge;
 }
 
-/** Opens everything under /portal/v1. */
 export function openPortalApi(server: FastifyInstance, parts: PortalParts, { mounted, own }: PortalSurface): void {
   for (const endpoint of mounted) {
     route(server, methodOf(endpoint), mountedPath(endpoint), (request, reply) =>
@@ -53,7 +52,7 @@ function route(
   });
 }
 
-/** One of the merchants' own endpoints, asked by a person: the same handler behind another door. */
+/** Answers a person's request to an endpoint of the merchants' API: the same handler, with a session instead of a signature. */
 async function answerMounted(
   endpoint: Endpoint,
   request: FastifyRequest,
@@ -65,7 +64,7 @@ async function answerMounted(
   const member = await door.member(request);
   const { principal, role } = member;
   const perform = (): Promise<Reply> => edge.handleAs(principal, endpoint, request, reply);
-  // Said here in a person's words, and again by the edge for whoever comes.
+  // `edge.handleAs` checks the scope too, but its message is for programs. `enterAs` counts the refused request, as `handleAs` is not reached.
   if (!principal.scopes.has(endpoint.scope)) await edge.enterAs(principal, reply);
   refuseUnlessAllowed(principal, role, endpoint.scope);
   if (needsFreshProof(endpoint, member.environment)) door.refuseUnlessFresh(member);
@@ -104,7 +103,7 @@ async function answerOwn(
   return isChange(endpoint) ? audit.around(memberCall(endpoint.operationId, request, member), perform) : perform();
 }
 
-/** The file of a member who may still send it when all of it is here: that takes minutes, in which they may have lost the right. */
+/** The file of a request. Once all of it has arrived, which may take minutes, the member's rights are checked again before it is used. */
 function sentWhileAllowed(request: FastifyRequest, stillAllowed: () => Promise<void>): SentFile {
   const file = sentFile(request);
   async function* body(): AsyncGenerator<Buffer> {
@@ -114,7 +113,7 @@ function sentWhileAllowed(request: FastifyRequest, stillAllowed: () => Promise<v
   return { ...file, body: body() };
 }
 
-/** As the audit of people has what a member does. */
+/** The audit entry of a member's call. */
 function memberCall(operationId: string, request: FastifyRequest, member: Member): AuditedCall {
   const { merchant, environment } = member;
   return { ...auditedCall(operationId, request, member), merchantId: merchant.merchantId, environment };

@@ -1,8 +1,8 @@
-// The shapes of the QRIS workbench: what is composed, and what a text is read as.
+// The shapes of the QRIS workbench, which composes and decodes QRIS texts.
 import { z } from "zod";
 import { minorAmount, text } from "../http/shapes.ts";
 
-/** Longer than any that a reader takes: the standard ends at 512 characters. */
+/** Twice what the standard allows (512 characters), so that the workbench can read texts which are too long, too. */
 const QR_MAX = 1024;
 
 export const readQrSchema = z

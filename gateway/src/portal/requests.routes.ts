@@ -1,4 +1,4 @@
-// The request log as pages read it: lists, one request with its bodies, and what was left out.
+// Portal endpoints for the request log: the list, one request with its bodies, and the number of requests that were not logged.
 import { readRequest, requestFilterOf, requestView } from "../diagnostics/request-view.ts";
 import {
   loggedRequestListSchema,
@@ -16,7 +16,7 @@ import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 
 export interface RequestEndpointParts {
   database: Database;
-  /** Whether this service keeps a request log. */
+  /** True when this service keeps a request log. */
   requestLog: boolean;
 }
 

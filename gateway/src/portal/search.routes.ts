@@ -1,4 +1,4 @@
-// Finding: payments by what people know of them, and anything by its identity, for the list of payments and the palette.
+// Portal endpoints for search: payments by their properties (list of payments), any object by its identity (palette), and a payment's story.
 import type { BookOwner } from "../commands/command-context.ts";
 import { wireTime } from "../ground/clock.ts";
 import { reply } from "../ground/reply.ts";
@@ -15,7 +15,7 @@ import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 export interface SearchEndpointParts {
   database: Database;
   payers: PayerData;
-  /** The day on which each payment is paid out as things stand, by reference, null when none. */
+  /** Estimated payout day of each payment by its reference; null when there is no estimate. */
   estimatePayouts: (
     owner: BookOwner,
     waiting: readonly PaymentStanding[],

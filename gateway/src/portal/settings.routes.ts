@@ -1,4 +1,4 @@
-// A merchant's settings: its name, language, time zone and branding, and what the operator has set for it.
+// Portal endpoints for a merchant's settings: name, language, time zone and branding to change, and the operator's settings to read.
 import { Fault } from "../ground/fault.ts";
 import { exponentOf } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";

@@ -1,4 +1,4 @@
-// The shapes of a merchant's settings: what its owner chooses, and what the operator has set.
+// The shapes of a merchant's settings, those of its owner and those of the operator.
 import { z } from "zod";
 import { exampleIds } from "../http/examples.ts";
 import { currencyCode, exponentField, identity, minorAmount, text } from "../http/shapes.ts";
@@ -127,7 +127,7 @@ export const merchantSettingsSchema = z
     ],
   });
 
-/** Visible text, so that no payer meets a merchant without a name. */
+/** At least one visible character, so that payer pages never show an empty name. */
 const nameField = text(1, 120).refine((name) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(name), "must show something");
 
 export const changeSettingsSchema = z
@@ -139,7 +139,7 @@ export const changeSettingsSchema = z
   })
   .meta({ id: "ChangeMerchantSettings", examples: [{ name: "Toko Sari", time_zone: "Asia/Jakarta" }] });
 
-/** The longest base64 text of the largest logo. */
+/** Length of the base64 text of the largest logo. */
 const BASE64_MAX = Math.ceil(LOGO_BYTES_MAX / 3) * 4;
 
 export const logoUploadSchema = z

@@ -1,4 +1,4 @@
-// A merchant's team: who belongs to it, who is invited, and what they changed.
+// Portal endpoints for a merchant's team: members, invitations, and the audit of the members' changes.
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
@@ -23,11 +23,11 @@ import {
 export interface TeamEndpointParts {
   people: People;
   audit: PeopleAudit;
-  /** The address of the page on which an invitation is accepted; its token goes behind the `#`. */
+  /** Address of the page that accepts an invitation. The endpoint appends `#` and the token. */
   invitationPage: () => string;
-  /** Names the installation in letters. */
+  /** Name of the installation in letters. */
   serviceName: string;
-  /** Undefined where there is no mail server. */
+  /** Undefined when no mail server is configured. */
   mail: Mail | undefined;
 }
 

@@ -1,4 +1,4 @@
-// A book's webhook settings, as its people have them: the address, the secret and its rotation, and how the endpoint does.
+// Portal endpoints for a book's webhook settings: the receiver's address, the secret and its rotation, and the receiver's health.
 import type { z } from "zod";
 import { countOpen, listedAttemptOfRow, selectBookAttempts } from "../events/deliveries.sql.ts";
 import type { Clock } from "../ground/clock.ts";
@@ -23,14 +23,14 @@ export interface WebhookEndpointParts {
   merchants: Merchants;
   database: Database;
   clock: Clock;
-  /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. */
+  /** Gives an address in its stored form. Throws VALIDATION_ERROR for an address that webhooks must not be sent to. */
   checkWebhookUrl(url: string): Promise<string>;
 }
 
 const path = "/portal/v1/webhook";
 const tag = "Webhooks";
 const DAY = 86_400;
-/** So many of the latest attempts say how the endpoint does. */
+/** Number of latest delivery attempts that the receiver's health is computed from. */
 const LATEST = 200;
 
 export function webhookSettingsEndpoints(parts: WebhookEndpointParts): PortalEndpoint[] {
@@ -112,7 +112,7 @@ async function readSettings(
   { merchants, database, clock }: WebhookEndpointParts,
   book: Book,
 ): Promise<z.infer<typeof webhookSettingsSchema>> {
-  // Of every type: how the endpoint does shows nothing of what events tell.
+  // `hidden` is empty, so events of every type count: the receiver's health reveals nothing of the events' content.
   const latest = {
     book,
     hidden: [],

@@ -1,4 +1,4 @@
-// The shapes of a book's webhook settings as its people have them: address, rotation and health.
+// The shapes of a book's webhook settings in the portal: address, rotation of the secret, and health of the receiver.
 import { z } from "zod";
 import { COUNTED_MAX } from "../events/deliveries.sql.ts";
 import { attemptOffsetsSeconds } from "../events/event.ts";

@@ -1,4 +1,4 @@
-// The workbench of the sandbox: QRIS texts composed and read tag by tag, and what falls due next by the sandbox's clock.
+// Portal endpoints of the sandbox workbench: composing and decoding QRIS texts, and the list of what falls due next by the sandbox's clock.
 import { type Clock, type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
@@ -91,7 +91,7 @@ function comingDueEndpoint({ database, clock }: { database: Database; clock: Clo
         return {
           kind,
           at: wireTime(at),
-          // Rounded up: a clock that is moved so far has reached it.
+          // Rounded up, so that a clock moved by this many seconds has reached the due time.
           in_seconds: Math.max(1, Math.ceil((at - (row.now as Micros)) / SECOND)),
           id: idKind === undefined || row.id === null ? null : idOf(idKind, row.id as string),
         };
@@ -101,7 +101,7 @@ function comingDueEndpoint({ database, clock }: { database: Database; clock: Clo
   });
 }
 
-/** Whose identity stands beside it. */
+/** The kind of object whose id is shown beside each kind of due item; undefined when there is no object. */
 const kinds = {
   payment_expires: "payment",
   evidence_due: "dispute",

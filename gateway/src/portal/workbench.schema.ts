@@ -1,4 +1,4 @@
-// The shapes of what falls due by the sandbox's clock.
+// The shape of the list of items that fall due by the sandbox's clock.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { listSchema, timestamp } from "../http/shapes.ts";

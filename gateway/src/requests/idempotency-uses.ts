@@ -1,11 +1,11 @@
-// What became of each request of one idempotency key: which one was answered, which were replays, conflicts, or refused before. Pure.
+// The outcome of each request of one idempotency key: answered, replayed, in conflict, in progress or refused. Pure.
 import { Fault, type FaultCode, faultCodes } from "../ground/fault.ts";
 import type { WholeRequest } from "./requests.sql.ts";
 
 export const useOutcomes = ["answered", "replayed", "conflict", "in_progress", "refused"] as const;
 export type UseOutcome = (typeof useOutcomes)[number];
 
-/** `answered`: it ran, and its answer is the one that is stored. `refused`: nothing was stored, and the same key is free for another try. */
+/** `answered`: the request ran, and its answer is stored with the key. `refused`: nothing was stored, so the key can be used for another try. */
 export function outcomeOf({ replayed, code, status }: Pick<WholeRequest, "replayed" | "code" | "status">): UseOutcome {
   if (replayed) return "replayed";
   if (code === "IDEMPOTENCY_CONFLICT") return "conflict";
@@ -17,14 +17,14 @@ export function outcomeOf({ replayed, code, status }: Pick<WholeRequest, "replay
 const isCode = (code: string | undefined): code is FaultCode => faultCodes.some((known) => known === code);
 
 /**
- * Whether a request had the bytes of the one that the key is bound to; undefined where that is not known. `bound`: the digest on record, or
- * else that of the request that was answered.
+ * Whether a request's body has the same bytes as the request that the key is bound to; undefined when a digest is missing. `bound`: the digest stored
+ * with the key, or else that of the answered request.
  */
 export function hasSameBytes(use: WholeRequest, bound: Buffer | undefined): boolean | undefined {
   return use.requestDigest && bound ? use.requestDigest.equals(bound) : undefined;
 }
 
-/** The digest that a key is bound to as far as the log knows. */
+/** The body digest that a key is bound to according to the log: that of the answered request. */
 export function boundDigest(uses: readonly WholeRequest[]): Buffer | undefined {
   return uses.find((use) => outcomeOf(use) === "answered")?.requestDigest;
 }

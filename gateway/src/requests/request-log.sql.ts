@@ -1,4 +1,4 @@
-// All SQL of writing the request log: batches, gaps, and deleting what is too old or too much.
+// All SQL of writing the request log: batches, gaps, and the deletion of rows that are too old or too many.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidBytes, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
@@ -8,9 +8,9 @@ import { type Columns, arraysOf, rowsOf } from "../store/table.ts";
 import type { RequestRecord } from "./request-record.ts";
 
 export const KEPT_DAYS = 7;
-/** Of one book, of requests that its systems sent. */
+/** Rows of authenticated requests kept for one book. */
 export const KEPT_ROWS = 10_000;
-/** And of those that nobody proved: whoever knows a client_id can send them day and night. */
+/** Rows of unauthenticated requests kept in addition: everybody who knows a client_id can send any number of them. */
 export const KEPT_UNPROVEN_ROWS = 2_000;
 
 const columns: Columns<RequestRecord> = {
@@ -49,12 +49,12 @@ select ${Object.keys(columns)
 from v, lazily
 on conflict do nothing`;
 
-/** A batch in one statement. Its commit does not wait for the disk, as nobody waits for it. */
+/** Inserts a batch in one statement. Its commit does not wait for the disk: no request waits for the log, and a crash may lose rows of it. */
 export function insertRequests(records: readonly RequestRecord[]): Statement {
   return { name: "insert requests", text: insertion, values: arraysOf(columns, records) };
 }
 
-/** Requests of one book that were not logged. */
+/** Number of requests of one book that were not logged: authenticated (`dropped`) and unauthenticated ones. */
 export interface Gap {
   book: Book;
   dropped: number;
@@ -67,7 +67,7 @@ const gapColumns: Columns<Gap> = {
   unproven: ["bigint", ({ unproven }) => unproven],
 };
 
-/** Adds to the gaps of the hour that the database's clock shows; books in one order, so that two processes never wait in a circle. */
+/** Adds to the gaps of the current hour by the database's clock. Books are sorted, so that two processes lock rows in one order and do not deadlock. */
 export function addGaps(gaps: readonly Gap[]): Statement {
   const sorted = gaps.toSorted((a, b) => (bookKey(a.book) < bookKey(b.book) ? -1 : 1));
   return {
@@ -85,8 +85,8 @@ set dropped = g.dropped + excluded.dropped, unproven = g.unproven + excluded.unp
 }
 
 /**
- * Deletes a step of what a book has beyond its newest rows, and beyond the newest that nobody proved, oldest first; one row for each. By their
- * places, as rows are never changed.
+ * Deletes the oldest rows of a book beyond KEPT_ROWS authenticated and KEPT_UNPROVEN_ROWS unauthenticated requests: at most STEP rows, each of which it
+ * returns. Rows are deleted by their `ctid`, which is safe because rows are never updated.
  */
 export function trimRequests(book: Book): Statement {
   return {
@@ -118,7 +118,7 @@ returning 1`,
   };
 }
 
-/** Requests older than a week, by the earlier of the two clocks. */
+/** Deletes requests older than KEPT_DAYS, by the earlier of the service's and the database's clock. */
 export function expiredRequests(realNow: Micros): Statement {
   return {
     name: "forget requests",
@@ -136,7 +136,7 @@ returning 1`,
   };
 }
 
-/** Gaps as old as that. */
+/** Deletes gaps older than KEPT_DAYS, by the same clocks. */
 export function expiredGaps(realNow: Micros): Statement {
   return {
     name: "forget gaps of the request log",

@@ -1,5 +1,5 @@
-// The request log: answers are noted as they are given, and written afterwards, in batches, outside the lanes. Whatever is too much is dropped
-// and counted. Nobody waits for the log, and it takes a small share of the time of one connection.
+// The request log: keeps answered requests in memory and writes them later in batches, outside the lanes that batch commands. Requests beyond the
+// limits are dropped and counted. No request waits for the log, which takes a small share of one database connection's time.
 import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Counter } from "prom-client";
@@ -19,10 +19,10 @@ const WAITING_MAX = 1_000;
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 const BATCH_MAX = 100;
 const GATHER_MS = 40;
-/** A book is trimmed when it may have grown by so many rows. */
+/** Rows written for a book between two trims of its log. */
 const TRIM_EVERY = 1_000;
 const GAPS_EVERY_MS = 2_000;
-/** Books whose gaps, and whose growth, are remembered. */
+/** Highest number of books whose gaps and row counts are held in memory. */
 const BOOKS_MAX = 10_000;
 
 export interface RequestLogParts {
@@ -30,14 +30,14 @@ export interface RequestLogParts {
   directory: Directory;
   metrics: Metrics;
   log: Log;
-  /** Of one connection's time, where it is not the usual one. */
+  /** Share of one connection's time, if not the default. */
   share?: number | undefined;
 }
 
-/** Reading the log is not logged: whoever follows it would read of little else. */
+/** True for requests that list the log. They are not logged, or a program that follows the log would find little else in it. */
 const isOwnList = ({ url }: FastifyRequest): boolean => /^\/v1\/sandbox\/requests(\?|$)/.test(url);
 
-/** A request that was answered; without a book, whoever has the `clientId` is still to be looked up. */
+/** An answered request in memory. Without `book`, the owner of `clientId` must be looked up before it is written. */
 type Waiting = Omit<Answered, "book" | "clientId"> & { book: Book | undefined; clientId: string };
 
 export class RequestLog {
@@ -48,7 +48,7 @@ export class RequestLog {
   private bytes = 0;
   private gaps = new Map<string, Gap>();
   private gapsToldAt = 0;
-  /** By book: rows since it was last trimmed. */
+  /** Rows written since the last trim, by book. */
   private readonly grown = new Map<string, number>();
   private working: Promise<void> | undefined;
   private readonly ending = new AbortController();
@@ -61,7 +61,7 @@ export class RequestLog {
     this.counts = { written: requestLog.labels("written"), dropped: requestLog.labels("dropped") };
   }
 
-  /** Takes note of an answer, if it belongs into a log and there is room. Costs the caller next to nothing. */
+  /** Keeps an answered request for the log, if it belongs there and fits the limits. Does no I/O, so it costs the request next to nothing. */
   note(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
     const { sender, isProven } = request;
     const refused = reply.statusCode >= 400;
@@ -76,14 +76,14 @@ export class RequestLog {
       else this.drop(book, isProven);
       return;
     }
-    // Refused before its sender was looked up: a missing signature, an unknown path, a body that is too large.
+    // The request was refused before its sender was looked up: a missing signature, an unknown path, a body that is too large.
     if (!refused || reply.statusCode === 429 || this.ending.signal.aborted || !request.url.startsWith("/v1/")) return;
     const clientId = claimedClient(request.headers.authorization);
     if (clientId === undefined || !this.hasRoom() || !this.quotas.takesUnnamed(stopwatchMs())) return;
     this.keep(request, reply, payload, undefined, clientId);
   }
 
-  /** Writes what waits, as long as the database takes it, and ends. */
+  /** Writes the waiting requests, unless the database fails, and ends. */
   async stop(): Promise<void> {
     this.ending.abort();
     await this.working;
@@ -147,13 +147,13 @@ export class RequestLog {
       for (const one of batch) this.bytes -= weightOf(one);
       const isWritten = await this.write(batch);
       const isTold = await this.tellGaps();
-      // Told to stop, and the database is away: what is left is lost.
+      // The process stops, and the database fails: the remaining requests are lost.
       if (signal.aborted && !(isWritten && isTold)) return;
       await rest(this.budget.spend(begunAt, stopwatchMs()), signal);
     }
   }
 
-  /** False when the database did not take them. */
+  /** False when the database failed. */
   private async write(batch: readonly Waiting[]): Promise<boolean> {
     const { database } = this.parts;
     let records: RequestRecord[] = [];
@@ -168,7 +168,7 @@ export class RequestLog {
     return isWritten && this.trying(() => this.trim(records));
   }
 
-  /** The request with its book; undefined when nobody has the client_id, or too many such requests came. */
+  /** The request with its book; undefined when the client_id is unknown, or the book's quota of unauthenticated requests is used up. */
   private async named(one: Waiting): Promise<Answered | undefined> {
     if (one.book) return { ...one, book: one.book };
     const client: Client | undefined = await this.parts.directory.client(one.clientId);
@@ -179,7 +179,7 @@ export class RequestLog {
     return undefined;
   }
 
-  /** A book is trimmed when this process first writes to it, and after every thousand rows: no restart lets it grow. */
+  /** Trims a book's log when this process first writes to it, and after every thousand rows, so that restarts do not let it grow. */
   private async trim(records: readonly RequestRecord[]): Promise<void> {
     const due = new Map<string, Book>();
     for (const { book } of records) {
@@ -195,7 +195,7 @@ export class RequestLog {
     }
   }
 
-  /** False when the database did not take them: they are told another time. */
+  /** Writes the gaps. False when the database failed: the gaps stay in memory for the next time. */
   private async tellGaps(): Promise<boolean> {
     const now = stopwatchMs();
     const isDue = now - this.gapsToldAt >= GAPS_EVERY_MS || this.ending.signal.aborted;
@@ -217,7 +217,7 @@ export class RequestLog {
     return isTold;
   }
 
-  /** What goes wrong here is nobody's loss but the curious one's. */
+  /** False when work threw. Errors are only logged: the request log must not fail anything else. */
   private async trying(work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
@@ -230,15 +230,15 @@ export class RequestLog {
 }
 
 async function rest(ms: number, signal: AbortSignal): Promise<void> {
-  await pause(ms, undefined, { signal }).catch(() => undefined); // cut short: the rest is written at once
+  await pause(ms, undefined, { signal }).catch(() => undefined); // rejects when `stop` aborts the pause: the rest is written at once
 }
 
-/** Who a request says it is from, where that could be a client_id. */
+/** The client_id that an Authorization header claims; undefined when it has no valid form. */
 function claimedClient(authorization: string | undefined): string | undefined {
   return /^bearer (ak_(?:test|live)_[0-9a-z]{20,60})$/i.exec(authorization ?? "")?.[1];
 }
 
-/** The key as it was sent, where it can be kept as text: also one that the interface does not allow. */
+/** The idempotency key as sent, if it can be stored as text. Keys that the interface does not allow are kept too. */
 function sentKey(sent: string[] | undefined): string | undefined {
   const [key] = sent ?? [];
   return key !== undefined && sent?.length === 1 && /^[\t -~]{1,255}$/.test(key) ? key : undefined;
@@ -251,7 +251,7 @@ function sentOf(payload: unknown): Sent {
   return { size, bytes: Buffer.isBuffer(payload) ? payload : Buffer.from(payload) };
 }
 
-/** What it holds in memory, roughly. */
+/** Approximate bytes of memory that a waiting request takes. */
 function weightOf({ request, response, target }: Waiting): number {
   return 500 + target.length + (request.bytes?.length ?? 0) + (response.bytes?.length ?? 0);
 }

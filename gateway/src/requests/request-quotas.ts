@@ -1,13 +1,13 @@
-// How much of each book may be logged in a second or a minute: one busy merchant leaves room for the others, and who proves nothing fills no log. Pure.
+// Quotas of the request log: one busy merchant must leave room for others, and unauthenticated callers must not fill a merchant's log. Pure.
 
-/** Of each book, of successes and of refusals by themselves. */
+/** Authenticated requests of each book in a second; successful and refused ones are counted separately. */
 export const PER_SECOND = 50;
-/** Of each book: whoever knows a client_id can send such requests. */
+/** Unauthenticated requests of each book in a minute: everybody who knows a client_id can send them. */
 export const UNPROVEN_PER_MINUTE = 30;
-/** Of all together: each may cost a question to the database. */
+/** Requests of unknown senders in a minute, for all books together: the look-up of each may cost a query. */
 export const UNNAMED_PER_MINUTE = 120;
 
-/** Counts by name that begin anew with each span of time. */
+/** Counters by name that restart from 0 with each span of time. */
 class Window {
   private readonly spanMs: number;
   private span = -1;
@@ -17,7 +17,7 @@ class Window {
     this.spanMs = spanMs;
   }
 
-  /** Counts one; false when there were so many in this span already. */
+  /** Counts one; false when `most` were counted in this span already. */
   takes(name: string, most: number, nowMs: number): boolean {
     const span = Math.floor(nowMs / this.spanMs);
     if (span !== this.span) {
@@ -36,7 +36,7 @@ export class RequestQuotas {
   private readonly seconds = new Window(1_000);
   private readonly minutes = new Window(60_000);
 
-  /** `name`: the book's. */
+  /** `name`: key of the book. */
   takesProven(name: string, refused: boolean, nowMs: number): boolean {
     return this.seconds.takes(refused ? `refused ${name}` : name, PER_SECOND, nowMs);
   }
@@ -45,7 +45,7 @@ export class RequestQuotas {
     return this.minutes.takes(name, UNPROVEN_PER_MINUTE, nowMs);
   }
 
-  /** A request whose sender is still to be looked up. */
+  /** For a request whose sender must still be looked up. */
   takesUnnamed(nowMs: number): boolean {
     return this.minutes.takes("", UNNAMED_PER_MINUTE, nowMs);
   }

@@ -1,4 +1,4 @@
-// What is kept of a request and its answer: bounded, and without what must not be kept. Pure.
+// The log record of a request and its answer: bounded in size, with card numbers and other secrets redacted. Pure.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import { momentOf } from "../ground/ids.ts";
@@ -6,21 +6,21 @@ import { MalformedJson } from "../ground/json.ts";
 import { redactJson, redactQuery, redactText } from "../ground/redact.ts";
 import type { Book } from "../merchants/books.ts";
 
-/** A larger body is told by its size alone. */
+/** Of a larger body only the size is logged. */
 export const BODY_MAX_BYTES = 8_192;
 /** Redaction may make a text longer than it was. */
 const KEPT_MAX_BYTES = 16_384;
 const PATH_MAX = 512;
 const QUERY_MAX = 1_024;
 
-/** A request that was answered, as it came. */
+/** An answered request, not yet redacted. */
 export interface Answered {
   requestId: string;
   book: Book;
   clientId: string;
   isProven: boolean;
   method: string;
-  /** Path and query, in their one form. */
+  /** Path and query in the form of `canonicalTarget`. */
   target: string;
   status: number;
   tookMs: number;
@@ -30,7 +30,7 @@ export interface Answered {
   response: Sent;
 }
 
-/** A body: its size, and its bytes where they are few enough. */
+/** A body: its size, and its bytes up to BODY_MAX_BYTES. */
 export interface Sent {
   size: number;
   bytes: Buffer | undefined;
@@ -48,7 +48,7 @@ export type Omission = (typeof requestOmissions)[number];
 
 export interface KeptBody {
   size: number;
-  /** JSON; undefined where there is none, or where it is omitted. */
+  /** JSON text; undefined when the body is empty or omitted. */
   text: string | undefined;
   omitted: Omission | undefined;
 }
@@ -93,7 +93,7 @@ export function recordOf(answered: Answered): RequestRecord {
     replayed,
     idempotencyKey,
     requestDigest: bytes && sha256(bytes),
-    // Whoever did not prove who they are puts nothing of theirs into a merchant's log.
+    // Unauthenticated callers must not put content of theirs into a merchant's log.
     request: isProven || answered.request.size === 0 ? keptBody(answered.request) : unproven(answered.request),
     response: keptBody(answered.response, OWN_NUMBERS),
   };
@@ -103,16 +103,16 @@ function unproven({ size }: Sent): KeptBody {
   return { size, text: undefined, omitted: "unproven" };
 }
 
-/** An answer as it is kept. */
+/** The log form of an answer's body. */
 export function keptResponse(body: Buffer): KeptBody {
   const bytes = body.length > BODY_MAX_BYTES ? undefined : body;
   return keptBody({ size: body.length, bytes }, OWN_NUMBERS);
 }
 
-/** Of an answer: where long numbers stand that are no cards, such as what a QR code says. */
+/** The field of an answer whose long numbers are no card numbers, such as the text of a QR code. */
 const OWN_NUMBERS = "instructions";
 
-/** `trusted`: the field under which the service's own long numbers stand. */
+/** `trusted`: the field in which long numbers are the service's own and are not redacted. */
 function keptBody({ size, bytes }: Sent, trusted?: string): KeptBody {
   if (size === 0) return { size, text: undefined, omitted: undefined };
   if (!bytes) return { size, text: undefined, omitted: "too_large" };
@@ -133,13 +133,13 @@ const omissions: Readonly<Record<string, Omission>> = {
 };
 const omissionOf = ({ message }: MalformedJson): Omission => omissions[message] ?? "not_json";
 
-/** The error of an answer, whether it was decided now or is given again. */
+/** The error code of an answer, also of a replayed one. */
 function codeOf({ bytes }: Sent): string | undefined {
   const found = bytes && /^\{"error":\{"code":"([A-Z_]{1,40})"/.exec(bytes.subarray(0, 80).toString("latin1"));
   return found?.[1];
 }
 
-/** PostgreSQL keeps neither NUL nor half a surrogate pair; JSON writes both as escapes, but an address may hold them. */
+/** Bounds a text, and removes NUL and half surrogate pairs, which PostgreSQL cannot store. JSON writes both as escapes, but a path may contain them. */
 function cut(text: string, most: number): string {
   const whole = text.replaceAll("\0", "").toWellFormed();
   return whole.length <= most ? whole : `${whole.slice(0, most - 1).toWellFormed()}…`;

@@ -1,11 +1,11 @@
-// Reading the request log, and what is on record of an idempotency key. Writes nothing.
+// All SQL that reads the request log and the stored state of idempotency keys. Writes nothing.
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { KeptBody, Omission } from "./request-record.ts";
 
-/** A request as lists show it. */
+/** A logged request without its bodies, as lists show it. */
 export interface LoggedRequest {
   requestId: string;
   at: Micros;
@@ -19,11 +19,11 @@ export interface LoggedRequest {
   isProven: boolean;
   replayed: boolean;
   idempotencyKey: string | undefined;
-  /** Why its signature was refused, while that is known. */
+  /** Why the signature was refused, as long as the diagnosis is kept. */
   diagnosis: { name: string; subject: string | undefined; base: string | undefined } | undefined;
 }
 
-/** The same with its bodies. */
+/** A logged request with its bodies. */
 export interface WholeRequest extends LoggedRequest {
   requestDigest: Buffer | undefined;
   request: KeptBody;
@@ -39,21 +39,21 @@ export interface RequestFilter {
   book: Book;
   outcome: "succeeded" | "refused" | undefined;
   method: string | undefined;
-  /** Its beginning. */
+  /** Prefix of the path. */
   path: string | undefined;
   status: number | undefined;
   code: string | undefined;
   clientId: string | undefined;
   idempotencyKey: string | undefined;
   createdFrom: Micros | undefined;
-  /** Exclusive. */
+  /** Exclusive upper bound. */
   createdBefore: Micros | undefined;
   /** Only requests older than this one. */
   after: string | undefined;
   limit: number;
 }
 
-/** Identities begin with their request's time in milliseconds: the least that a request of this moment can have. */
+/** The smallest identity that a request at `at` can have: identities begin with the request's time in milliseconds. */
 function leastIdOf(at: Micros): string {
   const ms = Math.floor(at / 1000)
     .toString(16)
@@ -61,7 +61,7 @@ function leastIdOf(at: Micros): string {
   return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
 }
 
-/** A page of requests, newest first, and one more than `limit`. */
+/** A page of requests, newest first; one row more than `limit` shows that there is a next page. */
 export function selectRequests(filter: RequestFilter): Statement {
   const values: unknown[] = [uuidOf(filter.book.merchantId), filter.book.environment];
   const conditions: string[] = [];
@@ -69,7 +69,7 @@ export function selectRequests(filter: RequestFilter): Statement {
     values.push(value);
     conditions.push(`  and ${condition.replace("?", `$${values.length}`)}\n`);
   };
-  // Written out rather than sent: only so is the index that holds refused requests alone of use.
+  // The condition is text, not a parameter: only then can PostgreSQL use the partial index of refused requests.
   if (filter.outcome === "refused") conditions.push("  and l.status >= 400\n");
   if (filter.outcome === "succeeded") conditions.push("  and l.status < 400\n");
   if (filter.method !== undefined) where("l.method = ?::text", filter.method);
@@ -105,7 +105,7 @@ where l.merchant_id = $1::uuid and l.environment = $2::environment and l.request
   };
 }
 
-/** How many requests of a book were not logged in the last so many hours: one row. */
+/** Number of requests of a book that were not logged in the last `hours`: one row. */
 export function selectGaps(book: Book, hours: number): Statement {
   return {
     name: "select gaps of the request log",
@@ -117,7 +117,7 @@ where merchant_id = $1::uuid and environment = $2::environment
   };
 }
 
-/** An idempotency key that requests in the log used, by the newest of them. */
+/** An idempotency key in the request log, with the newest request that used it. */
 export interface UsedKey {
   key: string;
   requests: number;
@@ -127,18 +127,18 @@ export interface UsedKey {
   record: KeyState | undefined;
 }
 
-/** What is on record of a key. Times are the book's. */
+/** Stored state of an idempotency key. Times are those of the book's clock. */
 export interface KeyState {
   endpoint: string;
   firstSeenAt: Micros;
-  /** Undefined while the first request runs. */
+  /** HTTP status of the stored answer; undefined while the first request runs. */
   status: number | undefined;
 }
 
 const counted = `count(*)::integer as requests, count(*) filter (where replayed)::integer as replays,
   count(*) filter (where code = 'IDEMPOTENCY_CONFLICT')::integer as conflicts`;
 
-/** Keys of a book by their newest request, newest first, and one more than `limit`; each key once. */
+/** Keys of a book, each once, ordered by their newest request; one row more than `limit` shows that there is a next page. */
 export function selectUsedKeys(book: Book, after: string | undefined, limit: number): Statement {
   return {
     name: "select used idempotency keys",
@@ -173,7 +173,7 @@ order by l.request_id desc`,
   };
 }
 
-/** What is on record of one key, with its stored answer. */
+/** Stored state of one key, with its stored answer. */
 export function selectKey(book: Book, key: string): Statement {
   return {
     name: "select key on record",
@@ -184,7 +184,7 @@ where merchant_id = $1::uuid and environment = $2::environment and idempotency_k
   };
 }
 
-/** How often requests in the log used a key: one row. */
+/** Number of logged requests, replays and conflicts of a key: one row. */
 export function countUses(book: Book, key: string): Statement {
   return {
     name: "count uses of a key",
@@ -195,7 +195,7 @@ where merchant_id = $1::uuid and environment = $2::environment and idempotency_k
   };
 }
 
-/** The first requests of a key and the newest ones, oldest first, with their bodies. */
+/** The `first` oldest and the `newest` newest requests of a key with their bodies, oldest first. */
 export function selectUses(book: Book, key: string, first: number, newest: number): Statement {
   const uses = (order: string, parameter: string): string => `(
   select *

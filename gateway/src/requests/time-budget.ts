@@ -1,8 +1,8 @@
-// A share of time that work may take, whatever there is to do: what is not used is saved up to a bound, what is used too much is rested for. Pure.
+// Limits work to a share of time. Unused time is saved up to a bound; after using more than its share, the work has to pause. Pure.
 
-/** Of one connection's time: under full load the log is to cost a creation less than three parts in a hundred. */
+/** Share of one database connection's time: under full load the log should cost creations less than 3 % of their rate. */
 export const SHARE = 1 / 160;
-/** Saved up while there is little to do, so that a developer's few requests are written at once. */
+/** Most time that is saved up while there is little to do, so that a developer's few requests are written at once. */
 export const SAVED_MAX_MS = 500;
 
 /** Times are in milliseconds of a stopwatch. */
@@ -16,7 +16,7 @@ export class TimeBudget {
     this.share = share;
   }
 
-  /** Work took from `beganMs` until now. Gives how long to rest. */
+  /** Charges work that ran from `beganMs` to `nowMs`. Gives the milliseconds to pause before more work. */
   spend(beganMs: number, nowMs: number): number {
     this.left = Math.min(SAVED_MAX_MS, this.left + (nowMs - this.at) * this.share) - (nowMs - beganMs);
     this.at = nowMs;

@@ -1,8 +1,8 @@
-// Folds samples of five seconds into minutes, and minutes into hours: one process at a time, in one small transaction.
+// Aggregates samples of five seconds into minutes, and minutes into hours: one process at a time, in one small transaction.
 import type { Database } from "../store/database.ts";
 import { foldAcquirers, foldSamples, takeTurn } from "./telemetry.sql.ts";
 
-/** Gives false while another process has its turn. */
+/** Gives false when another process is folding. */
 export function foldTelemetry(database: Database): Promise<boolean> {
   return database.transaction(async (query) => {
     const [turn] = await query(takeTurn());

@@ -1,14 +1,14 @@
-// Reads the meters of this process, those that /metrics shows too, and what the runtime says of itself.
+// Reads the meters of this process: those that /metrics shows too, and measurements of the Node runtime.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { MetricValue, MetricValueWithName, Registry } from "prom-client";
 import type { Micros } from "../ground/clock.ts";
 import { type AcquirerSample, type Buckets, type Reading, nameOfMethod } from "./sample.ts";
 
-/** How often the event loop is looked at. What it is late by is measured. */
+/** Interval of the timer whose delay measures the event loop's lag. */
 const LOOP_MS = 50;
 const MIB = 2 ** 20;
 
-/** Asked again and again by whoever looks after the process, or open for as long as somebody listens. */
+/** Routes that are not measured: health probes, which monitoring calls all the time, and streams, which stay open as long as a page listens. */
 const unmeasured = /^(\/livez|\/readyz|\/v1\/health|\/metrics|unknown)$|\/stream$|\/listen$/;
 
 type Values = readonly MetricValue<string>[];
@@ -29,7 +29,7 @@ export class Meters {
     this.loop.disable();
   }
 
-  /** `at`: now, by the clock that spans are told by. */
+  /** Reads all meters. `at`: the current time of the clock that defines the spans. */
   async read(at: Micros): Promise<Reading> {
     const requests = (await this.values("gerbang_http_requests_total")).filter(
       ({ labels }) => !unmeasured.test(String(labels.route)),
@@ -87,7 +87,7 @@ export class Meters {
     };
   }
 
-  /** How late the event loop was since the last time. */
+  /** 99th percentile of the event loop's delay since the last call, in milliseconds. */
   private loopLag(): number {
     const lateMs = this.loop.count === 0 ? 0 : this.loop.percentile(99) / 1e6 - LOOP_MS;
     this.loop.reset();
@@ -105,7 +105,7 @@ function sum(values: Values): number {
   return values.reduce((total, { value }) => total + value, 0);
 }
 
-/** Of a histogram: one of its series. */
+/** The values of one series of a histogram. */
 function named(values: Values, name: string): Values {
   return values.filter((value) => (value as MetricValueWithName<string>).metricName === name);
 }

@@ -1,83 +1,83 @@
-// What a process measures of itself, and how two readings of its meters become one sample. Pure.
+// The measures of a process, and the computation of one sample from two readings of its meters. Pure.
 
 /**
- * How a measure is folded. A count is added up, over time and over processes. A level is the highest over time and added up over processes; a
- * peak is the highest over both.
+ * How a measure is aggregated. A count is summed over time and over processes. A level is the maximum over time and the sum over processes. A peak is
+ * the maximum over both.
  */
 export type Fold = "count" | "level" | "peak";
 
-/** By column. */
+/** All measures by their column in `telemetry_samples`. */
 export const measures = {
-  /** Answered, but for probes. */
+  /** Answered requests, without health probes and streams. */
   requests: "count",
-  /** Of these by a 4xx: the caller's doing. */
+  /** Requests answered with a 4xx, which the caller caused. */
   requests_rejected: "count",
-  /** Of these by a 5xx: ours. */
+  /** Requests answered with a 5xx, which the service caused. */
   requests_failed: "count",
-  /** Of the merchants' API. */
+  /** Duration of requests to the merchants' API. */
   request_p95_ms: "peak",
-  /** Creations that were answered with a payment. */
+  /** Creations of payments answered with 201. */
   payments: "count",
   lane_commands: "count",
   lane_batches: "count",
-  /** Rolled back, or of unknown outcome. */
+  /** Batches rolled back or with an unknown outcome. */
   lane_batches_failed: "count",
   lane_queue: "level",
   commit_p95_ms: "peak",
-  /** Of deliveries. */
+  /** Attempts to deliver events to webhook receivers. */
   attempts: "count",
   attempts_failed: "count",
-  /** From the event to its first attempt. */
+  /** Time from an event to its first delivery attempt. */
   delivery_lag_p95_ms: "peak",
-  /** Age of the oldest delivery that is due. */
+  /** Age of the oldest due delivery. */
   delivery_oldest_seconds: "peak",
   acquirer_calls: "count",
-  /** Refused, or of unknown outcome. */
+  /** Calls that the acquirer refused, or with an unknown outcome. */
   acquirer_calls_failed: "count",
   acquirer_in_flight: "level",
-  /** The 99th percentile. */
+  /** 99th percentile of the event loop's delay. */
   loop_lag_ms: "peak",
-  /** From the database's clock, either way. */
+  /** Absolute difference from the database's clock. */
   clock_skew_ms: "peak",
   connections_busy: "level",
-  /** For a connection. */
+  /** Callers that wait for a database connection. */
   connections_waiting: "level",
   memory_mib: "level",
-  /** Of one processor's time. */
+  /** CPU time of the process. */
   cpu_ms: "count",
   roll_up_age_seconds: "peak",
 } as const satisfies Record<string, Fold>;
 export type Measure = keyof typeof measures;
 export type Measured = Record<Measure, number>;
 
-/** An acquirer with a method: it may be well with one and not with another. */
+/** An acquirer with one payment method. They are measured in pairs, because an acquirer may fail with one method only. */
 export interface AcquirerMethod {
   gateway_code: string;
   method: string;
 }
 
-/** What was measured of an acquirer with a method in a span. */
+/** Calls to an acquirer with one method in a span. */
 export interface AcquirerSample extends AcquirerMethod {
   calls: number;
   refused: number;
   unknown: number;
-  /** Of all calls together. */
+  /** Sum of the durations of all calls. */
   call_ms: number;
   is_open: boolean;
 }
 
-/** Observations by the upper bound of their bucket, each with all that are below it. */
+/** Cumulative histogram: the number of observations up to each upper bound. */
 export type Buckets = ReadonlyMap<number, number>;
 
-/** What the meters of a process say at one moment. Counts are since its start. */
+/** The meters of a process at one moment. Counts run from the start of the process. */
 export interface Reading {
-  /** By the clock that spans are told by. */
+  /** Time of the clock that defines the spans. */
   takenAtMs: number;
   counts: { [Name in Measure as (typeof measures)[Name] extends "count" ? Name : never]: number };
   levels: { [Name in Measure as (typeof measures)[Name] extends "level" ? Name : never]: number };
   peaks: Pick<Measured, "delivery_oldest_seconds" | "loop_lag_ms" | "clock_skew_ms" | "roll_up_age_seconds">;
   seconds: { request_p95_ms: Buckets; commit_p95_ms: Buckets; delivery_lag_p95_ms: Buckets };
-  /** By `nameOfMethod`. */
+  /** Keys are those of `nameOfMethod`. */
   acquirers: ReadonlyMap<string, Omit<AcquirerSample, "is_open">>;
 }
 
@@ -91,7 +91,7 @@ const noCalls = { calls: 0, refused: 0, unknown: 0, call_ms: 0 };
 
 export const nameOfMethod = ({ gateway_code, method }: AcquirerMethod): string => `${gateway_code}/${method}`;
 
-/** What happened between two readings of one process. `open`: of which the circuit is open. */
+/** The sample between two readings of one process. `open`: acquirers and methods whose circuit is not closed. */
 export function sampleOf(before: Reading, after: Reading, open: readonly AcquirerMethod[]): Sample {
   const counts = Object.fromEntries(
     Object.entries(after.counts).map(([name, count]) => [
@@ -132,7 +132,7 @@ function difference(before: Buckets, after: Buckets): Buckets {
   return new Map([...after].map(([bound, count]) => [bound, count - (before.get(bound) ?? 0)]));
 }
 
-/** Below which such a part of the observations lies, as far as buckets tell: evenly spread within one. 0 where there are none. */
+/** The quantile `part` (0 to 1) of a histogram, interpolated linearly within a bucket. 0 without observations. */
 export function quantile(buckets: Buckets, part: number): number {
   const sorted = [...buckets].toSorted(([one], [other]) => one - other);
   const all = sorted.at(-1)?.[1] ?? 0;
@@ -140,7 +140,7 @@ export function quantile(buckets: Buckets, part: number): number {
   let [lower, below] = [0, 0];
   for (const [bound, count] of sorted) {
     if (count >= part * all) {
-      // Beyond the last bound nothing is known but that it is beyond it.
+      // The last bucket has no upper bound to interpolate to.
       if (bound === Infinity || count === below) return lower;
       return lower + ((bound - lower) * (part * all - below)) / (count - below);
     }

@@ -1,4 +1,4 @@
-// The sampler: measures this process every five seconds, writes what it found, and says at once when a circuit changes.
+// The sampler: measures this process every five seconds, and writes the samples to the database. Writes changed circuits within half a second.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
@@ -18,9 +18,9 @@ import {
   putCircuits,
 } from "./telemetry.sql.ts";
 
-/** What cannot be written is kept for so many samples, ten minutes, and written together later. */
+/** Samples kept in memory while the database cannot be written: ten minutes' worth, written together later. */
 const UNWRITTEN_MAX = 120;
-/** How soon a circuit that changed is written. */
+/** Time between two checks for changed circuits. */
 const CIRCUITS_MS = 500;
 const HOST_MAX = 64;
 const SPAN: Micros = SAMPLE_SECONDS * SECOND;
@@ -42,7 +42,7 @@ export class Sampler {
   private before: { reading: Reading; at: Micros } | undefined;
   private unwritten: WrittenSample[] = [];
   private lastAt: Micros | undefined;
-  /** By acquirer and method: the circuit as it was written. */
+  /** State of each circuit as last written, by acquirer and method. */
   private readonly written = new Map<string, string>();
   private timers: NodeJS.Timeout[] = [];
   private next: NodeJS.Timeout | undefined;
@@ -64,7 +64,7 @@ export class Sampler {
     };
   }
 
-  /** Measures from now on. The process is known at once. */
+  /** Starts to measure, and registers the process in the database at once. */
   async start(): Promise<void> {
     this.running = true;
     this.meters.start();
@@ -75,7 +75,7 @@ export class Sampler {
     for (const timer of this.timers) timer.unref();
   }
 
-  /** Writes what is left, and that the process ends. */
+  /** Writes the last sample, and records the end of the process. */
   async stop(): Promise<void> {
     if (!this.running) return;
     this.running = false;
@@ -88,16 +88,16 @@ export class Sampler {
     this.meters.stop();
   }
 
-  /** Takes a sample of what happened since the last one, and writes it with those that could not be written before. */
+  /** Takes a sample of the time since the last one, and writes it with the samples that could not be written before. */
   async sample(): Promise<void> {
     const { before } = this;
     if (!before) return;
     const after = await this.read();
     const own = spanOf(before.at);
-    // A span has one sample. What came after it, because a timer was early or late, is of the next one, once that has begun.
+    // A span has one sample. When a timer was early or late and the span has its sample, this one belongs to the next span, once that has begun.
     const at = own === this.lastAt ? own + SPAN : own;
     if (at > after.at) return;
-    // Of so short a time a count by the second would say nothing.
+    // A count per second would mean nothing over so short a time.
     if (after.at - before.at < MEASURED_MIN) return;
     const open = this.parts.circuits().filter(({ state }) => state !== "closed");
     const left = open.map(({ gatewayCode, method }) => ({ gateway_code: gatewayCode, method }));
@@ -108,7 +108,7 @@ export class Sampler {
     await this.write();
   }
 
-  /** Writes the circuits that changed since they were written last. */
+  /** Writes circuits that changed since the last write. */
   async writeCircuits(): Promise<void> {
     const changed = this.parts
       .circuits()
@@ -136,7 +136,7 @@ export class Sampler {
     this.unwritten = this.unwritten.filter((sample) => !samples.includes(sample));
   }
 
-  /** At the end of each span, by the clock that all processes share: their spans are the same. */
+  /** Plans a sample at the end of each span. Spans follow the clock that all processes share, so they are the same in every process. */
   private plan(): void {
     const leftMs = (SPAN - (this.parts.clock.now() % SPAN)) / 1_000;
     this.next = setTimeout(() => {
@@ -151,7 +151,7 @@ export class Sampler {
     if (!this.busy) void this.queue(() => this.writeCircuits());
   }
 
-  /** One thing at a time. What fails is tried again with the next sample: telemetry stops nobody. */
+  /** Runs one task at a time. A failure is only logged, and the next sample retries the write: telemetry must not stop the service. */
   private queue(work: () => Promise<void>): Promise<void> {
     this.busy = true;
     this.turn = this.turn
@@ -163,5 +163,5 @@ export class Sampler {
 }
 
 const spanOf = (at: Micros): Micros => Math.floor(at / SPAN) * SPAN;
-/** Calls alone are no news: they are told with the next failure or change of state. */
+/** The part of a circuit whose change is written at once. The number of calls is not: it goes along with the next failure or change of state. */
 const standingOf = (circuit: { state: string; failures: number }): string => `${circuit.state} ${circuit.failures}`;

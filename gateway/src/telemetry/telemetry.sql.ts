@@ -1,4 +1,4 @@
-// All SQL of telemetry: what processes write of themselves, how it is folded into longer spans, how it is read and forgotten.
+// All SQL of telemetry: writing the samples of processes, folding them into longer spans, reading and deleting them.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
@@ -7,14 +7,14 @@ import { type AcquirerSample, type Fold, type Measured, measures } from "./sampl
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 
-/** How often a process measures itself. */
+/** Time between two samples of a process. */
 export const SAMPLE_SECONDS = 5;
-/** Lengths of spans, and how long each is kept: a little longer than it is plotted. */
+/** Retention in seconds by length of span in seconds: a little longer than any plot of that length. */
 export const samplesKeptSeconds = { 5: 2 * HOUR_SECONDS, 60: 2 * DAY_SECONDS, 3600: 35 * DAY_SECONDS } as const;
 export type SampleStep = keyof typeof samplesKeptSeconds;
-/** A process that was not seen for so long has gone. */
+/** A process without a write for this long counts as gone. */
 export const ALIVE_SECONDS = 15;
-/** Processes that have gone are told of for so long. */
+/** How long a gone process stays in the list of processes. */
 const GONE_TOLD_SECONDS = HOUR_SECONDS;
 const PROCESSES_MAX = 100;
 const ACQUIRERS_MAX = 100;
@@ -23,9 +23,9 @@ const CIRCUITS_MAX = 500;
 const names = Object.keys(measures) as (keyof typeof measures)[];
 const folds: Record<Fold, string> = { count: "sum", level: "max", peak: "max" };
 const typeOf = (name: keyof typeof measures): string => (measures[name] === "count" ? "integer" : "real");
-/** Of spans of one process: of the span that holds them. */
+/** Folds spans of one process into the longer span that holds them. */
 const foldedInTime = names.map((name) => `${folds[measures[name]]}(s.${name}) as ${name}`).join(", ");
-/** Of one span of several processes. */
+/** Folds one span of several processes. */
 const foldedOverProcesses = names
   .map((name) => `${measures[name] === "peak" ? "max" : "sum"}(s.${name}) as ${name}`)
   .join(", ");
@@ -40,7 +40,7 @@ export interface ProcessFacts {
   startedAt: Micros;
 }
 
-/** A sample as it is written: when its span began, and what was measured in it. */
+/** A sample to write. `at`: start of its span. */
 export interface WrittenSample {
   at: Micros;
   measuredMs: number;
@@ -48,7 +48,7 @@ export interface WrittenSample {
   acquirers: readonly AcquirerSample[];
 }
 
-/** Writes samples, and that the process lives: one small statement. A span that is there already stays. */
+/** Writes samples and renews the process's `seen_at` in one small statement. A sample that is stored already stays as it is. */
 export function insertSamples(own: ProcessFacts, samples: readonly WrittenSample[]): Statement {
   const rows = samples.map(({ at, measuredMs, measured }) => ({
     at: sqlTime(at),
@@ -90,7 +90,7 @@ on conflict do nothing`,
   };
 }
 
-/** A process ends: nothing more is heard of it, and its circuits are nobody's. */
+/** Records the end of a process, and deletes its circuits. */
 export function endProcess(processId: string): Statement {
   return {
     text: `with circuits as (delete from telemetry_circuits where process_id = $1::uuid)
@@ -109,7 +109,7 @@ export interface WrittenCircuit {
   failures: number;
 }
 
-/** Writes circuits that have changed. The process must be known. */
+/** Writes changed circuits. The process must be in `telemetry_processes`. */
 export function putCircuits(processId: string, circuits: readonly WrittenCircuit[]): Statement {
   return {
     name: "write circuits",
@@ -123,7 +123,7 @@ set state = excluded.state, calls = excluded.calls, failures = excluded.failures
   };
 }
 
-/** One process folds at a time: true for whoever has the turn, until its transaction ends. */
+/** Takes the lock of folding, which one process holds until its transaction ends; `taken` is false when another has it. */
 export function takeTurn(): Statement {
   return {
     name: "turn of telemetry",
@@ -131,10 +131,10 @@ export function takeTurn(): Statement {
   };
 }
 
-/** Samples may be written so late: what a process could not write, it keeps for ten minutes. */
+/** Longest delay of a write: a process keeps samples that it could not write for ten minutes. */
 const LATE_SECONDS = 15 * 60;
 
-/** How far back spans of a length have to be folded again: to where folding got last, at least as far as samples may be late. */
+/** SQL of the time from which spans must be folded again: the newest folded span, or earlier, as late samples may reach back further. */
 function foldedFrom(table: string, from: SampleStep, to: SampleStep): string {
   return `greatest(statement_timestamp() - interval '${samplesKeptSeconds[from]} seconds', date_bin(interval '${to} seconds', least(
     statement_timestamp() - interval '${Math.max(LATE_SECONDS, 2 * to)} seconds',
@@ -142,7 +142,7 @@ function foldedFrom(table: string, from: SampleStep, to: SampleStep): string {
   ), 'epoch'))`;
 }
 
-/** Folds shorter spans into longer ones. Run again it comes to the same; only spans that changed are written. */
+/** Folds shorter spans into longer ones. Idempotent: a repeated run writes only spans that changed. */
 export function foldSamples(from: SampleStep, to: SampleStep): Statement {
   return {
     name: `fold samples of ${from} s into ${to} s`,
@@ -158,7 +158,7 @@ where t.measured_ms < excluded.measured_ms`,
   };
 }
 
-/** The same of acquirers. */
+/** Folds shorter spans of acquirers into longer ones, as `foldSamples` does. */
 export function foldAcquirers(from: SampleStep, to: SampleStep): Statement {
   return {
     name: `fold acquirers of ${from} s into ${to} s`,
@@ -176,16 +176,16 @@ where (t.calls, t.call_ms, t.is_open) is distinct from (excluded.calls, excluded
 }
 
 export interface SpanRow extends Row, Record<Exclude<keyof Measured, symbol>, unknown> {
-  /** Which of the spans, from 0. */
+  /** Number of the span, from 0. */
   span: number;
-  /** How much of the span was measured. */
+  /** Part of the span that was measured. */
   measured_ms: number;
 }
 
-/** A span's place among those that begin at $2, each of $3 seconds. */
+/** SQL of a span's number, from 0, when the first span begins at $2 and each has $3 seconds. */
 const span = "floor(extract(epoch from s.at - $2::timestamptz) / $3::integer)::integer";
 
-/** What all processes measured, in spans of so many seconds since `begin`. */
+/** Measures of all processes together, in spans of `spanSeconds` since `begin`. */
 export function selectSamples(asked: { step: SampleStep; begin: Micros; spanSeconds: number }): Statement {
   return {
     name: "samples over time",
@@ -212,7 +212,7 @@ export interface AcquirerSpanRow extends Row {
   is_open: boolean;
 }
 
-/** The same of acquirers. */
+/** Calls to each acquirer from all processes together, in spans of `spanSeconds` since `begin`. */
 export function selectAcquirers(asked: { step: SampleStep; begin: Micros; spanSeconds: number }): Statement {
   return {
     name: "acquirers over time",
@@ -233,7 +233,7 @@ export interface MethodSpanRow extends AcquirerSpanRow {
 
 const METHODS_MAX = 20;
 
-/** The same of one acquirer, by method. */
+/** Calls to one acquirer by method, in spans of `spanSeconds` since `begin`. */
 export function selectMethods(
   asked: { step: SampleStep; begin: Micros; spanSeconds: number },
   gatewayCode: string,
@@ -262,11 +262,11 @@ export interface ProcessRow extends Row {
   seen_at: Micros;
   ended_at: Micros | null;
   is_alive: boolean;
-  /** Null before its first sample, and of one that has gone. */
+  /** Null before the first sample, and when the process is gone. */
   measured_ms: number | null;
 }
 
-/** Processes that live, and those that went lately, each that lives with its newest sample. */
+/** Processes that are alive, with their newest samples, and processes that went within the last hour. */
 export function selectProcesses(): Statement {
   return {
     name: "processes",
@@ -301,7 +301,7 @@ export interface CircuitRow extends Row {
 
 const alive = `p.ended_at is null and p.seen_at >= statement_timestamp() - interval '${ALIVE_SECONDS} seconds'`;
 
-/** The circuits of all processes that live: the worst state of each, and the calls of all. */
+/** Circuits by acquirer and method, over all processes that are alive: the worst state, and the sum of calls and failures. */
 export function selectCircuits(): Statement {
   return {
     name: "circuits",
@@ -316,7 +316,7 @@ limit ${CIRCUITS_MAX}`,
   };
 }
 
-/** The span of the newest sample, and how many processes live. */
+/** Start of the newest sample's span, and the number of processes that are alive. */
 export function selectPulse(): Statement {
   return {
     name: "pulse",
@@ -348,7 +348,7 @@ returning 1`,
   };
 }
 
-/** What is older than anything that is plotted of its length, and processes that went days ago. */
+/** The statements that delete samples beyond their retention, and processes not seen for 2 days. */
 export function expiredTelemetry(realNow: Micros): Statement[] {
   return [
     ...Object.entries(samplesKeptSeconds).flatMap(([step, keptSeconds]) => [

@@ -1,4 +1,4 @@
-// Vitals: how the processes of the service do, now and over time, as they all wrote it down.
+// Vitals: measurements of all processes of the service, now and over time, read from what each process wrote to the database.
 import type { Micros } from "../ground/clock.ts";
 import type { Database } from "../store/database.ts";
 import { type Measure, type Measured, measures } from "./sample.ts";
@@ -17,13 +17,13 @@ import {
   selectSamples,
 } from "./telemetry.sql.ts";
 
-/** A process as it told of itself. */
+/** A process with its newest sample. */
 export interface KnownProcess extends ProcessRow {
-  /** Of its newest sample: undefined before the first, and of a process that has gone. */
+  /** Undefined before the first sample, and when the process is no longer alive. */
   newest: { measuredMs: number; measured: Measured } | undefined;
 }
 
-/** What is plotted: spans of one length, the first of which begins at `begin`. */
+/** Spans of a plot: `spans` of equal length, the first of which begins at `begin`. */
 export interface Spans {
   step: SampleStep;
   begin: Micros;
@@ -42,13 +42,13 @@ export interface AcquirerSpan {
 export interface Vitals {
   processes: KnownProcess[];
   circuits: CircuitRow[];
-  /** A value a span, counts by the second; undefined where no process measured anything. */
+  /** One value for each span, counts per second; undefined when no process measured anything in the span. */
   series: Record<Measure, (number | undefined)[]>;
-  /** By acquirer: what happened in each span. */
+  /** By acquirer, one entry for each span; undefined when nothing was measured. */
   acquirers: Map<string, (AcquirerSpan | undefined)[]>;
 }
 
-/** Everything that is told of the processes, in one round trip. */
+/** Reads processes, circuits and plots in one round trip. */
 export async function readVitals(database: Database, asked: Spans): Promise<Vitals> {
   const [processes, circuits, samples, acquirers] = await database.pipeline([
     selectProcesses(),
@@ -64,7 +64,6 @@ export async function readVitals(database: Database, asked: Spans): Promise<Vita
   };
 }
 
-/** The processes alone. */
 export async function readProcesses(database: Database): Promise<KnownProcess[]> {
   return (await database.query<ProcessRow>(selectProcesses())).map(processOfRow);
 }
@@ -73,7 +72,7 @@ export async function readCircuits(database: Database): Promise<CircuitRow[]> {
   return database.query<CircuitRow>(selectCircuits());
 }
 
-/** When the newest sample was taken, and how many processes live. */
+/** Time of the newest sample, and the number of processes that are alive. */
 export async function readPulse(database: Database): Promise<{ sampledAt: Micros | undefined; processes: number }> {
   const [row] = await database.query<{ sampled_at: Micros | null; processes: number }>(selectPulse());
   return { sampledAt: row?.sampled_at ?? undefined, processes: row?.processes ?? 0 };
@@ -99,7 +98,7 @@ function seriesOf(rows: readonly SpanRow[], spans: number): Vitals["series"] {
   return Object.fromEntries(names.map((name) => [name, values(name)])) as Vitals["series"];
 }
 
-/** One acquirer's circuits, and what happened in each span, by method. */
+/** Circuits of one acquirer, and its measurements in each span by method. */
 export async function readMethods(
   database: Database,
   asked: Spans,
@@ -135,7 +134,7 @@ function spansOf<SpanOf extends AcquirerSpanRow>(
   );
 }
 
-/** What all processes that live do now, by their newest samples: counts a second, levels added up, the highest of peaks. */
+/** Current measures of all processes that are alive, by their newest samples: counts per second, the sum of levels, the highest peak. */
 export function now(processes: readonly KnownProcess[]): Measured {
   const newest = processes.flatMap(({ is_alive: isAlive, newest: one }) => (isAlive && one ? [one] : []));
   const folded = (name: Measure): number => {

@@ -1,7 +1,7 @@
-// The payer's page, where scripts run: counts down, copies, and hears that the payment changed. Without scripts the page works as well.
+// Script of payers' pages: countdown, copy buttons, and reloading when the payment changes. The page works without it, too.
 const page = document.body.dataset;
 
-/** Shows what the service says now. The page is made there. */
+/** Reloads the page, which the service renders with the current state. */
 const again = () => location.reload();
 
 const left = document.querySelector("[data-left]");
@@ -27,7 +27,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     button.textContent = button.dataset.copied;
     setTimeout(() => (button.textContent = before), 2000);
   };
-  // Where a browser does not let it be copied, the number can still be marked by hand.
+  // When the browser refuses to copy, the payer can still select the number by hand.
   button.addEventListener(
     "click",
     () => void navigator.clipboard.writeText(button.dataset.copy).then(tell, () => undefined),
@@ -40,22 +40,22 @@ if (page.watch) {
       const answer = await fetch(page.watch + "/state", { cache: "no-store" });
       if (answer.ok && (await answer.json()).face !== page.face) return again();
     } catch {
-      // No network for a moment: the next time may be better.
+      // The network failed; the next poll tries again.
     }
     setTimeout(() => void ask(), 4000 + Math.random() * 2000);
   };
   const stream = new EventSource(page.watch + "/stream");
   stream.addEventListener("face", (event) => JSON.parse(event.data).face !== page.face && again());
-  // The browser tries again by itself, but for an answer that is none: then the page asks now and then.
+  // EventSource reconnects by itself except after an error status. Then the page polls.
   stream.addEventListener("error", () => void (stream.readyState === EventSource.CLOSED && ask()));
-  // A page that slept may have missed it.
+  // A page that was in the background may have lost its stream and missed a change.
   document.addEventListener(
     "visibilitychange",
     () => document.visibilityState === "visible" && stream.readyState !== EventSource.OPEN && again(),
   );
 }
 
-// Somebody else pays just now: whether they still do is asked from time to time.
+// Another payer holds the payment link: reload from time to time until the link is free or paid.
 if (page.again) setTimeout(again, Number(page.again) * 1000 + Math.random() * 2000);
 
 if (page.back) setTimeout(() => location.assign(page.back), 5000);
