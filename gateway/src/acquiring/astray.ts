@@ -1,5 +1,5 @@
-// Money that moved at an acquirer without us: a person is told, once for each payment. How much it was is told nowhere or not proven, so
-// nothing is booked.
+// Money that an acquirer moved without a request from here: a reconciliation exception tells a person, once for each payment. The amount is
+// not reported or not proven, so nothing is booked.
 import type { Astray } from "../acquirers/acquirer.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import type { Merchant } from "../merchants/directory.ts";
@@ -12,12 +12,12 @@ import { keepWords } from "./keep-words.ts";
 import type { Operation } from "./operation.ts";
 import type { Said } from "./words.ts";
 
-/** What a command needs that calls `recordAstray`. */
+/** Needs of a command that calls `recordAstray`. */
 export function astrayNeeds(operation: Pick<Operation, "book" | "id" | "attempt">): Need[] {
   return exceptionNeeds(operation, ["refund_elsewhere", "dispute"]);
 }
 
-/** Records what an inquiry says of money that moved without us. Gives what is new. */
+/** Records exceptions for the money movements that an inquiry reports. Gives the kinds that are new. */
 export function recordAstray(
   context: CommandContext,
   operation: Operation,
@@ -31,11 +31,11 @@ export function recordAstray(
 function kindOf(astray: Astray, { status, refundPendingMinor }: Payment): ExceptionKind[] {
   if (astray === "dispute") return ["dispute"];
   if (astray === "refund") return ["refund_elsewhere"];
-  // Where a refund was asked for here, that is what was given back; of money that never paid this there is nothing to refund.
+  // An unlisted refund is explained by a refund that was asked for here; a payment that was never paid has nothing to refund.
   return status === "succeeded" && refundPendingMinor === 0n ? ["refund_elsewhere"] : [];
 }
 
-/** Takes an acquirer's word that it gave money of a payment back, by no refund of ours. Gives what is new. */
+/** Takes an acquirer's report that it gave money of a payment back by no refund of ours. Gives the kind of the exception if it is new. */
 export function refundElsewhere(
   merchant: Merchant,
   operation: Operation,

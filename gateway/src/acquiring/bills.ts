@@ -1,4 +1,4 @@
-// What a payer owes, for an acquirer that asks before it takes the money.
+// The bill of a payment, for an acquirer that asks what the payer owes before it takes the money.
 import type { Bill } from "../acquirers/acquirer.ts";
 import { SECOND } from "../ground/clock.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
@@ -7,7 +7,7 @@ import { type Operation, readOperationKey } from "./operation.ts";
 import { operationOfRow, selectOperation, selectOperationOfAccount } from "./operations.sql.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
 
-/** The bill that this acquirer was asked to collect; undefined when it was asked for none by that name. */
+/** The bill of the payment with this operation key or account number; undefined when this acquirer was asked to collect no such payment. */
 export async function billOf(
   parts: Pick<AcquiringParts, "database" | "directory" | "acquirer" | "clock">,
   gatewayCode: string,

@@ -13,18 +13,18 @@ import type { Circuits } from "../routing/circuit.ts";
 export interface CallParts {
   circuits: Circuits;
   clock: Clock;
-  /** Runs while the machine sleeps: the lease of a call is held against it. */
+  /** A clock that runs on while the machine is suspended; the lease of a call is compared with it. */
   leaseClock: Clock;
   metrics: Metrics;
   log: Log;
   tracing?: Tracing;
-  /** Hears how each call ended that counts for an acquirer's health. Must return at once. */
+  /** Called after each call that counts for an acquirer's health, with whether it went well. Must return at once. */
   onCall?: ((gatewayCode: string, method: string, well: boolean) => void) | undefined;
 }
 
 /**
- * `refused`: certainly not done; `unavailable` when the acquirer could take nothing at all. `unknown`: nobody here can tell, so a
- * worker inquires, and the call is never repeated blindly.
+ * `refused`: certainly not done; `unavailable` when the acquirer can take no call at all. `unknown`: the call may have been carried out, so
+ * a worker inquires, and the call is never repeated blindly.
  */
 export type CallOutcome<T> = { said?: Said } & (
   | { kind: "answered"; answer: T }
@@ -32,27 +32,27 @@ export type CallOutcome<T> = { said?: Said } & (
   | { kind: "unknown"; reason: string }
 );
 
-/** Evidence has files of many megabytes, and several requests. It ends before the claim of who hands it on does. */
+/** Deadline for evidence: many megabytes in several requests. It is shorter than the minute for which a worker claims the evidence. */
 const EVIDENCE_DEADLINE_MS = 50_000;
 
-/** A call exchanges no more requests than this, so that no more words of one are kept. */
+/** At most this many messages of one call are kept; no call exchanges more. */
 const WORDS_MAX = 8;
 
-/** For whoever watches the log; the exception itself waits in the operator's queue. */
+/** Logs an exception for monitoring; the exception itself waits in the operator's queue. */
 export function logException(log: Log, { id, gatewayCode }: Operation, kind: ExceptionKind): void {
   log.error({ operation: id, gateway_code: gatewayCode, kind }, "a reconciliation exception was recorded");
 }
 
 interface CallName {
   acquirer: Acquirer;
-  /** The payment's method: an acquirer may be well with one and not with another. */
+  /** The payment's method: an acquirer may be healthy for one method and failing for another. */
   method: string;
   call: "open" | "ask" | "cancel" | "judge" | "refund" | "ask_refund" | "submit_evidence";
-  /** A call that opens or refunds is made within the lease of its operation; an inquiry changes nothing and needs none. */
+  /** Calls that open or refund must end within their operation's lease; an inquiry changes nothing and needs no lease. */
   lease?: Pick<Operation, "dueAt">;
 }
 
-/** Makes one call. Never throws: whatever happens is an outcome. Only calls that leave this process count for the acquirer's health. */
+/** Makes one call. Never throws: every failure is an outcome. Only calls that open a payment at a remote acquirer count for its health. */
 export async function callAcquirer<T>(
   parts: CallParts,
   { acquirer, method, call, lease }: CallName,
@@ -84,7 +84,7 @@ export async function callAcquirer<T>(
   metrics.acquirerInFlight.dec({ gateway_code: code });
   span?.set({ "gerbang.outcome": outcome.kind });
   span?.end(outcome.kind === "unknown" ? "unknown" : undefined);
-  // An acquirer that refuses one payment is healthy: the requests of one merchant must not close it to all others.
+  // A refusal of one payment counts as healthy: the requests of one merchant must not open the circuit for all others.
   const well = outcome.kind === "answered" || (outcome.kind === "refused" && !outcome.unavailable);
   if (leave) {
     circuits.record(code, method, leave, well, clock.now());
@@ -93,7 +93,7 @@ export async function callAcquirer<T>(
   const labels = { gateway_code: code, payment_method: method, call };
   metrics.acquirerCalls.inc({ ...labels, outcome: outcome.kind });
   metrics.acquirerSeconds.observe(labels, (stopwatchMs() - begun) / 1000);
-  // An acquirer that ends nothing of a kind says so of each payment: nobody is to be called for that.
+  // An acquirer that cannot cancel a kind of payment refuses every such call: that deserves no warning.
   const isUsual = call === "cancel" && outcome.kind === "refused" && !outcome.unavailable;
   if (outcome.kind !== "answered" && !isUsual)
     log.warn({ gateway_code: code, call, outcome }, "an acquirer's call did not succeed");
@@ -101,10 +101,10 @@ export async function callAcquirer<T>(
 }
 
 async function attempt<T>(deadlineMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<CallOutcome<T>> {
-  // With a timer that ends with the call: a signal that waits for its deadline would keep all of an answered call until then.
+  // The timer is cleared with the call: `AbortSignal.timeout` would keep all memory of an answered call until the deadline.
   const ending = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  // An adapter that does not heed the signal must not hold the payment either.
+  // The race also ends the wait for an adapter that ignores the signal.
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       const reason = new Error(`no answer within ${deadlineMs} ms`);

@@ -1,4 +1,4 @@
-// All SQL of disputes that acquirers report: which of theirs is which of ours.
+// All SQL of the links between acquirers' disputes and the disputes here.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
@@ -27,7 +27,7 @@ const birthColumns = {
   evidence_due_at: ["timestamptz", ({ reportedAt }: DisputeLink) => sqlTime(reportedAt)],
 } as const satisfies Columns<DisputeLink>;
 
-/** Links by the acquirer's name for a dispute. Loading locks them. */
+/** Links by the acquirer's id of the dispute. Loading locks them. */
 export const acquirerDisputes: Table<LinkKey, DisputeLink> = {
   name: "acquirer disputes",
   keyText: ({ book, gatewayCode, acquirerDisputeId }) => `${bookKey(book)}/${gatewayCode}/${acquirerDisputeId}`,
@@ -52,8 +52,8 @@ export function linkOfRow(row: Row): DisputeLink {
 }
 
 /**
- * Claims disputes whose evidence is to be handed on, for a while and for this worker alone: they are due again after one, two, four …
- * minutes, at most an hour.
+ * Claims disputes whose evidence waits to be submitted, for this worker alone. A claimed dispute is due again after 1, 2, 4 … minutes, at
+ * most an hour.
  */
 export function claimEvidence(realNow: Micros, limit: number): Statement {
   return {

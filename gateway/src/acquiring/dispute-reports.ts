@@ -1,4 +1,4 @@
-// Disputes that acquirers report: a payer contests a payment there, and the contested amount is held here until it is decided there.
+// Disputes that acquirers report: a payer contests a payment there, and the contested amount is held here until the acquirer decides.
 import type { ReportedDispute } from "../acquirers/acquirer.ts";
 import { bookCommand } from "../commands/command-context.ts";
 import { Fault } from "../ground/fault.ts";
@@ -33,16 +33,16 @@ export async function linkOf(
 interface Reported {
   gatewayCode: string;
   dispute: ReportedDispute;
-  /** What was known of it before the command; undefined when nothing was. */
+  /** The link as read before the command; undefined for a dispute that is not known yet. */
   link: DisputeLink | undefined;
   said: Said | undefined;
 }
 
 /**
- * Takes what an acquirer says of a dispute about the payment of `operation`. It opens it here the first time, whatever its status is by
- * then, and decides it once. What does not fit what is recorded here (another currency, more than is left, a payment that was not paid,
- * another end) moves nothing and is a reconciliation exception, which is answered. Throws SERVICE_UNAVAILABLE when somebody else takes
- * the same report at this moment.
+ * Takes an acquirer's report of a dispute about the payment of `operation`. The first report opens the dispute here, whatever its status;
+ * the first report of an outcome decides it. A report that does not fit the records here (another currency, more than is left, a payment
+ * that was not paid, another outcome) moves nothing and is recorded as a reconciliation exception, whose kind is the answer. Throws
+ * SERVICE_UNAVAILABLE when another request takes the first report of the same dispute at this moment.
  */
 export function disputeReport(
   merchant: Merchant,
@@ -51,7 +51,7 @@ export function disputeReport(
 ): Command<ExceptionKind | undefined> {
   const { book, id: paymentReference } = operation;
   const key = { book, gatewayCode, acquirerDisputeId: told.id };
-  // One that is not known yet has no row to lock; a name that no dispute has stands for it.
+  // An unknown dispute has no row to lock; an id that no dispute has stands for it.
   const disputeKey = before ? { uuid: before.disputeId, paymentReference } : { uuid: "", paymentReference };
   return bookCommand(
     { merchant, book },
@@ -75,7 +75,7 @@ export function disputeReport(
           const known = set.get(disputes, { book, uuid: link.disputeId });
           if (!known) throw new Fault("SERVICE_UNAVAILABLE");
           if (link.paymentReference !== paymentReference) return astray();
-          // Reports come in any order: one of its beginning may be late.
+          // Reports come in any order: the report that it was opened may be late.
           if (told.status === "open") return undefined;
           if (isRunning(known.status)) resolve(context, known, told.status);
           else if (known.status !== told.status) return astray();
@@ -87,7 +87,7 @@ export function disputeReport(
           told.amountMinor > 0n &&
           told.amountMinor <= contestableMinor(payment);
         if (!fits) return astray();
-        // Theirs is real time; a sandbox's book has its own.
+        // The acquirer's deadline is in real time; a sandbox book has its own clock.
         const due = told.respondBy === undefined ? {} : { evidenceDueAt: told.respondBy - realNow + now };
         const opened = contest(context, payment, { reason: told.reason, amountMinor: told.amountMinor, ...due });
         set.insert(acquirerDisputes, {

@@ -1,4 +1,4 @@
-// Hands a merchant's evidence on to the acquirer at which the dispute runs: after the commit, once, and again while nobody knows whether it
+// Submits a merchant's evidence to the acquirer of the dispute: after the commit, once, and again while it is unknown whether the evidence
 // arrived.
 import type { EvidenceRequest } from "../acquirers/acquirer.ts";
 import { bookCommand } from "../commands/command-context.ts";
@@ -21,16 +21,16 @@ import { operationOfRow, operations, selectOperation } from "./operations.sql.ts
 import type { AcquiringParts } from "./payment-operations.ts";
 import type { Said } from "./words.ts";
 
-/** In one round. Each is claimed by itself: a claim lasts a minute, which is longer than a call and shorter than several. */
+/** Disputes in one round. Each is claimed by itself: a claim lasts a minute, which is longer than one call and shorter than several. */
 const ROUND_MAX = 8;
 
-/** After so many tries, an hour, a person is told: the time in which the acquirer takes evidence runs. It is tried on meanwhile. */
+/** After this many tries, an hour, an exception tells a person: the acquirer's deadline for evidence is near. The tries go on. */
 const TRIES_ALONE = 6;
 
-/** What became of handing evidence on. `unknown`: it is tried again, under the same key. */
+/** `unknown`: a worker submits the evidence again, under the same key. */
 export type HandingOutcome = "taken" | "refused" | "unknown";
 
-/** Hands on what is due, one after the other. Never throws for one dispute: it is due again. */
+/** Submits due evidence, one dispute after the other. Never throws for one dispute: a dispute that failed is due again. */
 export async function handEvidenceOn(parts: AcquiringParts): Promise<void> {
   for (let number = 0; number < ROUND_MAX; number++) {
     const [row] = await parts.database.query(claimEvidence(parts.clock.now(), 1));
@@ -58,7 +58,7 @@ async function handOn(parts: AcquiringParts, link: DisputeLink): Promise<void> {
     const exception = await lanes.move(book.merchantId, concludeHanding(merchant, operation, link, { outcome, said }));
     if (exception) logException(parts.log, operation, "evidence");
   };
-  // An acquirer that is no longer configured may come back.
+  // The evidence stays due: an acquirer that is no longer configured may come back.
   if (!acquirer?.calls) return;
   if (!acquirer.calls.submitEvidence) return finish("refused");
   const request = await requestOf(database, link, evidence);
@@ -67,7 +67,7 @@ async function handOn(parts: AcquiringParts, link: DisputeLink): Promise<void> {
     calls.submitEvidence?.(request, signal, tell),
   );
   const outcome = ended.kind === "answered" ? "taken" : ended.kind;
-  // Not reached is not refused: it is tried again.
+  // An acquirer that was not reached has refused nothing: the evidence is submitted again.
   return finish(ended.kind === "refused" && ended.unavailable ? "unknown" : outcome, ended.said);
 }
 
@@ -95,7 +95,7 @@ async function requestOf(
   };
 }
 
-/** Commits what became of it. Gives true when a reconciliation exception was recorded: somebody has to hand it on by other means. */
+/** Commits the outcome. Gives true when a reconciliation exception was recorded: a person has to submit the evidence by other means. */
 export function concludeHanding(
   merchant: Merchant,
   operation: Operation,

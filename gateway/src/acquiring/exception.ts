@@ -4,10 +4,14 @@ import type { Book } from "../merchants/books.ts";
 import type { Operation } from "./operation.ts";
 
 /**
- * refund_after_failure: a refund was carried out that had failed here, so the payer and the merchant both have the money.
- * refund_twice: it was carried out under two operation keys. refund_undone: it was carried out, and failed afterwards. receipt: money was reported again with other particulars, or beyond
- * all measure. forgotten: a payment that it had taken is not known to it any more. dispute: it tells of one that does not fit what is
- * recorded here. refund_elsewhere: it has given money of a payment back, and nobody here asked for it. evidence: it does not take what the merchant answered to a dispute; somebody has to hand it on by other means.
+ * refund_after_failure: the acquirer made a refund that had failed here, so the payer and the merchant both have the money.
+ * refund_twice: a refund was made under two operation keys.
+ * refund_undone: a refund was made, and failed afterwards.
+ * refund_elsewhere: the acquirer gave money of a payment back, and no refund here asked for it.
+ * receipt: money was reported again with other particulars, or is beyond all measure.
+ * forgotten: the acquirer no longer knows a payment that it had accepted.
+ * dispute: the acquirer reports a dispute that does not fit the records here.
+ * evidence: the acquirer does not take a merchant's evidence; a person has to submit it by other means.
  */
 export const exceptionKinds = [
   "refund_after_failure",
@@ -30,7 +34,7 @@ export interface ReconciliationException {
   kind: ExceptionKind;
   gatewayCode: string;
   noticedAt: Micros;
-  /** Both set when a person has dealt with it. */
+  /** `closedAt` and `note` are set when a person has dealt with the exception. */
   closedAt: Micros | undefined;
   note: string | undefined;
 }

@@ -19,7 +19,7 @@ const closingColumns = {
   note: ["text", (one: ReconciliationException) => one.note],
 } as const satisfies Columns<ReconciliationException>;
 
-/** Exceptions by what they are about. Loading locks them. */
+/** Exceptions by operation, attempt and kind. Loading locks them. */
 export const exceptions: Table<ExceptionKey, ReconciliationException> = {
   name: "reconciliation exceptions",
   keyText: ({ book, operationId, attempt, kind }) => `${bookKey(book)}/${operationId}/${attempt}/${kind}`,
@@ -74,7 +74,7 @@ export function exceptionOfRow(row: Row): ReconciliationException {
   };
 }
 
-/** Those of all merchants that are open or closed, oldest first: a page; or one of them. */
+/** A page of all merchants' exceptions, oldest first, open or closed if asked; or the one with this `uuid`. At most `limit` + 1 rows. */
 export function selectExceptions(
   filter: { uuid: string | undefined; open: boolean | undefined },
   after: string | undefined,

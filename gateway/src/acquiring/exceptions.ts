@@ -1,5 +1,5 @@
-// Records reconciliation exceptions, once each, and closes them when a person has dealt with them. Money that is astray with an acquirer is
-// in no book before somebody knows whose it is.
+// Records reconciliation exceptions, once each, and closes them when a person has dealt with them. Money that an exception is about is
+// booked nowhere before a person knows whose it is.
 import type { Micros } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
@@ -9,7 +9,7 @@ import type { Operation } from "./operation.ts";
 
 export const exceptionNeed = (key: ExceptionKey): Need => need(exceptions, key);
 
-/** What a command needs that may notice these of an operation. */
+/** Needs of a command that may record these kinds of exceptions about an operation. */
 export function exceptionNeeds(
   { book, id, attempt }: Pick<Operation, "book" | "id" | "attempt">,
   kinds: ExceptionKind[],
@@ -38,7 +38,7 @@ export function recordException(
   return true;
 }
 
-/** Closes one with what was done about it. Gives undefined when there is none, or it is closed. */
+/** Closes an exception with a note of what was done about it. Gives undefined when there is none, or it is closed already. */
 export function closeException(
   set: WorkingSet,
   key: ExceptionKey,

@@ -1,10 +1,10 @@
-// Keeps what was said about an operation, inside a command.
+// Keeps the messages exchanged about an operation, inside a command.
 import type { CommandContext } from "../commands/command-context.ts";
 import type { Operation } from "./operation.ts";
 import { type KeptWords, type Said, WORDS_LENGTH_MAX, digestOfWords } from "./words.ts";
 import { acquirerWords } from "./words.sql.ts";
 
-/** Keeps what was said with the operation. The same words of the same call are kept once, however often they are said. */
+/** Keeps messages with their operation. The same message of the same call is kept once, however often it is exchanged. */
 export function keepWords(
   { set, realNow }: Pick<CommandContext, "set" | "realNow">,
   operation: Pick<Operation, "book" | "id" | "kind" | "paymentReference" | "gatewayCode" | "attempt">,
@@ -27,7 +27,7 @@ export function keepWords(
       saidAt: realNow,
     };
     const kept: KeptWords = { ...next, digest: digestOfWords(next) };
-    // Said twice in one batch: the later is the same.
+    // The same batch may contain the same message already.
     if (!set.get(acquirerWords, kept)) set.insert(acquirerWords, kept);
   }
 }

@@ -1,5 +1,5 @@
-// HTTP for what acquirers send: signed, about payments, refunds and disputes, or a question of what a payer owes. It may come late, twice or
-// out of order.
+// HTTP for acquirers' callbacks: signed notifications about payments, refunds and disputes, and questions of what a payer owes.
+// Notifications may be late, repeated or out of order.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Heard, ProviderReply, Report, ReportedDispute, Words } from "../acquirers/acquirer.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
@@ -20,7 +20,7 @@ import { concludeRefund } from "./refund-operations.ts";
 import { type Stray, keepStray } from "./strays.sql.ts";
 import type { Said } from "./words.ts";
 
-/** What one report led to; `fault` is what is wrong with it where it was refused. */
+/** The outcome of one report. `isEarlier`: it is about an attempt that was given up. `fault`: why it was refused. */
 type Outcome =
   | { taken: "taken"; isEarlier?: boolean }
   | { taken: "unknown operation" }
@@ -51,19 +51,19 @@ export function openNotifications(server: FastifyInstance, parts: AcquiringParts
     return sendReply(response, reply(200, { received: true }));
   };
   server.post("/acquirers/:gateway_code/callbacks", take);
-  // Some have an address of their own for each kind of message.
+  // Some acquirers send each kind of message to an address of its own.
   server.post("/acquirers/:gateway_code/callbacks/*", take);
 }
 
 /**
- * Reads what an acquirer sent. Throws ROUTE_NOT_FOUND for one that is not configured, and what is wrong with the signature or the body. What
- * it proves to have sent and cannot be read is kept for a person.
+ * Reads an acquirer's message. Throws ROUTE_NOT_FOUND for an acquirer that is not configured, and the faults of its adapter for a bad
+ * signature or body. A message that proves its sender but cannot be read is kept for a person.
  */
 async function read(parts: AcquiringParts, code: string, rest: string, request: FastifyRequest): Promise<Heard> {
   const calls = parts.acquirer(code)?.calls;
   if (!calls) throw new Fault("ROUTE_NOT_FOUND");
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  // An acquirer signs the target as it sends it.
+  // The signature covers the request target exactly as the acquirer sent it.
   const { method, originalUrl: target, headers } = request;
   try {
     return calls.receive({ method, target, rest, headers, body }, parts.clock.now());
@@ -84,17 +84,17 @@ function sendProviderReply(response: FastifyReply, { status, headers, body }: Pr
     .send(body);
 }
 
-/** An acquirer that reports an operation which was never requested of it makes a mistake: it gets an error, and a person there sees it. */
+/** The answer to a report about an operation that this acquirer never got: an error makes its people look at the mistake. */
 function unknownOperation(): Fault {
   return new Fault("OBJECT_NOT_FOUND", { message: "No such operation was asked of this acquirer." });
 }
 
-/** Our operation key, or the account by which an acquirer names a payment. */
+/** How the report names its operation: by our operation key, or by the payer's account number. */
 function namedBy(report: Report): string {
   return "paymentOperationKey" in report ? report.paymentOperationKey : report.operationKey;
 }
 
-/** Commits one report. Throws only what may be over when the acquirer says it again. */
+/** Commits one report. Throws only faults that may have passed when the acquirer repeats the report. */
 async function takeReport(
   parts: AcquiringParts,
   code: string,
@@ -119,7 +119,7 @@ async function takeReport(
   }
 }
 
-/** The payment to which this acquirer gave an account. */
+/** The operation of the payment for which this acquirer issued the account number. */
 async function nameOfAccount(
   { database }: Pick<AcquiringParts, "database">,
   code: string,
@@ -129,7 +129,7 @@ async function nameOfAccount(
   return row && operationOfRow(row);
 }
 
-/** Commits a report. Gives false where it is about an attempt that was given up, and nothing came of it. */
+/** Commits a report by its kind. Gives false when the report is about an attempt that was given up, and was ignored. */
 async function commit(
   parts: AcquiringParts,
   merchant: Merchant,
@@ -180,8 +180,9 @@ async function commit(
 }
 
 /**
- * Asks the acquirer whether a dispute stands so, where its reports do not prove it. Gives what was said. Throws VALIDATION_ERROR when it
- * does not, and SERVICE_UNAVAILABLE when that cannot be known now: an acquirer says it again. `operation` is at the attempt that is contested.
+ * Asks the acquirer whether a dispute stands as reported, where the report is no proof. Gives the messages exchanged. Throws VALIDATION_ERROR
+ * when it stands otherwise, and SERVICE_UNAVAILABLE without an answer: the acquirer then repeats its report. `operation` has the contested
+ * attempt.
  */
 async function confirmDispute(
   parts: AcquiringParts,
@@ -204,7 +205,7 @@ async function confirmDispute(
   return asked.said?.words ?? [];
 }
 
-/** Whether this operation was requested of this acquirer: in its own environment, and by a call that was made. */
+/** Whether this acquirer, in its own environment, was called for this attempt of the operation. */
 function wasRequested(
   parts: AcquiringParts,
   operation: Operation,
@@ -212,10 +213,10 @@ function wasRequested(
   code: string,
 ): boolean {
   if (operation.kind !== kind || parts.acquirer(code)?.environment !== book.environment) return false;
-  // A payment's earlier attempts may have gone to others; a refund stays with one.
+  // A payment's earlier attempts may have gone to other acquirers; a refund stays with one acquirer.
   const own = kind === "refund" || attempt === operation.attempt;
   if (own && operation.gatewayCode !== code) return false;
-  // A refund that is done keeps the attempt that did it; a notification about another attempt may be a reconciliation exception.
+  // A done refund keeps the attempt that made it. A notification about another attempt may be a reconciliation exception.
   if (kind === "refund" && operation.step === "done") return true;
   return attempt < operation.attempt || (attempt === operation.attempt && wasCalled(operation));
 }

@@ -1,5 +1,5 @@
-// What a notification or an answer of an acquirer does to a payment, inside a command. It may come late, twice or out of order: no money
-// is lost by it, and none is counted twice.
+// Applies an acquirer's notification or answer to a payment, inside a command. Notifications may be late, repeated or out of order: no
+// money is lost or counted twice.
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { wireAmount } from "../ground/money.ts";
 import type { Instructions, ProviderIds, Receipt, Standing } from "../acquirers/acquirer.ts";
@@ -22,8 +22,8 @@ import { keepWords } from "./keep-words.ts";
 import type { Said } from "./words.ts";
 
 /**
- * Takes an acquirer's notification of a payment. What belongs to another attempt than the present one moves nothing but its money.
- * Throws VALIDATION_ERROR for money that differs from what was reported before.
+ * Takes an acquirer's notification about a payment. A notification about another attempt than the present one is ignored unless it reports
+ * money. Throws VALIDATION_ERROR for money that differs from an earlier report, or is far too much (see `objectionTo`).
  */
 export function paymentNotification(
   merchant: Merchant,
@@ -55,7 +55,7 @@ export function paymentNotification(
         if (!present && standing.status !== "paid") return;
         if (present && providerIds !== undefined)
           context.set.update(operations, withProviderIds(operation, providerIds));
-        // It may come before the answer to our call: then this is how we learn that the acquirer has the payment.
+        // The notification may arrive before the answer to the call. Then the notification tells that the acquirer has the payment.
         const taken = present ? accept(context, payment, { gatewayCode, instructions: undefined }) : payment;
         applyStanding(context, taken, gatewayCode, standing);
       },
@@ -64,8 +64,8 @@ export function paymentNotification(
 }
 
 /**
- * An acquirer says that something has happened: it is asked soon. Before it was called there is nothing to ask. Gives false for an attempt
- * that was given up: about that nobody asks.
+ * Plans an inquiry as soon as possible, since the acquirer reports that something has happened. Gives false, and plans none, for an attempt
+ * that was given up or whose call was not made.
  */
 export function lookAgain(
   merchant: Merchant,
@@ -89,7 +89,7 @@ export function lookAgain(
   );
 }
 
-/** What a command needs that applies an acquirer's notification. */
+/** Needs of a command that applies an acquirer's notification. */
 export function notificationNeeds(book: Book, gatewayCode: string, standing: Standing | undefined): Need[] {
   if (standing?.status !== "paid") return ledgerNeeds(book);
   const { transactionId } = standing.receipt;
@@ -99,11 +99,11 @@ export function notificationNeeds(book: Book, gatewayCode: string, standing: Sta
 interface Accepted {
   gatewayCode: string;
   instructions: Instructions | undefined;
-  /** Where the choice changed since the payment was written. */
+  /** Set when the route changed after the payment was written. */
   routing?: RoutingDecision;
 }
 
-/** Writes how a payment that waits for an acquirer is routed now. */
+/** Writes the new routing decision of a payment that no acquirer has accepted yet. */
 export function reroute({ set }: CommandContext, payment: Payment, routing: RoutingDecision): void {
   write(set, { ...payment, routing });
 }
@@ -114,7 +114,7 @@ function write(set: WorkingSet, routed: Payment): void {
   set.show(payments, routed);
 }
 
-/** An acquirer has taken a payment that still waits for one: the payer may pay, and the merchant is notified. Once. */
+/** Records that an acquirer accepted an open payment, and emits `payment.created` once. Later only missing instructions are added. */
 export function accept(context: CommandContext, payment: Payment, by: Accepted): Payment {
   const open = payment.status === "pending" || payment.status === "processing";
   const first = payment.gatewayCode === undefined;
@@ -132,10 +132,10 @@ export function accept(context: CommandContext, payment: Payment, by: Accepted):
   return accepted;
 }
 
-/** Beyond this many times a payment's amount nobody has paid: somebody mistook the unit. */
+/** A receipt above this many times the payment's amount is rejected: its sender mistook the unit. */
 const RECEIPT_MAX_TIMES = 1_000n;
 
-/** What is wrong with a notification of money; undefined when it can be applied, or was applied before. */
+/** The VALIDATION_ERROR for reported money; undefined when the report can be applied, or was applied before. */
 export function objectionTo(
   { set }: CommandContext,
   { book, reference, amountMinor }: Payment,
@@ -161,8 +161,8 @@ export function objectionTo(
 }
 
 /**
- * Applies how a payment stands at its acquirer. What changes nothing any more is ignored. Call it for money only when `objectionTo`
- * finds nothing wrong.
+ * Applies a payment's standing at its acquirer, and ignores a standing that can change nothing any more. Before a `paid` standing is
+ * applied, `objectionTo` must have found nothing wrong.
  */
 export function applyStanding(
   context: CommandContext,
@@ -179,8 +179,8 @@ export function applyStanding(
 }
 
 /**
- * Money has come. It pays the payment if that awaits exactly this, from this acquirer; whatever else it is (too late, too
- * much, a second time) it is kept apart as unapplied until an operator decides.
+ * Records received money. The money pays the payment if that is open and acquirer, amount and currency match. Other money (too late, too
+ * much, a second time) is kept apart as unapplied until an operator decides.
  */
 function applyReceipt(context: CommandContext, payment: Payment, gatewayCode: string, receipt: Receipt): Payment {
   const { set, now } = context;

@@ -1,5 +1,5 @@
-// The opening of a payment at an acquirer, as pure commands: what each result of a call or an inquiry makes of it, and how the same request
-// goes on after GATEWAY_ERROR.
+// Opening a payment at an acquirer, as pure commands: how the result of a call or an inquiry changes the payment, and how a repeated
+// request continues after GATEWAY_ERROR.
 import type { Astray, Opened, Standing } from "../acquirers/acquirer.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { recordException, exceptionNeeds } from "./exceptions.ts";
@@ -25,37 +25,36 @@ import { keepWords } from "./keep-words.ts";
 import type { Said } from "./words.ts";
 import { accept, applyStanding, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
 
-/** The outcome of a call or an inquiry. `absent`: the acquirer does not have it and never will. */
+/** The outcome of a call or an inquiry. `absent`: the acquirer does not have the payment and never will. */
 export type OpenResult = { said?: readonly Said[] } &
-  /** `isOver`: it was asked about a payment that nobody is to pay any more, and so to be ended there, too. */
+  /** `isOver`: the payment was canceled or expired here when the acquirer was asked, so the inquiry also tried to end it there. */
   (
     | ({ kind: "known"; standing: Standing; isOver?: boolean; astray?: readonly Astray[] } & Opened)
     | { kind: "refused" }
     | { kind: "absent" }
     | { kind: "unknown" }
-    /** No inquiry is needed any more: the payment has its outcome. */
+    /** No inquiry was made: the payment is already paid or failed. */
     | { kind: "closed" }
   );
 
 /**
- * Where an operation stands after a result: an answer for whoever waits, or another acquirer to call; and a reconciliation exception
- * that was recorded on the way.
+ * What follows from a result: the answer for the waiting request, or the operation that calls the next acquirer. `exception`: the kind of a
+ * reconciliation exception that was recorded.
  */
 export type Concluded = ({ reply: Reply } | { fault: Fault } | { next: Operation }) & {
   exception?: ExceptionKind;
 };
 
-/** What opening a payment needs beside the payment's own parts. */
 export interface OpeningParts extends PaymentParts {
-  /** The answer of a creation, as its key keeps it. */
+  /** The response to the creation request, as its idempotency key stores it. */
   createdReply(payment: Payment): Reply;
 }
 
-/** How a request goes on that comes again: by a call after the commit, or not at all, since there is an answer. */
+/** How a repeated request continues: with a call to an acquirer after the commit, or with an answer that exists already. */
 export type Resumed = { payment: Payment; call: Operation } | { reply: Reply };
 
 const LAST_INQUIRY: Micros = 10 * SECOND;
-/** After so many calls a payment has found no acquirer. */
+/** After this many attempts a repeated request gets NO_ROUTE_AVAILABLE. */
 const ATTEMPTS_KEPT_MAX = 5_000;
 
 function needsOf(operation: Operation): Need[] {
@@ -70,8 +69,8 @@ function needsOf(operation: Operation): Need[] {
 }
 
 /**
- * Concludes a call or an inquiry about `operation` with its result. Never throws a fault of its own: the answer carries it. When
- * somebody else has concluded this attempt already, the answer is theirs.
+ * Commits the result of a call or an inquiry about `operation`. Returns faults instead of throwing them. When another request or worker has
+ * concluded this attempt already, that conclusion is the answer.
  */
 export function concludeOpening(
   parts: OpeningParts,
@@ -96,7 +95,7 @@ export function concludeOpening(
           current.attempt !== operation.attempt || ["retryable", "planned", "done"].includes(current.step);
         if (concluded)
           return concludedBefore(context, { ...current, idempotencyKey: operation.idempotencyKey }, payment);
-        // The acquirer has accepted this payment before: whatever it answers now, the payment cannot go to another.
+        // An acquirer accepted the payment before: whatever that acquirer answers now, the payment cannot go to another.
         const taken = payment.gatewayCode !== undefined;
         switch (result.kind) {
           case "known":
@@ -121,7 +120,7 @@ export function concludeOpening(
   );
 }
 
-/** Nothing is left to do at the acquirer. */
+/** Ends the operation, since nothing is left to do at the acquirer, and answers the request. */
 function close(
   parts: OpeningParts,
   { set, now }: CommandContext,
@@ -134,13 +133,13 @@ function close(
   return { reply: answer };
 }
 
-/** Whether we or the acquirer have said, since the call or the inquiry began, that something happened: the answer may be older than that. */
+/** Whether `askedSoon` was applied since the call or inquiry began: the answer may be older than the event that was the reason for it. */
 function isToldSince(begun: Operation, current: Operation): boolean {
   if (current.step === "calling") return current.inquiries > 0;
   return current.dueAt !== undefined && begun.dueAt !== undefined && current.dueAt < begun.dueAt;
 }
 
-/** The acquirer has the payment, and reports how it stands. */
+/** Applies the answer of an acquirer that has the payment. Records a reconciliation exception for what does not fit. */
 function known(
   parts: OpeningParts,
   context: CommandContext,
@@ -177,25 +176,25 @@ function inquireAgain({ set, realNow }: CommandContext, operation: Operation): C
   return { fault: new Fault("GATEWAY_TIMEOUT") };
 }
 
-/** The answer to a request whose attempt was concluded by somebody else: the answer its key keeps, when it has one. */
+/** The answer to a request whose attempt was concluded elsewhere: the reply that its idempotency key stores, else a fault. */
 function concludedBefore({ set, now }: CommandContext, operation: Operation, payment: Payment): Concluded {
   const record = openRecord(set, keptKey(operation, payment), now);
   if (record?.status !== undefined) return { reply: { status: record.status, body: record.response ?? "" } };
   return { fault: new Fault(operation.step === "retryable" ? "GATEWAY_ERROR" : "GATEWAY_TIMEOUT") };
 }
 
-/** The request that brought a payment about. Its key was first seen at the moment in which the payment was made. */
+/** The idempotency key of the request that created the payment; the key was first seen at the payment's `createdAt`. */
 function keptKey({ book, idempotencyKey }: Operation, { createdAt }: Payment): KeptKey {
   return { book, key: idempotencyKey, firstSeenAt: createdAt };
 }
 
-/** How an answer is to be taken. `isTold`: it may be older than what was told meanwhile. */
+/** `isTold`: the answer may be older than an event that came meanwhile. `standing`: the payment's status in the answer. */
 interface Heard {
   isTold: boolean;
   standing: Standing["status"];
 }
 
-/** The acquirer has it: the request is answered, and a worker inquires as long as `nextLook` says. */
+/** Answers the request of a payment that the acquirer has. A worker inquires for as long as `nextLook` gives a time. */
 function opened(
   parts: OpeningParts,
   context: CommandContext,
@@ -217,7 +216,7 @@ function opened(
   return { reply: answer };
 }
 
-/** When a worker inquires next about a payment that its acquirer has; undefined when there is nothing left to learn. */
+/** When a worker inquires next about a payment that its acquirer has; undefined when no inquiry is needed any more. */
 function nextLook(
   parts: OpeningParts,
   { merchant, now, realNow }: CommandContext,
@@ -229,7 +228,7 @@ function nextLook(
   const acquirer = parts.acquirer(operation.gatewayCode);
   const own = acquirer?.asksAfterMs(instructionRequest(parts, merchant, payment));
   const remote = acquirer?.remote === true;
-  // A notification may be lost: before its time is over a payment at a remote acquirer is inquired about, and after it once more.
+  // A notification may be lost: a worker inquires at a remote acquirer LAST_INQUIRY before the payment expires, and once more after that.
   const atEnd = realNow + Math.max(expiresAt - now - LAST_INQUIRY, LAST_INQUIRY);
   const again = nextInquiry(operation.inquiries, realNow);
   if (status === "pending" || status === "processing") {
@@ -239,15 +238,15 @@ function nextLook(
     return own === undefined ? atEnd : realNow + own * 1_000;
   }
   if (!remote || !isUnpaid(status)) return undefined;
-  // Money that is on its way comes, or does not, whoever still wants it: until then its notification may be lost.
+  // The payment is over here, but its money is on the way. Inquiries go on until it has arrived or failed, since the notification may be lost.
   if (standing === "processing") return isTold ? realNow : again;
   if (standing !== "waiting") return undefined;
-  // Over here, it is ended there next, where that was not tried yet; what cannot be ended there is inquired about once more.
+  // The next inquiry ends the payment there, unless that was tried. A payment that cannot be ended there is inquired about near its expiry.
   if (isTold) return realNow;
   return expiresAt - now > LAST_INQUIRY ? atEnd : undefined;
 }
 
-/** The acquirer refused: the next candidate is called. When none is left, the merchant's next try goes on, or a worker's. */
+/** Calls the next candidate after a refusal. When none is left, the merchant's next request continues, or a worker. */
 function failOver(parts: OpeningParts, context: CommandContext, operation: Operation, payment: Payment): Concluded {
   if (payment.status !== "pending") return release(context, operation, payment);
   const refusedBy = [...operation.refusedBy, operation.gatewayCode];
@@ -261,7 +260,7 @@ function failOver(parts: OpeningParts, context: CommandContext, operation: Opera
   return hand(parts, context, { ...operation, refusedBy }, payment, selection);
 }
 
-/** A payment that waits is handed to the acquirer chosen for it: at once, or by a call that is made next. */
+/** Hands a pending payment to the chosen acquirer: at once when instructions exist already, else by the call that comes next. */
 function hand(
   parts: OpeningParts,
   context: CommandContext,
@@ -279,7 +278,7 @@ function hand(
   return opened(parts, context, { ...operation, gatewayCode: chosen.code, attempt: operation.attempt + 1 }, accepted);
 }
 
-/** Certainly not done, by nobody. Whoever holds the key may try again; without a key a worker does, while it has a point. */
+/** No acquirer has the payment. The merchant may repeat a request with a key; without a key a worker tries while it is pending. */
 function release({ set, realNow }: CommandContext, operation: Operation, payment: Payment): Concluded {
   const { idempotencyKey } = operation;
   const over = payment.status !== "pending";
@@ -297,8 +296,8 @@ function release({ set, realNow }: CommandContext, operation: Operation, payment
 }
 
 /**
- * The same request again after GATEWAY_ERROR: the same payment goes on. Gives the call that comes next, or
- * the answer. Throws IDEMPOTENCY_IN_PROGRESS when somebody else is at it, NO_ROUTE_AVAILABLE.
+ * Continues the same payment when its creation request is repeated after GATEWAY_ERROR. Gives the call that comes next, or the answer.
+ * Throws IDEMPOTENCY_IN_PROGRESS while another request works on the payment, and NO_ROUTE_AVAILABLE.
  */
 export function resumeOpening(
   parts: OpeningParts,

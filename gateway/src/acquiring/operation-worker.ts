@@ -5,10 +5,10 @@ import type { Book } from "../merchants/books.ts";
 import type { AcquiringParts, PaymentOperations } from "./payment-operations.ts";
 import { performRefund } from "./refund-operations.ts";
 
-/** Calls under way at the same time; to one acquirer, so that one that does not answer keeps nobody else waiting. */
+/** Maximum of calls in flight to all acquirers, and to each: an acquirer that does not answer must not delay the others. */
 const CALLS_MAX = 192;
 const ACQUIRER_CALLS_MAX = 48;
-/** Of which inquiries, and the ends of payments that follow them, may have so many: thousands of them never keep a refund waiting. */
+/** Maximum of inquiries (with the cancellations that follow) among an acquirer's calls: they must never keep a refund waiting. */
 const ACQUIRER_INQUIRIES_MAX = 32;
 const CLAIM_MAX = 16;
 
@@ -16,16 +16,16 @@ export interface DueParts extends AcquiringParts {
   paymentOperations: PaymentOperations;
 }
 
-/** Takes up what is due, of one book, once, and waits for it. Any number of processes may do it: each operation is leased. */
+/** Claims due operations of one book once, and waits for them. Any number of processes may do so: each operation is leased. */
 export async function performDue(parts: DueParts, book: Book): Promise<void> {
   const rows = await parts.database.query(claimOperations(parts.clock.now(), { limit: CLAIM_MAX, book }));
   await Promise.all(rows.map((row) => perform(parts, operationOfRow(row))));
 }
 
-/** Takes up what is due of all books, and waits for no call before it takes up more. */
+/** Claims due operations of all books, and waits for no call before it claims more. */
 export class DueOperations {
   private readonly parts: DueParts;
-  /** Calls under way, by acquirer; and those of them that are inquiries. */
+  /** Calls in flight by acquirer, and how many of them are inquiries. */
   private readonly calls = new Counts();
   private readonly inquiries = new Counts();
   private readonly underWay = new Set<Promise<void>>();
@@ -43,7 +43,7 @@ export class DueOperations {
     return this.polling;
   }
 
-  /** Ends when all calls have ended. */
+  /** Resolves when all calls have ended. */
   async stop(): Promise<void> {
     this.stopping = true;
     await this.polling;
@@ -74,7 +74,7 @@ export class DueOperations {
   }
 }
 
-/** How many of something each acquirer has. */
+/** Counts by acquirer. */
 class Counts {
   private readonly of = new Map<string, number>();
 
@@ -84,13 +84,13 @@ class Counts {
     else this.of.delete(code);
   }
 
-  /** Those that have more than this. */
+  /** Acquirers whose count is above `most`. */
   over(most: number): string[] {
     return [...this.of].filter(([, count]) => count > most).map(([code]) => code);
   }
 }
 
-/** Never throws: what cannot be carried on is due again when its lease is over. */
+/** Never throws: an operation that fails here is due again when its lease ends. */
 async function perform(parts: DueParts, operation: Operation): Promise<void> {
   try {
     if (operation.kind === "payment") await parts.paymentOperations.perform(operation);

@@ -5,56 +5,53 @@ import { isId } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 
 /**
- * planned: a worker makes the call. calling: somebody makes it now. asking: its outcome is unknown, and a worker inquires. retryable:
- * certainly not done, and the merchant's next try goes on. following: open, and a worker inquires from time to time. done: nothing is
- * left to do.
+ * planned: a worker makes the call. calling: the call is under way. asking: the outcome is unknown, and a worker inquires. retryable:
+ * certainly not done, and the merchant's next request continues it. following: the acquirer has it, and a worker inquires from time to
+ * time. done: nothing is left to do.
  */
 export const operationSteps = ["planned", "calling", "asking", "retryable", "following", "done"] as const;
 export type OperationStep = (typeof operationSteps)[number];
 
 export interface Operation {
   book: Book;
-  /** The payment's or the refund's identity. */
+  /** Id of the payment or the refund. */
   id: string;
   kind: "payment" | "refund";
   paymentReference: string;
   step: OperationStep;
   gatewayCode: string;
-  /** Each call of its own has its own number, and with it its own operation key. */
+  /** Each new call has its own number, and with it its own operation key. */
   attempt: number;
-  /** What the acquirer calls the present attempt; undefined while it has told nothing. */
+  /** The acquirer's ids of the present attempt; undefined until the acquirer has reported any. */
   providerIds: ProviderIds | undefined;
-  /** How often all acquirers have refused it. */
+  /** For a payment, how often no acquirer was left to call; for a refund, how often its acquirer has refused. */
   round: number;
-  /** Acquirers that refused it in this round. */
+  /** Acquirers that refused the payment in this round. */
   refusedBy: readonly string[];
-  /** Of the request that waits for its outcome. */
+  /** Key of the request that waits for the outcome. */
   idempotencyKey: string | undefined;
-  /** `asked`: the acquirer wants a person's judgement. Then what that was; it is told to the acquirer while that still asks. */
+  /** `asked`: the acquirer wants a person's judgement. Afterwards the judgement, which a worker sends while the acquirer still asks. */
   review: "asked" | Judgement | undefined;
-  /** How often a worker has inquired since the last call. */
+  /** How often a worker has inquired since the last call; it sets the delay until the next inquiry. */
   inquiries: number;
-  /** When a worker takes it up, by the real clock; undefined when none needs to. */
+  /** When a worker takes the operation up, by the real clock; undefined when no worker needs to. */
   dueAt: Micros | undefined;
   createdAt: Micros;
 }
 
-/** False while the present attempt is only a number: nobody was called under it. */
+/** False while the present attempt is only a number: no acquirer was called under it yet. */
 export function wasCalled({ step }: Pick<Operation, "step">): boolean {
   return step !== "retryable" && step !== "planned";
 }
 
-/**
- * The operation when its acquirer is to be asked as soon as a worker comes by, whatever was known before. While it is being called its own
- * answer comes first, and the inquiry right after it.
- */
+/** The operation with an inquiry due as soon as a worker polls. An inquiry during a call follows right after the call's answer. */
 export function askedSoon(operation: Operation, realNow: Micros): Operation {
   return operation.step === "calling"
     ? { ...operation, inquiries: operation.inquiries + 1 }
     : { ...operation, step: "asking", inquiries: 0, dueAt: realNow };
 }
 
-/** Our name for one call, for the acquirer: at most 64 characters of `[a-z0-9.]`. It names merchant and environment without a look-up. */
+/** Names one call for the acquirer: at most 64 characters of `[a-z0-9.]`. It contains merchant and environment, to be read without a query. */
 export function operationKey({ book, id, attempt }: Pick<Operation, "book" | "id" | "attempt">): string {
   const environment = book.environment === "sandbox" ? "s" : "p";
   return `${id.replace("_", "")}.${book.merchantId.slice("mer_".length)}.${environment}${attempt}`;
@@ -67,7 +64,7 @@ export interface OperationName {
   attempt: number;
 }
 
-/** Reads an operation key back; undefined when it is none of ours. */
+/** Reads an operation key; undefined for a text of any other form. */
 export function readOperationKey(key: string): OperationName | undefined {
   const parts = /^(pay|rfd)([0-9a-z]{26})\.([0-9a-z]{26})\.([sp])([1-9]\d{0,4})$/.exec(key);
   if (!parts) return undefined;
@@ -80,7 +77,7 @@ export function readOperationKey(key: string): OperationName | undefined {
   return { book, id, kind, attempt: Number(attempt) };
 }
 
-/** The operation with what its acquirer calls it; what was told before and is not told again is kept. */
+/** The operation with the ids that its acquirer reported; ids that are not reported again are kept. */
 export function withProviderIds(operation: Operation, told: ProviderIds | undefined): Operation {
   return told === undefined ? operation : { ...operation, providerIds: { ...operation.providerIds, ...told } };
 }

@@ -7,7 +7,7 @@ import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { Operation, OperationStep } from "./operation.ts";
 
-/** A worker that took an operation has this long before another may: longer than the longest call. */
+/** How long a worker's claim of an operation lasts before another worker may claim it: longer than the longest call. */
 const LEASE: Micros = 60 * SECOND;
 
 type OperationKey = { book: Book; id: string };
@@ -39,7 +39,7 @@ const birthColumns = {
   created_at: ["timestamptz", (operation: Operation) => sqlTime(operation.createdAt)],
 } as const satisfies Columns<Operation>;
 
-/** Operations by the identity of their payment or refund. Loading locks them. */
+/** Operations by the id of their payment or refund. Loading locks them. */
 export const operations: Table<OperationKey, Operation> = {
   name: "acquirer operations",
   keyText: ({ book, id }) => `${bookKey(book)}/${id}`,
@@ -71,7 +71,7 @@ export function operationOfRow(row: Row): Operation {
   };
 }
 
-/** The newest operation of an idempotency key, as committed. */
+/** The newest operation of an idempotency key, as committed, without a lock. */
 export function selectOperationOfKey(book: Book, key: string): Statement {
   return {
     name: "select operation of key",
@@ -84,7 +84,7 @@ limit 1`,
   };
 }
 
-/** One operation, as committed. */
+/** One operation, as committed, without a lock. */
 export function selectOperation(book: Book, id: string): Statement {
   return {
     name: "select acquirer operation",
@@ -109,9 +109,8 @@ limit 1`,
 }
 
 /**
- * Claims what is due, for a while and for this worker alone: a planned call is made, about everything else the worker inquires
- * what became of it. Of one book or of all, but for acquirers that are `busy`, and for inquiries at those that are `inquiring`. Gives the
- * operations as they are after it.
+ * Claims due operations for this worker alone, for as long as LEASE. A planned operation becomes `calling`; about every other the worker
+ * inquires. Claims in one book or all; skips acquirers in `busy`, and inquiries at those in `inquiring`. Gives the operations as updated.
  */
 export function claimOperations(
   realNow: Micros,

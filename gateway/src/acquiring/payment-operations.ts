@@ -1,5 +1,5 @@
-// Carries out acquirer operations on payments: a payment is committed, then its acquirer is called, then the outcome is committed. Between
-// the two commits nothing is locked; after a crash there a worker inquires.
+// Carries out acquirer operations on payments: a payment is committed, then its acquirer is called, then the outcome is committed. Between the
+// two commits no row is locked; after a crash between them a worker inquires.
 import type { OpenRequest, Standing } from "../acquirers/acquirer.ts";
 import { type Operation, operationKey } from "./operation.ts";
 import { operationOfRow, selectOperationOfKey } from "./operations.sql.ts";
@@ -28,7 +28,7 @@ import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { isPaid, isUnpaid } from "../payments/states.ts";
 import type { Said } from "./words.ts";
 
-/** So long after its time the end of a payment is tried, where nothing tells whether it has ended. */
+/** How long after a payment's expiry a worker keeps trying to end it, where the acquirer's answers do not tell whether it has ended. */
 const ENDING_TRIED: Micros = 86_400 * SECOND;
 
 export interface AcquiringParts extends OpeningParts, CallParts {
@@ -45,14 +45,14 @@ export class PaymentOperations {
     this.parts = parts;
   }
 
-  /** Goes on with an operation: makes the call when it is `calling`, and inquires otherwise. */
+  /** Continues an operation: calls the acquirer when the step is `calling`, and inquires otherwise. */
   async perform(operation: Operation): Promise<Concluded> {
     const payment = await this.payment(operation.book, operation.id);
     assert(payment, `${operation.id} is not there`);
     return await this.performFor(payment, operation);
   }
 
-  /** Goes on with a payment that was just committed. Gives the creation's answer; throws GATEWAY_ERROR, GATEWAY_TIMEOUT. */
+  /** Calls the acquirer for a payment that was just committed. Gives the creation's response; throws GATEWAY_ERROR, GATEWAY_TIMEOUT. */
   async finish(payment: Payment, operation: Operation): Promise<Reply> {
     const concluded = await this.performFor(payment, operation);
     if ("fault" in concluded) throw concluded.fault;
@@ -74,7 +74,7 @@ export class PaymentOperations {
     }
   }
 
-  /** The same request again while its key is in progress: the command to go on with, or undefined when it is to wait. */
+  /** The command that continues a request repeated while its key is in progress; undefined when the repetition has to wait. */
   async resume({ merchant, book }: BookOwner, intent: Intent): Promise<Command<Resumed> | undefined> {
     const [row] = await this.parts.database.query(selectOperationOfKey(book, intent.key));
     const operation = row && operationOfRow(row);
@@ -90,8 +90,8 @@ export class PaymentOperations {
 type Found = Extract<OpenResult, { kind: "known" }>;
 
 /**
- * The result of the call of an operation that is `calling`, made while its lease lasts; of an inquiry otherwise. What the inquiry finds
- * waiting, and nobody is to pay any more, is ended there; what it finds questioned, and a person has judged, is told.
+ * Calls the acquirer for an operation that is `calling`, while its lease lasts; inquires for any other. A payment that is over here, and
+ * that the inquiry finds waiting, is ended at the acquirer. An operator's judgement of a questioned payment is sent to the acquirer.
  */
 export async function callOrInquire(
   parts: OpeningParts & CallParts,
@@ -102,9 +102,9 @@ export async function callOrInquire(
   const over = isPaid(payment.status) || payment.status === "failed";
   if (operation.step === "following" && over) return { kind: "closed" };
   const acquirer = parts.acquirer(operation.gatewayCode);
-  // An acquirer that is no longer configured takes no inquiry: what it did cannot be known.
+  // An acquirer that is no longer configured cannot be asked, so the outcome stays unknown.
   if (!acquirer) return { kind: "unknown" };
-  // Added to it: a copy would sign the payer's page, which few acquirers ask for.
+  // `Object.assign` keeps the getter `payUrl` unevaluated: a copy by spread would sign the payer's page, which few acquirers ask for.
   const request: OpenRequest = Object.assign(instructionRequest(parts, merchant, payment), {
     operationKey: operationKey(operation),
     callbackUrl: parts.callbackUrl(acquirer.code),
@@ -137,7 +137,7 @@ export async function callOrInquire(
       { ...name, call: "cancel" },
       async (calls, signal, tell) => await calls.cancel?.(known, signal, tell),
     );
-    // What cannot be ended there before its time stays as it is: money that still comes is kept apart as late.
+    // A payment that the acquirer cannot end early stays open there: money that still arrives is kept apart as an unapplied receipt.
     const result = after(found, ending, { status: "failed" });
     return result.kind === "unknown" && isTriedEnough(parts, payment) ? { ...found, said: result.said ?? [] } : result;
   }
@@ -148,13 +148,13 @@ export async function callOrInquire(
       { ...name, call: "judge" },
       async (calls, signal, tell) => await calls.judge?.(known, review, signal, tell),
     );
-    // What it makes of an approval is asked about.
+    // The next inquiry tells what the acquirer makes of an approval.
     return after(found, telling, review === "refuse" ? { status: "failed" } : undefined);
   }
   return found;
 }
 
-/** What was found, and then done. `standing`: how it stands for certain when that was answered; undefined where an inquiry tells. */
+/** The result of an inquiry and the call `done` after it. `standing`: certain once that call is answered; undefined where an inquiry tells. */
 function after(found: Found, done: CallOutcome<unknown>, standing: Standing | undefined): OpenResult {
   const said = [...(found.said ?? []), ...heard(done)];
   if (done.kind === "answered" && standing) return { ...found, standing, said };
@@ -162,7 +162,7 @@ function after(found: Found, done: CallOutcome<unknown>, standing: Standing | un
   return stays ? { ...found, said } : { kind: "unknown", said };
 }
 
-/** The acquirer was told when the payment ends, and ends it by itself: what nobody can end is not tried for ever. */
+/** Whether to stop trying to end a payment at its acquirer, which knows the payment's expiry and ends it by itself. */
 function isTriedEnough({ clock }: Pick<CallParts, "clock">, { expiresAt }: Payment): boolean {
   return clock.now() > expiresAt + ENDING_TRIED;
 }

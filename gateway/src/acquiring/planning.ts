@@ -1,4 +1,4 @@
-// Plans the operations of acquirers: a call now, a call by a worker, or an inquiry later.
+// Plans acquirer operations: a call now, a call by a worker, or an inquiry later.
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import { type Operation, askedSoon } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
@@ -11,15 +11,15 @@ import type { Payment } from "../payments/payment.ts";
 import type { RouteSelection } from "../payments/route-selection.ts";
 import { type Need, need } from "../store/working-set.ts";
 
-/** A caller has this much longer than the call's deadline to begin the call and to commit its outcome, before a worker inquires. */
+/** A call's lease is this much longer than its deadline: time to begin the call and to commit its outcome before a worker inquires. */
 const MARGIN_MS = 5_000;
 const MS = 1_000;
 const FIRST_INQUIRY: Micros = SECOND;
 const INQUIRY_MAX: Micros = 600 * SECOND;
 
 /**
- * Records the operation of a new payment, if its acquirer needs one: a call for its instructions (now, by the request of
- * `idempotencyKey`; by a worker without one), or an inquiry after a while. Gives the operation of which that request makes the call.
+ * Records the operation of a new payment, if its acquirer needs one: a call for instructions (now, by the request with `idempotencyKey`; by
+ * a worker when there is no key), or an inquiry after `asksAfterMs`. Gives the operation that the request itself has to call for, if any.
  */
 export function planPayment(
   { set, realNow }: CommandContext,
@@ -49,8 +49,8 @@ export function endNeeds(book: Book, reference: string): Need[] {
 }
 
 /**
- * A payment that nobody is to pay any more is looked for at its acquirer, where that can end it, and ended there if it waits. What no
- * acquirer was asked for yet is not asked for any more.
+ * Plans the end of a canceled payment at its acquirer, where that can cancel: a worker inquires, and cancels the payment if it still waits.
+ * An operation whose call was not made yet ends here.
  */
 export function planEnd(
   acquirer: (code: string) => Acquirer | undefined,
@@ -74,7 +74,7 @@ export function planRefund(
   set.insert(operations, newOperation({ book, id: uuid, kind: "refund", paymentReference }, gatewayCode, realNow));
 }
 
-/** An operation that a worker carries out as soon as it can. */
+/** A planned operation: a worker makes its call as soon as possible. */
 function newOperation(
   name: Pick<Operation, "book" | "id" | "kind" | "paymentReference">,
   gatewayCode: string,
@@ -96,7 +96,7 @@ function newOperation(
   };
 }
 
-/** The end of the lease of a call that is planned now: the call is over by then, or is not made. */
+/** When the lease of a call planned now ends: the call is over by then, or is not made. */
 export function callUntil(acquirer: Acquirer, realNow: Micros): Micros {
   assert(acquirer.calls, `${acquirer.code} takes no calls`);
   return realNow + (acquirer.calls.deadlineMs + MARGIN_MS) * MS;
@@ -110,7 +110,7 @@ export function mayCall({ dueAt }: Pick<Operation, "dueAt">, deadlineMs: number,
   return dueAt !== undefined && now + deadlineMs * MS <= dueAt;
 }
 
-/** The operation as it is when `acquirer` is called next, by whoever holds the request. */
+/** The operation for a call to `acquirer` that its caller makes now, under a new attempt and lease. */
 export function nextCall(operation: Operation, acquirer: Acquirer, realNow: Micros): Operation {
   return {
     ...operation,

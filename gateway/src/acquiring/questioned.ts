@@ -14,7 +14,7 @@ export function isQuestioned(payment: Payment, operation: Operation | undefined)
   return payment.status === "processing" && operation?.review === "asked";
 }
 
-/** The operation after its acquirer has said how the payment stands: the question is kept until it is judged, or there is none any more. */
+/** The operation after its acquirer reported a standing: `review` is `asked` while the acquirer asks for a judgement and can take one. */
 export function questioned(operation: Operation, standing: Standing, acquirer: Acquirer | undefined): Operation {
   const asks =
     standing.status === "processing" && standing.isQuestioned === true && acquirer?.calls?.judge !== undefined;
@@ -23,8 +23,8 @@ export function questioned(operation: Operation, standing: Standing, acquirer: A
 }
 
 /**
- * Judges a payment that its acquirer questions: the acquirer is told as soon as a worker comes by, and its answer decides. Throws
- * PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE (nobody asks, or it is judged already).
+ * Judges a payment that its acquirer questions. A worker tells the acquirer when it next polls, and the acquirer's answer decides. Throws
+ * PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE (the acquirer asks for no judgement, or has one already).
  */
 export function judgeQuestioned(owner: BookOwner, reference: string, judgement: Judgement): Command<Payment> {
   const { book } = owner;

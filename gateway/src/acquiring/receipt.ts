@@ -14,9 +14,9 @@ export interface KeptReceipt {
   paymentReference: string;
   amountMinor: Minor;
   currency: string;
-  /** What the acquirer kept of it, where it said so. */
+  /** The fee that the acquirer kept; undefined when it reported none. */
   feeMinor?: Minor | undefined;
-  /** applied: it paid its payment. unapplied: nothing awaits it. returned, credited: what an operator decided then. */
+  /** applied: paid its payment. unapplied: no payment awaited the money. returned, credited: an operator's decision on unapplied money. */
   status: ReceiptStatus;
   receivedAt: Micros;
   decidedAt: Micros | undefined;

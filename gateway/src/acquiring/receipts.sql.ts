@@ -37,7 +37,7 @@ const birthColumns = {
   received_at: ["timestamptz", (receipt: KeptReceipt) => sqlTime(receipt.receivedAt)],
 } as const satisfies Columns<KeptReceipt>;
 
-/** Receipts by the acquirer's own identity of the transaction. Loading locks them. */
+/** Receipts by the acquirer's transaction id. Loading locks them. */
 export const receipts: Table<ReceiptKey, KeptReceipt> = {
   name: "receipts",
   keyText: ({ book, gatewayCode, transactionId }) => `${bookKey(book)}/${gatewayCode}/${transactionId}`,
@@ -53,7 +53,7 @@ export const receipts: Table<ReceiptKey, KeptReceipt> = {
   update: bulkUpdate<KeptReceipt>("receipts", keyColumns, stateColumns),
 };
 
-/** Which settlement batch a credited receipt is in. */
+/** Marks credited receipts with their settlement batch. */
 export const receiptBatches = batchMarks(
   "receipt batches",
   bulkUpdate<BatchMark>("receipts", { ...bookColumns, receipt_id: ["uuid", (mark) => uuidOf(mark.id)] }, markColumns),
@@ -75,7 +75,7 @@ export function receiptOfRow(row: Row): KeptReceipt {
   };
 }
 
-/** One that waits for a decision, whoever's it is. */
+/** An unapplied receipt, of any merchant. */
 export function selectUnapplied(uuid: string): Statement {
   return {
     name: "select unapplied receipt",
@@ -84,7 +84,7 @@ export function selectUnapplied(uuid: string): Statement {
   };
 }
 
-/** Receipts of one status, of all merchants, oldest first: a page; or one of them. */
+/** A page of all merchants' receipts, oldest first, of one status if asked; or the one with this `uuid`. At most `limit` + 1 rows. */
 export function selectReceipts(
   filter: { uuid: string | undefined; status: ReceiptStatus | undefined },
   after: string | undefined,

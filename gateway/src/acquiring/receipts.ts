@@ -1,4 +1,4 @@
-// What an operator decides about money that no payment awaited: it goes back to the payer, or to the merchant.
+// An operator's decision about money that no payment awaited: it goes back to the payer, or to the merchant.
 import { bookCommand } from "../commands/command-context.ts";
 import { Fault } from "../ground/fault.ts";
 import { type Posting, unappliedCreditPostings, unappliedReturnPostings } from "../ledger/journal.ts";
@@ -11,7 +11,7 @@ import { receipts } from "./receipts.sql.ts";
 
 export type ReceiptDecision = "returned" | "credited";
 
-/** Decides about one receipt. Answers it; throws OBJECT_NOT_FOUND, PAYMENT_NOT_PAYABLE (it is not unapplied any more). */
+/** Applies the decision and gives the receipt. Throws OBJECT_NOT_FOUND, PAYMENT_NOT_PAYABLE (the receipt is no longer unapplied). */
 export function decideReceipt(
   merchant: Merchant,
   receipt: KeptReceipt,

@@ -1,5 +1,4 @@
-// Refunds that an acquirer carries out: it is called after the commit, and its answer or notification completes the refund, whenever it
-// comes.
+// Refunds at an acquirer: the acquirer is called after the commit, and its answer or a later notification completes the refund.
 import type { Refunded, RefundRequest } from "../acquirers/acquirer.ts";
 import { type Operation, operationKey, withProviderIds } from "./operation.ts";
 import { operationOfRow, operations, selectOperation } from "./operations.sql.ts";
@@ -19,20 +18,20 @@ import { need } from "../store/working-set.ts";
 import { refundOfRow, refunds, selectRefund } from "../refunds/refunds.sql.ts";
 import { complete, completionNeeds } from "../refunds/refunds.ts";
 
-/** The outcome of a call or an inquiry. `unreached`, `refused`, `absent`: certainly not done under this operation key. */
+/** The outcome of a call or an inquiry. `unreached`, `refused`, `absent`: the refund was certainly not made under this operation key. */
 export type RefundResult = { said?: Said | undefined } & (
   | ({ kind: "known" } & Refunded)
   | { kind: "refused" | "absent" | "unreached" | "unknown" }
 );
 
-/** An acquirer that refuses this often, over about a minute, will not do it: the funds go back to the merchant. */
+/** After this many refusals, over about a minute, the refund fails: the funds go back to the merchant. */
 const REFUSALS_MAX = 6;
-/** And so they do when it could not be reached, or knew of nothing, so often: after about a week. */
+/** The refund also fails after this many attempts, about a week, when the acquirer was not reached or does not know the refund. */
 const ATTEMPTS_KEPT_MAX = 1_000;
 
 /**
- * Commits what is known of a refund's operation. A notification that comes again changes nothing. A reconciliation exception is recorded,
- * and answered. Throws REFUND_NOT_FOUND.
+ * Commits the result of a call, an inquiry or a notification about a refund. A repeated notification changes nothing. Gives the kind of a
+ * reconciliation exception that was recorded. Throws REFUND_NOT_FOUND.
  */
 export function concludeRefund(
   merchant: Merchant,
@@ -61,7 +60,7 @@ export function concludeRefund(
         const operation = own ? withProviderIds(found, result.providerIds) : found;
         const done = { ...operation, attempt, step: "done" as const, dueAt: undefined };
         if (outcome === "succeeded" && refund.status === "pending") {
-          // Whichever attempt it was: the payer has the money, and must not get it twice.
+          // This holds for any attempt: the payer has the money, and must not get it twice.
           complete(context, key, outcome);
           set.update(operations, done);
           return undefined;
@@ -72,7 +71,7 @@ export function concludeRefund(
           recordException(context, operation, attempt, kind);
           return kind;
         }
-        // Banks send money back days later: the payer does not have it, and the merchant neither.
+        // Banks send money back days later: then neither the payer nor the merchant has it.
         if (outcome === "failed" && refund.status === "succeeded" && operation.attempt === attempt) {
           recordException(context, operation, attempt, "refund_undone");
           set.update(operations, done);
@@ -100,7 +99,7 @@ export function concludeRefund(
   );
 }
 
-/** What was certainly not done is requested again, under another operation key; about everything else a worker inquires. */
+/** A refund that was certainly not made is requested again under another operation key; in every other case a worker inquires. */
 function nextStep(
   { kind }: RefundResult,
   { attempt, providerIds }: Operation,
@@ -110,7 +109,7 @@ function nextStep(
   return { step: "planned", attempt: attempt + 1, providerIds: undefined };
 }
 
-/** Goes on with an operation on a refund: makes the call, or inquires. */
+/** Calls the acquirer for a refund, or inquires about it, and commits the result. */
 export async function performRefund(parts: AcquiringParts, operation: Operation): Promise<void> {
   const { database, directory, lanes, log } = parts;
   const { book, id, paymentReference } = operation;
@@ -140,7 +139,7 @@ export async function performRefund(parts: AcquiringParts, operation: Operation)
   if (exception) logException(log, operation, exception);
 }
 
-/** Makes the call of an operation that is `calling`, while its lease lasts; inquires otherwise. */
+/** Calls the acquirer for an operation that is `calling`, while its lease lasts; inquires for any other. */
 export async function callOrInquire(
   parts: Pick<AcquiringParts, "acquirer"> & CallParts,
   operation: Operation,

@@ -1,4 +1,4 @@
-// All SQL of stray messages: what an acquirer proved to have sent, and what could not be taken. They move nothing, and wait to be looked at.
+// All SQL of stray messages: messages that prove to come from an acquirer but could not be taken. They move nothing, and wait for a person.
 import type { Report, Words } from "../acquirers/acquirer.ts";
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
@@ -6,21 +6,21 @@ import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 import { WORDS_LENGTH_MAX } from "./words.ts";
 
-/** Beside what a report can come to: it is about an attempt that was given up; it is no report that can be read. */
+/** Two outcomes of a report; earlier attempt: the report's attempt was given up; unreadable: the message could not be parsed. */
 export const strayReasons = ["unknown operation", "refused", "earlier attempt", "unreadable"] as const;
 
 export interface Stray {
   gatewayCode: string;
   reason: (typeof strayReasons)[number];
-  /** As the acquirer named it; empty where it cannot be read. */
+  /** The operation key or account number in the message; empty where the message cannot be read. */
   operationKey: string;
-  /** Undefined where it cannot be read. */
+  /** Undefined where the message cannot be read. */
   kind: Report["kind"] | undefined;
   words: Words | undefined;
 }
 
 export interface KeptStray extends Stray {
-  /** How often the same was said. */
+  /** How often the same message came. */
   times: number;
   firstAt: Micros;
   lastAt: Micros;
@@ -28,7 +28,7 @@ export interface KeptStray extends Stray {
 
 const KEPT_SECONDS = 400 * 86_400;
 
-/** Keeps a message; the same one again is counted. */
+/** Keeps a message; a repetition of a kept message is only counted. */
 export function keepStray({ gatewayCode, reason, operationKey, kind, words }: Stray, realNow: Micros): Statement {
   const text = words?.text.slice(0, WORDS_LENGTH_MAX).replaceAll("\0", "\ufffd") ?? null;
   const key = operationKey.slice(0, 64).replaceAll("\0", "\ufffd");
@@ -51,7 +51,7 @@ on conflict (gateway_code, digest) do update set times = stray_messages.times + 
   };
 }
 
-/** The newest strays of an acquirer. */
+/** Strays of an acquirer, newest first. */
 export function selectStrays(gatewayCode: string, limit: number): Statement {
   return {
     name: "select stray messages",
@@ -78,10 +78,10 @@ export function strayOfRow(row: Row): KeptStray {
   };
 }
 
-/** An acquirer whose account other programs use, too, may tell us of all that they do: the newest are enough. */
+/** Newest strays kept for each acquirer. An account shared with other programs may bring reports of their payments, too. */
 const KEPT_MAX = 10_000;
 
-/** Deletes strays that were kept long enough, and the oldest of an acquirer that has too many; a step of each. */
+/** Deletes strays that are too old, and the oldest strays of an acquirer that has too many; up to `STEP` rows each. */
 export function expiredStrays(realNow: Micros): Statement[] {
   return [forgetOld(realNow), forgetSurplus()];
 }

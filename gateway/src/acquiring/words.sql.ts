@@ -1,4 +1,4 @@
-// All SQL of what acquirers and we said to each other. Rows are only appended, under the lock of their operation.
+// All SQL of the messages exchanged with acquirers. Rows are only appended, under the lock of their operation.
 import { SECOND, sqlTime, type Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
@@ -7,9 +7,9 @@ import { type Columns, type Table, arraysOf, rowsOf } from "../store/table.ts";
 import { STEP } from "../store/retention.ts";
 import type { KeptWords } from "./words.ts";
 
-/** Of each kind of call an operation keeps no more than this: an acquirer that says something new each time fills no disk, and hides no other kind. */
+/** Messages kept by operation and kind of call: messages that always differ must not fill the disk or hide other kinds. */
 const KEPT_MAX = 50;
-/** How long words are kept: longer than any dispute runs. */
+/** How long messages are kept: longer than any dispute runs. */
 const KEPT_SECONDS = 400 * 86_400;
 
 type WordsKey = Pick<KeptWords, "book" | "operationId" | "digest">;
@@ -42,7 +42,7 @@ where (
 ) < ${KEPT_MAX}
 on conflict do nothing`;
 
-/** Words by what they say. They are never read by a command. */
+/** Messages by operation and digest. Commands only insert them, so there is no `load`. */
 export const acquirerWords: Table<WordsKey, KeptWords> = {
   name: "acquirer words",
   keyText: (key) => `${bookKey(key.book)}/${key.operationId}/${key.digest.toString("hex")}`,
@@ -50,7 +50,7 @@ export const acquirerWords: Table<WordsKey, KeptWords> = {
   insert: (values) => ({ name: "insert acquirer words", text: insert, values: arraysOf(columns, values) }),
 };
 
-/** What was said about a payment and its refunds, the newest first. */
+/** The messages about a payment and its refunds, newest first. */
 export function selectWords(book: Book, paymentReference: string, limit: number): Statement {
   return {
     name: "select acquirer words",
@@ -63,7 +63,7 @@ limit $4::integer`,
   };
 }
 
-/** Words as they are read, of a payment that the reader knows. */
+/** A message as it is read for one payment, without columns that the reader knows. */
 export type ReadWords = Omit<KeptWords, "book" | "paymentReference" | "digest">;
 
 export function wordsOfRow(row: Row): ReadWords {
@@ -81,7 +81,7 @@ export function wordsOfRow(row: Row): ReadWords {
   };
 }
 
-/** Deletes words that were kept long enough, a step of them. */
+/** Deletes messages that are too old, up to `STEP` rows. */
 export function expiredWords(realNow: Micros): Statement {
   return {
     name: "forget acquirer words",

@@ -1,11 +1,11 @@
-// What acquirers and we said to each other about an operation, kept for people: without secrets and without what names a person.
+// The messages exchanged with an acquirer about an operation, kept for people to read: without secrets and personal data.
 import type { Words } from "../acquirers/acquirer.ts";
 import type { Micros } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Operation } from "./operation.ts";
 
-/** During which of our calls something is said; `report` for a message of the acquirer. */
+/** The call during which a message was exchanged; `report` for a message that the acquirer sent by itself. */
 export const saidDuring = [
   "open",
   "ask",
@@ -18,7 +18,7 @@ export const saidDuring = [
 ] as const;
 export type SaidDuring = (typeof saidDuring)[number];
 
-/** What was said during one call, or by one message. */
+/** The messages of one call, or one message that the acquirer sent by itself. */
 export interface Said {
   call: SaidDuring;
   words: readonly Words[];
@@ -33,7 +33,7 @@ export interface KeptWords extends Words {
   attempt: number;
   call: SaidDuring;
   saidAt: Micros;
-  /** Equal for the same words of the same call, whenever they are said. */
+  /** Hash without the time: the same message of the same call has the same digest whenever it is exchanged. */
   digest: Buffer;
 }
 
@@ -41,5 +41,5 @@ export function digestOfWords({ attempt, call, about, status, text }: Omit<KeptW
   return sha256(JSON.stringify([attempt, call, about, status ?? null, text]));
 }
 
-/** Longer words are cut: nobody reads on, and what decides stands at the beginning. */
+/** Longer messages are cut to this many characters: people read no further, and what decides stands at the beginning. */
 export const WORDS_LENGTH_MAX = 8_192;

@@ -1,4 +1,4 @@
-// The worker that loses disputes which nobody answered by their book's clock.
+// Dispute expiry: the worker that loses disputes which got no evidence in time, by their book's clock.
 import type { Clock } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
@@ -19,7 +19,7 @@ export interface DisputeExpiryParts {
   log: Log;
 }
 
-/** Loses what is overdue, of one book or of all, in rounds until nothing is left. Any number of processes may do it. */
+/** Loses all overdue disputes, of one book or of all, in rounds until none is left. Any number of processes may run it. */
 export async function loseOverdue(parts: DisputeExpiryParts, book?: Book): Promise<void> {
   while ((await loseSome(parts, book)) === SWEEP_MAX);
 }

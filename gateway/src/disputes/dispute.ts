@@ -1,4 +1,4 @@
-// A dispute as the house knows it, how it may move, and as it is shown.
+// A dispute, its transitions, and its shape in the API.
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
@@ -17,7 +17,7 @@ export type DisputeReason = (typeof disputeReasons)[number];
 export const outcomes = ["won", "lost", "withdrawn"] as const;
 export type DisputeOutcome = (typeof outcomes)[number];
 
-/** How a dispute may move, as data; the database holds the same list. */
+/** The transitions of a dispute, as data; the database holds the same list. */
 export const disputeTransitions: Readonly<Record<DisputeStatus, readonly DisputeStatus[]>> = {
   needs_response: ["under_review", "won", "lost", "withdrawn"],
   under_review: ["won", "lost", "withdrawn"],
@@ -39,24 +39,24 @@ export interface Dispute {
   resolvedAt: Micros | undefined;
 }
 
-/** What a merchant writes to a dispute. */
+/** The texts of a merchant's evidence. */
 export interface EvidenceText {
   statement: string;
-  /** Who delivered, and under which number. */
+  /** The carrier; `trackingNumber` is the number of its delivery. */
   carrier?: string | undefined;
   trackingNumber?: string | undefined;
   /** YYYY-MM-DD */
   deliveredOn?: string | undefined;
 }
 
-/** A file that came with the statement in one piece: how operators hand evidence in. */
+/** A file submitted together with the statement, as operators do. */
 export interface InlineFile {
   name: string;
   media_type: string;
   content_base64: string;
 }
 
-/** A file that was brought before, and is kept in pieces. */
+/** A file that was uploaded before, and is kept in pieces. */
 export interface KeptFile {
   file_id: string;
   name: string;
@@ -71,12 +71,12 @@ export interface Evidence extends EvidenceText {
   submittedAt: Micros;
 }
 
-/** True while the merchant may say something to it, by the book's time. */
+/** True while the merchant may submit evidence, by the book's time. */
 export function awaitsEvidence({ status, evidenceDueAt }: Dispute, now: Micros): boolean {
   return status === "needs_response" && now < evidenceDueAt;
 }
 
-/** Interface 2.6: in lists, and the data of dispute events. */
+/** Interface 2.6: a dispute in lists, and as the data of dispute events. */
 export function disputeView(dispute: Dispute): Record<string, unknown> {
   const resolved = !isRunning(dispute.status);
   return {

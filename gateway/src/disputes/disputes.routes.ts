@@ -1,4 +1,4 @@
-// The HTTP of disputes: the list of section 4.10, and the sandbox's way to open and decide one.
+// HTTP routes of disputes: the list of section 4.10, and the sandbox's endpoints that open and decide a dispute.
 import type { z } from "zod";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -106,14 +106,14 @@ export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
   ];
 }
 
-/** A dispute of the merchant, or undefined. */
+/** A dispute of the merchant in either environment; undefined when there is none. */
 export async function readDispute(database: Database, merchantId: string, uuid: string): Promise<Dispute | undefined> {
   if (!isId("dispute", uuid)) return undefined;
   const [row] = await database.query(selectDispute(merchantId, uuid));
   return row && disputeOfRow(row);
 }
 
-/** A page of a book's list. `query` has passed `disputesQuerySchema`. */
+/** A page of a book's disputes. `query` has passed `disputesQuerySchema`. */
 export async function listDisputes(
   database: Database,
   book: Book,

@@ -1,4 +1,4 @@
-// The shapes of disputes on the wire.
+// The shapes of disputes in the API.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import {
@@ -28,7 +28,7 @@ export const disputeReason = z
   .meta({ id: "DisputeReason", description: "Why the payer contests the payment." });
 export const disputeOutcome = z.enum(outcomes).meta({ id: "DisputeOutcome", description: "How it was decided." });
 
-/** Also the data of dispute events. */
+/** A dispute, also as the data of dispute events. */
 export const disputeSchema = z
   .strictObject({
     uuid: identity("dispute"),
@@ -87,5 +87,5 @@ export const resolveDisputeSchema = z
   .strictObject({ outcome: disputeOutcome })
   .meta({ id: "ResolveDispute", examples: [{ outcome: "won" }] });
 
-/** The dispute that a path names. */
+/** Path parameter of a dispute. */
 export const disputeParams = { uuid: inPath("dispute", "DisputeUuid", "`uuid` of the dispute.") };

@@ -35,7 +35,7 @@ const birthColumns = {
   opened_at: ["timestamptz", (dispute: Dispute) => sqlTime(dispute.openedAt)],
 } as const satisfies Columns<Dispute>;
 
-/** Disputes by identity. Loading locks them. */
+/** Disputes by id. Loading locks them. */
 export const disputes: Table<DisputeRef, Dispute> = {
   name: "disputes",
   keyText: disputeKeyText,
@@ -46,7 +46,7 @@ export const disputes: Table<DisputeRef, Dispute> = {
   update: bulkUpdate<Dispute>("disputes", disputeKeyColumns, stateColumns),
 };
 
-/** What a merchant writes, as it is kept in a draft and in what is handed in. */
+/** Columns of the merchant's texts, the same in drafts and in submitted evidence. */
 export const evidenceTextColumns = {
   statement: ["text", (given: EvidenceText) => given.statement],
   carrier: ["text", (given: EvidenceText) => given.carrier],
@@ -54,7 +54,7 @@ export const evidenceTextColumns = {
   delivered_on: ["date", (given: EvidenceText) => given.deliveredOn],
 } as const satisfies Columns<EvidenceText>;
 
-/** What merchants said, once for each dispute. */
+/** Submitted evidence, at most once for each dispute. */
 export const evidence: Table<DisputeRef, Evidence> = {
   name: "dispute evidence",
   keyText: disputeKeyText,
@@ -94,7 +94,7 @@ export function evidenceOfRow(row: Row): Evidence {
   };
 }
 
-// The database knows files by their uuid.
+// The database stores the ids of files as uuids.
 const fileToRow = (file: Evidence["files"][number]): Evidence["files"][number] =>
   "file_id" in file ? { ...file, file_id: uuidOf(file.file_id) } : file;
 const fileOfRow = (file: Evidence["files"][number]): Evidence["files"][number] =>
@@ -109,7 +109,7 @@ export function evidenceTextOfRow(row: Row): EvidenceText {
   };
 }
 
-/** What was said to a dispute; no row when nothing was. */
+/** The evidence of a dispute; no row when none was submitted. */
 export function selectEvidence(book: Book, uuid: string): Statement {
   return {
     name: "select dispute evidence",
@@ -120,7 +120,7 @@ where merchant_id = $1::uuid and environment = $2::environment and dispute_id = 
   };
 }
 
-/** One dispute of a merchant in whichever environment. */
+/** One dispute of a merchant, in either environment. */
 export function selectDispute(merchantId: string, uuid: string): Statement {
   return {
     name: "select dispute",
@@ -139,7 +139,7 @@ export interface DisputeFilter {
   limit: number;
 }
 
-/** A page of disputes, newest first, and one more than `limit`. */
+/** A page of disputes, newest first, with one row more than `limit` to tell whether another page follows. */
 export function selectDisputes({ book, status, paymentReference, after, limit }: DisputeFilter): Statement {
   return {
     name: "select disputes",
@@ -162,7 +162,7 @@ limit $6::integer`,
   };
 }
 
-/** Disputes of our own whose evidence is overdue by their book's clock, of one book or of all. */
+/** Disputes without an acquirer whose evidence is overdue by their book's clock, of one book or of all. */
 export function selectUnanswered(realNow: Micros, limit: number, book?: Book): Statement {
   return {
     name: "select unanswered disputes",
@@ -188,7 +188,7 @@ limit $2::integer`,
   };
 }
 
-/** Which settlement batch a dispute is in. */
+/** Marks disputes with their settlement batch. */
 export const disputeBatches = batchMarks(
   "dispute batches",
   bulkUpdate<BatchMark>("disputes", { ...bookColumns, dispute_id: ["uuid", (mark) => uuidOf(mark.id)] }, markColumns),

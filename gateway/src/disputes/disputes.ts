@@ -25,13 +25,13 @@ import {
 } from "./dispute.ts";
 import { disputes, evidence } from "./disputes.sql.ts";
 
-/** A week of the book's clock to answer in. */
+/** Time to submit evidence, by the book's clock: a week. */
 const EVIDENCE_TIME: Micros = 7 * 24 * 3600 * SECOND;
 const EVIDENCE_TIME_MAX: Micros = 366 * 24 * 3600 * SECOND;
 
 /**
- * Opens a dispute over what of the payment is not refunded, or part of it. Throws PAYMENT_NOT_FOUND,
- * ENVIRONMENT_MISMATCH, PAYMENT_NOT_REFUNDABLE (never paid, wholly refunded, in a dispute or lost one), INVALID_AMOUNT.
+ * Opens a dispute over the part of a payment that is not refunded, or over less. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH,
+ * PAYMENT_NOT_REFUNDABLE (never paid, wholly refunded, in a dispute or lost in one), INVALID_AMOUNT.
  */
 export function openDispute(
   owner: BookOwner,
@@ -53,20 +53,20 @@ export function openDispute(
   });
 }
 
-/** Whether a dispute may be opened now: it was paid, none is running, and none was lost. */
+/** Whether a dispute may be opened now: the payment was paid, no dispute is running, and none was lost. */
 export function isContestable({ status, disputeStatus }: Payment): boolean {
   const paid = status === "succeeded" || status === "partially_refunded";
   return paid && !isRunning(disputeStatus) && disputeStatus !== "lost";
 }
 
-/** What of a payment is not refunded, and may be contested. */
+/** The part of a payment that may be contested, in minor units: what is not refunded, and not about to be. */
 export function contestableMinor({ amountMinor, refundedMinor, refundPendingMinor }: Payment): Minor {
   return amountMinor - refundedMinor - refundPendingMinor;
 }
 
 /**
- * Opens a dispute inside a command. The payment must be contestable, and the amount within what is. Without `evidenceDueAt`, in the book's
- * time, the merchant has a week.
+ * Opens a dispute inside a command. The payment must be contestable, and the amount at most the contestable part. `evidenceDueAt` is in the
+ * book's time; without it the merchant has a week.
  */
 export function contest(
   context: CommandContext,
@@ -93,13 +93,10 @@ export function contest(
   return dispute;
 }
 
-/** Identifies a dispute for a command: its payment must be known beforehand, so that both rows can be locked. */
+/** Identifies a dispute for a command. The payment must be known beforehand, so that both rows can be locked. */
 export interface DisputeKey {
   uuid: string;
-  /**
-   * Undefined when there is no such dispute: the command then throws OBJECT_NOT_FOUND. Of one in the other environment it
-   * throws ENVIRONMENT_MISMATCH.
-   */
+  /** Undefined for an unknown dispute: the command then throws OBJECT_NOT_FOUND. A dispute of the other environment: ENVIRONMENT_MISMATCH. */
   paymentReference: string | undefined;
 }
 
@@ -112,7 +109,7 @@ export function disputeNeeds(book: Book, { uuid, paymentReference }: DisputeKey)
   ];
 }
 
-/** The dispute of a key. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH. */
+/** Finds the dispute. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH. */
 export function findDispute({ set, book }: CommandContext, key: DisputeKey): Dispute {
   if (key.paymentReference === undefined) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
   const dispute = set.get(disputes, { book, uuid: key.uuid });
@@ -144,7 +141,7 @@ export function resolve(context: CommandContext, dispute: Dispute, outcome: Disp
   return resolved;
 }
 
-/** Takes the merchant's evidence, once, before its due time. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
+/** Submits a merchant's evidence, once, before it is due. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
 export function submitEvidence(
   owner: BookOwner,
   key: DisputeKey,
@@ -157,7 +154,7 @@ export function submitEvidence(
   });
 }
 
-/** The dispute of a key while its merchant may still say something. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
+/** Finds a dispute that still awaits evidence. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
 export function findAwaiting(context: CommandContext, key: DisputeKey): Dispute {
   const dispute = findDispute(context, key);
   if (awaitsEvidence(dispute, context.now)) return dispute;
@@ -167,7 +164,7 @@ export function findAwaiting(context: CommandContext, key: DisputeKey): Dispute 
   throw new Fault("DISPUTE_RESOLVED", { details: { status }, ...(message === undefined ? {} : { message }) });
 }
 
-/** What was said to a dispute becomes what is looked at. */
+/** Stores the evidence and moves the dispute to `under_review`. */
 export function handIn(
   context: CommandContext,
   dispute: Dispute,
@@ -184,8 +181,8 @@ export function handIn(
 }
 
 /**
- * Gives the merchant more time, or what the scheme allows now: the evidence is due at another moment, which is to come. Throws
- * OBJECT_NOT_FOUND, DISPUTE_RESOLVED, VALIDATION_ERROR.
+ * Moves the time when evidence is due, to a future time at most a year ahead. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED,
+ * VALIDATION_ERROR.
  */
 export function moveEvidenceDue(owner: BookOwner, key: DisputeKey, evidenceDueAt: Micros): Command<Dispute> {
   return bookCommand(owner, {
@@ -208,7 +205,7 @@ export function moveEvidenceDue(owner: BookOwner, key: DisputeKey, evidenceDueAt
   });
 }
 
-/** Loses a dispute that nobody answered in time; does nothing when something else happened first. */
+/** Loses a dispute that got no evidence in time. Gives false, and does nothing, when the dispute has changed meanwhile. */
 export function loseUnanswered(owner: BookOwner, key: DisputeKey): Command<boolean> {
   return bookCommand(owner, {
     name: "lose unanswered dispute",
@@ -222,7 +219,7 @@ export function loseUnanswered(owner: BookOwner, key: DisputeKey): Command<boole
   });
 }
 
-/** A journal in the payment's group; the dispute and what happened to it make it happen once. */
+/** Posts a journal in the payment's group. The operation key of kind and dispute makes it happen once. */
 function record({ post }: CommandContext, dispute: Dispute, kind: string, postings: Posting[]): void {
   post({ groupId: dispute.paymentReference, kind, operationKey: `${kind}:${dispute.uuid}`, postings });
 }

@@ -1,12 +1,12 @@
-// What is asked of a merchant when a payer contests a payment: by the payer's reason.
+// The evidence that a merchant is asked for, by the payer's reason for the dispute.
 import type { DisputeReason } from "./dispute.ts";
 
 export interface Asked {
-  /** What the payer says, in a sentence. */
+  /** The payer's claim, in a sentence. */
   claim: string;
-  /** What convinces whoever decides, the best first. */
+  /** Evidence that convinces the person who decides the dispute, the best first. */
   helpful: readonly string[];
-  /** Whether it matters how it was delivered. */
+  /** Whether to ask for the carrier, the tracking number and the day of delivery. */
   asksDelivery: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Files of evidence on their way in and out: in pieces, so that a few hundred kilobytes of each are in memory, whatever its size.
+// Uploads and downloads of evidence files: in pieces, so that memory holds a few hundred kilobytes of a file, whatever its size.
 import { createHash } from "node:crypto";
 import type { BookOwner } from "../commands/command-context.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
@@ -20,12 +20,12 @@ import {
   selectPiece,
 } from "./evidence.sql.ts";
 
-/** The database holds the same size. */
+/** The size of a piece; a check of the database has the same limit. */
 export const PIECE_BYTES = 256 * 1024;
 
-/** Uploads at once in this process: each holds less than a megabyte. */
+/** Uploads at the same time in this process; each takes less than a megabyte of memory. */
 const UPLOADS_MAX = 32;
-/** Of one merchant; and once half of all are taken, so that a few who send slowly leave room for the others. */
+/** Uploads of one merchant at the same time; fewer once half of UPLOADS_MAX are taken, so that slow senders leave room for others. */
 const MERCHANT_UPLOADS_MAX = 10;
 const MERCHANT_UPLOADS_BUSY_MAX = 2;
 
@@ -37,12 +37,12 @@ export interface EvidenceFilesParts {
 
 export interface Upload {
   name: string;
-  /** What the client said beforehand. */
+  /** The size that the client announced. */
   sizeBytes: number;
   body: AsyncIterable<Buffer>;
 }
 
-/** The bytes of a file that is kept, piece by piece. */
+/** Reads the bytes of a kept file, piece by piece. */
 export async function* readPieces(
   database: Pick<Database, "query">,
   { book, uuid }: { book: Book; uuid: string },
@@ -65,8 +65,9 @@ export class EvidenceFiles {
   }
 
   /**
-   * Takes a file in. Nobody sees it before all of it is here and was judged; what is refused leaves nothing behind. Throws OBJECT_NOT_FOUND,
-   * ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED, PAYLOAD_TOO_LARGE, VALIDATION_ERROR, RATE_LIMITED (too many uploads at once), and what the body does.
+   * Receives a file. It is invisible until it is complete and has passed inspection; a rejected file leaves nothing behind. Throws
+   * OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED, PAYLOAD_TOO_LARGE, VALIDATION_ERROR, RATE_LIMITED (too many uploads at once), and
+   * the errors of the body's stream.
    */
   async receive(owner: BookOwner, key: DisputeKey, upload: Upload): Promise<EvidenceFile> {
     const { lanes } = this.parts;
@@ -86,21 +87,21 @@ export class EvidenceFiles {
     }
   }
 
-  /** Takes a file back. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
+  /** Removes a file and its bytes. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
   async remove(owner: BookOwner, key: DisputeKey, fileId: string): Promise<void> {
     const { lanes, database } = this.parts;
     const file = await lanes.move(owner.book.merchantId, removeFile(owner, key, fileId));
     await database.query(deletePieces(file));
   }
 
-  /** A file that is kept, or undefined. */
+  /** A kept file; undefined when there is none. */
   async find(book: Book, uuid: string, fileId: string): Promise<EvidenceFile | undefined> {
     if (!isId("dispute", uuid) || !isId("file", fileId)) return undefined;
     const [row] = await this.parts.database.query(selectKeptFile({ book, uuid, fileId }));
     return row && fileOfRow(row);
   }
 
-  /** The bytes of a file that is kept, piece by piece. */
+  /** See `readPieces`. */
   read(book: Book, uuid: string, file: KeptFile): AsyncGenerator<Buffer> {
     return readPieces(this.parts.database, { book, uuid }, file);
   }
@@ -123,7 +124,7 @@ export class EvidenceFiles {
     };
   }
 
-  /** Writes the body in pieces, each looked at before it is written. */
+  /** Writes the body in pieces, and inspects each piece before it is written. */
   private async store(file: EvidenceFile, body: AsyncIterable<Buffer>) {
     const { database } = this.parts;
     const inspection = new Inspection();
@@ -153,7 +154,7 @@ export class EvidenceFiles {
     return { mediaType: inspection.end(), sha256: digest.digest() };
   }
 
-  /** What was refused goes at once. Where that fails, the sweep of unfinished files does it later. */
+  /** Deletes a rejected file at once. If that fails, the sweep of unfinished files deletes it later. */
   private async discard(owner: BookOwner, key: DisputeKey, file: EvidenceFile): Promise<void> {
     try {
       await this.remove(owner, key, file.fileId);

@@ -1,4 +1,4 @@
-// Evidence as it is gathered, before it is handed in: the draft, the files, and the handing in. Pure commands for the lanes.
+// Evidence before its submission: the draft, the files, and the submission itself. Pure commands for the lanes.
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -10,7 +10,7 @@ import { type DisputeKey, disputeNeeds, findAwaiting, findDispute, handIn } from
 import type { MediaType } from "./evidence-inspection.ts";
 import { type EvidenceDraft, type EvidenceFile, evidenceDrafts, evidenceFiles, fileLists } from "./evidence.sql.ts";
 
-/** The database holds the same limits. */
+/** The limits of a dispute's files; checks of the database hold the same ones. */
 export const FILES_MAX = 10;
 export const FILE_BYTES_MAX = 10 * 1024 * 1024;
 export const FILES_BYTES_MAX = 50 * 1024 * 1024;
@@ -24,7 +24,7 @@ function gatheringNeeds(book: Book, key: DisputeKey): Need[] {
   ];
 }
 
-/** Keeps what the merchant has written so far. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
+/** Saves the draft. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
 export function saveDraft(owner: BookOwner, key: DisputeKey, text: EvidenceText): Command<EvidenceDraft> {
   const { book } = owner;
   return bookCommand(owner, {
@@ -42,8 +42,8 @@ export function saveDraft(owner: BookOwner, key: DisputeKey, text: EvidenceText)
 }
 
 /**
- * Makes room for a file that is about to arrive. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED; PAYLOAD_TOO_LARGE for a file
- * beyond 10 MiB or files beyond 50 MiB together; VALIDATION_ERROR for an empty one, and for one after ten.
+ * Reserves a slot for a file that is about to arrive. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED; PAYLOAD_TOO_LARGE for a
+ * file beyond 10 MiB or files beyond 50 MiB together; VALIDATION_ERROR for an empty file, and for an eleventh one.
  */
 export function beginFile(
   owner: BookOwner,
@@ -93,8 +93,8 @@ export function beginFile(
 }
 
 /**
- * Keeps a file that is whole and was judged. Throws OBJECT_NOT_FOUND when it was removed meanwhile, ENVIRONMENT_MISMATCH; DISPUTE_RESOLVED when
- * it came too late.
+ * Keeps a file that has arrived and passed inspection. Throws OBJECT_NOT_FOUND when the file was removed meanwhile, ENVIRONMENT_MISMATCH;
+ * DISPUTE_RESOLVED when the file came too late.
  */
 export function keepFile(
   owner: BookOwner,
@@ -111,8 +111,8 @@ export function keepFile(
 }
 
 /**
- * Takes a file back: one that arrives, whatever became of the dispute; one that is kept, while evidence is awaited. Throws OBJECT_NOT_FOUND,
- * ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED.
+ * Removes a file: at any time while it arrives, and while evidence is awaited once it is kept. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH,
+ * DISPUTE_RESOLVED.
  */
 export function removeFile(owner: BookOwner, key: DisputeKey, fileId: string): Command<EvidenceFile> {
   return changeFile(owner, key, fileId, "remove evidence file", (context) => {
@@ -148,8 +148,8 @@ function changeFile(
 }
 
 /**
- * Hands in the draft and the files that are kept, once. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED; VALIDATION_ERROR when
- * nothing is written.
+ * Submits the draft and the kept files, once. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED; VALIDATION_ERROR when the
+ * statement is empty.
  */
 export function submitDraft(owner: BookOwner, key: DisputeKey): Command<Dispute> {
   return bookCommand(owner, {

@@ -1,21 +1,21 @@
-// What a file really is: told from its bytes as they pass, never from its name. Pure; keeps a few bytes of the file at a time.
+// Detects a file's type from its bytes as they pass, never from its name. Pure; it keeps only a few bytes of the file at a time.
 import { type Fault, assert, validationFault } from "../ground/fault.ts";
 
 export const mediaTypes = ["application/pdf", "image/png", "image/jpeg"] as const;
 export type MediaType = (typeof mediaTypes)[number];
 
-/** The endings of names that fit, the usual one first. */
+/** File name endings of each type, the usual one first. */
 export const endingsOf: Readonly<Record<MediaType, readonly [string, ...string[]]>> = {
   "application/pdf": [".pdf"],
   "image/png": [".png"],
   "image/jpeg": [".jpg", ".jpeg", ".jpe", ".jfif"],
 };
 
-/** A picture of more would need hundreds of megabytes to be looked at, however small its file is. */
+/** A larger picture would need hundreds of megabytes to be displayed, however small its file is. */
 export const PIXELS_MAX = 50_000_000;
 const SIDE_MAX = 20_000;
 
-/** What a reader wants next: so many bytes, so many left out, or everything up to and with these. */
+/** What a reader needs next: `read` so many bytes, `skip` so many, or go `past` the first occurrence of these bytes. */
 type Wish = { read: number } | { skip: number } | { past: Buffer };
 type Reader = Generator<Wish, void, Buffer>;
 
@@ -30,7 +30,7 @@ const names: Readonly<Record<MediaType, string>> = {
   "image/jpeg": "JPEG",
 };
 
-/** Files that people take for something else, by how they begin. */
+/** Types that people upload by mistake, by their first bytes, with the message for each. */
 const others: readonly (readonly [at: number, beginning: string, message: string])[] = [
   [0, "MZ", `This is a Windows program, whatever its name says. ${SEND}`],
   [0, "\x7fELF", `This is a program, whatever its name says. ${SEND}`],
@@ -62,7 +62,7 @@ export class Inspection {
   };
   private tail = Buffer.alloc(0);
 
-  /** Looks at the next bytes. The first ones must be as many as there are, or a kilobyte. Throws VALIDATION_ERROR. */
+  /** Inspects the next bytes. The first call must get a kilobyte, or the whole file if that is smaller. Throws VALIDATION_ERROR. */
   take(bytes: Buffer): void {
     if (this.found === undefined) this.begin(bytes);
     assert(this.found !== undefined, "the beginning of a file says what it is");
@@ -71,7 +71,7 @@ export class Inspection {
     this.seen += bytes.length;
   }
 
-  /** What it was, once all of it was seen. Throws VALIDATION_ERROR. */
+  /** The type of the file, after its last byte was taken. Throws VALIDATION_ERROR. */
   end(): MediaType {
     if (this.found === undefined) throw wrong("The file is empty.");
     const name = names[this.found];
@@ -98,11 +98,11 @@ export class Inspection {
     const joined = Buffer.concat([this.tail, bytes]);
     if (joined.includes("/Encrypt"))
       throw wrong("This PDF is protected by a password, so nobody who decides could read it. Save it without one.");
-    // Readers look for the end among the last kilobyte.
+    // PDF readers search for the end marker in the last kilobyte.
     this.tail = joined.subarray(-1024);
   }
 
-  /** Hands the reader what it wishes for, piece by piece. */
+  /** Gives the reader the bytes it needs, one request after another. */
   private follow(bytes: Buffer): void {
     let rest = this.held.length > 0 ? Buffer.concat([this.held, bytes]) : bytes;
     while (this.wish !== undefined) {
@@ -147,7 +147,7 @@ export class Inspection {
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const JPEG_END = Buffer.from([0xff, 0xd9]);
 
-/** Walks a PNG from chunk to chunk to its end. */
+/** Reads a PNG chunk by chunk to its end. */
 function* readPng(): Reader {
   yield { skip: PNG_SIGNATURE.length };
   let hasPixels = false;
@@ -177,7 +177,7 @@ function* readPng(): Reader {
   }
 }
 
-/** Walks a JPEG from segment to segment to its pixels, and looks for their end. What cameras put behind it may be there. */
+/** Reads a JPEG segment by segment to its pixels, then searches for their end. Data behind it is allowed: cameras put some there. */
 function* readJpeg(): Reader {
   yield { skip: 2 };
   for (let isSized = false; ;) {

@@ -1,4 +1,4 @@
-// All SQL of evidence that is being gathered: drafts, files and the pieces of files.
+// All SQL of evidence before it is submitted: drafts, files and the pieces of files.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookOfRow } from "../merchants/books.ts";
@@ -15,17 +15,17 @@ import {
 } from "./disputes.sql.ts";
 import type { MediaType } from "./evidence-inspection.ts";
 
-/** What a merchant has written so far. */
+/** The texts that a merchant has saved so far. */
 export interface EvidenceDraft extends EvidenceText {
   book: Book;
   uuid: string;
   savedAt: Micros;
 }
 
-/** A file that arrives, is kept or was removed. */
+/** An uploaded file: it arrives, is kept or was removed. */
 export interface EvidenceFile {
   book: Book;
-  /** The dispute's. */
+  /** Uuid of the dispute. */
   uuid: string;
   fileId: string;
   slot: number;
@@ -37,7 +37,7 @@ export interface EvidenceFile {
   keptAt?: Micros | undefined;
 }
 
-/** The files of a dispute that arrive or are kept, by their slots. */
+/** The files of a dispute that arrive or are kept, ordered by slot. */
 export interface FileList {
   book: Book;
   uuid: string;
@@ -61,7 +61,7 @@ export const evidenceDrafts: Table<DisputeRef, EvidenceDraft> = {
   update: bulkUpdate<EvidenceDraft>("evidence_drafts", disputeKeyColumns, draftColumns),
 };
 
-/** All files of a dispute, there even when it has none. Read under the lock of the dispute, and written one by one: see `evidenceFiles`. */
+/** The files of a dispute, an empty list if it has none. Loaded under the dispute's lock; `evidenceFiles` writes single files. */
 export const fileLists: Table<DisputeRef, FileList> = {
   name: "evidence file lists",
   keyText: disputeKeyText,
@@ -111,7 +111,7 @@ const stateColumns = {
   kept_at: ["timestamptz", (file: EvidenceFile) => (file.keptAt === undefined ? null : sqlTime(file.keptAt))],
 } as const;
 
-/** Files by identity. Loading locks them. */
+/** Files by id. Loading locks them. */
 export const evidenceFiles: Table<FileRef, EvidenceFile> = {
   name: "evidence files",
   keyText: (file) => `${disputeKeyText(file)}/${file.fileId}`,
@@ -136,7 +136,7 @@ const disputeValues = ({ book, uuid }: DisputeRef): unknown[] => [
 ];
 const fileValues = (file: FileRef): unknown[] => [...disputeValues(file), uuidOf(file.fileId)];
 
-/** What is written so far, if anything is, and how far the book's clock is ahead. */
+/** The draft, if there is one, and the offset of the book's clock. */
 export function selectDraft(dispute: DisputeRef): Statement {
   return {
     name: "select evidence draft",
@@ -157,7 +157,7 @@ export function draftOfRow(row: Row): EvidenceDraft {
   };
 }
 
-/** The files of a dispute that are kept, by their slots. */
+/** The kept files of a dispute, in the order of their upload. */
 export function selectKeptFiles(dispute: DisputeRef): Statement {
   return {
     name: "select kept evidence files",
@@ -169,7 +169,7 @@ order by kept_at, slot`,
   };
 }
 
-/** One file of a dispute, if it is kept. */
+/** One file of a dispute; no row unless it is kept. */
 export function selectKeptFile(file: FileRef): Statement {
   return {
     name: "select kept evidence file",
@@ -195,7 +195,6 @@ export function fileOfRow(row: Row): EvidenceFile {
   };
 }
 
-/** A piece of a file that arrives. */
 export function insertPiece(file: FileRef, piece: number, bytes: Buffer): Statement {
   return {
     name: "insert evidence piece",
@@ -215,7 +214,7 @@ where ${ofDispute} and file_id = $4::uuid and piece = $5::smallint`,
   };
 }
 
-/** The bytes of a file that is none any more. */
+/** Deletes the bytes of a removed file. */
 export function deletePieces(file: FileRef): Statement {
   return {
     name: "delete evidence pieces",
@@ -225,10 +224,10 @@ where ${ofDispute} and file_id = $4::uuid`,
   };
 }
 
-// An upload takes five minutes at most. The database's clock says when it is over: no process deletes by its own.
+// An upload takes five minutes at most. The database's clock decides when it is over, since the clock of a process may be wrong.
 const over = "f.state <> 'kept' and f.arriving_since < now() - interval '1 hour'";
 
-/** Forgets the pieces of files that were removed, or that nobody finished. */
+/** Deletes the pieces of files that were removed or never completed, up to `STEP` pieces. */
 export function forgottenPieces(): Statement {
   return {
     name: "forget evidence pieces",
@@ -244,7 +243,7 @@ returning 1`,
   };
 }
 
-/** Forgets such files themselves, once their pieces are gone. */
+/** Deletes the rows of such files once their pieces are gone, up to `STEP` rows. */
 export function forgottenFiles(): Statement {
   return {
     name: "forget evidence files",

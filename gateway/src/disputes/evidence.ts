@@ -1,4 +1,4 @@
-// Evidence: what a merchant says to a dispute, once, and how whoever decides gets to see it.
+// Evidence: a merchant's answer to a dispute, submitted once, and how it is shown to the operator who decides.
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
@@ -11,7 +11,7 @@ import type { Evidence, InlineFile, KeptFile } from "./dispute.ts";
 import { evidenceOfRow, selectEvidence } from "./disputes.sql.ts";
 import { type MediaType, endingsOf } from "./evidence-inspection.ts";
 
-/** What is handed in. */
+/** The submitted shape; operators submit evidence in it. */
 const evidenceFileSchema = z
   .strictObject({
     name: text(1, 200).meta({ examples: ["receipt.pdf"] }),
@@ -41,7 +41,7 @@ export const evidenceSchema = z
     ],
   });
 
-/** What is shown of it; files are fetched one by one. */
+/** The shape that is shown; files are downloaded one by one. */
 const keptFileSchema = z
   .strictObject({
     number: z
@@ -86,14 +86,14 @@ export const keptEvidenceSchema = z
     ],
   });
 
-/** The evidence of a dispute of this book, or undefined: there is no such dispute, or nothing was handed in. */
+/** The evidence of a dispute of this book; undefined when there is no such dispute, or no evidence was submitted. */
 export async function readEvidence(database: Database, book: Book, uuid: string): Promise<Evidence | undefined> {
   if (!isId("dispute", uuid)) return undefined;
   const [row] = await database.query(selectEvidence(book, uuid));
   return row && evidenceOfRow(row);
 }
 
-/** What is shown to whoever decides. */
+/** The evidence as it is shown to an operator. */
 export function evidenceView(evidence: Evidence): z.infer<typeof keptEvidenceSchema> {
   const { uuid, statement, carrier, trackingNumber, deliveredOn, submittedAt, files } = evidence;
   return {
@@ -113,18 +113,18 @@ export function fileView(file: InlineFile | KeptFile, index: number): z.infer<ty
   return { number: index + 1, name, media_type, size_bytes };
 }
 
-/** A file of what was handed in, by the number that `evidenceView` gives it, as sent in a path. */
+/** A file of the evidence by its number in `evidenceView`, as the path of a request names it; undefined when there is none. */
 export function fileByNumber(evidence: Evidence | undefined, number: string): InlineFile | KeptFile | undefined {
   return /^[1-9]\d?$/.test(number) ? evidence?.files[Number(number) - 1] : undefined;
 }
 
-/** A file as it is saved. `read` gives the bytes of one that is kept in pieces. */
+/** A file as a download. `read` gives the bytes of a file that is kept in pieces. */
 export function attachmentOf(file: InlineFile | KeptFile, read: (file: KeptFile) => AsyncIterable<Buffer>): Attachment {
   if (!("file_id" in file)) return { name: file.name, bytes: Buffer.from(file.content_base64, "base64") };
   return { name: savedName(file), bytes: read(file), sizeBytes: file.size_bytes };
 }
 
-/** A name that ends as what the file really is: `run.exe` of a PDF is saved as `run.exe.pdf`. */
+/** The file's name with an ending that fits its real type: a PDF named `run.exe` becomes `run.exe.pdf`. */
 function savedName({ name, media_type }: KeptFile): string {
   const endings: readonly string[] = endingsOf[media_type as MediaType];
   return endings.some((ending) => name.toLowerCase().endsWith(ending)) ? name : `${name}${endings[0]}`;

@@ -1,11 +1,11 @@
-// The address of a payment link: whose it is, and 128 random bits that nobody can guess. They are kept with the link, so that an address which
-// was printed outlives every key of this installation.
+// The address of a payment link: the merchant's id, and 128 random bits that nobody can guess. The bits are stored with the link and not derived
+// from a key, so that a printed address outlives every key of the installation.
 import { randomBytes } from "node:crypto";
 import { decoded, encode, isId } from "../ground/ids.ts";
 
 export const TOKEN_BYTES = 16;
 
-/** Names a link to those who have its address. */
+/** The two parts of a link's address. */
 export interface LinkName {
   merchantId: string;
   token: Buffer;
@@ -13,12 +13,12 @@ export interface LinkName {
 
 export const newToken = (): Buffer => randomBytes(TOKEN_BYTES);
 
-/** The path of the page where it is paid. */
+/** The path of the link's page. */
 export function linkPath({ merchantId, token }: LinkName): string {
   return `/pay/l/${merchantId.slice(4)}${encode(token)}`;
 }
 
-/** What the end of such a path names; undefined when it cannot be ours. */
+/** Parses the last part of such a path; undefined for text that `linkPath` cannot have made. */
 export function readLinkName(text: string): LinkName | undefined {
   const merchantId = `mer_${text.slice(0, 26)}`;
   const token = decoded(text.slice(26));

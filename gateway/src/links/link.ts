@@ -1,4 +1,4 @@
-// A payment link as the house knows it, how it stands, and how it is shown.
+// A payment link, its status, and its shape in the API.
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
@@ -11,44 +11,44 @@ export type LinkStatus = (typeof linkStatuses)[number];
 export interface Link {
   book: Book;
   uuid: string;
-  /** 16 random bytes: the end of its address. */
+  /** 16 random bytes: the last part of the link's address. */
   token: Buffer;
   reusable: boolean;
   currency: string;
-  /** Undefined where the payer says how much, within the bounds that are given. */
+  /** Undefined when the payer chooses the amount, within the minimum and maximum if given. */
   amountMinor: Minor | undefined;
   minimumMinor: Minor | undefined;
   maximumMinor: Minor | undefined;
   description: string | undefined;
-  /** Undefined: every method that is active when it is paid. */
+  /** Undefined: every method that is active at the time of the payment. */
   methods: readonly PaymentMethod[] | undefined;
-  /** The payer gives a name and an e-mail address. */
+  /** Whether the payer has to give a name and an e-mail address. */
   customerRequired: boolean;
-  /** Seconds in which each of its payments can be paid. */
+  /** How long each payment by this link can be paid, in seconds. */
   paymentExpiresIn: number;
   returnUrl: string | undefined;
   metadata: Record<string, string> | undefined;
   createdAt: Micros;
-  /** Undefined: never. */
+  /** Undefined for a link that never expires. */
   expiresAt: Micros | undefined;
   deactivatedAt: Micros | undefined;
 }
 
-/** The one payment of a link that is not reusable, while it is open or once it is paid. */
+/** The payment of a link that is not reusable, while the payment is open or once it is paid. */
 export interface LinkPayment {
   reference: string;
   status: PaymentStatus;
   expiresAt: Micros;
 }
 
-/** A link with the payment that holds it, at a time of its book. */
+/** A link with the payment that occupies it, at a time of its book. */
 export interface LinkStanding {
   link: Link;
   payment: LinkPayment | undefined;
   now: Micros;
 }
 
-/** How a link stands at a time of its book. What is paid stays paid, whatever happened to the link since. */
+/** The status of a link at a time of its book. A paid link stays paid, whatever happens to it later. */
 export function statusOf(link: Link, payment: LinkPayment | undefined, now: Micros): LinkStatus {
   if (payment && isPaid(payment.status)) return "paid";
   if (link.deactivatedAt !== undefined) return "deactivated";
@@ -58,7 +58,7 @@ export function statusOf(link: Link, payment: LinkPayment | undefined, now: Micr
 const amount = (minor: Minor | undefined): number | null => (minor === undefined ? null : wireAmount(minor));
 const time = (micros: Micros | undefined): string | null => (micros === undefined ? null : wireTime(micros));
 
-/** A link as merchants see it. `url`: where it is paid. */
+/** A link in the API. `url`: the address of the link's page. */
 export function linkView({ link, payment, now }: LinkStanding, url: string): Record<string, unknown> {
   return {
     uuid: link.uuid,

@@ -1,4 +1,4 @@
-// The HTTP of payment links: make, list, read, deactivate. Where they are paid is the payer's page.
+// HTTP routes of payment links: create, list, read, deactivate. Payers use links on the payer's page, not here.
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { DEFAULT_CURRENCY, isCurrency } from "../ground/money.ts";
@@ -138,7 +138,7 @@ async function listLinks(
 
 type Found = { value: CreateLink } | { rank: number; fault: Error };
 
-/** The rules of creation that need the merchant's settings, merged into the order of its fields. */
+/** Checks the rules of creation that need the merchant's settings, merged into the order of the fields' errors. */
 function judgeCreation(parts: LinkRouteParts, call: Call, input: Record<string, unknown>, judged: Found): CreateLink {
   const { order } = createLinkRules;
   const found = judgeReturnUrl(call.book.environment, createLinkRules, input, judged);
@@ -158,7 +158,7 @@ function judgeCreation(parts: LinkRouteParts, call: Call, input: Record<string, 
   }
   if (before("currency") && !enabled) throw new Fault("CURRENCY_NOT_SUPPORTED");
   if (before("payment_methods") && Array.isArray(methods)) {
-    // Production without an acquirer of its own has no route rather than no method, as for a payment.
+    // In production, a missing acquirer means a missing route and not a missing method, as for payments.
     const active: readonly unknown[] =
       call.book.environment === "production"
         ? paymentMethods.filter((method) => settings.methods[method].enabled)

@@ -1,4 +1,4 @@
-// The shapes of payment links on the wire, and the order in which their errors prevail.
+// The shapes of payment links in the API, and which of several errors is reported first.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import type { FieldRules } from "../http/fields.ts";
@@ -19,7 +19,7 @@ import { returnUrlField } from "../payments/return-url.ts";
 import { exampleMetadata } from "../payments/payments.examples.ts";
 import { linkStatuses } from "./link.ts";
 
-/** A year. */
+/** A year, in seconds. */
 const EXPIRES_IN_MAX = 31_536_000;
 
 const exampleCreateLink = {
@@ -176,5 +176,5 @@ export const linkSchema = z
     ],
   });
 
-/** The link that a path names. */
+/** Path parameter of a link. */
 export const linkParams = { uuid: inPath("link", "PaymentLinkUuid", "`uuid` of the payment link.") };

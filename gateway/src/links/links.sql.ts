@@ -1,4 +1,4 @@
-// Statements that read, lock and write payment links, and what they ask of their payments.
+// Statements that read, lock and write payment links, and that read the payments of links.
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
@@ -38,7 +38,7 @@ const birthColumns = {
   metadata: ["json", (link: Link) => link.metadata && JSON.stringify(link.metadata)],
 } as const satisfies Columns<Link>;
 
-/** Links by identity. Loading locks them: of those who use one, each sees what the one before did. */
+/** Links by id. Loading locks them, so that each use of a link sees the uses before it. */
 export const links: Table<LinkKey, Link> = {
   name: "payment links",
   keyText: ({ book, uuid }) => `${bookKey(book)}/${uuid}`,
@@ -75,17 +75,17 @@ export function linkOfRow(row: Row): Link {
 }
 
 export interface LinkUseKey extends LinkKey {
-  /** Start of the window in real time; the book's own clock is added where it is counted. */
+  /** Start of the window in real time; the query adds the book's clock offset. */
   realSince: Micros;
-  /** Counting stops here. */
+  /** Cap at which counting stops. */
   most: number;
 }
 
-/** What came of a link so far, as far as its next use needs to know. */
+/** The payments of a link, as far as the next use of it has to know them. */
 export interface LinkUse {
   key: LinkUseKey;
   payment: LinkPayment | undefined;
-  /** Payments since, `most` at most. */
+  /** Number of payments since `realSince`, at most `most`. */
   recent: number;
 }
 
@@ -95,14 +95,14 @@ const useColumns: Columns<LinkUseKey> = {
   most: ["integer", ({ most }) => most],
 };
 
-/** Which payment holds a link that is used once; its unique index has exactly these. `of` is the link. */
+/** Selects the payment that occupies a single-use link, by the exact conditions of its unique index. `of`: alias of the link's row. */
 const holding = (of: string): string => `select p.payment_id, p.status, p.expires_at
   from payments p
   where p.merchant_id = ${of}.merchant_id and p.environment = ${of}.environment and p.link_id = ${of}.link_id
     and not p.link_reusable and p.status in ('pending', 'processing', 'succeeded', 'partially_refunded', 'refunded')
   limit 1`;
 
-/** Loaded without a lock, under that of the link. Written by the insert of payments. Identities are in the order of their book's time. */
+/** Loaded without a lock of their own, under the link's; inserted with payments. Payment ids are in the order of their book's time. */
 export const linkUses: Table<LinkUseKey, LinkUse> = {
   name: "payments of links",
   keyText: ({ book, uuid }) => `${bookKey(book)}/${uuid}`,
@@ -167,7 +167,7 @@ left join lateral (
   ${holding("l")}
 ) h on true`;
 
-/** One link of a merchant in whichever environment. */
+/** One link of a merchant, in either environment. */
 export function selectLink(merchantId: string, uuid: string): Statement {
   return {
     name: "select payment link",
@@ -177,7 +177,7 @@ where l.merchant_id = $1::uuid and l.environment = any('{sandbox,production}'::e
   };
 }
 
-/** The link of an address. */
+/** The link with this address. */
 export function selectLinkByToken({ merchantId, token }: LinkName): Statement {
   return {
     name: "select payment link by token",
@@ -196,7 +196,7 @@ export interface LinkFilter {
   limit: number;
 }
 
-/** The rule of `statusOf`, for lists. */
+/** The same rule as `statusOf`, in SQL for lists. */
 const status = (now: string): string => `case
   when h.status in ('succeeded', 'partially_refunded', 'refunded') then 'paid'
   when l.deactivated_at is not null then 'deactivated'
@@ -204,7 +204,7 @@ const status = (now: string): string => `case
   else 'active'
 end`;
 
-/** A page of links, newest first, and one more than `limit`. */
+/** A page of links, newest first, with one row more than `limit`. */
 export function selectLinks({ book, status: wanted, realNow, after, limit }: LinkFilter): Statement {
   const values: unknown[] = [uuidOf(book.merchantId), book.environment];
   const next = (value: unknown): string => `$${values.push(value)}`;

@@ -1,4 +1,4 @@
-// What can be done with a payment link: make, deactivate, use. Pure commands for the lanes.
+// Creates, deactivates and uses payment links. Pure commands for the lanes.
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
@@ -21,13 +21,13 @@ import { type Link, type LinkPayment, type LinkStanding, statusOf } from "./link
 import type { CreateLink } from "./links.schema.ts";
 import { type LinkUseKey, linkUses, links } from "./links.sql.ts";
 
-/** So many payments by one link may begin within the window: far more than people, and far less than troubles a merchant's other payments. */
+/** Maximum of payments begun by one link within LINK_WINDOW: more than people make, too few to trouble the merchant's other payments. */
 export const LINK_USES_MAX = 60;
 const LINK_WINDOW: Micros = 60 * SECOND;
-/** The least that a payment lives. */
+/** The shortest lifetime of a payment, in seconds. */
 const PAYMENT_SECONDS_MIN = 60;
 
-/** Makes a link. `token`: 16 random bytes. */
+/** Creates a link. `token`: 16 random bytes. */
 export function createLink(owner: BookOwner, body: CreateLink, token: Buffer): Command<LinkStanding> {
   return bookCommand(owner, {
     name: "create payment link",
@@ -65,7 +65,7 @@ function linkNeeds(book: Book, uuid: string): Need[] {
   return [need(links, { book, uuid }), need(links, { book: otherBook(book), uuid })];
 }
 
-/** The link, locked. Throws OBJECT_NOT_FOUND or ENVIRONMENT_MISMATCH. */
+/** Finds the locked link. Throws OBJECT_NOT_FOUND or ENVIRONMENT_MISMATCH. */
 function findLink({ set, book }: Pick<CommandContext, "set" | "book">, uuid: string): Link {
   const link = set.get(links, { book, uuid });
   if (link) return link;
@@ -80,8 +80,8 @@ const useKey = (book: Book, uuid: string, realNow: Micros): LinkUseKey => ({
 });
 
 /**
- * Closes a link: nobody begins to pay by it any more. A payment that is open stays open; it can be canceled by itself. Closing it again
- * changes nothing. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE (it is paid).
+ * Deactivates a link: no payment can begin by it any more. An open payment stays open, and can be canceled by itself. A second call changes
+ * nothing. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE (the link is paid).
  */
 export function deactivateLink(owner: BookOwner, uuid: string, realNow: Micros): Command<LinkStanding> {
   const key = useKey(owner.book, uuid, realNow);
@@ -102,7 +102,7 @@ export function deactivateLink(owner: BookOwner, uuid: string, realNow: Micros):
   });
 }
 
-/** How long a payment by this link can be paid, in seconds: no longer than the link lives, but for a minute. */
+/** How long a payment by this link can be paid, in seconds: until the link expires at most, but at least a minute. */
 function secondsToPay({ paymentExpiresIn, expiresAt }: Link, now: Micros): number {
   if (expiresAt === undefined) return paymentExpiresIn;
   const left = Math.floor((expiresAt - now) / SECOND);
@@ -116,10 +116,9 @@ function checkAmount({ amountMinor, minimumMinor, maximumMinor }: Link, asked: n
 }
 
 /**
- * Begins a payment by a link, for a payer. `body`: what the link and the payer say together; its `reference_id` stands for the form that was
- * sent, so that one form makes one payment. Throws REFERENCE_ID_DUPLICATE (this form was sent before; `details.reference` is its payment),
- * PAYMENT_NOT_PAYABLE (`details.status`: what became of the link, or `pending` while another payment by it is open), INVALID_AMOUNT,
- * RATE_LIMITED, and what a creation throws.
+ * Begins a payer's payment by a link. `body`: data of link and payer together; its `reference_id` identifies the submitted form, so that a form
+ * makes one payment. Throws REFERENCE_ID_DUPLICATE (the form was submitted before; `details.reference` is its payment), PAYMENT_NOT_PAYABLE
+ * (`details.status`: of the link, or `pending` while another payment by it is open), INVALID_AMOUNT, RATE_LIMITED, and as `createPayment`.
  */
 export function useLink(
   parts: PaymentParts,
@@ -154,7 +153,7 @@ export function useLink(
         throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: status === "active" ? "pending" : status } });
       checkAmount(link, body.amount_minor);
       if (use.recent >= LINK_USES_MAX) throw new Fault("RATE_LIMITED", { retryAfterSeconds: LINK_WINDOW / SECOND });
-      // What comes later in the same batch sees this payment, too.
+      // Makes this payment visible to later commands of the same batch.
       const note = (payment: LinkPayment): void =>
         set.update(linkUses, { ...use, payment: reusable ? undefined : payment, recent: use.recent + 1 });
       try {
@@ -162,7 +161,7 @@ export function useLink(
         note(created.payment);
         return created;
       } catch (error) {
-        // A payment that a person has to judge is kept, and holds the link meanwhile.
+        // A payment in review is kept, and occupies the link meanwhile.
         if (error instanceof Fault && error.code === "RISK_REVIEW")
           note({
             reference: error.extras.details?.reference as string,

@@ -1,11 +1,11 @@
-// By which methods a merchant can be paid through a link, as things stand. Pure.
+// The methods by which a merchant can be paid through a link at present. Pure.
 import type { BookOwner } from "../commands/command-context.ts";
 import type { Minor } from "../ground/money.ts";
 import { type PaymentMethod, maximumOf, paymentMethods } from "../merchants/settings.ts";
 import type { PaymentParts } from "../payments/payments.ts";
 import { amountBounds } from "../routing/routing.ts";
 
-/** Those that are on for the merchant and that an acquirer takes in this currency; of a fixed amount, only those that take it. */
+/** Methods that are enabled for the merchant and that an acquirer takes in this currency; with `amount`, only methods that take this amount. */
 export function activeMethods(
   { routingTable }: Pick<PaymentParts, "routingTable">,
   { merchant: { settings }, book }: BookOwner,

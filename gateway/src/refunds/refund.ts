@@ -1,4 +1,4 @@
-// A refund as the house knows it, and as it is shown.
+// A refund, and its shape in the API.
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
@@ -17,7 +17,7 @@ export interface Refund {
   completedAt: Micros | undefined;
 }
 
-/** Interface 4.7, and the data of refund events. */
+/** Interface 4.7: a refund as it is read, and as the data of refund events. */
 export function refundView(refund: Refund): Record<string, unknown> {
   return {
     uuid: refund.uuid,
@@ -32,7 +32,7 @@ export function refundView(refund: Refund): Record<string, unknown> {
   };
 }
 
-/** Interface 4.6: what creation answers. */
+/** Interface 4.6: the response to the creation of a refund. */
 export function createdRefundView(refund: Refund, remainingMinor: Minor): Record<string, unknown> {
   const { completed_at: _, ...view } = refundView(refund);
   return { ...view, remaining_refundable_minor: wireAmount(remainingMinor), reason: refund.reason ?? null };

@@ -1,4 +1,4 @@
-// The HTTP of refunds: sections 4.6 and 4.7, and the sandbox's word of a slow acquirer.
+// HTTP routes of refunds: sections 4.6 and 4.7, and the sandbox's endpoint that completes the refund of a slow acquirer.
 import type { z } from "zod";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";

@@ -1,4 +1,4 @@
-// The shapes of refunds on the wire, and the order in which their errors prevail.
+// The shapes of refunds in the API, and which of several errors is reported first.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import type { FieldRules } from "../http/fields.ts";
@@ -94,7 +94,7 @@ export const createdRefundSchema = z
     examples: [{ ...exampleRefund, remaining_refundable_minor: 10_000_000, reason: exampleReason }],
   });
 
-/** Also the data of refund events. */
+/** A refund, also as the data of refund events. */
 export const refundStatusSchema = z
   .strictObject({
     ...refundFields,
@@ -108,7 +108,7 @@ export const refundStatusSchema = z
     examples: [{ ...exampleRefund, completed_at: exampleTimes.refunded }],
   });
 
-/** The refund that a path names. */
+/** Path parameter of a refund. */
 export const refundParams = { uuid: inPath("refund", "RefundUuid", "`uuid` of the refund.") };
 
 export const refundOutcomeSchema = z

@@ -28,7 +28,7 @@ const birthColumns = {
   created_at: ["timestamptz", (refund: Refund) => refund.createdAt],
 } as const satisfies Columns<Refund>;
 
-/** Refunds by identity. Loading locks them. */
+/** Refunds by id. Loading locks them. */
 export const refunds: Table<RefundKey, Refund> = {
   name: "refunds",
   keyText: ({ book, uuid }) => `${bookKey(book)}/${uuid}`,
@@ -53,7 +53,7 @@ export function refundOfRow(row: Row): Refund {
   };
 }
 
-/** One refund of a merchant in whichever environment. */
+/** One refund of a merchant, in either environment. */
 export function selectRefund(merchantId: string, uuid: string): Statement {
   return {
     name: "select refund",
@@ -72,14 +72,14 @@ export interface RefundFilter {
   limit: number;
 }
 
-/** A page of refunds, newest first, and one more than `limit`. */
+/** A page of refunds, newest first, with one row more than `limit` to tell whether another page follows. */
 export function selectRefunds({ book, paymentReference, status, after, limit }: RefundFilter): Statement {
   const values: unknown[] = [uuidOf(book.merchantId), book.environment];
   const where = (condition: string, value: unknown): string => {
     values.push(value);
     return `\n  and ${condition.replace("?", `$${values.length}`)}`;
   };
-  // Only what is asked for stands in the statement, so that a payment's refunds are found by their own index.
+  // The statement contains only the conditions that apply, so that the planner finds a payment's refunds by their own index.
   const conditions = [
     paymentReference === undefined ? "" : where("payment_id = ?::uuid", uuidOf(paymentReference)),
     status === undefined ? "" : where("status = ?::refund_status", status),
@@ -96,7 +96,7 @@ limit $${values.length}::integer`,
   };
 }
 
-/** Which settlement batch a refund is in. */
+/** Marks refunds with their settlement batch. */
 export const refundBatches = batchMarks(
   "refund batches",
   bulkUpdate<BatchMark>("refunds", { ...bookColumns, refund_id: ["uuid", (mark) => uuidOf(mark.id)] }, markColumns),

@@ -1,4 +1,4 @@
-// Refunds: money that goes back to the payer, on the journal group of its payment. Pure commands for the lanes.
+// Refunds: money that goes back to the payer, posted in the journal group of its payment. Pure commands for the lanes.
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { Fault, assert } from "../ground/fault.ts";
@@ -18,19 +18,19 @@ import { type Refund, refundView } from "./refund.ts";
 import { refunds } from "./refunds.sql.ts";
 
 export interface RefundParts {
-  /** The acquirer of a code; undefined when it is no longer configured. */
+  /** The acquirer with this code; undefined when it is no longer configured. */
   acquirer(code: string): Acquirer | undefined;
-  /** Plans that the acquirer is asked for a refund: of the room above that talks to acquirers. */
+  /** Plans the call that asks the acquirer for a refund. A parameter, since the room that talks to acquirers lies above this one. */
   planRefund(context: CommandContext, refund: Refund, gatewayCode: string): void;
 }
 
-/** What can still be refunded of a payment: all that was neither refunded nor lost in a dispute. */
+/** The refundable part of a payment, in minor units: what was neither refunded nor lost in a dispute. */
 export function remainingOf(payment: Payment): Minor {
   return payment.amountMinor - payment.refundedMinor - payment.refundPendingMinor - payment.lostMinor;
 }
 
 /**
- * Interface 4.6. Gives the refund and what can be refunded after it. Throws, in this order: PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH,
+ * Interface 4.6. Gives the refund and the rest that is refundable after it. Throws, in this order: PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH,
  * PAYMENT_NOT_REFUNDABLE, CURRENCY_MISMATCH, REFUND_EXCEEDS_PAYMENT, WALLET_NOT_FOUND, WALLET_FROZEN, DISPUTE_LOCKED, INSUFFICIENT_FUNDS.
  */
 export function createRefund(
@@ -67,7 +67,7 @@ export function createRefund(
         postings: refundPostings(gatewayOf(payment), refund),
       });
       const revised = reviseRefunds(context, payment, later ? { pending: amountMinor } : { refunded: amountMinor });
-      // An acquirer that is not configured now may be again: until then the refund is pending.
+      // An acquirer that is no longer configured may come back: until then the refund is pending.
       if (!acquirer || acquirer.remote) parts.planRefund(context, refund, gatewayOf(payment));
       if (!later) emitRefund(context, payment, refund);
       return { refund, remainingMinor: remainingOf(revised) };
@@ -76,7 +76,7 @@ export function createRefund(
 }
 
 /**
- * What a refund would give back as a payment stands, whatever its merchant owns. Throws PAYMENT_NOT_REFUNDABLE, CURRENCY_MISMATCH,
+ * The amount that a refund would give back, in minor units, whatever the merchant's balance. Throws PAYMENT_NOT_REFUNDABLE, CURRENCY_MISMATCH,
  * REFUND_EXCEEDS_PAYMENT.
  */
 export function refundAmount(payment: Payment, body: Pick<CreateRefund, "amount_minor" | "currency">): Minor {
@@ -90,13 +90,13 @@ export function refundAmount(payment: Payment, body: Pick<CreateRefund, "amount_
   return amount;
 }
 
-/** The amount to refund, or the fault that prevails. */
+/** The amount to refund, in minor units. Throws the first of the faults that apply, in the order that `createRefund` names. */
 function judge({ set, merchant }: CommandContext, payment: Payment, body: CreateRefund): Minor {
   const { book, currency } = payment;
   const amount = refundAmount(payment, body);
   if (!merchant.settings.currencies.includes(currency)) throw new Fault("WALLET_NOT_FOUND");
   refuseFrozen(merchant.settings, currency);
-  // What the merchant owns is a credit balance, so negative in the ledger.
+  // A merchant's balance is a credit balance, so it is negative in the ledger.
   const available = -balanceOf(set, book, accounts.available, currency);
   if (available < amount) {
     const held = -balanceOf(set, book, accounts.held, currency);
@@ -111,8 +111,8 @@ function gatewayOf(payment: Payment): string {
 }
 
 /**
- * Takes an acquirer's late outcome of a refund. `key.paymentReference` is undefined when the merchant has no such refund in
- * either environment. Gives the refund; throws REFUND_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE.
+ * Records an acquirer's late outcome of a refund. `key.paymentReference` is undefined when the merchant has no such refund in either
+ * environment. Gives the refund; throws REFUND_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE.
  */
 export function completeRefund(
   owner: BookOwner,
@@ -126,7 +126,7 @@ export function completeRefund(
   });
 }
 
-/** What a command needs that completes a refund. */
+/** Needs of a command that completes a refund. */
 export function completionNeeds(
   book: Book,
   { uuid, paymentReference }: { uuid: string; paymentReference: string | undefined },

@@ -1,4 +1,4 @@
-// The risk engine: signs of fraud, each worth points; the sum decides. Pure: what it counts is loaded by the lane.
+// The risk engine: each sign of fraud is worth points, and the sum decides. Pure: the lane loads the counts.
 import { DEFAULT_CURRENCY, type Minor } from "../ground/money.ts";
 import type { RiskSettings } from "../merchants/settings.ts";
 
@@ -12,23 +12,23 @@ export interface RiskFacts {
   amountMinor: Minor;
   currency: string;
   customer: Customer | undefined;
-  /** Payments of the same customer in the last hour, this one not counted. */
+  /** Payments of the same customer in the last hour, without this payment. */
   customerPayments: number;
-  /** Payments of the merchant in the last minute, this one not counted. */
+  /** Payments of the merchant in the last minute, without this payment. */
   merchantPayments: number;
-  /** In the sandbox the e-mail address can ask for a decision. */
+  /** In the sandbox the domain of the e-mail address can ask for a decision. */
   sandbox: boolean;
 }
 
 export interface RiskVerdict {
   decision: "approve" | "review" | "reject";
-  /** 0 to 100. */
+  /** From 0 to 100, capped. */
   score: number;
-  /** For the operator only: which signs were seen, and their points. */
+  /** For the operator only: the signs that were found, and their points. */
   reasons: { sign: string; points: number }[];
 }
 
-/** Domains that give a mailbox to anyone for ten minutes. A sample: the weight, not the list, is what decides. */
+/** Domains of disposable mailboxes. The list is a sample: the weight of the sign decides more than the list. */
 const disposableDomains = new Set(
   (
     "mailinator.com guerrillamail.com 10minutemail.com tempmail.com temp-mail.org yopmail.com trashmail.com " +
@@ -42,7 +42,7 @@ function isLarge({ amountMinor, currency }: RiskFacts, settings: RiskSettings): 
   return large !== undefined && amountMinor >= BigInt(large);
 }
 
-/** Judges one payment. The same facts and settings always give the same verdict. */
+/** Assesses one payment. The same facts and settings always give the same verdict. */
 export function assess(facts: RiskFacts, settings: RiskSettings): RiskVerdict {
   const { weights } = settings;
   const email = facts.customer?.email?.toLowerCase();
@@ -73,7 +73,7 @@ export function assess(facts: RiskFacts, settings: RiskSettings): RiskVerdict {
   };
 }
 
-/** Contacts that the field rules accept and that still look typed at random. */
+/** True for contacts that pass validation and still look typed at random. */
 function malformed(customer: Customer | undefined): boolean {
   if (!customer) return false;
   const { name, email, phone } = customer;

@@ -1,4 +1,4 @@
-// How often a customer and a merchant came lately: counted from the payments through their indexes, up to a bound.
+// Velocity: how many payments a customer and a merchant made lately, counted from the payments through their indexes, up to a cap.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { type Book, bookClocks, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { LockedTable } from "../store/lock-order.ts";
@@ -10,14 +10,14 @@ export const CUSTOMER_WINDOW: Micros = 3600 * SECOND;
 export interface VelocityKey {
   book: Book;
   /**
-   * 16 bytes in hex that stand for a contact of the customer; null counts all payments of the merchant. A payment is found again by both
-   * of its contacts, so one with both needs a second key and an entry in a second index. One key that stands for either contact would save
-   * the entry, and let whoever varies the other one pass.
+   * 16 bytes in hex that stand for a contact of the customer; null counts all payments of the merchant. A payment is found by either of its
+   * contacts, so a payment with two has a second key, in a second index. One key for both contacts would save an index entry, but would miss a
+   * fraudster who varies one of the contacts.
    */
   contactKey: string | null;
-  /** Start of the window in real time; the book's own clock is added where it is counted. */
+  /** Start of the velocity window in real time; the query adds the book's clock offset. */
   realSince: Micros;
-  /** Counting stops here: at the threshold, beyond which more means nothing. */
+  /** Cap at which counting stops: the threshold, beyond which the number means nothing more. */
   most: number;
 }
 
@@ -33,8 +33,8 @@ const keyColumns: Columns<VelocityKey> = {
   most: ["integer", ({ most }) => most],
 };
 
-// Identities begin with their book's time in milliseconds, so the primary key is in the order of time. Without an order, and with few
-// merchants, the planner reads the whole table from its oldest row, and expects to meet enough recent ones soon.
+// Payment ids begin with their book's time in milliseconds, so the primary key is in order of time. Without `order by`, and with few merchants,
+// the planner reads the whole table from its oldest row, and expects to meet enough recent payments soon.
 const newest = (whose: string): string => `(select p.payment_id
     from payments p
     where p.merchant_id = k.merchant_id and p.environment = k.environment and p.payment_id >= b.first_id${whose}
@@ -42,8 +42,8 @@ const newest = (whose: string): string => `(select p.payment_id
     limit k.most)`;
 const ofMerchant = newest("");
 
-// One statement a batch, whatever contacts its customers gave. A telephone is under either key, an address under the first:
-// looking for it under the second as well costs less than a statement of its own.
+// One statement serves a batch, whatever contacts its customers gave. A telephone number may be under either key, an e-mail address only under
+// the first: looking for it under the second as well costs less than a statement of its own.
 const ofContact = `${newest(" and p.customer_key = decode(k.contact_key, 'hex')")}
     union all
     ${newest(" and p.phone_key = decode(k.contact_key, 'hex')")}`;
@@ -69,7 +69,7 @@ cross join lateral (
 ) c`;
   return {
     name,
-    // With its bound: a change of the settings may fall between two requests of one batch.
+    // The key includes the cap: the settings may change between two requests of one batch.
     keyText: (key) => `${bookKey(key.book)}/${key.contactKey ?? ""}/${key.most}`,
     keyOf: (velocity) => velocity.key,
     carries: { table: bookClocks, keyOf: ({ book }) => book },

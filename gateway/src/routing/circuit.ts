@@ -1,14 +1,14 @@
-// Circuits: how each acquirer does with each method, as its latest calls tell. Pure but for what it remembers; this process
-// knows its own calls only, so each process finds out for itself.
+// Circuit breakers, one for each acquirer and method, fed by the latest calls of this process alone: each process finds out for itself. Pure but
+// for the remembered outcomes.
 import { type Micros, SECOND } from "../ground/clock.ts";
 
-/** Calls older than this say nothing any more. */
+/** Older calls are not counted. */
 const WINDOW: Micros = 60 * SECOND;
-/** Fewer calls than this are no verdict. */
+/** Fewer calls than this do not open the circuit. */
 const CALLS_MIN = 5;
-/** More are not remembered. */
+/** At most this many calls are remembered. */
 const CALLS_MAX = 50;
-/** How long an open circuit stays open before one call may try; doubled at each try that fails. */
+/** How long a circuit stays open before a probe; doubled, up to REST_MAX, after each probe that fails. */
 const REST_FIRST: Micros = 10 * SECOND;
 const REST_MAX: Micros = 160 * SECOND;
 
@@ -18,18 +18,18 @@ export interface CircuitReport {
   gatewayCode: string;
   method: string;
   state: CircuitState;
-  /** Calls within the window, and how many of them failed. */
+  /** `calls` within the window, and `failures` among them. */
   calls: number;
   failures: number;
 }
 
-/** Leave to make one call; its end is told with it. */
+/** Permission to make one call, to be passed to `record` with the outcome. */
 export interface Leave {
-  /** This call decides whether the circuit closes. */
+  /** Whether this call is the probe that decides if the circuit closes. */
   probe: boolean;
 }
 
-/** Opens when half of the latest calls failed; after a rest one call probes, and closes it or lets it rest longer. */
+/** Opens when half of the latest calls failed. After a rest one call probes: success closes the circuit, failure makes the rest longer. */
 export class Circuit {
   private outcomes: { at: Micros; ok: boolean }[] = [];
   private restUntil: Micros | undefined;
@@ -41,19 +41,19 @@ export class Circuit {
     return this.probing || now >= this.restUntil ? "probing" : "open";
   }
 
-  /** True while a call may be begun. */
+  /** Whether a call may begin now. */
   admits(now: Micros): boolean {
     return this.restUntil === undefined || (now >= this.restUntil && !this.probing);
   }
 
-  /** Asks to make a call. Undefined while the circuit is open, or while another call is the probe. */
+  /** Permission for a call; undefined while the circuit is open, or another call probes. */
   begin(now: Micros): Leave | undefined {
     if (!this.admits(now)) return undefined;
     this.probing = this.restUntil !== undefined;
     return { probe: this.probing };
   }
 
-  /** Tells how a call that was begun ended. What was begun before the circuit opened says nothing about its probe. */
+  /** Records the outcome of a call. While the circuit is open, only the outcome of the probe changes its state. */
   record({ probe }: Leave, ok: boolean, now: Micros): void {
     if (probe) {
       this.probing = false;
@@ -82,11 +82,10 @@ export class Circuit {
   }
 }
 
-/** The circuits of all acquirers and methods. */
 export class Circuits {
   private readonly circuits = new Map<string, Circuit>();
 
-  /** Which take no call now, as `<gateway_code>/<method>`: open, or waiting for the end of their probe. */
+  /** The circuits that admit no call now, as `<gateway_code>/<method>`: open, or waiting for their probe to end. */
   open(now: Micros): ReadonlySet<string> {
     const open = [...this.circuits].filter(([, circuit]) => !circuit.admits(now)).map(([name]) => name);
     return open.length === 0 ? none : new Set(open);

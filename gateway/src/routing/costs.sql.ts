@@ -1,4 +1,4 @@
-// All SQL of what acquirers charge, as the operator states it.
+// All SQL of acquirers' charges, as the operator states them.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import type { FeeRule, Minor } from "../ground/money.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
@@ -15,7 +15,7 @@ export interface AcquirerCost {
 
 export type StatedCost = Pick<AcquirerCost, "method" | "currency" | "rule">;
 
-/** Those of one acquirer, or of all. There are no more than acquirers, methods and currencies. */
+/** The costs of one acquirer, or of all: at most one row for each acquirer, method and currency. */
 export function selectCosts(gatewayCode?: string): Statement {
   return {
     text: `select gateway_code, method, currency, basis_points, flat_minor, minimum_minor, maximum_minor, set_at, set_by

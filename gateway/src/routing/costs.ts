@@ -1,4 +1,4 @@
-// What acquirers charge the platform for a payment: as the operator states it, and where nothing is stated as the acquirer's profile says.
+// What acquirers charge the platform for a payment: as the operator states it, else as the acquirer's profile says.
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import type { Clock } from "../ground/clock.ts";
 import { type FeeRule, type Minor, feeOf } from "../ground/money.ts";
@@ -16,12 +16,12 @@ export class AcquirerCosts {
     this.clock = clock;
   }
 
-  /** Those of one acquirer, or of all. */
+  /** The stated costs of one acquirer, or of all. */
   async read(gatewayCode?: string): Promise<AcquirerCost[]> {
     return (await this.database.query(selectCosts(gatewayCode))).map(costOfRow);
   }
 
-  /** States all costs of an acquirer anew, in place of those before. Two at once follow each other. */
+  /** Replaces all stated costs of an acquirer. The lock of `nextEpoch` makes simultaneous calls follow each other. */
   async put(gatewayCode: string, costs: readonly StatedCost[], by: string): Promise<AcquirerCost[]> {
     return this.database.transaction(async (query) => {
       await nextEpoch(query);
@@ -32,19 +32,18 @@ export class AcquirerCosts {
   }
 }
 
-/** A payment as far as its cost goes. */
 export interface Charged {
   method: PaymentMethod;
   currency: string;
   amountMinor: Minor;
 }
 
-/** What an acquirer charges for a payment that is paid; undefined where nobody knows. */
+/** What an acquirer charges for a paid payment; undefined when the cost is unknown. */
 export type CostOf = (gatewayCode: string, payment: Charged) => Minor | undefined;
 
 /**
- * By what is stated, and else by the acquirer's profile. A profile must name a cost, so one of nothing at all says that nobody knew it; stated
- * by the operator, nothing is nothing.
+ * Costs as stated by the operator, else by the acquirer's profile. A profile must name a cost, so a cost of zero there means unknown; stated by
+ * the operator, zero means zero.
  */
 export function costsOf(stated: readonly AcquirerCost[], acquirers: readonly Acquirer[]): CostOf {
   const rules = new Map<string, FeeRule>();

@@ -1,9 +1,9 @@
-// What is wrong with routing rules before they are kept: whatever could never decide anything. Pure.
+// Checks routing rules before they are stored: objects to every rule that could never decide anything. Pure.
 import type { z } from "zod";
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import { type RoutingRule, type SplitTest, amountsOf, routingRulesSchema } from "./routing.ts";
 
-/** The rule that is wrong, by its place, and the field of it; without a field it is the rule as a whole. */
+/** `at`: index of the rule. `field`: its field that is wrong; absent when the whole rule is. */
 export interface Objection {
   at: number;
   field?: keyof RoutingRule | `split.${keyof SplitTest}`;
@@ -11,9 +11,9 @@ export interface Objection {
 }
 
 /**
- * Rules of acquirers that do not exist, rules for what their acquirer does not take, and rules that another one always
- * precedes. A rule may name more than its acquirer takes: then it decides for the part that is taken. The same of split tests. A rule that
- * is undefined is one that something else is wrong with; it keeps its place.
+ * Objections to rules of unknown acquirers, to rules for payments that their acquirer does not take, and to rules that another rule always
+ * precedes; the same for split tests. A rule may cover more than its acquirer takes: then it decides for the part that is taken. `undefined`
+ * stands for a rule with another fault, and keeps its index.
  */
 export function objectionsTo(rules: readonly (RoutingRule | undefined)[], acquirers: readonly Acquirer[]): Objection[] {
   const ranked = rules.flatMap((rule, at) => (rule ? [{ rule, at, ...amountsOf(rule) }] : []));
@@ -35,14 +35,14 @@ export function objectionsTo(rules: readonly (RoutingRule | undefined)[], acquir
   });
 }
 
-/** What is wrong with rules as somebody sent them: a rule by its place and the field of it, where it is one rule or one field. */
+/** A fault in submitted rules. `at`: index of the rule, `field`: its field; each absent when the fault is not of one rule or one field. */
 export interface RoutingFault {
   at?: number | undefined;
   field?: string | undefined;
   message: string;
 }
 
-/** All that is wrong with rules in whatever shape: broken shapes first, then the objections to those rules that have one. */
+/** All faults of submitted rules: violations of the schema, and objections to the rules that meet it. */
 export function faultsOfRules(rules: readonly unknown[], acquirers: readonly Acquirer[]): RoutingFault[] {
   const shape = routingRulesSchema.safeParse(rules);
   const misshapen = shape.success ? [] : shape.error.issues.flatMap(faultsOfIssue);
@@ -80,7 +80,7 @@ function objectionToSplit(
     return { field: "split.gateway_code", message: `is an acquirer of ${other.environment}` };
   const untaken = untakenBy(other, { ...rule, gateway_code: split.gateway_code });
   if (untaken) return { field: "split.gateway_code", message: untaken.message };
-  // What the rule leaves open its own acquirer decides.
+  // Where the rule leaves method or currency open, the capabilities of its own acquirer decide.
   const shares = own?.capabilities
     .filter(({ method }) => (rule.payment_method ?? method) === method)
     .flatMap(({ method, currencies }) => currencies.map((currency) => ({ payment_method: method, currency })))
@@ -114,7 +114,7 @@ function listed(words: readonly string[]): string {
 
 type Ranked = { rule: RoutingRule; at: number } & ReturnType<typeof amountsOf>;
 
-/** Of an acquirer's rules for a payment the one of the lowest priority decides, and of equals the first. */
+/** Whether `a` decides before `b` among the rules of an acquirer: by the lower priority, then by position. */
 function precedes(a: Ranked, b: Ranked): boolean {
   return a.rule.priority < b.rule.priority || (a.rule.priority === b.rule.priority && a.at < b.at);
 }

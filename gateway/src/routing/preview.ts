@@ -1,9 +1,9 @@
-// What other rules would have done with past payments. Pure: it decides again and changes nothing.
+// Compares two routing tables over past payments. Pure: it routes the payments again and changes nothing.
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import { type Minor, feeOf } from "../ground/money.ts";
 import { type RoutingRequest, type RoutingTable, route } from "./routing.ts";
 
-/** How many payments go to an acquirer under each table; `code` is undefined for those that none would take. */
+/** How many payments go to an acquirer under each table; `code` is undefined for payments that no acquirer would take. */
 export interface Share {
   code: string | undefined;
   before: number;
@@ -25,11 +25,11 @@ export interface Change {
 
 const EXAMPLES_MAX = 20;
 
-/** Compares two tables, payment by payment. Acquirers differ in what they charge, so the costs are part of it. */
+/** Compares two tables, payment by payment, in their choices and in what the acquirers charge. */
 export class Preview {
   payments = 0;
   changed = 0;
-  /** The first changes met. */
+  /** The first changes, at most EXAMPLES_MAX. */
   readonly examples: Change[] = [];
   private readonly before: RoutingTable;
   private readonly after: RoutingTable;
@@ -41,7 +41,7 @@ export class Preview {
     this.after = after;
   }
 
-  /** By code; payments that no acquirer would take come last. */
+  /** Sorted by code; payments that no acquirer would take come last. */
   get shares(): Share[] {
     return [...this.shareOf.values()].toSorted((a, b) => ((a.code ?? "~") < (b.code ?? "~") ? -1 : 1));
   }
@@ -77,7 +77,7 @@ export class Preview {
   }
 }
 
-/** What the acquirer charges the platform for a payment; nothing when there is no acquirer. */
+/** What the acquirer charges the platform for a payment; 0 without an acquirer. */
 function costOf(acquirer: Acquirer | undefined, request: RoutingRequest): Minor {
   const capability = acquirer?.capabilities.find(
     (capability) => capability.method === request.method && capability.currencies.includes(request.currency),

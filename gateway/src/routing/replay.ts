@@ -1,4 +1,4 @@
-// Routes past payments again: by other rules, with the acquirers as they were when each payment was routed. Pure.
+// Routes past payments again: by other rules, with the acquirers in the state in which they were when each payment was routed. Pure.
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import type { Minor } from "../ground/money.ts";
 import type { Environment } from "../merchants/books.ts";
@@ -15,24 +15,24 @@ import {
   judgementOf,
 } from "./routing.ts";
 
-/** How a payment stands, as far as its acquirer is to thank or to blame: what its merchant canceled says nothing. */
+/** The outcome of a payment as far as its acquirer caused it: a cancellation by the merchant tells nothing about the acquirer. */
 export type PastOutcome = "succeeded" | "failed" | "canceled" | "open";
 
 export interface PastPayment {
   reference: string;
   amountMinor: Minor;
-  /** On which it was made: YYYY-MM-DD. */
+  /** Day of creation, YYYY-MM-DD. */
   day: string;
-  /** The same object for many payments. */
+  /** One object shared by many payments. */
   shape: PastShape;
 }
 
-/** What thousands of payments have in common. */
+/** The values that thousands of payments share. */
 export interface PastShape {
   method: PaymentMethod;
   currency: string;
   outcome: PastOutcome;
-  /** Their routing decision as it was written. */
+  /** Their routing decision, as stored: JSON. */
   routing: string;
 }
 
@@ -43,21 +43,20 @@ interface ReplaySettings {
   states: ReadonlyMap<string, AcquirerState>;
 }
 
-/** What a routing decision says of its moment. */
+/** The state of routing when a decision was made. */
 interface Moment {
-  /** Who was asked first; undefined where nobody was. */
+  /** Code of the acquirer that was called first; undefined when none was. */
   from: string | undefined;
   table: RoutingTable;
   judgements: Map<string, Judgement>;
 }
 
-/** Few decisions differ in their words: those beyond so many are read again. */
+/** Parsed decisions that are cached. Few decisions differ in their text; beyond this number the cache begins anew. */
 const MOMENTS_MAX = 5_000;
 
-/** The same choice as `route` makes, but that what is alike is judged once: only the draws are each payment's own. */
+/** Chooses as `route` does, but judges equal payments only once: only the draw is made for each payment. */
 export class Replay {
   private readonly settings: ReplaySettings;
-  /** Amounts at which the judgement may change, ascending. */
   private readonly borders: readonly number[];
   private readonly moments = new Map<string, Moment | null>();
   private readonly momentOfShape = new WeakMap<PastShape, Moment | null>();
@@ -67,7 +66,7 @@ export class Replay {
     this.borders = bordersOf(settings);
   }
 
-  /** Who was asked first, and who would have been. Undefined for a payment on which routing has not decided yet. */
+  /** The acquirers that were called first and would be by the new rules. Undefined for a payment on which routing has not decided yet. */
   of(payment: PastPayment): { from: string | undefined; to: string | undefined } | undefined {
     const { reference, amountMinor, shape: past } = payment;
     const moment = this.momentOf(past);
@@ -124,7 +123,7 @@ export class Replay {
   }
 }
 
-/** How an acquirer was, by its verdict; undefined where that does not say. Then it counts as it is now. */
+/** The acquirer's state as its verdict tells it; undefined when the verdict tells nothing, and the present state counts. */
 function stateThen(verdict: Verdict, isDegraded: boolean): AcquirerState | undefined {
   if (saysNothing.has(verdict)) return undefined;
   if (verdict === "disabled") return { enabled: false, health: "healthy" };
@@ -140,7 +139,7 @@ const saysNothing: ReadonlySet<Verdict> = new Set([
   "amount_too_fine",
 ]);
 
-/** The arm of its split test; else whoever refused it, of the best priority; else whoever was chosen. */
+/** Code of the acquirer that was called first: of the split test's arm, else the refused acquirer of best priority, else the chosen one. */
 export function firstAsked({ candidates, split }: RoutingDecision): string | undefined {
   if (split) return split[split.arm];
   const [refused] = candidates
@@ -149,7 +148,7 @@ export function firstAsked({ candidates, split }: RoutingDecision): string | und
   return (refused ?? candidates.find(({ verdict }) => verdict === "chosen"))?.gateway_code;
 }
 
-/** All amounts fit a number exactly: the wire and the database see to it. */
+/** Amounts at which the judgement may change, ascending. Every amount fits a number exactly: the API and the database limit it. */
 function bordersOf({ rules, acquirers }: ReplaySettings): number[] {
   const ranges = [
     ...rules.map(amountsOf),

@@ -1,4 +1,4 @@
-// The routing table of the running process, kept up to date from the database; and the operator's switches.
+// The routing table of the running process, reloaded when the database changes; and the operator's switches for acquirers.
 import { type Acquirer } from "../acquirers/acquirer.ts";
 import type { Clock } from "../ground/clock.ts";
 import type { Environment } from "../merchants/books.ts";
@@ -20,7 +20,7 @@ export class Router {
   private readonly watch: SettingsWatch;
   private readonly acquirers: readonly Acquirer[];
   private readonly clock: Clock;
-  /** How the calls of this process went. */
+  /** Circuits fed by this process's calls alone. */
   readonly circuits = new Circuits();
   private current: RoutingTable;
 
@@ -33,28 +33,28 @@ export class Router {
     watch.subscribe(() => this.reload());
   }
 
-  /** The table as it is now; a value that does not change under whoever holds it. */
+  /** The present table. It is immutable, so a caller may keep it. */
   get table(): RoutingTable {
     const open = this.circuits.open(this.clock.now());
     return open.size === 0 ? this.current : { ...this.current, open };
   }
 
-  /** The acquirer of a code, whatever its state. */
+  /** The acquirer with this code, whatever its state. */
   acquirer(code: string): Acquirer | undefined {
     return this.acquirers.find((acquirer) => acquirer.code === code);
   }
 
-  /** The codes of all acquirers that are configured. */
+  /** The codes of all configured acquirers. */
   codes(): string[] {
     return this.acquirers.map(({ code }) => code);
   }
 
-  /** True when there is an acquirer for the environment at all. */
+  /** True when any acquirer is configured for the environment. */
   serves(environment: Environment): boolean {
     return this.acquirers.some((acquirer) => acquirer.environment === environment);
   }
 
-  /** Writes the first rules of a new installation. Any number of processes may do it together. */
+  /** Writes the first rules of a new installation. Any number of processes may do so at the same time. */
   async seed(): Promise<void> {
     await this.database.transaction(async (query) => {
       const epoch = await nextEpoch(query);
@@ -63,7 +63,7 @@ export class Router {
     await this.watch.ask();
   }
 
-  /** Switches an acquirer on or off, or states its health. False when there is none of this code. */
+  /** Switches an acquirer on or off, or sets its health. Gives false when there is no acquirer of this code. */
   async setState(
     code: string,
     change: { enabled?: boolean | undefined; health?: Health | undefined },

@@ -3,7 +3,7 @@ import { type Micros, sqlTime } from "../ground/clock.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type AcquirerState, type Health, type RoutingRule, type RoutingTable, routingRulesSchema } from "./routing.ts";
 
-/** Version 1 of the rules, active from the beginning, unless there is any version. */
+/** Inserts version 1 of the rules, active at once, unless there is any version. */
 export function insertFirstRules(rules: readonly RoutingRule[], epoch: bigint, now: Micros): Statement {
   return {
     text: `with first as (
@@ -19,7 +19,7 @@ from first`,
   };
 }
 
-/** What is not given stays as it is; of an acquirer without a row it is enabled and healthy. */
+/** Fields that are absent stay as they are; an acquirer without a row is enabled and healthy. */
 export function putAcquirerState(
   code: string,
   change: { enabled?: boolean | undefined; health?: Health | undefined },

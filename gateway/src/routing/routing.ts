@@ -1,4 +1,4 @@
-// Routing: which acquirer takes a payment, by rules that are data. Pure, and it keeps its reasons.
+// Routing: rules, which are data, decide which acquirer takes a payment. Pure; each decision keeps its reasons.
 import { z } from "zod";
 import type { Acquirer, Capability } from "../acquirers/acquirer.ts";
 import { digestOf } from "../ground/crypto.ts";
@@ -12,7 +12,7 @@ const gatewayCode = z
   .regex(/^[a-z_]{1,30}$/)
   .meta({ examples: ["nusantara"] });
 
-/** A split test: so many percent of what a rule's acquirer is chosen for by that rule go to another acquirer instead. */
+/** A split test: gives `percent` of the payments for which a rule chooses its acquirer to another acquirer instead. */
 export const splitTestSchema = z
   .strictObject({
     id: z
@@ -36,7 +36,7 @@ export const splitTestSchema = z
   });
 export type SplitTest = z.infer<typeof splitTestSchema>;
 
-/** One rule: this acquirer may take payments of this shape. Lower priority comes first; equal priorities share by weight. */
+/** One rule: this acquirer may take payments of this shape. The lowest priority comes first; equal priorities share by weight. */
 export const routingRuleSchema = z
   .strictObject({
     gateway_code: gatewayCode,
@@ -69,7 +69,7 @@ export const routingRuleSchema = z
 export const routingRulesSchema = z.array(routingRuleSchema).min(1).max(500);
 export type RoutingRule = z.infer<typeof routingRuleSchema>;
 
-/** The rules a new installation begins with: the specialist first, the all-rounder when it cannot. */
+/** The rules of a new installation: specialized acquirers first, the acquirer that takes everything (cendana) when they cannot. */
 export const defaultRules: readonly RoutingRule[] = [
   { gateway_code: "nusantara", payment_method: "qris", priority: 10, weight: 100 },
   { gateway_code: "nusantara", payment_method: "va", priority: 10, weight: 60 },
@@ -86,7 +86,6 @@ export interface AcquirerState {
   health: Health;
 }
 
-/** Everything that routing knows besides the payment. */
 export interface RoutingTable {
   version: number;
   rules: readonly RoutingRule[];
@@ -101,11 +100,11 @@ export interface RoutingRequest {
   method: PaymentMethod;
   currency: string;
   amountMinor: Minor;
-  /** What the weighted draw follows: the payment's identity, so that the choice can be repeated. */
+  /** Seed of the weighted draw: the payment's reference, so that the choice can be repeated. */
   draw: string;
   /** Acquirers that gave a definite no for this payment already. */
   refusedBy?: readonly string[];
-  /** The one split test that it may be in, or null for none. Left out, it may be in any: so a payment is at its first decision. */
+  /** Id of the only split test that the payment may be in; null: in none. Absent at the first decision: the payment may be in any. */
   onlySplit?: string | null;
 }
 
@@ -125,7 +124,7 @@ export type Verdict =
   | "circuit_open"
   | "refused";
 
-/** Kept with the payment: each acquirer and why it was chosen or not. */
+/** Kept with the payment: each acquirer, and why it was chosen or not. */
 export interface RoutingDecision {
   rules_version: number;
   candidates: {
@@ -133,16 +132,16 @@ export interface RoutingDecision {
     verdict: Verdict;
     priority?: number;
     weight?: number;
-    /** It kept a part of what falls to it alone, also where it was chosen. */
+    /** Set, also on the chosen acquirer, when it was degraded and so kept only a part of its payments. */
     degraded?: true;
   }[];
-  /** The split test that the payment is in, as its first decision drew it. */
+  /** The payment's split test, as the first decision drew it. */
   split?: SplitDecision;
 }
 
 export type SplitArm = "control" | "test";
 
-/** `control` is the acquirer of the rule, `test` the other one; the arm says which of the two was asked first. */
+/** `control` is the acquirer of the rule and `test` the other; `arm` says which of them is called first. */
 export interface SplitDecision {
   id: string;
   arm: SplitArm;
@@ -163,7 +162,7 @@ export function isOffered(
   );
 }
 
-/** The least and the largest amount that acquirers of the environment take of this method and currency; undefined when none does. */
+/** The smallest and the largest amount that an acquirer of the environment takes by this method and currency; undefined when none does. */
 export function amountBounds(
   { acquirers }: RoutingTable,
   { environment, method, currency }: Pick<RoutingRequest, "environment" | "method" | "currency">,
@@ -180,7 +179,7 @@ export function amountBounds(
   return least === undefined || largest === undefined ? undefined : { minimumMinor: least, maximumMinor: largest };
 }
 
-/** The finest step of amounts that any acquirer of the environment takes of this method and currency; 1 when none does. */
+/** The smallest step of amounts that an acquirer of the environment takes by this method and currency; 1 when none does. */
 export function finestStep(
   { acquirers }: RoutingTable,
   { environment, method, currency }: Pick<RoutingRequest, "environment" | "method" | "currency">,
@@ -195,13 +194,13 @@ export function finestStep(
 
 const byAmount = (a: Minor, b: Minor): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** What a degraded acquirer keeps of the payments that fall to it: enough to see whether it has got well. */
+/** The part of its payments that a degraded acquirer keeps: enough to show whether it has recovered. */
 const DEGRADED_KEEPS = 0.1;
 
 /**
- * Chooses, or gives no acquirer and the reasons. A degraded acquirer keeps a tenth of what would be its own and passes the
- * rest on: to the healthy ones of its priority, and where there is none to the next priority. Where nobody is healthy,
- * nobody is better, and all share as if they were. Last, the chosen rule's split test may give the payment to another.
+ * Chooses an acquirer, or none, and gives the reasons. A degraded acquirer keeps a tenth of its share. The rest goes to the healthy acquirers of
+ * the same priority, else to the next priority. When all candidates are degraded, all share as if they were healthy. At the end the chosen
+ * rule's split test may give the payment to another acquirer.
  */
 export function route(
   table: RoutingTable,
@@ -218,13 +217,13 @@ export function route(
   return { chosen: drawn.chosen?.acquirer, decision: { rules_version: table.version, candidates, ...split } };
 }
 
-/** What a table makes of all payments of one shape, before anything is drawn. */
+/** A table's result for all payments of one shape, before the draw. */
 export interface Judgement {
   candidates: readonly Candidate[];
   shares: readonly Share[];
 }
 
-/** The same for every two requests between which no amount of a rule or of an acquirer lies, whatever their draws. */
+/** The judgement of a request: the same for all requests between two amounts of the rules and acquirers, whatever their draws. */
 export function judgementOf(table: RoutingTable, request: Omit<RoutingRequest, "draw">): Judgement {
   const candidates = table.acquirers
     .filter((acquirer) => acquirer.environment === request.environment)
@@ -232,10 +231,10 @@ export function judgementOf(table: RoutingTable, request: Omit<RoutingRequest, "
   return { candidates, shares: sharesOf(candidates.filter(({ verdict }) => verdict === undefined)) };
 }
 
-/** Whom the draws of one payment fall on: among the shares, and then in the split test of the rule that was chosen. */
+/** The draws of one payment: first among the shares, then in the split test of the chosen rule. */
 export interface Drawn {
   chosen: Candidate | undefined;
-  /** Whom the shares chose, where the split test gave the payment away. */
+  /** The candidate that the shares chose, when the split test gave the payment to another acquirer. */
   passedOver: Candidate | undefined;
   split: SplitDecision | undefined;
 }
@@ -249,14 +248,14 @@ export function drawOf(
   const none = { chosen: control, passedOver: undefined, split: undefined };
   if (!control || !test || (onlySplit !== undefined && onlySplit !== test.id)) return none;
   const other = candidates.find(({ acquirer }) => acquirer.code === test.gateway_code);
-  // Only while both can take it: else the arms would differ in more than their acquirer.
+  // A payment is in the test only while both acquirers can take it: else the arms would differ in more than their acquirer.
   if (!other?.isAble || other.degraded || control.degraded) return none;
   const arm = armOf(test, seed);
   const split = { id: test.id, arm, percent: test.percent, control: control.acquirer.code, test: other.acquirer.code };
   return arm === "test" ? { chosen: other, passedOver: control, split } : { ...none, split };
 }
 
-/** The same for a payment in every process and at every try; independent of the draw among the shares. */
+/** The arm of a payment: the same in every process and at every try, and independent of the draw among the shares. */
 export function armOf({ id, percent }: Pick<SplitTest, "id" | "percent">, reference: string): SplitArm {
   return ticketOf("split test", id, reference) * 100 < percent ? "test" : "control";
 }
@@ -268,25 +267,25 @@ function verdictOf(candidate: Candidate, { chosen: taken, passedOver }: Drawn): 
   const chosen = passedOver ?? taken;
   if (!chosen) return "chosen";
   if (candidate.priority > chosen.priority) return "lower_priority";
-  // A healthy one of a better priority leaves nothing for those behind it, so what was passed over there is degraded.
+  // A healthy acquirer leaves nothing to lower priorities, so an acquirer of a better priority that was passed over is degraded.
   const passedOn = candidate.degraded && (!chosen.degraded || candidate.priority < chosen.priority);
   return passedOn ? "degraded" : "not_drawn";
 }
 
 export interface Candidate {
   acquirer: Acquirer;
-  /** The rule that gives it the payment; undefined when there is none. */
+  /** The rule that applies to this acquirer and payment; undefined when there is none. */
   rule: RoutingRule | undefined;
-  /** Why it cannot take the payment; undefined while it can. */
+  /** Why the acquirer cannot take the payment; undefined while it can. */
   verdict: Verdict | undefined;
-  /** It could take the payment, did a rule give it any. */
+  /** The acquirer could take the payment if a rule gave it. */
   isAble: boolean;
   priority: number;
   weight: number;
   degraded: boolean;
 }
 
-/** Of an acquirer whose share nobody has stated. */
+/** Weight of an acquirer when neither the rule nor the acquirer names one. */
 const WEIGHT = 100;
 
 function judge(table: RoutingTable, request: Omit<RoutingRequest, "draw">, acquirer: Acquirer): Candidate {
@@ -305,7 +304,7 @@ function judge(table: RoutingTable, request: Omit<RoutingRequest, "draw">, acqui
   };
 }
 
-/** What it never takes, whatever its state. */
+/** The verdict on a payment that the acquirer never takes, whatever its state. */
 function limitOf(acquirer: Acquirer, request: Omit<RoutingRequest, "draw">): Verdict | undefined {
   if (!acquirer.capabilities.some((capability) => capability.method === request.method)) return "method_not_supported";
   const capability = capabilityOf(acquirer, request.method, request.currency);
@@ -320,7 +319,7 @@ function obstacleOf({ enabled, health }: AcquirerState): Verdict | undefined {
   return health === "down" ? "down" : undefined;
 }
 
-/** What stands in the way of this moment alone: its latest calls failed, or it refused this very payment. */
+/** A temporary obstacle: the acquirer refused this payment, or its latest calls failed. */
 function setback(table: RoutingTable, request: Omit<RoutingRequest, "draw">, code: string): Verdict | undefined {
   if (request.refusedBy?.includes(code)) return "refused";
   return table.open?.has(`${code}/${request.method}`) ? "circuit_open" : undefined;
@@ -332,7 +331,7 @@ function capabilityOf(acquirer: Acquirer, method: PaymentMethod, currency: strin
   );
 }
 
-/** The amounts that a rule names, both ends included. */
+/** The amounts that a rule applies to, both ends included. */
 export function amountsOf(rule: RoutingRule): { from: Minor; to: Minor } {
   return { from: BigInt(rule.amount_from_minor ?? 1), to: BigInt(rule.amount_to_minor ?? MINOR_MAX) };
 }
@@ -358,11 +357,11 @@ function bestRule(
 
 export interface Share {
   candidate: Candidate;
-  /** Of all payments like this one; the shares add up to one. */
+  /** The part of all payments of this shape; the shares add up to one. */
   share: number;
 }
 
-/** What falls to each candidate, from the best priority on, until nothing is passed on. */
+/** The share of each candidate, from the best priority down to the first that has a healthy acquirer. */
 function sharesOf(open: readonly Candidate[]): Share[] {
   const equals = open.every(({ degraded }) => degraded);
   const isWell = (candidate: Candidate): boolean => equals || !candidate.degraded;
@@ -387,17 +386,17 @@ function weightOf(candidates: readonly Candidate[]): number {
   return candidates.reduce((sum, { weight }) => sum + weight, 0);
 }
 
-/** The same seed always draws the same of the same shares. */
+/** Draws a candidate: the same seed always draws the same from the same shares. */
 function draw(shares: readonly Share[], seed: string): Candidate | undefined {
   let ticket = ticketOf("routing", seed);
   for (const { candidate, share } of shares) {
     if (ticket < share) return candidate;
     ticket -= share;
   }
-  return shares.at(-1)?.candidate; // what rounding leaves over belongs to the last one
+  return shares.at(-1)?.candidate; // rounding may leave a rest: the last candidate gets it
 }
 
-/** From 0 to less than 1, evenly, and always the same for the same words. */
+/** A number from 0 to less than 1, evenly spread, and always the same for the same words. */
 function ticketOf(...words: string[]): number {
   return digestOf(...words).readUInt32BE(0) / 2 ** 32;
 }

@@ -1,4 +1,4 @@
-// Rule sets in their versions: stored once, never changed, at most one active. Rare, so outside the lanes.
+// Versions of the rule set: stored once, never changed, at most one active. Changes are rare, so they run outside the lanes.
 import type { Clock } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import type { Environment } from "../merchants/books.ts";
@@ -35,7 +35,7 @@ export class RuleSets {
     this.clock = clock;
   }
 
-  /** Newest first, at most `count`, those before the version `after`. */
+  /** Newest first, at most `count`, of the versions before `after`. */
   async list(after: number | undefined, count: number): Promise<RuleSetSummary[]> {
     return (await this.database.query(selectRuleSets(after, count))).map(summaryOfRow);
   }
@@ -45,7 +45,7 @@ export class RuleSets {
     return row && ruleSetOfRow(row);
   }
 
-  /** When which version began to decide: newest first, at most `count`, those before `after`. */
+  /** When each version became active: newest first, at most `count`, of the activations before `after`. */
   async activations(after: number | undefined, count: number): Promise<Activation[]> {
     return (await this.database.query(selectActivations(after, count))).map(activationOfRow);
   }
@@ -55,15 +55,15 @@ export class RuleSets {
     return newest?.activation === activation;
   }
 
-  /** Keeps rules that the schema has accepted as the next version. They decide nothing until they are activated. */
+  /** Stores rules that the schema has accepted as the next version. They decide nothing until they are activated. */
   async add(added: Omit<NewRuleSet, "restores">): Promise<RuleSet> {
     return this.database.transaction(async (query) => {
-      const epoch = await nextEpoch(query); // also makes whoever adds at the same moment wait for this version's number
+      const epoch = await nextEpoch(query); // a lock, too: another `add` waits for this version's number
       return this.insert(query, added, epoch);
     });
   }
 
-  /** Makes a version the one that decides, in every process within a second. Undefined when there is no such version. */
+  /** Makes a version the active one, in every process within a second. Undefined when there is no such version. */
   async activate(version: number, by: string): Promise<RuleSet | undefined> {
     const activated = await this.database.transaction(async (query) => {
       const epoch = await nextEpoch(query);
@@ -74,7 +74,7 @@ export class RuleSets {
     return activated;
   }
 
-  /** The rules of an earlier version, as a new one that decides at once. Undefined when there is no such version. */
+  /** Stores the rules of an earlier version as a new version and activates it. Undefined when there is no such version. */
   async rollBack(version: number, by: string, note: string | undefined): Promise<RuleSet | undefined> {
     const restored = await this.database.transaction(async (query) => {
       const epoch = await nextEpoch(query);
@@ -92,7 +92,7 @@ export class RuleSets {
     return existing(row && (await readOne(query, row.version)));
   }
 
-  /** Activating the one that decides already changes nothing, and is no activation. */
+  /** Activating the active version changes nothing and records no activation. */
   private async letDecide(query: Query, version: number, by: string, epoch: bigint): Promise<RuleSet> {
     const before = existing(await readOne(query, version));
     if (before.status === "active") return before;
@@ -102,7 +102,7 @@ export class RuleSets {
     return existing(await readOne(query, version));
   }
 
-  /** The newest payments of an environment that routing decided on, as it was asked for them; the draw is the payment's reference. */
+  /** The newest routed payments of an environment, as routing requests; the draw is the payment's reference. */
   async recentRequests(environment: Environment, count: number): Promise<RoutingRequest[]> {
     const rows = await this.database.query(selectRecentRequests(environment, count));
     return rows.map((row) => requestOfRow(row, environment));

@@ -1,4 +1,4 @@
-// All SQL of rule sets in their versions, and of the past payments on which rules are tried.
+// All SQL of rule set versions, and of the past payments on which rules are tried.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
@@ -9,15 +9,15 @@ import { type RoutingRequest, type RoutingRule, routingRulesSchema } from "./rou
 
 export interface RuleSetSummary {
   version: number;
-  /** The one that decides; it may have been another one meanwhile. A draft never decided. */
+  /** active: decides now. retired: was active before. draft: was never active. */
   status: "draft" | "active" | "retired";
   createdAt: Micros;
-  /** Undefined: the installation. */
+  /** Undefined for the first version, which the installation created. */
   createdBy: string | undefined;
   note: string | undefined;
-  /** The earlier version whose rules it has again. */
+  /** The earlier version whose rules this version restores. */
   restores: number | undefined;
-  /** The last time that it was activated, and by whom. */
+  /** The latest activation, and who made it. */
   activatedAt: Micros | undefined;
   activatedBy: string | undefined;
   ruleCount: number;
@@ -27,7 +27,6 @@ export interface RuleSet extends RuleSetSummary {
   rules: RoutingRule[];
 }
 
-/** What a new version is stored with. */
 export interface NewRuleSet {
   rules: readonly RoutingRule[];
   by: string;
@@ -66,7 +65,7 @@ export function summaryOfRow(row: Row): RuleSetSummary {
   };
 }
 
-/** Newest first, at most `count`, those before the version `after`; without their rules. */
+/** Newest first, at most `count`, of the versions before `after`; without their rules. */
 export function selectRuleSets(after: number | undefined, count: number): Statement {
   return {
     text: `select ${columns}, jsonb_array_length(s.rules) as rule_count
@@ -89,7 +88,7 @@ where s.version = $1::integer`,
   };
 }
 
-/** As the next version, which is not active. */
+/** Inserts the next version, not active. */
 export function insertRuleSet({ rules, by, note, restores }: NewRuleSet, epoch: bigint, now: Micros): Statement {
   return {
     text: `insert into routing_rule_sets (version, rules, active, epoch, created_at, created_by, note, restores)
@@ -100,7 +99,7 @@ returning version`,
   };
 }
 
-/** Before `activateRuleSet`: at most one version is active at any moment. */
+/** Runs before `activateRuleSet`, so that at most one version is active at any moment. */
 export function deactivateOthers(version: number, epoch: bigint): Statement {
   return {
     text: "update routing_rule_sets set active = false, epoch = $2::bigint where active and version <> $1::integer",
@@ -115,7 +114,7 @@ export function activateRuleSet(version: number, epoch: bigint): Statement {
   };
 }
 
-/** What activated it. Whoever holds the epoch has the number alone. */
+/** Records an activation. The transaction holds the lock of `nextEpoch`, so the number is unique. */
 export function insertActivation(version: number, by: string, now: Micros): Statement {
   return {
     text: `insert into routing_activations (activation, version, activated_at, activated_by)
@@ -132,7 +131,7 @@ export interface Activation {
   by: string | undefined;
 }
 
-/** Newest first, at most `count`, those before `after`. */
+/** Newest first, at most `count`, of the activations before `after`. */
 export function selectActivations(after: number | undefined, count: number): Statement {
   return {
     text: `select activation, version, activated_at, activated_by
@@ -153,10 +152,10 @@ export function activationOfRow(row: Row): Activation {
   };
 }
 
-/** The newest payments of an environment that routing decided on. */
+/** The newest routed payments of an environment. */
 export function selectRecentRequests(environment: Environment, count: number): Statement {
   return {
-    // Merchant by merchant along the primary key: there is no index over all payments, and none is worth its writes.
+    // Reads merchant by merchant along the primary key: an index over all payments is not worth its writes.
     text: `select p.payment_id, p.payment_method, p.currency, p.amount_minor
 from merchants m
 cross join lateral (

@@ -1,4 +1,4 @@
-// Which payments are in which split test: written together with the payment, by the lanes.
+// The payments in each split test: written by the lanes together with the payment.
 import { uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
 import { type Table, bulkInsert } from "../store/table.ts";
@@ -11,7 +11,7 @@ interface SplitKey {
 
 export type SplitAssignment = SplitKey & { split: SplitDecision };
 
-/** Appended by a payment's first decision, and never changed. */
+/** Rows are appended by a payment's first decision, and never changed. */
 export const splitAssignments: Table<SplitKey, SplitAssignment> = {
   name: "split tests",
   keyText: ({ book, reference }) => `${bookKey(book)}/${reference}`,

@@ -1,11 +1,11 @@
-// All SQL of split tests' results: what became of the payments that are in one.
+// All SQL of split tests' results: the outcomes of the payments in a test.
 import type { Micros } from "../ground/clock.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { PastOutcome } from "./replay.ts";
 import type { SplitArm, SplitDecision } from "./routing.ts";
 
-/** Payments of one arm that are alike, and the amounts of those that were paid. */
+/** Payments of one arm with equal values. `amounts_minor`: the amounts of those that were paid, separated by commas. */
 export interface ArmRow extends Row {
   arm: SplitArm;
   gateway_code: string | null;
@@ -17,7 +17,7 @@ export interface ArmRow extends Row {
   since: Micros;
 }
 
-/** The newest payments of a test, at most `count`. A test whose acquirers or share changed is another one under the same name. */
+/** The newest payments of a test, at most `count`. A test with other acquirers or another share is a different test under the same id. */
 export function selectArms({ id, control, test, percent }: Omit<SplitDecision, "arm">, count: number): Statement {
   return {
     text: `select n.arm, p.gateway_code, p.payment_method, p.currency, case

@@ -1,4 +1,4 @@
-// What a split test has shown so far: each arm's share of success with its interval, and whether the two can be told apart. Pure.
+// The result of a split test so far: each arm's success rate with its interval, and whether the arms can be told apart. Pure.
 import { type Interval, difference, moreToTellApart, wilson } from "../ground/proportions.ts";
 import type { Micros } from "../ground/clock.ts";
 import type { Minor } from "../ground/money.ts";
@@ -6,7 +6,7 @@ import type { CostOf } from "./costs.ts";
 import type { SplitArm, SplitTest } from "./routing.ts";
 import type { ArmRow } from "./split-results.sql.ts";
 
-/** What the paid payments of an arm cost in one currency; those whose cost nobody knows are only counted. */
+/** The cost of an arm's paid payments in one currency. `unknown`: number of paid payments without a known cost. */
 export interface ArmCost {
   currency: string;
   payments: number;
@@ -17,7 +17,7 @@ export interface ArmCost {
 export interface ArmResult {
   gatewayCode: string;
   payments: number;
-  /** Neither paid nor ended yet, or canceled by their merchant. */
+  /** Payments that are neither paid nor ended yet, or that their merchant canceled. */
   open: number;
   attempts: number;
   succeeded: number;
@@ -30,17 +30,17 @@ export type SplitVerdict = "no_data" | "undecided" | "test_better" | "control_be
 export interface SplitResult {
   control: ArmResult;
   test: ArmResult;
-  /** Of the oldest payment that is counted. */
+  /** Creation time of the oldest payment that is counted. */
   since: Micros | undefined;
-  /** `test` minus `control`. */
+  /** The success rate of `test` minus that of `control`. */
   difference: (Interval & { estimate: number }) | undefined;
   verdict: SplitVerdict;
-  /** About so many more payments, should the difference stay as it is. */
+  /** About how many more payments would tell the arms apart, if the difference stays as it is. */
   more: number | undefined;
   words: string;
 }
 
-/** An arm counts what was first asked of its acquirer, whoever took it in the end. */
+/** The result of a test. An arm counts the payments for which its acquirer was called first, whichever acquirer took them in the end. */
 export function splitResult(
   { test: testCode, control: controlCode, percent }: { control: string; test: string } & Pick<SplitTest, "percent">,
   rows: readonly ArmRow[],
@@ -127,7 +127,7 @@ function wordsOf(
   return `${better.gatewayCode} succeeds more often, by ${least} to ${most} percentage points.`;
 }
 
-/** The mean cost of a payment, half up; undefined where no cost is known. */
+/** The mean cost of a payment in minor units, rounded half up; undefined when no cost is known. */
 export function meanCost({ payments, costMinor }: ArmCost): Minor | undefined {
   return payments === 0 ? undefined : (costMinor * 2n + BigInt(payments)) / (BigInt(payments) * 2n);
 }

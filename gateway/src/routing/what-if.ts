@@ -1,4 +1,4 @@
-// What other rules would have made of past payments: who would have been asked, how many would have succeeded, at what cost. Pure.
+// What other rules would have made of past payments: which acquirers they would have gone to, how many would have succeeded, at what cost. Pure.
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import { type Interval, type Proportion, wilson } from "../ground/proportions.ts";
 import type { Minor } from "../ground/money.ts";
@@ -8,35 +8,34 @@ import type { CostOf } from "./costs.ts";
 import { type PastPayment, Replay } from "./replay.ts";
 import type { AcquirerState, RoutingRule } from "./routing.ts";
 
-/** With fewer observations there is no estimate. */
+/** With fewer observations of an acquirer its success rate is not estimated. */
 export const OBSERVATIONS_MIN = 30;
 
-/** What one currency cost. */
 export interface Cost {
   currency: string;
-  /** Of payments that were paid, or are expected to be: their sum and what acquirers charge for it. */
+  /** Of payments that were paid, or are expected to be: the sum of their amounts, and what acquirers charge for it. */
   paidMinor: Minor;
   costMinor: Minor;
-  /** Paid payments whose cost nobody knows; their amounts are not in the sums. */
+  /** Number of paid payments whose cost is unknown; their amounts are not in the sums. */
   unknown: number;
 }
 
-/** What became of payments, or would have. */
+/** The outcome of payments, real or estimated. */
 export interface Outcome {
   payments: number;
-  /** Neither paid nor ended yet, or canceled by their merchant: not among the attempts. */
+  /** Payments that are neither paid nor ended yet, or that their merchant canceled: not among the attempts. */
   open: number;
   attempts: number;
-  /** Attempts of which nothing can be estimated. */
+  /** Attempts whose outcome cannot be estimated. */
   unknown: number;
-  /** Of the others; a sum of estimates, so not a whole number. */
+  /** Attempts that succeeded, or are expected to; a sum of estimates, so not a whole number. */
   succeeded: number;
   costs: Cost[];
 }
 
 export interface Cell {
   method: PaymentMethod;
-  /** Undefined: no acquirer would have been asked. */
+  /** Code of the acquirer; undefined when no acquirer would have been called. */
   code: string | undefined;
   before: Outcome;
   after: Outcome;
@@ -57,15 +56,15 @@ export interface Day {
   after: Outcome;
 }
 
-/** By what moved payments were judged. */
+/** The observations by which the outcome of moved payments is estimated. */
 export interface Estimate extends Proportion {
   code: string;
   method: PaymentMethod;
   currency: string;
-  /** The band of amounts, both ends included; undefined: all amounts. */
+  /** The band of amounts in minor units, both ends included; undefined for all amounts. */
   band: { fromMinor: Minor; toMinor: Minor } | undefined;
   interval: Interval | undefined;
-  /** Attempts that would move there; where they are too few to tell, their outcome is unknown. */
+  /** Attempts that would move to this acquirer. When the observations are too few, their outcome is unknown. */
   attempts: number;
   isKnown: boolean;
 }
@@ -74,12 +73,12 @@ interface Settings {
   environment: Environment;
   rules: readonly RoutingRule[];
   acquirers: readonly Acquirer[];
-  /** The acquirers as they are now: where a payment's own decision does not say how they were then. */
+  /** The present states of the acquirers, used where a payment's decision does not tell the state at that time. */
   states: ReadonlyMap<string, AcquirerState>;
   costOf: CostOf;
 }
 
-/** Payments that would have moved, and are judged alike: together, once all observations are in. */
+/** Moved payments that share an estimate. It is made at the end, when all observations are in. */
 interface Group {
   attempts: number;
   amountMinor: Minor;
@@ -95,7 +94,7 @@ interface Observed extends Proportion {
   digits: number | undefined;
 }
 
-/** What is known of payments, and what waits for its estimate. */
+/** Known outcomes, and groups of moved payments that wait for their estimate. */
 class Side {
   payments = 0;
   open = 0;
@@ -110,7 +109,7 @@ interface Pair {
   after: Side;
 }
 
-/** Takes payments one by one, and says at the end what they add up to. */
+/** Adds up payments one by one; the getters give the result. */
 export class WhatIf {
   payments = 0;
   moved = 0;
@@ -126,7 +125,7 @@ export class WhatIf {
     this.replay = new Replay(settings);
   }
 
-  /** False for a payment on which routing has not decided yet: it is not counted. */
+  /** Counts a payment. Gives false, and counts nothing, for a payment on which routing has not decided yet. */
   add(payment: PastPayment): boolean {
     const replayed = this.replay.of(payment);
     if (!replayed) return false;
@@ -154,21 +153,21 @@ export class WhatIf {
     return true;
   }
 
-  /** By method and acquirer; those that nobody would take come last. */
+  /** By method and acquirer; payments that no acquirer would take come last. */
   get cells(): Cell[] {
     return [...this.cellOf.values()]
       .map(({ method, code, ...sides }) => ({ method, code, ...resolved(sides) }))
       .toSorted((a, b) => order(a.method, b.method) || order(a.code ?? "~", b.code ?? "~"));
   }
 
-  /** Most payments first. */
+  /** Moves with most payments first. */
   get moves(): Move[] {
     return [...this.moveOf.values()]
       .map(({ method, from, to, ...sides }) => ({ method, from, to, ...resolved(sides) }))
       .toSorted((a, b) => b.before.payments - a.before.payments);
   }
 
-  /** The oldest first. */
+  /** Days in order, the oldest first. */
   get days(): Day[] {
     return [...this.dayOf.values()]
       .map(({ day, moved, ...sides }) => ({ day, moved, ...resolved(sides) }))
@@ -229,7 +228,7 @@ export class WhatIf {
     }
   }
 
-  /** Of a payment that would have moved nobody knows the outcome; with nobody to take it, it would not have been paid. */
+  /** Counts a moved payment, whose outcome has to be estimated. A payment that no acquirer would take counts as not paid. */
   private countMoved(side: Side, payment: PastPayment, to: string | undefined, cost: Minor | undefined): void {
     side.payments++;
     if (!isAttempt(payment)) return void side.open++;
@@ -270,7 +269,7 @@ function isAttempt({ shape: { outcome } }: PastPayment): boolean {
   return outcome === "succeeded" || outcome === "failed";
 }
 
-/** What really happened. */
+/** Counts a payment with its real outcome. */
 function count(side: Side, payment: PastPayment, cost: Minor | undefined): void {
   side.payments++;
   if (!isAttempt(payment)) return void side.open++;
@@ -291,7 +290,7 @@ function addCost(costs: Map<string, Cost>, currency: string, change: Partial<Omi
   cost.unknown += change.unknown ?? 0;
 }
 
-/** The band of amounts where there are enough observations, else all amounts; undefined where there are too few of those. */
+/** The observations of the group's band of amounts if they are enough, else of all amounts; undefined when those are too few. */
 function observedOf({ observed: { band, all } }: Group): Observed | undefined {
   return [band, all].find(({ of }) => of >= OBSERVATIONS_MIN);
 }
@@ -321,12 +320,12 @@ function resolve(side: Side): Outcome {
   return { ...outcome, costs: [...costs.values()].toSorted((a, b) => order(a.currency, b.currency)) };
 }
 
-/** The expected part of a sum, half up. */
+/** The part of a sum that is expected to succeed, rounded half up. */
 function shareOf(sum: Minor, { succeeded, of }: Proportion): Minor {
   return (sum * BigInt(succeeded) * 2n + BigInt(of)) / (BigInt(of) * 2n);
 }
 
-/** Amounts are told apart by their number of digits: ten times as much is another band. */
+/** The band of an amount is its number of digits: ten times as much is the next band. */
 function digitsOf(amount: Minor): number {
   return String(amount).length;
 }
@@ -335,7 +334,7 @@ function bandOf(digits: number): { fromMinor: Minor; toMinor: Minor } {
   return { fromMinor: 10n ** BigInt(digits - 1), toMinor: 10n ** BigInt(digits) - 1n };
 }
 
-/** Several outcomes as one. */
+/** The sum of several outcomes. */
 export function sumOf(outcomes: readonly Outcome[]): Outcome {
   const sum = { payments: 0, open: 0, attempts: 0, unknown: 0, succeeded: 0 };
   const costs = new Map<string, Cost>();

@@ -8,7 +8,7 @@ import type { PastOutcome, PastPayment, PastShape } from "./replay.ts";
 
 export const READ_ONLY: Statement = { text: "set transaction read only" };
 
-/** Identities begin with their payment's time in milliseconds. */
+/** The smallest payment id of a moment: ids begin with their time in milliseconds. */
 export function leastIdAt(at: Micros): string {
   const ms = Math.floor(at / 1000)
     .toString(16)
@@ -16,16 +16,16 @@ export function leastIdAt(at: Micros): string {
   return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
 }
 
-/** A part of time, of one merchant or of all. */
+/** A span of time, of one merchant or of all. */
 export interface Slice {
   environment: Environment;
   merchantId: string | undefined;
-  /** Identities from this one on, and before that one; undefined: no end. */
+  /** Payment ids from `from` on and before `before`; undefined: no end. */
   from: string;
   before: string | undefined;
 }
 
-/** Book by book along the primary key: there is no index over all payments, and none is worth its writes. */
+/** Reads book by book along the primary key: an index over all payments is not worth its writes. */
 const inSlice = (columns: string, limit: string): string => `from books b
 cross join lateral (
   select ${columns}
@@ -43,7 +43,7 @@ const sliceValues = ({ environment, merchantId, from, before }: Slice): unknown[
   before ?? null,
 ];
 
-/** Where a slice has to begin in order to hold no more than so many payments; no row where it may begin where it does. */
+/** The id at which a slice has to begin to hold no more than `count` payments; no row when the whole slice holds fewer. */
 export function selectBeginning(slice: Slice, count: number): Statement {
   return {
     text: `select p.payment_id
@@ -55,7 +55,7 @@ limit 1`,
   };
 }
 
-/** What is alike of a slice's payments, and the rest of each as two lists in one order. */
+/** Payments of a slice with equal values; their ids and amounts are two lists in the same order, separated by commas. */
 export interface SliceRow extends Row {
   payment_method: PaymentMethod;
   currency: string;
@@ -65,12 +65,12 @@ export interface SliceRow extends Row {
   amounts_minor: string;
 }
 
-/** All payments of a slice. Whom fraud detection rejected was never routed. */
+/** All payments of a slice but those that fraud detection rejected: they were never routed. */
 export function selectSlice(slice: Slice): Statement {
   const columns =
     "p.payment_id, p.payment_method, p.currency, p.amount_minor, p.routing, p.paid_at, p.status, p.risk_decision";
   return {
-    // Thousands of payments have a few dozen decisions, of five hundred bytes each: what is alike is sent once.
+    // Thousands of payments share a few dozen decisions of 500 bytes each, so each distinct decision is sent once.
     text: `select p.payment_method, p.currency, case
     when p.paid_at is not null then 'succeeded'
     when p.status in ('failed', 'expired') then 'failed'
@@ -84,7 +84,7 @@ group by 1, 2, 3, 4`,
   };
 }
 
-/** The payments of a slice, in no order. */
+/** The payments of a slice, in no particular order. */
 export function paymentsOfSlice(rows: readonly SliceRow[]): PastPayment[] {
   return rows.flatMap(
     ({ payment_method: method, currency, outcome, routing, payment_ids: ids, amounts_minor: sums }) => {
@@ -100,7 +100,7 @@ export function paymentsOfSlice(rows: readonly SliceRow[]): PastPayment[] {
   );
 }
 
-/** The day of the moment that an identity begins with. */
+/** The day of the time with which an id begins. */
 function dayOf(id: string): string {
   const ms = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
   return wireTime(ms * 1_000).slice(0, 10);

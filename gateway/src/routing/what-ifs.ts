@@ -1,4 +1,4 @@
-// Runs what-ifs over the payments of the last days: in bounded slices off the hot path, one at a time in a process.
+// Runs what-ifs over the payments of the last days: in bounded slices off the hot path, one what-if at a time in a process.
 import { setImmediate } from "node:timers/promises";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -21,18 +21,18 @@ import {
 } from "./what-ifs.sql.ts";
 
 export const PAYMENTS_MAX = 100_000;
-/** So long it reads at most. */
+/** Longest time that one what-if reads. */
 const READING_MS_MAX = 8_000;
 const STATEMENT_MS_MAX = 4_000;
-/** Payments that one statement gives at most. */
+/** At most this many payments come from one statement. */
 const SLICE = 20_000;
 /**
- * A statement reads as many payments of each book as it may give in all, so a slice of time should hold about that many: the first is short,
- * one that is not full makes the next ones longer, and one that is too full makes them shorter.
+ * A statement reads up to SLICE payments of each book, so a slice of time should hold about SLICE payments in all. The first slice is short; a
+ * slice that is not full makes the next ones longer, and an overfull one makes them shorter.
  */
 const WIDTH_FIRST: Micros = 30 * SECOND;
 const WIDTH_GROWS = 4;
-/** Payments decided between two looks at other requests. */
+/** Payments that are routed before other requests get a turn. */
 const STEP = 250;
 
 export interface WhatIfQuestion {
@@ -44,9 +44,9 @@ export interface WhatIfQuestion {
 
 export interface WhatIfAnswer {
   whatIf: WhatIf;
-  /** The version of the rules that decides today. */
+  /** The active version of the rules. */
   version: number;
-  /** Why it ended: all payments of these days were read, or as many as it takes, or as long as it may. */
+  /** Why the what-if ended. all: all payments of these days were read; limit: PAYMENTS_MAX was reached; time: READING_MS_MAX was. */
   ended: "all" | "limit" | "time";
 }
 
@@ -64,7 +64,7 @@ export class WhatIfs {
     this.clock = clock;
   }
 
-  /** Throws SERVICE_UNAVAILABLE while this process answers another one. */
+  /** Answers a what-if. Throws SERVICE_UNAVAILABLE while this process answers another what-if. */
   async ask(question: WhatIfQuestion): Promise<WhatIfAnswer> {
     if (this.isBusy)
       throw new Fault("SERVICE_UNAVAILABLE", {
@@ -107,13 +107,13 @@ export class WhatIfs {
         const reached = momentOf(idOf("payment", begins));
         before = begins;
         width = Math.max(SECOND, at - reached);
-        at = Math.min(at, reached + 1_000); // others of its millisecond may be left
+        at = Math.min(at, reached + 1_000); // other payments of the same millisecond may be left
       }
     }
     return { whatIf, version, ended: "all" };
   }
 
-  /** The newest payments of a slice, and the oldest of them where the slice holds more. */
+  /** The newest payments of a slice, at most `count`; `begins`: id of the oldest of them when the slice holds more. */
   private async read(slice: Slice, count: number): Promise<{ payments: PastPayment[]; begins: string | undefined }> {
     return this.database.transaction(
       async (query) => {

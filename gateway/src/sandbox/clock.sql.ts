@@ -1,12 +1,12 @@
-// All SQL of clocks that move.
+// All SQL of moving clocks.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
 /**
- * Where a book's clock is going, and the next moment of the book at which something falls due on which other things depend: a
- * dispute's last day, a payout, a cutoff if anything waits for it. Expiries depend on nothing, and happen at the next stop.
+ * The end of a clock's move, and the next moment of the book when something falls due on which other things depend: evidence of a dispute, a
+ * payout, a cutoff if there are unsettled items for it. Nothing depends on the expiry of a payment, so it happens at the next stop.
  */
 export function selectNextDue(book: Book, realNow: Micros): Statement {
   return {
@@ -40,7 +40,7 @@ where b.merchant_id = $1::uuid and b.environment = $2::environment`,
   };
 }
 
-/** Clocks on their way that have not moved since. */
+/** Clocks whose move is not complete and has not advanced since `before`. */
 export function selectLeftClocks(before: Micros): Statement {
   return {
     name: "select clocks left on their way",
@@ -54,8 +54,8 @@ limit 20`,
 }
 
 /**
- * What falls due next in a book, the soonest first: at most `count` of each kind are looked at, by the index of each. Rows have `kind`, `at`,
- * `id` and `now`, the book's time.
+ * What falls due next in a book, soonest first. At most `count` of each kind are read, by the index of each. Rows have `kind`, `at`, `id`, and
+ * `now`, the book's time.
  */
 export function selectComingDue(book: Book, realNow: Micros, count: number): Statement {
   return {

@@ -1,5 +1,5 @@
-// Moving a sandbox's clock: not in one leap, but from one moment at which something falls due to the next, so that everything
-// happens in its order and at its time. A move that is left half-way by a crash is gone on with by a worker.
+// Moves a sandbox's clock: not at once, but from each moment at which something falls due to the next, so that everything happens in order and
+// at its time. A worker continues moves that a crash has interrupted.
 import type { Clock, Micros } from "../ground/clock.ts";
 import { SECOND } from "../ground/clock.ts";
 import { assert, validationFault } from "../ground/fault.ts";
@@ -12,12 +12,12 @@ import { selectLeftClocks, selectNextDue } from "./clock.sql.ts";
 
 /** A hundred years ahead is enough for any test, and keeps timestamps in range. */
 const OFFSET_MAX_SECONDS = 3_153_600_000;
-/** So many stops one move makes at most; what is due after them happens at its end. */
+/** One move makes at most this many stops; what falls due after them happens at its end. */
 const STOPS_MAX = 1_000;
-/** A clock that stands so long on its way has been left. */
+/** A move that has not advanced for this long counts as interrupted. */
 const LEFT_AFTER: Micros = 30 * SECOND;
 
-/** Sends a clock on its way. Answers with how far ahead of real time it will be. Throws VALIDATION_ERROR. */
+/** Begins to move a clock by `seconds`. Gives how far ahead of real time the clock will be, in seconds. Throws VALIDATION_ERROR. */
 export function sendClock(book: Book, seconds: number): Command<{ realNow: Micros; offsetSeconds: number }> {
   return {
     name: "advance clock",
@@ -35,7 +35,7 @@ export function sendClock(book: Book, seconds: number): Command<{ realNow: Micro
   };
 }
 
-/** Moves a clock on its way: to `stopSeconds`, or to its end. */
+/** Moves a clock to the offset `stopSeconds`, but not beyond the end of its move. */
 function moveOn(book: Book, stopSeconds: number): Command<void> {
   return {
     name: "move clock on",
@@ -43,7 +43,7 @@ function moveOn(book: Book, stopSeconds: number): Command<void> {
     needs: [need(movableBookClocks, book)],
     execute(set, { realNow }) {
       const before = set.get(movableBookClocks, book);
-      if (before?.targetSeconds === undefined) return; // somebody else has brought it there
+      if (before?.targetSeconds === undefined) return; // another process has ended the move
       const offsetSeconds = Math.min(Math.max(stopSeconds, before.offsetSeconds), before.targetSeconds);
       const targetSeconds = offsetSeconds < before.targetSeconds ? before.targetSeconds : undefined;
       set.update(movableBookClocks, { book, offsetSeconds, targetSeconds, movedAt: realNow });
@@ -55,30 +55,30 @@ export interface ClockParts {
   database: Database;
   lanes: Lanes;
   clock: Clock;
-  /** Does what is due in a book at its present time. */
+  /** Processes everything that is due in a book at its present time. */
   catchUp: (book: Book) => Promise<void>;
 }
 
 export class Clocks {
   private readonly parts: ClockParts;
-  /** Moves under way in this process, by book: a second one joins the first. */
+  /** Moves under way in this process, by book; a second move waits for the first. */
   private readonly moves = new Map<string, Promise<void>>();
 
   constructor(parts: ClockParts) {
     this.parts = parts;
   }
 
-  /** Brings a clock to where it was sent. Ends when it is there and everything on the way has happened. */
+  /** Completes the move of a clock. Resolves when the clock is there and everything on the way has happened. */
   async move(book: Book): Promise<void> {
     const name = bookKey(book);
-    // Whoever comes while a move is under way waits for it, and looks again: the clock may have been sent further.
+    // A caller that comes during a move waits for it and then checks again: the clock may have been sent further.
     while (this.moves.has(name)) await this.moves.get(name);
     const move = this.moveAll(book).finally(() => this.moves.delete(name));
     this.moves.set(name, move);
     await move;
   }
 
-  /** Goes on with clocks that were left on their way. */
+  /** Continues interrupted moves. */
   async moveLeft(): Promise<void> {
     const { database, clock } = this.parts;
     const rows = await database.query(selectLeftClocks(clock.now() - LEFT_AFTER));

@@ -1,4 +1,4 @@
-// Fault injection, switched by the merchant: what a sandbox's webhooks do wrong on purpose, so that a receiver meets it before production.
+// Fault injection, switched by the merchant: the sandbox's webhooks misbehave on purpose, so that a receiver is tested before production.
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
@@ -10,7 +10,7 @@ import { deliveryTiming } from "../webhooks/timing.ts";
 const path = "/v1/sandbox/webhook/misbehave";
 const FOR_NEXT_MAX = 1_000;
 
-/** What each mode does, for the contract. */
+/** The effect of each mode, for the API contract. */
 const meanings: Record<Mode, string> = {
   none: "deliveries are made as usual",
   duplicate: "the delivery is sent twice at the same time, with the same headers; a failure of either copy counts",
@@ -60,7 +60,7 @@ const shownSchema = z
   })
   .meta({ id: "FaultInjection", examples: [{ mode: "duplicate", for_next: 3 }] });
 
-/** `refreshMs`: after this time every process knows a new setting. */
+/** `refreshMs`: the time after which every process knows a new setting. */
 export function faultInjectionEndpoints(database: Database, refreshMs = deliveryTiming.faultRefreshMs): Endpoint[] {
   return [
     writeEndpoint<z.infer<typeof switchSchema>>({

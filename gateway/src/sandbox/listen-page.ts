@@ -1,31 +1,31 @@
-// One answer to a listener: which events it gets, and from where it goes on. Pure; watermark.ts says what the watermark is.
+// One page of events for a listener, and the cursor after it. Pure; watermark.ts explains the watermark.
 
-/** The most identities that a listener names. */
+/** The most event ids that a cursor's `seen` names. */
 export const SEEN_MAX = 200;
 export const PAGE_MAX = 100;
 
 export interface Cursor {
-  /** Everything up to here, this one included, was handed on. */
+  /** All events up to this one, itself included, were delivered. */
   after: string;
-  /** What was handed on beyond it. */
+  /** Delivered events after `after`. */
   seen: readonly string[];
 }
 
-/** Where to begin: behind what is visible now. `newest` are the newest events there are, newest first, one beyond SEEN_MAX. */
+/** The first cursor, behind all events that are visible now. `newest`: ids of the newest events, newest first, up to SEEN_MAX + 1. */
 export function beginBehind(newest: readonly string[], watermark: string): Cursor {
   const seen = newest.slice(0, SEEN_MAX).filter((id) => id > watermark);
   return { after: newest[seen.length] ?? watermark, seen };
 }
 
 /**
- * Whether history has forgotten something that the cursor had still to be told. `lastForgotten` is the newest event that it has
- * forgotten: whoever has heard of that one, and of what lay before it, has missed nothing.
+ * Whether retention has deleted an event that the listener has not received. `lastForgotten`: the newest deleted event; a listener that knows it
+ * has missed nothing.
  */
 export function hasMissed({ after, seen }: Cursor, lastForgotten: string | undefined): boolean {
   return lastForgotten !== undefined && lastForgotten > after && !seen.includes(lastForgotten);
 }
 
-/** A page with which the cursor leaves behind what nobody can be told any more. What is forgotten lies long below the watermark. */
+/** Moves the page's cursor past deleted events, which nobody can receive any more. Deleted events lie far below the watermark. */
 export function beyond<Event>(page: Heard<Event>, lastForgotten: string | undefined): Heard<Event> {
   if (lastForgotten === undefined || page.more || page.nextAfter >= lastForgotten) return page;
   return { ...page, nextAfter: lastForgotten };
@@ -33,19 +33,16 @@ export function beyond<Event>(page: Heard<Event>, lastForgotten: string | undefi
 
 export interface Heard<Event> {
   events: Event[];
-  /** From where to go on once all of `events` are handed on: everything up to here is below the watermark, and listed or known. */
+  /** The next `after`, once all of `events` are delivered. Events up to it are below the watermark, and in `events` or known. */
   nextAfter: string;
-  /** There are more than these. */
+  /** There are more events than `events`. */
   more: boolean;
 }
 
 /**
- * `found` are the events behind the cursor that it does not name, oldest first, one more than a page if there are so many;
- * `watermark` is an identity up to which nothing more can appear.
- *
- * What lies up to `nextAfter` need not be remembered one by one. The rest, which is younger than half a minute, must be, and a
- * listener can only name so many: beyond that number events wait until older ones are below the watermark. They come late, by half a
- * minute at most, and not at all twice.
+ * Makes a page. `found`: the events after the cursor that it does not name, oldest first, up to PAGE_MAX + 1. `watermark`: the id up to which no
+ * further event can appear. The cursor has to name each event after `nextAfter`, which is younger than half a minute, and can name only
+ * SEEN_MAX. Beyond that number, events wait until older ones are below the watermark: they come up to half a minute late, but never twice.
  */
 export function pageFor<Event extends { eventId: string }>(
   { after, seen }: Cursor,
@@ -54,7 +51,7 @@ export function pageFor<Event extends { eventId: string }>(
 ): Heard<Event> {
   const listed = found.slice(0, PAGE_MAX);
   const last = listed.at(-1)?.eventId ?? after;
-  // A full page may end before the watermark: what comes behind it has not been listed yet.
+  // A full page may end before the watermark: the events after the page were not listed yet.
   const bound = found.length > PAGE_MAX && last < watermark ? last : watermark;
   const known = [...seen, ...listed.map(({ eventId }) => eventId)].filter((id) => id <= bound);
   const nextAfter = known.reduce((greatest, id) => (id > greatest ? id : greatest), after);

@@ -1,5 +1,5 @@
-// Listening: a sandbox's events handed to a developer's machine that asks for them, for want of a public address. A long
-// poll: the answer waits until there is something to tell, looks twice a second, and holds no connection while it waits.
+// Listening: gives a sandbox's events to a developer's machine that has no public address. A long poll: the answer waits for an event, the
+// database is queried twice a second, and no database connection is held in between.
 import { z } from "zod";
 import { type Clock, type Micros, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -26,7 +26,7 @@ export interface ListenParts {
   database: Database;
   directory: Directory;
   clock: Clock;
-  /** Begins the service's own webhook headers. */
+  /** Prefix of the service's own webhook headers. */
   headerPrefix: string;
   serviceName: string;
 }
@@ -104,7 +104,7 @@ export class Listening {
   private readonly parts: ListenParts;
   private readonly watermarks = new CommitWatermarks();
   private readonly waits = new Map<string, number>();
-  /** How many wait. */
+  /** Number of requests that wait now. */
   waiting = 0;
   private stopped = false;
 
@@ -135,7 +135,7 @@ export class Listening {
     ];
   }
 
-  /** Ends all waiting; each listener is answered with nothing, and asks whoever serves next. */
+  /** Ends all waiting: each listener gets an empty answer, and asks another process next. */
   stop(): void {
     this.stopped = true;
   }
@@ -153,7 +153,7 @@ export class Listening {
     }
   }
 
-  /** From now on: what is visible now is not told, what becomes visible is. */
+  /** The answer without `after`: a cursor behind all events that are visible now, so that only later ones are given. */
   private async begin({ book }: Call): Promise<Reply> {
     const { database, clock } = this.parts;
     const watermark = this.watermarks.upTo(book, clock.now());
@@ -191,7 +191,7 @@ export class Listening {
     }
   }
 
-  /** A credential that is revoked while it waits hears nothing more, as if it asked now. */
+  /** Checks the credential again during the wait, as for a new request: a revoked credential gets no more events. */
   private async stillWelcome(clientId: string): Promise<Client> {
     const client = await this.parts.directory.client(clientId);
     if (!client) throw new Fault("CLIENT_NOT_FOUND");

@@ -1,13 +1,13 @@
-// All SQL of listening: the events of a book behind a cursor, with the offset of the book's clock, in one snapshot.
+// All SQL of listening: the events of a book after a cursor, and the offset of the book's clock, in one snapshot.
 import type { Micros } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { type Book } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
-/** Of each row the offset and what is forgotten; of a book without new events one row without an event. */
+/** Every row repeats the clock offset and the retention watermark; a book without new events has one row without an event. */
 export interface HeardRow extends Record<string, unknown> {
   clock_offset_seconds: bigint;
-  /** Where the book's history begins, and the newest event that it has forgotten; null when it has forgotten none. */
+  /** The book's retention watermark, and the newest event deleted by retention; null when none was. */
   forgotten_before: Micros | null;
   last_forgotten: string | null;
   event_id: string | null;
@@ -37,7 +37,7 @@ order by e.event_id`,
   };
 }
 
-/** The newest events of a book, newest first; shaped as by `selectHeard`. */
+/** The newest events of a book, newest first: of each row of `selectHeard` only the offset and the id. */
 export function selectNewest(book: Book, limit: number): Statement {
   return {
     name: "newest events",

@@ -1,17 +1,17 @@
-// The receiver that the tools for webhooks work on: the address registered for the caller's sandbox.
+// The receiver that the webhook tools work on: the address registered for the caller's sandbox.
 import { Fault } from "../ground/fault.ts";
 import type { Call } from "../http/endpoint.ts";
 import type { Webhook } from "../merchants/directory.ts";
 
 export type Receiver = Webhook & { url: string };
 
-/** Where the caller's webhooks are sent and what signs them; undefined when no address is registered. */
+/** The caller's webhook address and signing secrets; undefined when no address is registered. */
 export function receiverOf({ merchant, book }: Call): Receiver | undefined {
   const webhook = merchant.webhooks[book.environment];
   return webhook?.url === undefined ? undefined : { ...webhook, url: webhook.url };
 }
 
-/** The answer where there is none. */
+/** The fault when no address is registered. */
 export function noReceiver(): Fault {
   return new Fault("OBJECT_NOT_FOUND", {
     message:

@@ -1,4 +1,4 @@
-// Sample events: made-up objects in the shape of real ones, because the views of the real ones show them. Nothing is stored.
+// Sample events: invented objects, rendered by the same views as real ones. Nothing is stored.
 import { type Dispute, disputeView } from "../disputes/dispute.ts";
 import { type EventType, envelopeOf } from "../events/event.ts";
 import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
@@ -14,12 +14,12 @@ const AMOUNT = 150_000n;
 const FEE = 1_050n;
 const CURRENCY = "IDR";
 
-/** The data of a sample event of this type: what a real one carries, and `sample`. `now` is the book's time. */
+/** The data of a sample event of this type: that of a real event, and `sample: true`. `now` is the book's time. */
 export function sampleData(type: EventType, book: Book, now: Micros): Record<string, unknown> {
   return { ...views[type](book, now), sample: true };
 }
 
-/** A whole sample event, for deliveries that are not on record. `about` replaces fields of its data. */
+/** A whole sample event, for deliveries that are not recorded. `about` replaces fields of its data. */
 export function sampleEvent(
   type: EventType,
   book: Book,

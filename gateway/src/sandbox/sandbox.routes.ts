@@ -1,4 +1,4 @@
-// The sandbox: what a merchant's developer can make happen. Same headers and keys as the rest of /v1, sandbox keys only.
+// The sandbox: endpoints by which a developer makes things happen. The same headers as the rest of /v1, with sandbox credentials only.
 import { bookCommand } from "../commands/command-context.ts";
 import { z } from "zod";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
@@ -22,7 +22,7 @@ export interface SandboxParts extends PaymentParts {
   clocks: Clocks;
 }
 
-/** The day on which a payment that was just paid is paid out by the schedule alone. */
+/** The day on which a payment that was just paid is paid out, by the settlement schedule alone. */
 function settledOn({ settings }: Merchant, { paidAt }: Payment): string | null {
   const { settlement: schedule } = settings;
   return paidAt === undefined ? null : payoutDate(schedule, settlingRun(schedule, paidAt, nextRun(schedule, paidAt)));

@@ -1,4 +1,4 @@
-// Trigger an event: a sample of any type, sent to the registered address by the same way as a real one.
+// Triggers an event: a sample of any type, sent to the registered address in the same way as a real event.
 import { bookCommand } from "../commands/command-context.ts";
 import { z } from "zod";
 import { type Endpoint, writeEndpoint } from "../http/endpoint.ts";
@@ -41,7 +41,7 @@ export function triggerEndpoints(): Endpoint[] {
           execute({ emit, book, now }) {
             const callbackUrl = receiverOf(call)?.url;
             if (callbackUrl === undefined) throw noReceiver();
-            // A sample is about no object: whoever proves the books looks for none.
+            // A sample has no subject: the verification of the ledger then expects no object for it.
             const event = { type, subjectId: undefined, callbackUrl, data: sampleData(type, book, now) };
             return reply(200, { event_id: emit(event), type });
           },

@@ -1,45 +1,44 @@
-// The commit watermark of a book's events: every event up to it is visible, and no other can still be committed there. Listening rests on it.
+// The commit watermark of a book's events: all events up to it are visible, and no further event can be committed there. Listening relies on it.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 
 /*
- * An event's identity is made of its book's time (the real time plus the book's offset) while its transaction runs, and it
- * becomes visible at the commit. So an event can appear behind one that was read already: of two transactions at the same
- * time the one with the older identity may commit last, and one that read the offset before the sandbox's clock was moved
- * forward may commit after events that are, by their identities, hours younger. Whoever remembers only the last event it
- * read loses those.
+ * An event's id is made from its book's time (the real time plus the book's offset) while its transaction runs, and the event
+ * becomes visible at the commit. So an event can appear behind an event that was read already: of two simultaneous transactions
+ * the one with the older id may commit last. And a transaction that read the offset before the sandbox's clock was moved forward
+ * may commit after events whose ids are hours younger. A reader that remembers only its last event loses such events.
  *
- * What bounds this: a transaction ends within COMMIT_LAG of having begun, with what the clocks of several machines differ by
- * included. One that has still to become visible at the real time `now` began after `now - COMMIT_LAG`, so its real time is
- * later than that, and it read an offset no smaller than one that had been committed before then (offsets only grow).
- * With `offset` the largest of which it is known that it was committed COMMIT_LAG ago, each of its events lies after
+ * The bound: a transaction ends within COMMIT_LAG of its beginning, which includes the difference between the clocks of several
+ * machines. A transaction that is not yet visible at the real time `now` began after `now - COMMIT_LAG`, so its real time is later
+ * than that. It read an offset no smaller than any that was committed before then, since offsets only grow. Let `offset` be the
+ * largest offset known to have been committed COMMIT_LAG ago. Then each of the transaction's events lies after
  *
  *     watermark = now - COMMIT_LAG + offset
  *
- * The offset is remembered here as polls see it. A process that has not watched a book for COMMIT_LAG knows only that the
- * offset is not below zero: its answer is then too early for a sandbox whose clock was moved, never too late, and the
- * listener only names more of what it has seen.
+ * This process remembers the offsets that polls read. A process that has not watched a book for COMMIT_LAG knows only that the
+ * offset is not below zero. For a sandbox whose clock was moved its watermark is then too early but never too late, and the
+ * listener's cursor only names more events.
  */
 const COMMIT_LAG: Micros = 30 * SECOND;
 const BOOKS_MAX = 10_000;
 
 interface Seen {
   offset: Micros;
-  /** Real time at which it was known to be committed. */
+  /** Real time at which the offset was known to be committed. */
   at: Micros;
 }
 
 export class CommitWatermarks {
   private readonly books = new Map<string, Seen[]>();
 
-  /** Takes note of an offset that was read from the database before `at`. */
+  /** Remembers an offset that was read from the database before `at`. */
   observe(book: Book, offsetSeconds: number, at: Micros): void {
     const key = bookKey(book);
     const seen = this.books.get(key) ?? [];
     const offset = offsetSeconds * SECOND;
     if (seen.at(-1)?.offset !== offset) seen.push({ offset, at });
-    // Of what is old enough to be relied on only the newest matters.
+    // Only the newest of the offsets older than COMMIT_LAG matters.
     while ((seen[1]?.at ?? Infinity) <= at - COMMIT_LAG) seen.shift();
     this.books.delete(key);
     this.books.set(key, seen);
@@ -49,16 +48,16 @@ export class CommitWatermarks {
     }
   }
 
-  /** The identity up to which everything of the book is visible to a statement that begins after `now`. */
+  /** The event id up to which all events of the book are visible to a statement that begins after `now`. */
   upTo(book: Book, now: Micros): string {
     const relied = (this.books.get(bookKey(book)) ?? []).findLast(({ at }) => at <= now - COMMIT_LAG);
     return lowestId(now - COMMIT_LAG + (relied?.offset ?? 0));
   }
 }
 
-/** An identity that lies before all events of this moment and of every later one. */
+/** An event id before all ids of this moment and of every later one. */
 export function lowestId(at: Micros): string {
-  // The moment fills the first 66 of the 130 bits on the wire, 13 characters and a little; what is random comes behind it.
+  // The time fills the first 66 of the 130 bits on the wire, 13 characters and a little; random bits follow.
   return newId("event", Math.max(0, at))
     .slice(0, "evt_".length + 13)
     .padEnd("evt_".length + 26, "0");

@@ -1,4 +1,4 @@
-// What a settlement batch is made of, a page at a time, and its sums by kind.
+// All SQL of lists of a batch's items: a page of items, and sums by kind.
 import { uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 import type { Settlement, SettlementItem } from "./settlement.ts";
@@ -7,7 +7,7 @@ type BatchKey = Pick<Settlement, "book" | "uuid">;
 
 const keyOf = ({ book, uuid }: BatchKey): unknown[] => [uuidOf(book.merchantId), book.environment, uuidOf(uuid)];
 
-/** A page of a batch's items by the order of their kind and identity, and one more than `limit`; rows as `statementLineOfRow` reads them. */
+/** A page of a batch's items, ordered by kind and id, with one row more than `limit`. `statementLineOfRow` reads the rows. */
 export function selectItemPage(
   batch: BatchKey,
   after: { kind: SettlementItem["kind"]; id: string } | undefined,
@@ -35,7 +35,7 @@ order by i.kind, i.item_id`,
   };
 }
 
-/** What each kind of item adds up to. */
+/** The sums of each kind of item, in minor units. */
 export function selectItemSums(batch: BatchKey): Statement {
   return {
     name: "select sums of settlement items",

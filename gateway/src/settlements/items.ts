@@ -1,4 +1,4 @@
-// The items of a settlement batch as lists show them: down to each payment, with sums that add up to the batch.
+// The items of a settlement batch in lists: each payment, refund, receipt and dispute, with sums that add up to the batch.
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { exponentOf, wireAmount } from "../ground/money.ts";

@@ -1,4 +1,4 @@
-// When what waits will be paid out, as things stand: the runs to come are gone through as they will happen. It forms no batches.
+// Estimates when unsettled items will be paid out: goes through the future runs of the settlement schedule. It forms no batches.
 import type { BookOwner } from "../commands/command-context.ts";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import type { Minor } from "../ground/money.ts";
@@ -26,17 +26,17 @@ import {
   waitingOfRow,
 } from "./settlements.sql.ts";
 
-/** What the runs of one currency will find. */
+/** The input of the future runs of one currency. */
 export interface Outlook {
-  /** When the book's next run is due; undefined when none ever was. */
+  /** When the book's next run is due; undefined when no run ever was. */
   nextRunAt: Micros | undefined;
   available: Minor;
-  /** What waits, oldest first or not. */
+  /** Unsettled items, in any order. */
   items: readonly SettlementItem[];
 }
 
 /**
- * The run that takes each item, by the item's identity, if nothing else happens. What is not in it no run takes: less is due than the
+ * The run that takes each item, by the item's id, if nothing else happens. An item that is absent is taken by no run: less is due than the
  * minimum, or deductions outweigh it. Pure.
  */
 export function runsToCome(schedule: SettlementSchedule, minimum: Minor, outlook: Outlook): Map<string, Micros> {
@@ -57,39 +57,39 @@ export function runsToCome(schedule: SettlementSchedule, minimum: Minor, outlook
       available -= taken.netMinor;
       items = items.filter(({ id }) => !runs.has(id));
     }
-    // Every later run would find the same.
+    // Every later run would find the same items.
     if (items.length === 0 || (!taken && until > newest)) return runs;
   }
 }
 
-/** The day of a run's payout; of a run that is late, today. Pure. */
+/** The local day of a run's payout, YYYY-MM-DD; today for a run that is late. Pure. */
 export function payoutDay(schedule: SettlementSchedule, run: Micros, now: Micros): string {
   const [day, today] = [payoutDate(schedule, run), localDate(schedule, now)];
   return day < today ? today : day;
 }
 
-/** What is asked of a book before its payments' dates are told. */
+/** The state of a book that the estimates start from. */
 interface Standing {
-  /** The book's time. */
+  /** The present, by the book's clock. */
   now: Micros;
   nextRunAt: Micros | undefined;
   hasDeductions: boolean;
-  /** By currency. */
+  /** By currency, in minor units; `held` as well. */
   available: ReadonlyMap<string, Minor>;
   held: ReadonlyMap<string, Minor>;
 }
 
-/** What waits in a book is not read again within this time. */
+/** A book's unsettled items are read at most once within this time. */
 const KEPT_MS = 1_000;
 const BOOKS_MAX = 1_000;
-/** Between the time that stands in a payment and its commit. */
+/** The longest time between a payment's `updatedAt` and its commit. */
 const COMMIT_MAX: Micros = 10 * SECOND;
 
-/** Tells when payments that await settlement will be paid out. */
+/** Estimates when payments that await settlement will be paid out. */
 export class Outlooks {
   private readonly database: Database;
   private readonly clock: Clock;
-  /** What waits in books that were asked about lately, or is being read. Merchants ask often, and there may be thousands of items. */
+  /** Unsettled items of recently requested books, read or being read: merchants ask often, and a book may have thousands of items. */
   private readonly lately = new Map<string, { readAt: number; at: Micros; waiting: Promise<Waiting> }>();
 
   constructor(database: Database, clock: Clock) {
@@ -98,9 +98,9 @@ export class Outlooks {
   }
 
   /**
-   * The day on which each payment is paid out as things stand, by reference; null when no run can take it. The runs are gone through only
-   * where more than the schedule decides: a minimum payout, money held by disputes, deductions that wait, a refund under way. Where more
-   * waits than a run looks at, it is the schedule's day: the run goes on at the same cutoff.
+   * The local day on which each payment will be paid out, by reference; null when no run can take it. The runs are gone through only where more
+   * than the schedule decides: a minimum payout, money held by disputes, waiting deductions, a pending refund. With more unsettled items than a
+   * run looks at, it is the schedule's day: the run goes on at the same cutoff.
    */
   async estimate(
     { book, merchant }: BookOwner,
@@ -131,7 +131,7 @@ export class Outlooks {
     return dates;
   }
 
-  /** What waits in a book. What was read is good for a second, unless one of these payments has just changed. */
+  /** The unsettled items of a book. They are read again after a second, or when one of these payments has just changed. */
   private waitingOf(book: Book, own: readonly PaymentStanding[], { now }: Standing): Promise<Waiting> {
     const key = bookKey(book);
     const kept = this.lately.get(key);
@@ -151,7 +151,7 @@ export class Outlooks {
   }
 }
 
-/** True when a run looks at a part of what waits. */
+/** True when a run looks at a part of the unsettled items only. */
 function isCut(items: readonly SettlementItem[]): boolean {
   return [...Map.groupBy(items, ({ kind }) => kind).values()].some((kind) => kind.length >= ITEMS_MAX);
 }

@@ -1,4 +1,4 @@
-// The worker of settlements: forms the batches that are due by each book's clock, and lets the bank pay those that are.
+// The settlement worker: forms the batches that are due by each book's clock, and makes the simulated bank pay the batches whose payout is due.
 import type { Clock } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
@@ -19,13 +19,13 @@ export interface ScheduleParts {
   log: Log;
 }
 
-/** Forms and pays what is due, of one book or of all, in rounds until nothing is left. Any number of processes may do it. */
+/** Forms and pays all due batches, of one book or of all, in rounds until none is left. Any number of processes may run it. */
 export async function settleDue(parts: ScheduleParts, book?: Book): Promise<void> {
   while ((await formDue(parts, book)) > 0);
   while ((await payDue(parts, book)) === SWEEP_MAX);
 }
 
-/** Gives how many batches were formed: what one run leaves of a cutoff is for the next. */
+/** Gives the number of batches formed. When a run leaves items of a cutoff, the next round takes them. */
 async function formDue({ database, lanes, directory, clock, log }: ScheduleParts, book?: Book): Promise<number> {
   const due = await database.query(selectDueBooks(clock.now(), SWEEP_MAX, book));
   const runs = await Promise.allSettled(
@@ -39,7 +39,7 @@ async function formDue({ database, lanes, directory, clock, log }: ScheduleParts
   return successes(runs, log).reduce((sum, formed) => sum + formed, 0);
 }
 
-/** The simulated bank pays what it was given. Gives how many batches. */
+/** Makes the simulated bank pay due batches. Gives the number of batches paid. */
 async function payDue({ database, lanes, directory, clock, log }: ScheduleParts, book?: Book): Promise<number> {
   const payable = await database.query(selectPayable(clock.now(), SWEEP_MAX, book));
   const payments = await Promise.allSettled(

@@ -1,4 +1,4 @@
-// A settlement batch as the house knows it, what it is made of, and as it is shown.
+// A settlement batch, the selection of its items, and its shapes in the API and the statement.
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { type Minor, exponentOf, readable, wireAmount, MINOR_MAX } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
@@ -20,16 +20,16 @@ export interface Settlement {
   paymentCount: number;
   createdAt: Micros;
   payDueAt: Micros;
-  /** The local day of the payout: on which it is due, and then on which it was made. It never follows a later schedule. */
+  /** The local day on which the payout is due, later on which it was made. A change of the schedule does not change it. */
   payoutDate: string;
   paidAt: Micros | undefined;
   bankReference: string | undefined;
 }
 
-/** What waits for a batch. Payments and credited receipts add to it; refunds and lost disputes take away. */
+/** An unsettled item, or an item of a batch. Payments and credited receipts add to a batch; refunds and lost disputes are deductions. */
 export interface SettlementItem {
   kind: "payment" | "receipt" | "refund" | "dispute";
-  /** The payment's reference; else the uuid. */
+  /** The payment's reference, or the uuid of the receipt, refund or dispute. */
   id: string;
   paymentReference: string;
   amountMinor: Minor;
@@ -37,7 +37,7 @@ export interface SettlementItem {
   occurredAt: Micros;
 }
 
-/** Interface 2.5: in lists, and the data of settlement events. */
+/** Interface 2.5: a settlement in lists, and as the data of settlement events. */
 export function settlementView(settlement: Settlement): Record<string, unknown> {
   return {
     uuid: settlement.uuid,
@@ -70,9 +70,9 @@ export interface Selection {
 }
 
 /**
- * What a batch takes of what waits: every deduction, and what adds to it from the oldest on as long as the net stays within what
- * is available; the newest wait. Undefined when nothing is due, or less than `minimum`. When `more` waits than was looked at, it
- * takes only the deductions that what was looked at makes up for: the others are for the next batch. Pure.
+ * Selects the items of a batch: all deductions, and additions from the oldest on while the net stays within `available`. Undefined when the net
+ * is not above 0, or below `minimum`. `more`: there are more items than `waiting`; then it takes only deductions that additions in `waiting`
+ * cover, and leaves the others to the next batch. Pure.
  */
 export function select(
   waiting: readonly SettlementItem[],
@@ -88,7 +88,7 @@ export function select(
   let feeMinor = 0n;
   for (const item of waiting.filter(adds).toSorted((a, b) => a.occurredAt - b.occurredAt)) {
     const net = grossMinor + item.amountMinor - feeMinor - item.feeMinor - refundMinor;
-    // What one batch pays out must be a number that JSON carries exactly.
+    // A batch's sums must be numbers that JSON carries exactly.
     if (net > available || grossMinor + item.amountMinor > MINOR_MAX) break;
     taken.push(item);
     grossMinor += item.amountMinor;
@@ -99,7 +99,7 @@ export function select(
   return { items: [...taken, ...deductions], grossMinor, feeMinor, refundMinor, netMinor };
 }
 
-/** Deductions, the oldest first, that leave something of what is added. */
+/** Deductions, tried from the oldest on, that together stay below the sum of the additions. A deduction that does not fit is skipped. */
 function coverable(deductions: readonly SettlementItem[], added: readonly SettlementItem[]): SettlementItem[] {
   let left = added.reduce((sum, { amountMinor, feeMinor }) => sum + amountMinor - feeMinor, 0n);
   return deductions
@@ -111,7 +111,7 @@ function coverable(deductions: readonly SettlementItem[], added: readonly Settle
     });
 }
 
-/** An item of a batch with what is known of its payment: a line of the statement. */
+/** A line of the statement: an item of a batch and its payment. */
 export interface StatementLine extends SettlementItem {
   referenceId: string;
   method: string;
@@ -140,8 +140,8 @@ const statementHead = [
 ];
 
 /**
- * A batch as comma-separated values (RFC 4180) for reconciliation: a line an item, and the sums, which are the batch's. In each line the net
- * is the gross less fee, refund and dispute; `net` is the same in the currency's own notation.
+ * A batch as comma-separated values (RFC 4180) for reconciliation: a line for each item, and a last line with the batch's sums. In each line
+ * `net_minor` is the gross less fee, refund and dispute; `net` is the same amount in the currency's own notation.
  */
 export function statementOf(settlement: Settlement, lines: readonly StatementLine[]): string {
   const { currency } = settlement;
@@ -183,7 +183,7 @@ export function statementOf(settlement: Settlement, lines: readonly StatementLin
   return [statementHead, ...rows, total].map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
 }
 
-/** In quotes where the text has what separates fields. */
+/** Quotes a text that contains a separator. */
 function csvField(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,4 +1,4 @@
-// The HTTP of settlements: the list of section 4.9, a batch's statement, and the sandbox's way to form and pay one.
+// HTTP routes of settlements: the list of section 4.9, a batch's statement, and the sandbox's endpoints that form and pay batches.
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
@@ -127,7 +127,7 @@ async function findSettlement(database: Database, call: Call): Promise<Settlemen
   return settlement;
 }
 
-/** A batch of the merchant, or undefined. */
+/** A batch of the merchant, in either environment; undefined when there is none. */
 export async function readSettlement(
   database: Database,
   merchantId: string,
@@ -138,7 +138,7 @@ export async function readSettlement(
   return row && settlementOfRow(row);
 }
 
-/** A page of a book's list. `query` has passed `settlementsQuerySchema`. */
+/** A page of a book's batches. `query` has passed `settlementsQuerySchema`. */
 export async function listSettlements(database: Database, book: Book, query: SettlementsQuery): Promise<Reply> {
   const after = query.starting_after;
   if (after !== undefined) {

@@ -1,4 +1,4 @@
-// The shapes of settlement batches on the wire.
+// The shapes of settlement batches in the API.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import {
@@ -31,7 +31,7 @@ const settlementStatus = z.enum(settlementStatuses).meta({
     "`processing`: formed, awaits the bank. `failed`: the bank returned it, and its funds wait for another batch.",
 });
 
-/** Also the data of settlement events. */
+/** A batch, also as the data of settlement events. */
 export const settlementSchema = z
   .strictObject({
     uuid: identity("settlement"),
@@ -106,5 +106,5 @@ export type SettlementsQuery = z.infer<typeof settlementsQuerySchema>;
 /** The statement of a batch as CSV; `statementOf` writes it. */
 export const statementSchema = z.string().meta({ id: "Statement", description: "CSV.", examples: [exampleStatement] });
 
-/** The batch that a path names. */
+/** Path parameter of a batch. */
 export const settlementParams = { uuid: inPath("settlement", "SettlementUuid", "`uuid` of the batch.") };

@@ -1,4 +1,4 @@
-// All SQL of settlements: clocks, batches, what waits for one, and the marks on what is in one.
+// All SQL of settlements: schedules' clocks, batches, unsettled items, and items' marks of their batch.
 import { type Micros, parseSqlTime as parseTime, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
@@ -7,7 +7,7 @@ import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { Settlement, SettlementItem, SettlementStatus, StatementLine } from "./settlement.ts";
 
-/** Items that one batch looks at, of each kind: the oldest. The rest is taken by the next. */
+/** How many items of each kind one batch looks at, the oldest. The next batch takes the rest. */
 export const ITEMS_MAX = 5_000;
 
 export interface SettlementClock {
@@ -66,7 +66,7 @@ export const settlements: Table<SettlementRef, Settlement> = {
   update: bulkUpdate<Settlement>("settlements", keyColumns, stateColumns),
 };
 
-/** What waits for a batch in a book, by currency. Read after the head of the book is locked, so nothing changes under it. */
+/** The unsettled items of a book, by currency. They are read after the head of the book is locked, so they do not change under the command. */
 export interface Waiting {
   book: Book;
   items: ReadonlyMap<string, readonly SettlementItem[]>;
@@ -80,7 +80,7 @@ export const waitingItems: Table<Book, Waiting> = {
   parse: waitingOfRow,
 };
 
-/** What waits in these books, the oldest of each kind. */
+/** Loads the unsettled items of these books, at most ITEMS_MAX of each kind and currency, the oldest. */
 export function selectWaiting(books: readonly Book[]): Statement {
   return {
     name: "load waiting items",
@@ -146,7 +146,7 @@ export function waitingOfRow(row: Row): Waiting {
 export interface OutlookRow extends Record<string, unknown> {
   clock_offset_seconds: bigint;
   next_run_at: Micros | null;
-  /** True when more than payments decides what a run takes. */
+  /** True when a refund is pending, or a refund or lost dispute is unsettled: then a run takes not just payments. */
   has_deductions: boolean;
   account: string | null;
   currency: string | null;
@@ -154,7 +154,7 @@ export interface OutlookRow extends Record<string, unknown> {
   credit_minor: bigint | null;
 }
 
-/** When a book's next run is due, and whether anything but payments waits, beside each balance that the merchant owns. Gives `OutlookRow`s, one at least. */
+/** The book's next run, whether refunds or disputes will be deducted, and the merchant's balances, one `OutlookRow` each; at least one row. */
 export function selectOutlook(book: Book): Statement {
   return {
     name: "select settlement outlook",
@@ -199,7 +199,7 @@ function itemOfLine(line: (string | null)[]): SettlementItem & { currency: strin
   };
 }
 
-/** An item of a batch, or one that is released from it. */
+/** An item of a batch; `uuid` is the batch's. */
 export interface BatchItem extends SettlementItem {
   book: Book;
   uuid: string;
@@ -224,7 +224,7 @@ export const batchItems: Table<{ book: Book; uuid: string; id: string }, BatchIt
   }),
 };
 
-/** A batch that the bank returned: its items are free again, in one statement for each table. */
+/** Batches that the bank returned: an insert here marks their items as released, all in one statement. */
 export const releases: Table<SettlementRef, SettlementRef> = {
   name: "settlement releases",
   keyText: ({ book, uuid }) => `${bookKey(book)}/${uuid}`,
@@ -260,7 +260,7 @@ export function settlementOfRow(row: Row): Settlement {
   };
 }
 
-/** One batch of a merchant in whichever environment. */
+/** One batch of a merchant, in either environment. */
 export function selectSettlement(merchantId: string, uuid: string): Statement {
   return {
     name: "select settlement",
@@ -271,7 +271,7 @@ where merchant_id = $1::uuid and environment = any('{sandbox,production}'::envir
   };
 }
 
-/** The items of a batch, as they were taken. */
+/** The items of a batch, also after the bank returned it. */
 export function selectItems(settlement: Settlement): Statement {
   return {
     name: "select settlement items",
@@ -283,7 +283,7 @@ order by occurred_at, item_id`,
   };
 }
 
-/** The items of a batch, each with what its payment's line of the statement shows. */
+/** The items of a batch with the columns of their payments that the statement shows. */
 export function selectStatement(settlement: Settlement): Statement {
   return {
     name: "select settlement statement",
@@ -324,13 +324,13 @@ export interface SettlementFilter {
   status: SettlementStatus | undefined;
   currency: string | undefined;
   endFrom: Micros | undefined;
-  /** Exclusive. */
+  /** Exclusive bound. */
   endBefore: Micros | undefined;
   after: string | undefined;
   limit: number;
 }
 
-/** A page of batches, newest first, and one more than `limit`. */
+/** A page of batches, newest first, with one row more than `limit`. */
 export function selectSettlements(filter: SettlementFilter): Statement {
   const { book, endFrom, endBefore, after } = filter;
   return {
@@ -358,7 +358,7 @@ limit $8::integer`,
   };
 }
 
-/** Books whose next batch is due by their own clock, or that have no schedule running yet; of one book or of all. */
+/** Books whose next run is due by their own clock, or that never had a run; of one book or of all. */
 export function selectDueBooks(realNow: Micros, limit: number, book?: Book): Statement {
   return {
     name: "select books due for settlement",
@@ -373,8 +373,8 @@ limit $2::integer`,
 }
 
 /**
- * Batches of sandboxes that their bank is due to have paid, by their book's clock; of one book or of all. In production somebody
- * says when the bank has paid, and a frozen wallet is not paid out.
+ * Sandbox batches whose payout is due by their book's clock; of one book or of all. In production an operator reports that the bank has paid.
+ * Frozen wallets are not paid out.
  */
 export function selectPayable(realNow: Micros, limit: number, book?: Book): Statement {
   return {

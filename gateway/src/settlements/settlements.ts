@@ -1,4 +1,4 @@
-// Settlements: what is due to a merchant is gathered into batches, paid by the bank, or returned by it. Pure commands.
+// Settlements: forms batches of unsettled items, which the bank pays or returns. Pure commands.
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import type { EventType } from "../events/event.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
@@ -34,7 +34,7 @@ const marks = {
   dispute: disputeBatches,
 } as const;
 
-/** Writes which batch an item is in, or that it waits again. */
+/** Marks an item with its batch; `undefined` makes it unsettled again. */
 function mark({ set, book }: CommandContext, { kind, id }: SettlementItem, settlement: string | undefined): void {
   const table = marks[kind];
   if (set.get(table, { book, id })) set.update(table, { book, id, settlement });
@@ -46,8 +46,8 @@ function formingNeeds(book: Book): Need[] {
 }
 
 /**
- * Runs a book's schedule up to its now: every cutoff that has passed forms its batches, in order. Gives the batches. When more is
- * due than one batch looks at, the clock stays at that cutoff, and the next run goes on there.
+ * Runs a book's settlement schedule up to its present time: every cutoff that has passed forms its batches, in order. Gives the batches. When
+ * more is due than one batch looks at, the schedule stays at that cutoff, and the next run continues there.
  */
 export function runSchedule(owner: BookOwner): Command<Settlement[]> {
   const { book, merchant } = owner;
@@ -58,7 +58,7 @@ export function runSchedule(owner: BookOwner): Command<Settlement[]> {
       const { set, now } = context;
       const schedule = merchant.settings.settlement;
       const clock = set.get(settlementClocks, book);
-      // A book that was never run begins with the first cutoff after the oldest thing that waits in it.
+      // A book that was never run begins with the first cutoff after its oldest unsettled item.
       let nextRunAt = clock?.nextRunAt ?? nextRun(schedule, oldest(set.get(waitingItems, book)) ?? now);
       const formed: Settlement[] = [];
       for (; nextRunAt <= now; nextRunAt = nextRun(schedule, nextRunAt)) {
@@ -78,7 +78,7 @@ function oldest(waiting: Waiting | undefined): Micros | undefined {
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** Forms batches of everything that waits, now, whatever the schedule says. Gives the batches. */
+/** Forms batches of all unsettled items, now, whatever the schedule says. Gives the batches. */
 export function runNow(owner: BookOwner): Command<Settlement[]> {
   return bookCommand(owner, {
     name: "run settlements now",
@@ -88,8 +88,8 @@ export function runNow(owner: BookOwner): Command<Settlement[]> {
 }
 
 /**
- * One batch for each currency of what happened before `until`. `formedAt` is the cutoff it belongs to. `more`: a batch was formed
- * of a part of what is due, so the rest can be another.
+ * Forms a batch for each currency from the items before `until`. `formedAt`: its cutoff. `more`: a batch took a part of the due items, so the
+ * rest can form another.
  */
 function form(context: CommandContext, until: Micros, formedAt: Micros): { formed: Settlement[]; more: boolean } {
   const { set, merchant, book, now } = context;
@@ -137,7 +137,7 @@ function form(context: CommandContext, until: Micros, formedAt: Micros): { forme
   return { formed, more };
 }
 
-/** True when its payment was contested, or a refund of it begun, since what waits was read: by a command before this one, in its batch. */
+/** True when an earlier command of the same lane batch opened a dispute on the item's payment, or began a refund, after the items were read. */
 function mustWait(set: WorkingSet, book: Book, { kind, paymentReference: reference }: SettlementItem): boolean {
   if (kind !== "payment" && kind !== "refund") return false;
   const payment = set.get(payments, { book, reference });
@@ -171,8 +171,8 @@ function findProcessing({ set, book }: CommandContext, uuid: string): Settlement
 }
 
 /**
- * The bank has paid a batch, under its own reference when there is a bank. Throws OBJECT_NOT_FOUND, SETTLEMENT_CLOSED,
- * WALLET_FROZEN.
+ * Records that the bank paid a batch. Without a bank the reference is made from the uuid. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH,
+ * SETTLEMENT_CLOSED, WALLET_FROZEN.
  */
 export function paySettlement(
   owner: BookOwner,
@@ -201,7 +201,7 @@ export function paySettlement(
   });
 }
 
-/** The bank returned a batch: its funds are available again, and its items wait for another. Throws as `paySettlement`. */
+/** Records that the bank returned a batch: its funds are available again, its items unsettled. Throws as `paySettlement` but WALLET_FROZEN. */
 export function returnSettlement(
   owner: BookOwner,
   uuid: string,

@@ -1,4 +1,4 @@
-// A payment as its acquirer has it, on the wire: who took it, the acquirer's own ids, and what was said.
+// The shape of a payment at its acquirer in the API: the acquirer, its own ids, and the messages that were exchanged.
 import { z } from "zod";
 import { operationSteps } from "../acquiring/operation.ts";
 import { saidDuring } from "../acquiring/words.ts";

@@ -1,4 +1,4 @@
-// A payment as its acquirer has it: reads what was asked of acquirers about it, what they call it, and what was said. Writes nothing.
+// A payment at its acquirer: reads the acquirer operations, the acquirer's ids, and the messages that were exchanged. Writes nothing.
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import { type Operation, operationKey, wasCalled } from "../acquiring/operation.ts";
 import { operationOfRow } from "../acquiring/operations.sql.ts";
@@ -11,11 +11,11 @@ import { TOLD_MAX, selectOperationsOfPayment } from "./story.sql.ts";
 
 export interface AtAcquirerParts {
   database: Database;
-  /** The acquirer of a code; undefined when it is no longer configured. */
+  /** The acquirer with this code; undefined when it is no longer configured. */
   acquirer: (code: string) => Acquirer | undefined;
 }
 
-/** Who took a payment, what they call it and its refunds, and what was said about them. The payment is its reader's. */
+/** The acquirer of a payment, its ids, and the messages about payment and refunds. The caller checks that the payment may be read. */
 export async function readAtAcquirer(
   { database, acquirer }: AtAcquirerParts,
   payment: Payment,
@@ -28,7 +28,7 @@ export async function readAtAcquirer(
   return atAcquirerView(acquirer, payment, operations.map(operationOfRow), words.map(wordsOfRow));
 }
 
-/** Of each list one more than is told says that there is more. */
+/** Each list may have one more entry than TOLD_MAX, which tells that there is more. */
 export function atAcquirerView(
   acquirer: AtAcquirerParts["acquirer"],
   { reference, gatewayCode }: Pick<Payment, "reference" | "gatewayCode">,
@@ -60,7 +60,7 @@ function operationView(acquirer: Acquirer | undefined, operation: Operation): Pa
   };
 }
 
-/** Part of it may be an acquirer's own words, and people click on it: an address of anything but a page is none. */
+/** The payment's page at the acquirer. People click on this address, and the acquirer may supply parts, so only `https:` is accepted. */
 function dashboardOf(acquirer: Acquirer | undefined, { providerIds }: Operation): string | undefined {
   const url = acquirer?.dashboardUrl?.(providerIds ?? {});
   return url !== undefined && URL.parse(url)?.protocol === "https:" ? url : undefined;

@@ -1,4 +1,4 @@
-// A journal with its entries on the wire, and what it looks like from outside the ledger.
+// The shape of a journal with its entries in the API.
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { exponentOf, wireAmount, wireMinor } from "../ground/money.ts";
@@ -99,7 +99,7 @@ export const journalSchema = z
 
 export const journalListSchema = listSchema(journalSchema, "JournalList");
 
-/** The journal that a path names. */
+/** Path parameter of a journal. */
 export const journalParams = { journal_id: inPath("journal", "JournalId", "`id` of the journal.") };
 
 export function journalView(journal: Journal): z.infer<typeof journalSchema> {

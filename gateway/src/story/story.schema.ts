@@ -1,4 +1,4 @@
-// The story of a payment on the wire: the payment as it stands, and each step of what happened to it.
+// The shape of a payment's story in the API: the payment's present state, and each step of its history.
 import { z } from "zod";
 import { operationSteps } from "../acquiring/operation.ts";
 import { receiptStatuses } from "../acquiring/receipt.ts";

@@ -1,11 +1,11 @@
-// The statements that a payment's story is put together from. Each finds its rows by an index and has a limit.
+// The statements that read a payment's story. Each finds its rows by an index and has a limit.
 import { uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
-/** So many of each kind are told: the first of them. */
+/** A story has at most this many records of each kind, the first ones. */
 export const TOLD_MAX = 100;
-/** So many attempts of each event: the last of them. */
+/** A story has at most this many delivery attempts of each event, the last ones. */
 export const ATTEMPTS_MAX = 10;
 
 function keyOf(book: Book, reference: string): unknown[] {
@@ -24,7 +24,7 @@ limit ${TOLD_MAX + 1}`,
   };
 }
 
-/** Disputes with the time of their evidence, null while there is none. */
+/** Disputes with the time when evidence was submitted, null while there is none. */
 export function selectDisputesOf(book: Book, reference: string): Statement {
   return {
     name: "select disputes of payment",
@@ -55,7 +55,7 @@ limit ${TOLD_MAX + 1}`,
   };
 }
 
-/** What an acquirer was asked to do about the payment; no row where none is called over a network. */
+/** The acquirer operation of the payment; no row when its acquirer needed none. */
 export function selectOperationOf(book: Book, reference: string): Statement {
   return {
     name: "select acquirer operation of payment",
@@ -66,7 +66,7 @@ where merchant_id = $1::uuid and environment = $2::environment and operation_id 
   };
 }
 
-/** What acquirers were asked to do about the payment and its refunds, in the order in which these were made. */
+/** The acquirer operations of the payment and its refunds, by their ids, that is in the order of creation. */
 export function selectOperationsOfPayment(book: Book, reference: string): Statement {
   return {
     name: "select acquirer operations of payment",
@@ -88,7 +88,7 @@ limit ${TOLD_MAX + 1}`,
   };
 }
 
-/** The batches that the payment is in, and its refunds, lost disputes and credited receipts, each with what it put in. */
+/** The settlement batches of the payment and of its refunds, disputes and receipts, each with the item's kind, id, amount and fee. */
 export function selectBatchesOf(book: Book, reference: string): Statement {
   return {
     name: "select settlements of payment",
@@ -117,7 +117,7 @@ limit ${TOLD_MAX + 1}`,
   };
 }
 
-/** Events about these objects with where their delivery stands and its last attempts: `[attempt, started_at, duration_ms, succeeded, status, reason]`. */
+/** Events about these objects, their delivery's state and last attempts: `[attempt, started_at, duration_ms, succeeded, status, reason]`. */
 export function selectEventsOf(book: Book, subjects: readonly string[]): Statement {
   const ids = subjects.map(uuidOf);
   return {
@@ -171,7 +171,7 @@ limit ${TOLD_MAX + 1}`,
   };
 }
 
-/** Journals of a group with their entries, oldest first; rows as `journalOfRow` of the ledger reads them. */
+/** Journals of a group with their entries, oldest first; `journalOfRow` of the ledger reads the rows. */
 export function selectJournalsOf(book: Book, groupId: string): Statement {
   return {
     name: "select journals of group",
@@ -219,8 +219,8 @@ export function triesOfRow(tries: unknown): TryRow[] {
 }
 
 /**
- * Requests of the merchant's systems that made the payment and moved it, as far as the log has them: a book's log holds ten thousand at most, and
- * all of these are looked at. `named` is what the answer calls its object's state, and `refund` the refund that it made.
+ * Requests of the merchant's systems that created or changed the payment, as far as the log has them: it reads all of a book's log, at most ten
+ * thousand. `named` is the `status` in the response, and `refund` the id of the refund that was created.
  */
 export function selectRequestsOf(book: Book, reference: string): Statement {
   return {

@@ -1,4 +1,4 @@
-// The story of a payment: reads everything that belongs to it, and puts it in the order in which it happened. Writes nothing.
+// The story of a payment: reads all records of a payment, and orders them by the time when they happened. Writes nothing.
 import type { Operation } from "../acquiring/operation.ts";
 import { operationOfRow } from "../acquiring/operations.sql.ts";
 import type { KeptReceipt } from "../acquiring/receipt.ts";
@@ -41,7 +41,7 @@ import {
   triesOfRow,
 } from "./story.sql.ts";
 
-/** What a role must be allowed for a kind of step beyond reading payments. */
+/** The permission that a kind of step needs beyond reading payments. */
 const actionOf: Partial<Record<StepKind, Action>> = {
   journalled: "balances:read",
   told: "events:read",
@@ -53,7 +53,7 @@ const actionOf: Partial<Record<StepKind, Action>> = {
   paid_out: "settlements:read",
 };
 
-/** Steps of one moment in the order in which one follows from the other. */
+/** Order of steps with equal times: causes before effects. */
 const order: readonly StepKind[] = [
   "asked",
   "judged",
@@ -91,11 +91,11 @@ interface Found {
   isCut: boolean;
 }
 
-/** A request of the merchant's system that did something to the payment. */
+/** A request of the merchant's system that changed the payment. */
 interface Request {
   requestId: string;
   path: string;
-  /** The state of the object that it was answered with. */
+  /** The `status` in its response. */
   named: string | null;
   refund: string | null;
 }
@@ -109,8 +109,8 @@ interface Batch {
 }
 
 /**
- * The story of a book's payment, as far as somebody with these rights is told it. Throws PAYMENT_NOT_FOUND, also for another merchant's,
- * and ENVIRONMENT_MISMATCH.
+ * The story of a book's payment, with the steps that `scopes` permit. Throws PAYMENT_NOT_FOUND, also for a payment of another merchant, and
+ * ENVIRONMENT_MISMATCH.
  */
 export async function readStory(
   { database, payers }: StoryParts,
@@ -138,7 +138,7 @@ export async function readStory(
   };
 }
 
-/** The payment of a book. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH. */
+/** Reads a payment of a book. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH. */
 export async function findPayment(database: Database, book: Book, reference: string): Promise<Payment> {
   if (!isId("payment", reference)) throw new Fault("PAYMENT_NOT_FOUND");
   const [row] = await database.query(selectPayment(book.merchantId, reference));
@@ -213,7 +213,7 @@ interface Told {
   object: object;
 }
 
-/** Whether a request did what a step tells. */
+/** Whether a request caused a step. */
 function did({ path, named, refund }: Request, { kind, object }: Told): boolean {
   const { status, uuid } = object as { status?: string; uuid?: string };
   if (kind === "asked") return path === "/v1/payments";
@@ -244,11 +244,11 @@ function told(kind: StepKind, micros: Micros, object: object): Told {
   return { kind, micros, object };
 }
 
-/** What was asked, what the risk engine made of it, who was to take it, and how it is paid. */
+/** The first steps: the request, the risk decision, the route, the acquirer operation and the instructions. */
 function beginning(found: Found): Told[] {
   const { payment, operation, events } = found;
   const { createdAt, routing, risk } = payment;
-  // An acquirer over a network may have answered later, and a person may have judged later: the event says when.
+  // A remote acquirer may have answered later, or a person may have decided later: the event has the time of that.
   const openedAt = events.find(({ type }) => type === "payment.created")?.createdAt ?? createdAt;
   return [
     told("asked", createdAt, askedView(found)),
@@ -261,7 +261,7 @@ function beginning(found: Found): Told[] {
   ];
 }
 
-/** What became of it, but for refunds: the payment says how it stands, its events how it got there. */
+/** The changes of the payment's status but for refunds. The payment has its present status, and its events have the times of earlier ones. */
 function outcome({ payment, events }: Found): Told[] {
   const { status, paidAt, canceledAt, cancelReason, updatedAt } = payment;
   const toldAt = (name: string): Micros | undefined => events.find(({ type }) => type === `payment.${name}`)?.createdAt;
@@ -307,7 +307,7 @@ function given({ payment, customer }: Pick<Found, "payment" | "customer">): Reco
   };
 }
 
-/** A payment with everything that was given with it. `estimatedDate`: as for `statusView`. */
+/** A payment with all fields of its creation. `estimatedDate`: as for `statusView`. */
 export function wholeView(found: Pick<Found, "payment" | "customer">, estimatedDate: string | null): Story["payment"] {
   const { payment } = found;
   const { amountMinor, refundedMinor, refundPendingMinor, lostMinor } = payment;
