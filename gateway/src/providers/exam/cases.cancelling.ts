@@ -3,7 +3,7 @@ import type { OpenRequest } from "../../acquirers/acquirer.ts";
 import { type Bench, type ExamCase, NotApplicable, check, whyOf } from "./bench.ts";
 import { receiptOf } from "./cases.paying.ts";
 
-/** Checks that nobody can pay any more: an inquiry finds no waiting payment, and the provider takes no money. */
+/** Checks that nobody can pay any more: an inquiry finds the payment failed or absent, and the provider takes no money. */
 async function isEnded(bench: Bench, request: OpenRequest): Promise<void> {
   const asked = await bench.ask({ ...request, isOver: true });
   check(asked.kind === "answered", `it cannot be asked about any more: ${whyOf(asked)}`);
