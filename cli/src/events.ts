@@ -1,4 +1,4 @@
-// The commands `events …` and `trigger`.
+// Runs the commands `events list`, `get`, `deliveries` and `resend`, and the command `trigger`.
 import { say } from "../../gateway/src/cli/say.ts";
 import type { DeliveryAttempt, Event, EventFilters, EventType } from "../../sdk/src/types.ts";
 import { eventTypes } from "./events.commands.ts";

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// The command line for merchants: `gerbang <command>`. In a checkout it also knows the commands of the service, and hands them over to its
-// program.
+// The command line for merchants: `gerbang <command>`. In a checkout it also hands the commands of the service over to its program.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { stopWithParent } from "../../gateway/src/ground/parent.ts";

@@ -1,4 +1,4 @@
-// The commands `refunds …`, `balances …`, `settlements …` and `disputes …`.
+// Runs the commands `refunds …`, `balances …`, `settlements …` and `disputes …`.
 import { say } from "../../gateway/src/cli/say.ts";
 import type {
   Balances,

@@ -1,4 +1,4 @@
-// A pause that a signal ends.
+// A pause that ends early when a signal aborts.
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Waits for `ms`, or until the signal aborts: the caller checks the signal afterwards. */

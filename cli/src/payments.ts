@@ -1,4 +1,4 @@
-// The commands `payments list`, `get`, `create`, `cancel`, `wait` and `simulate`.
+// Runs the commands `payments list`, `get`, `create`, `cancel`, `wait` and `simulate`.
 import { randomUUID } from "node:crypto";
 import type {
   CreatePayment,

@@ -1,4 +1,4 @@
-// The commands `clock …`, `doctor` and `exam`.
+// Runs the commands `clock show`, `clock advance`, `doctor` and `exam`.
 import { UsageError } from "../../gateway/src/cli/command.ts";
 import { say } from "../../gateway/src/cli/say.ts";
 import type { Scorecard } from "../../sdk/src/types.ts";

@@ -31,7 +31,7 @@ export interface Heard {
   more: boolean;
   /** Events from before this time are forgotten, although they lie after the position; null when none are. */
   forgottenBefore: string | null;
-  /** In the first response: existing events beyond `nextAfter`, which are not handed on. */
+  /** In the first response: ids of existing events beyond `nextAfter`, which are not handed on. */
   seen: string[];
   /** Pause before the next request, so that the quota is left to others. */
   pauseMs: number;

@@ -1,5 +1,4 @@
-// The signing secret of a listener, derived from the key's secret so that it stays the same and nobody has to look one up; and deliveries signed
-// with it.
+// The signing secret of a listener, derived from the key's secret so that nobody has to look one up; and deliveries signed with it.
 import { createHmac } from "node:crypto";
 import { sign } from "../../../sdk/src/verify.ts";
 import type { HeardEvent } from "./feed.ts";

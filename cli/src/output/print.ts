@@ -1,4 +1,4 @@
-// Prints data to standard output: for people as facts and tables, for programs as JSON, a line each. Sentences go to standard error.
+// Prints data to standard output: facts and tables for people, lines of JSON for programs. Sentences go to standard error.
 import type { List } from "../../../sdk/src/list.ts";
 import { say } from "../../../gateway/src/cli/say.ts";
 import { pause } from "../pause.ts";

@@ -183,7 +183,7 @@ export interface ProviderReply {
   body: string;
 }
 
-/** What the payer of a payment owes now, for acquirers that ask for the bill. */
+/** The bill of a payment as it is now, for acquirers that ask what a payer owes. */
 export interface Bill {
   amountMinor: Minor;
   currency: string;
@@ -199,9 +199,8 @@ export interface Bill {
 export type Taken = "taken" | "unknown operation" | "refused";
 
 /**
- * Meaning of a message. `reply`: Gerbang can respond without a look-up. `reports`: something happened; without a `reply` of its own Gerbang
- * responds in its standard format. `bill`: the acquirer asks what a payer owes, by operation key or by the account number
- * (`ProviderIds.account`) that the payer was given.
+ * Meaning of a message. `reply`: no look-up is needed. `reports`: something happened; without a `reply` of its own Gerbang responds in its
+ * standard format. `bill`: the acquirer asks what a payer owes, by operation key or by account number (`ProviderIds.account`).
  */
 export type Heard = { words?: Words } & (
   | { kind: "reply"; reply: ProviderReply }
@@ -215,7 +214,7 @@ export type Heard = { words?: Words } & (
 
 /** A record of one exchange with an acquirer, for people to read later. It contains no secrets and no personal data. */
 export interface Words {
-  /** What was sent, such as `POST /v2/charge`. */
+  /** The request or the notification, such as `POST /v2/charge`. */
   about: string;
   /** HTTP status of the acquirer's response; undefined when there was none. */
   status: number | undefined;
@@ -242,7 +241,7 @@ export interface EvidenceRequest {
   statement: string;
   carrier: string | undefined;
   trackingNumber: string | undefined;
-  /** YYYY-MM-DD */
+  /** Format: YYYY-MM-DD. */
   deliveredOn: string | undefined;
   files: readonly { name: string; type: string; bytes: Buffer }[];
 }
@@ -291,9 +290,8 @@ export interface AcquirerCalls {
    */
   cancel?(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<void>;
   /**
-   * Passes on a person's decision about a payment that an inquiry has just found questioned. A second call changes nothing. Throws
-   * `AcquirerRefused` when the acquirer no longer takes a decision, and an Error when the outcome is unknown. Absent when the acquirer questions
-   * no payments.
+   * Passes on a person's decision about a payment that an inquiry just found questioned. A second call changes nothing. Throws `AcquirerRefused`
+   * when no decision is taken any more, and an Error when the outcome is unknown. Absent when no payments are questioned.
    */
   judge?(request: OpenRequest, judgement: Judgement, signal: AbortSignal, tell?: Tell): Promise<void>;
   /** Orders a refund. Throws `AcquirerRefused` for a definite refusal. */

@@ -96,10 +96,7 @@ export async function ledgerCommand({ merchant, environment, format }: Selected)
   });
 }
 
-/**
- * Counts the figures of the portal anew from the payments. The service may run meanwhile: it shows the old figures until the new ones are
- * complete.
- */
+/** Counts the portal's figures anew from the payments. A running service shows the old figures until the new ones are complete. */
 export async function insightsCommand(): Promise<number> {
   return withDatabase(async (database) => {
     const begun = stopwatchMs();

@@ -1,5 +1,4 @@
-// Makes the scripts with which shells complete commands, options and their choices. A script contains the whole table: no program runs at a
-// press of Tab. Pure.
+// Makes the scripts that complete commands, options and choices in a shell. They contain the whole table, so Tab starts no program. Pure.
 import { type Command, isSwitch } from "./command.ts";
 import { followers } from "./parse.ts";
 
@@ -64,7 +63,7 @@ function valueCases(places: readonly Place[], offer: (words: readonly string[]) 
     .join("");
 }
 
-/** A shell pattern of all places: a word that makes one of them with the words before it leads there. */
+/** A shell pattern of all places, by which a script follows the words from one place to the next. */
 const steps = (places: readonly Place[]): string =>
   places
     .filter(({ words }) => words !== "")

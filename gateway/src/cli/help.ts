@@ -13,10 +13,7 @@ export const exits: Readonly<Record<number, string>> = {
   2: "the command was misunderstood",
 };
 
-/**
- * The help of the command with this name, of the commands whose names begin with these words, or of all commands. Throws `UsageError` when there
- * is none.
- */
+/** Help for the command with this name, for those whose names begin so, or for all. Throws `UsageError` when there is none. */
 export function helpOf(commands: readonly Command[], words: readonly string[]): string {
   const found = commands.filter(({ name }) => startsWith(name.split(" "), words));
   const exact = found.find(({ name }) => name === words.join(" "));

@@ -1,5 +1,4 @@
-// The command `gerbang operator token`: makes, lists, rotates and revokes named tokens of the operator's API, for anybody with access to the
-// database.
+// The command `gerbang operator token`: tokens of the operator's API, made, listed, rotated and revoked with access to the database.
 import { readConfig } from "../ground/config.ts";
 import { SECOND, systemClock, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";

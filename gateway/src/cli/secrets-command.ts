@@ -1,5 +1,4 @@
-// The command `gerbang secrets`: counts which keys have sealed the secrets of the database, and seals them again when the master key is
-// replaced.
+// The command `gerbang secrets`: counts the secrets that each master key has sealed, and seals them again when that key is replaced.
 import { systemClock } from "../ground/clock.ts";
 import { readConfig } from "../ground/config.ts";
 import { Vault } from "../ground/crypto.ts";

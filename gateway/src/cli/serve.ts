@@ -85,7 +85,7 @@ interface ServeParts {
 
 async function serve(parts: ServeParts): Promise<void> {
   const { store, told, timing, log } = parts;
-  // The owner of an external database migrates it: this call does so only if the owner's address is configured, or nothing is left to do.
+  // The owner of an external database migrates it. This call succeeds if the owner's address is configured, or if nothing is left to do.
   await migrate(store.ownerUrl);
   // The check starts here, because a short command that had started the embedded server may stop it just after this process has joined it.
   const guardian = setInterval(() => {

@@ -74,10 +74,7 @@ export class Caller {
     }
   }
 
-  /**
-   * Like `call`, for requests that order something. Throws `AcquirerRefused` (unavailable) when the request was certainly not sent, so that
-   * another acquirer may be tried.
-   */
+  /** Like `call`, for orders. Throws `AcquirerRefused` (unavailable) when nothing was sent: another acquirer may be tried. */
   async order(request: ProviderRequest, signal: AbortSignal, tell: Tell | undefined): Promise<ProviderAnswer> {
     try {
       return await this.call(request, signal, tell);

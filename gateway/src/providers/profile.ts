@@ -1,4 +1,4 @@
-// Fields that every provider's entry in acquirers.json has, and what follows from them. Fields of one provider are in its own folder.
+// Fields of every provider's entry in acquirers.json, and its capabilities and channels. Fields of one provider are in its own folder.
 import { z } from "zod";
 import type { Acquirer, Capability } from "../acquirers/acquirer.ts";
 import {

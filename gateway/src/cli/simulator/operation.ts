@@ -1,4 +1,4 @@
-// What the simulated acquirer stores under an operation key, and how it shows it. No HTTP, no file.
+// Data that the simulated acquirer stores under an operation key, and the formats in which it shows them. No HTTP, no file.
 import type { Instructions } from "../../acquirers/acquirer.ts";
 import { simulatedAcquirers } from "../../acquirers/simulated.ts";
 import type { PaymentOrder, RefundOrder, Transaction } from "../../acquirers/remote-protocol.ts";

@@ -100,9 +100,8 @@ const FAILED = ["deny", "cancel", "expire", "failure"];
 const TRY_AGAIN = ["deny", "expire", "failure"];
 
 /**
- * State of a transaction. `pageLives`: it was made on a page that still takes attempts. A capture that Midtrans' fraud detection questions
- * (`challenge`) is processing until a person accepts or denies it, in Gerbang or in Midtrans' dashboard. Throws for a status that is not
- * documented.
+ * State of a transaction. `pageLives`: its page still takes attempts. A capture that Midtrans' fraud detection questions (`challenge`) is
+ * processing until a person accepts or denies it, in Gerbang or in Midtrans' dashboard. Throws for a status that is not documented.
  */
 export function standingOf(transaction: Transaction, pageLives: boolean): Standing {
   const status = transaction.transaction_status.toLowerCase();

@@ -5,8 +5,7 @@ import { assert } from "../../ground/fault.ts";
 /** A Midtrans order id has at most 50 characters of letters, digits, `-`, `_`, `~` and `.`; an operation key has up to 64. */
 const NAME_MAX = 50;
 
-// 24 characters of base64url hold 144 bits: the merchant id's 26 characters of five bits each, one bit for the environment, and 13 for the
-// attempt.
+// 24 characters of base64url hold 144 bits: 26 characters of a merchant id, five bits each, one bit for the environment, 13 for the attempt.
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const ATTEMPT_MAX = 0x1fff;
 const PRODUCTION = 0x2000;
@@ -20,9 +19,8 @@ const packedName = /^([0-9a-hjkmnp-tv-z]{26})([A-Za-z0-9_-]{24})$/;
 type Kind = "pay" | "rfd";
 
 /**
- * Converts a payment's operation key to an order id. The id begins with the 26 characters of the payment's reference, so that a person finds it
- * in Midtrans' dashboard; the merchant, the environment and the attempt follow in 24 characters of base64url. A key of fewer than 50 characters
- * stays as it is.
+ * Converts a payment's operation key to an order id. It begins with the 26 characters of the payment's reference, so that a person finds it in
+ * Midtrans' dashboard; merchant, environment and attempt follow in 24 of base64url. Keys of fewer than 50 characters stay as they are.
  */
 export function orderIdOf(operationKey: string): string {
   return packed(operationKey, "pay");
@@ -43,10 +41,7 @@ export function operationKeyOfRefund(refundKey: string): string | undefined {
   return unpacked(refundKey.length < NAME_MAX ? refundKey.replaceAll("_", ".") : refundKey, "rfd");
 }
 
-/**
- * Midtrans counts an `Idempotency-Key` across all of its addresses, so it includes the verb. A key beyond 46 characters is ignored; this one has
- * 43.
- */
+/** One `Idempotency-Key` counts across all of Midtrans' addresses, and is ignored beyond 46 characters. This one has 43. */
 export function idempotencyKeyOf(verb: "charge" | "page" | "refund", operationKey: string): string {
   return sha256(`${verb} ${operationKey}`).toString("base64url");
 }

@@ -186,7 +186,7 @@ function idsOf({ order_id, transaction_id }: Transaction): ProviderIds {
   return { order: order_id, transaction: transaction_id };
 }
 
-/** Midtrans' inquiry does not repeat the instructions, which the payment already has. Gerbang's payer page shows them, so it stands in. */
+/** Midtrans' inquiry does not repeat the instructions, which the payment already has. Gerbang's payer page shows them, and stands in. */
 function toldBefore({ payUrl, expiresAt }: OpenRequest): Instructions {
   return { type: "redirect", value: payUrl, redirect_url: payUrl, expires_at: wireTime(expiresAt) };
 }

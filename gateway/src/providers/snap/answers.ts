@@ -111,7 +111,7 @@ export function readQr(body: Body, request: OpenRequest): Opened {
   expectText(body.partnerReferenceNo, referenceOf(request.operationKey), "partnerReferenceNo");
   const content = textIn(body, "qrContent");
   if (content.length > 512 || !/^[\x20-\x7e]+$/.test(content)) throw differs("qrContent", content);
-  // A payer must not be shown a code of another amount or currency. Not every code contains them.
+  // A payer must not be shown a code with another currency or amount. Not every code contains these two.
   const [currency, amount] = [qrField(content, "53"), qrField(content, "54")];
   if (currency !== undefined && currency !== "360") throw differs("the currency within qrContent", currency);
   if (amount !== undefined)

@@ -5,7 +5,7 @@ export interface Dialect {
   name: string;
   title: string;
   urls: Readonly<Record<"sandbox" | "production", string>>;
-  /** `CHANNEL-ID`, if it is the same for all partners; undefined if each partner is given its own. */
+  /** Value of the header `CHANNEL-ID`, if it is the same for all partners; undefined if each partner is given its own. */
   channelId: string | undefined;
   /** How transactions are signed, in both directions: HMAC with a token, or RSA without one. */
   signature: "hmac" | "rsa";

@@ -31,7 +31,7 @@ export async function endPayment(
   const found = channel === undefined ? undefined : accountOf(provider.partner, request, channel);
   // Nothing is registered at the provider: when it asks for the bill next, Gerbang answers that the bill is not payable any more.
   if (found?.isAsked === true) return;
-  // It is not certain that the account exists, and an inquiry would make it again.
+  // Whether the account exists is not certain, and an inquiry would make it again.
   if (channel === undefined || found?.isTold !== true)
     throw new Error(`${code}: it is not known yet which account is to be ended`);
   await definiteOnly(deleteIt(provider, request, { channel, account: found.account }, signal, tell));

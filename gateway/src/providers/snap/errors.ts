@@ -1,7 +1,7 @@
 // Meanings of SNAP's response codes. A code has seven digits: the HTTP status, two of the service, two of the case.
 
 /**
- * `done`: the order is carried out. `in progress`: it was accepted and is not decided. `refused`: nothing was done, and never will be.
+ * `done`: the request succeeded. `in progress`: it was accepted and is not decided. `refused`: nothing was done, and never will be.
  * `unavailable`: nothing was done, and nothing can be done now. `token`: nothing was done, and a new token is needed. `repeated`: the same was
  * sent before. `not found`: there is nothing by this id. `unknown`: nobody can tell what was done.
  */

@@ -5,7 +5,7 @@ import { JAKARTA_OFFSET } from "./values.ts";
 
 /** This many random digits never come twice. */
 const DRAWN_DIGITS = 20;
-/** A day in tenths of a second: the first six digits of a short id count them. */
+/** Tenths of a second in a day: the first six digits of a short id count them. */
 const DAY_TENTHS = 864_000;
 
 /**

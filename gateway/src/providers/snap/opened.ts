@@ -1,5 +1,4 @@
-// The bank or wallet by which a payment was opened, and its account number. They are stored with the payment, whatever acquirers.json says
-// later.
+// The bank or wallet and the account number of an opened payment, which are stored with it, whatever acquirers.json says later.
 import type { Opened, OpenRequest } from "../../acquirers/acquirer.ts";
 import { type ProviderMethod, channelOf } from "../profile.ts";
 import { accountOpened } from "./answers.ts";

@@ -1,5 +1,4 @@
-// Gerbang as a partner of one bank or provider of SNAP: the dialect, and the ids that Gerbang was given. Without keys; made of an entry of
-// acquirers.json.
+// Gerbang as a partner of one bank or provider of SNAP: its dialect and the ids that it gave. Made of an entry of acquirers.json, without keys.
 import type { Bank, Dialect, VirtualAccounts } from "./dialect.ts";
 import { digitsOf } from "./values.ts";
 
@@ -7,11 +6,11 @@ export interface Partner {
   /** The acquirer's `gateway_code`: Gerbang's account numbers depend on it. */
   code: string;
   dialect: Dialect;
-  /** `X-CLIENT-KEY`. */
+  /** Value of the header `X-CLIENT-KEY`. */
   clientId: string;
-  /** `X-PARTNER-ID`. */
+  /** Value of the header `X-PARTNER-ID`. */
   partnerId: string;
-  /** `CHANNEL-ID`. */
+  /** Value of the header `CHANNEL-ID`. */
   channelId: string;
   /** Keyed by bank. */
   accounts: Readonly<Record<string, AccountRange>>;
@@ -20,7 +19,7 @@ export interface Partner {
 
 /** Gerbang's virtual accounts at one bank. */
 export interface AccountRange {
-  /** At most 8 digits; on the wire, spaces stand before them. */
+  /** At most 8 digits; on the wire, spaces on the left fill it up to 8 characters. */
   partnerServiceId: string;
   /** Beginning of each `customerNo` of Gerbang's. */
   customerPrefix: string;

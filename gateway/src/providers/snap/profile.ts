@@ -32,11 +32,11 @@ export const snapSchema = z
     ...commonFields,
     /** Name of the dialect. */
     profile: z.enum(dialectNames),
-    /** `X-CLIENT-KEY`. */
+    /** Value of the header `X-CLIENT-KEY`. */
     client_id: given,
-    /** `X-PARTNER-ID`, if it differs from `client_id`. */
+    /** Value of the header `X-PARTNER-ID`, if it differs from `client_id`. */
     partner_id: given.optional(),
-    /** `CHANNEL-ID`, if each partner is given its own. */
+    /** Value of the header `CHANNEL-ID`, if each partner is given its own. */
     channel_id: z
       .string()
       .regex(/^[A-Za-z0-9]{1,5}$/, "must be 1 to 5 letters or digits")

@@ -1,5 +1,4 @@
-// Reads the messages of SNAP providers: requests for a token, questions for a payer's bill, and notifications. Pure but for the random part of
-// tokens.
+// Reads messages of SNAP providers: requests for a token, questions for a bill, and notifications. Pure but for the random part of tokens.
 import type { KeyObject } from "node:crypto";
 import type { Bill, Heard, Message, ProviderReply, Taken, Words } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../../ground/clock.ts";

@@ -223,10 +223,9 @@ class Snap {
     if (answer.meaning === "done")
       return { known: true, ...opened, standing: readAccountStatus(answer.body, request, account, traits) };
     if (answer.meaning !== "not found") throw this.unclear(ask, answer);
-    // Nothing was registered at the bank: until somebody has paid, it knows of no account.
+    // Nothing was registered at the bank: until somebody has paid, the bank knows of no account.
     if (isAsked) return { known: true, ...opened, standing: { status: "waiting" } };
-    // A response contained the account, so it existed and must not be made again. If it is gone while the payment is not over, its state is
-    // unclear.
+    // A response contained the account: it existed and must not be made again. Gone before the payment is over, its state is unclear.
     if (isTold && !request.isOver) throw this.unclear(ask, answer);
     if (isTold) return { known: true, ...opened, standing: { status: "failed" } };
     if (this.hasEnded(request)) return { known: false };

@@ -1,5 +1,4 @@
-// SNAP's tokens in both directions: the provider's, which Gerbang asks for and keeps, and Gerbang's own, which it verifies without having stored
-// them.
+// SNAP's tokens in both directions: the provider's, which Gerbang asks for and keeps, and Gerbang's own, which are verified without storage.
 import { createHmac, randomBytes } from "node:crypto";
 import { type Clock, type Micros, SECOND } from "../../ground/clock.ts";
 import { sameText } from "../../ground/crypto.ts";

@@ -1,10 +1,9 @@
-// Converts amounts between Stripe's units and Gerbang's, where they differ. Nothing is rounded: an amount without an exact counterpart is
-// refused. Pure.
+// Converts amounts between Stripe's units and Gerbang's. Nothing is rounded: an amount without an exact counterpart is refused. Pure.
 import { assert } from "../../ground/fault.ts";
 import type { Minor } from "../../ground/money.ts";
 
 interface Unit {
-  /** This many of Gerbang's minor units are `theirs` of Stripe's units. */
+  /** `ours` of Gerbang's minor units are `theirs` of Stripe's units. */
   ours: bigint;
   theirs: bigint;
   /** Stripe takes multiples of this amount, in Gerbang's minor units. */

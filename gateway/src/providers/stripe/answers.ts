@@ -1,5 +1,4 @@
-// Reads Stripe's responses: pages of payments, refunds, disputes, files and balances. A response is believed only if it can be read and fits the
-// request. Pure.
+// Reads Stripe's responses: pages, refunds, disputes, files, balances. A response counts only if it can be read and fits the request. Pure.
 import { z } from "zod";
 import type {
   Instructions,
@@ -19,9 +18,9 @@ import { ourAmount } from "./amounts.ts";
 
 type Body = Record<string, unknown> | undefined;
 
-/** What all responses of one account have in common. */
+/** Properties that all responses of one account share. */
 export interface Account {
-  /** Live mode: real money. */
+  /** True in live mode, which moves real money. */
   live: boolean;
   /** True for a fake on this machine, over plain http. */
   plainOnLoopback: boolean;
@@ -93,7 +92,7 @@ export function checkEnded({ id, known }: Page, session: string): void {
   if (status !== "failed") throw new Error(`Stripe has not closed the page: its payment is ${status}`);
 }
 
-/** Received money counts as Stripe reports it, whatever was ordered: the core deals with a difference. */
+/** Received money counts as Stripe reports it, whatever was ordered: the caller deals with a difference. */
 function standingOf(session: Session): Standing {
   switch (`${session.status} ${session.payment_status}`) {
     case "open unpaid":
@@ -128,7 +127,7 @@ function checkAmount({ amount_total, currency }: Session, request: OpenRequest):
   if (theirs.amountMinor !== request.amountMinor) throw malformed("a page", "its amount is another one");
 }
 
-/** Where the payer pays. A page that is over has no address: Gerbang's payer page, which shows the state of the payment, stands in. */
+/** The address at which the payer pays. A page that is over has none: Gerbang's payer page, which shows the payment's state, stands in. */
 function instructionsOf({ url, status }: Session, request: OpenRequest, account: Account): Instructions {
   if (status === "open" && (url ?? "") === "") throw malformed("a page", "it is open and has no url");
   const address = status === "open" && url ? url : request.payUrl;

@@ -1,5 +1,4 @@
-// Stripe as an acquirer: cards on Stripe's own page, with 3-D Secure done there. Decides which calls are made, and what follows from each
-// response.
+// Stripe as an acquirer: cards on Stripe's own page, with 3-D Secure. Decides which calls are made, and what follows from each response.
 import {
   type Checked,
   type EvidenceRequest,
@@ -62,7 +61,7 @@ interface Said {
 }
 
 /**
- * Creates the acquirer of an account at Stripe. Reads its keys at once, and again when their files change. Throws when a key is missing, or is
+ * Creates the acquirer of an account at Stripe. Reads the keys at once, and again when their files change. Throws when a key is missing, or is
  * not one of the entry's environment.
  */
 export function stripeAcquirer(profile: StripeProfile, clock: Clock = systemClock): OpenAcquirer {

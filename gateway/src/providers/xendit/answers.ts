@@ -98,7 +98,7 @@ export const refundStatuses: Readonly<Record<string, RefundStatus>> = {
 /** The ordered values with which a response about a payment is compared. */
 export type Order = Pick<OpenRequest, "operationKey" | "amountMinor" | "currency">;
 
-/** What Gerbang reads from a payment request or a card page. */
+/** The parts of a payment request or a card page that Gerbang uses. */
 export interface Stood {
   stand: Stand;
   paymentRequestId: string | undefined;

@@ -35,7 +35,7 @@ import { type Ask, endingOf, inquiries, openingOf, refundOf } from "./requests.t
 import { authorization, checkToken } from "./signature.ts";
 import { readWebhook } from "./webhooks.ts";
 
-/** The address of both environments: the key decides between them. */
+/** The address of both environments: the key decides which one answers. */
 const ADDRESS = "https://api.xendit.co";
 /** Maximum number of pages that are read of a payment's refunds, of 50 refunds each. */
 const PAGES_MAX = 5;
@@ -84,8 +84,7 @@ export class XenditCalls implements AcquirerCalls {
     const stood = await this.find(request, limit, tell);
     if (stood !== undefined) return this.known(request, stood, limit, tell);
     if (request.expiresAt <= this.clock.now()) throw new Error(`${this.profile.code} does not show the payment`);
-    // No payer ever saw this payment, so nobody can have paid it. Xendit keeps the idempotency key: the repeated order makes one payment at
-    // most.
+    // No payer ever saw this payment, so nobody has paid it. Xendit keeps the idempotency key: the same order again makes one payment.
     const opened = await refusedForGood(this.open(request, limit, tell));
     return opened === undefined ? { known: false } : { known: true, standing: { status: "waiting" }, ...opened };
   }
@@ -187,8 +186,7 @@ export class XenditCalls implements AcquirerCalls {
     const channel = this.channelOf(request);
     const { instructions, providerIds } = this.opened(request, channel, stood);
     const payment = standing.status === "paid" ? standing.receipt.transactionId : undefined;
-    // Xendit's refund notifications name the payment by this id; `account` is the field by which Gerbang finds a payment without its operation
-    // key.
+    // Refund notifications name the payment by this id: Gerbang finds a payment by `account` when it gets no operation key.
     const names = payment === undefined ? {} : { payment, account: payment };
     return { known: true, standing, instructions, providerIds: { ...providerIds, ...names } };
   }
@@ -276,10 +274,7 @@ export class XenditCalls implements AcquirerCalls {
     return { method, path, headers: { ...authorized, "content-type": "application/json" }, body: JSON.stringify(body) };
   }
 
-  /**
-   * The key as it is now. Throws `AcquirerRefused` (unavailable) for a key of the other environment: it would move real money in a test, or none
-   * in production.
-   */
+  /** Throws `AcquirerRefused` (unavailable) for a key of the other environment: it would move real money in a test, or none in production. */
   private secretKey(): string {
     const key = this.key.current();
     const other = this.profile.environment === "production" ? "xnd_development_" : "xnd_production_";

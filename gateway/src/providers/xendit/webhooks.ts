@@ -42,8 +42,7 @@ const events: ReadonlySet<string> = new Set([
 
 function eventOf(event: string, data: Record<string, unknown> | undefined): Heard {
   const refund = event === "refund.succeeded" ? refundSchema.safeParse(data).data : undefined;
-  // Somebody made this refund in Xendit's dashboard: its reference is not Gerbang's. The report informs a person and books nothing, so the token
-  // is proof enough.
+  // Without Gerbang's reference the refund was made in Xendit's dashboard. A person is told and nothing is booked: the token is proof enough.
   if (refund && !isRefundOfOurs(refund.reference_id)) {
     const paymentOperationKey = refund.payment_id;
     return { kind: "reports", reports: [{ kind: "refund_elsewhere", paymentOperationKey }], reply: () => taken.reply };
@@ -112,7 +111,7 @@ function disputeOf(whole: Record<string, unknown>): Heard {
   };
 }
 
-/** `2026-03-15T19:50:51.724Z` as micros. */
+/** Converts `2026-03-15T19:50:51.724Z` to micros; undefined for another format. */
 function timeOf(text: string | undefined): Micros | undefined {
   if (text === undefined || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(text)) return undefined;
   const at = Date.parse(text);
