@@ -1,4 +1,4 @@
-// Opens an address in the person's browser. It goes to a program as one argument, never through a shell.
+// Opens an address in the person's browser. The address is one argument of a program, and never passes through a shell.
 import { spawn } from "node:child_process";
 
 const openers: Partial<Record<NodeJS.Platform, readonly [program: string, ...before: string[]]>> = {
@@ -6,10 +6,10 @@ const openers: Partial<Record<NodeJS.Platform, readonly [program: string, ...bef
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** Where there is no browser nothing happens: the address is printed as well. */
+/** Does nothing when there is no browser: the callers print the address as well. */
 export function openInBrowser(address: string): void {
   const [program, ...before] = openers[process.platform] ?? ["xdg-open"];
   const child = spawn(program, [...before, address], { stdio: "ignore", detached: true });
-  child.on("error", () => undefined); // no such program: whoever reads the address opens it
+  child.on("error", () => undefined); // no such program: people open the printed address themselves
   child.unref();
 }

@@ -1,4 +1,4 @@
-// What most of the merchants' commands share: options, and the variables that they heed.
+// Options that most commands for merchants share, and the environment variables that these commands read.
 import type { Form } from "../../gateway/src/cli/command.ts";
 
 export const count: Form = { pattern: /^([1-9]\d{0,3}|10000)$/, says: "is a number from 1 to 10000" };
@@ -13,10 +13,10 @@ export const asWhom = {
   profile: { value: "NAME", summary: "whose key to use (default: GERBANG_PROFILE, or the one of `profiles use`)" },
 } as const;
 
-/** Of what answers with one object. */
+/** Options of commands that print one object. */
 export const one = { ...asWhom, json: { summary: "print JSON, for programs" } } as const;
 
-/** Of what changes something. */
+/** Options of commands that change something. */
 export const change = {
   ...one,
   "idempotency-key": {
@@ -25,7 +25,7 @@ export const change = {
   },
 } as const;
 
-/** Of lists. */
+/** Options of commands that print a list. */
 export const list = {
   ...asWhom,
   json: { summary: "print a line of JSON for each, for programs" },
@@ -33,7 +33,7 @@ export const list = {
   watch: { summary: "go on and show what changes, until Ctrl-C" },
 } as const;
 
-/** The variables by which a key is found. */
+/** Environment variables that decide which key is used. */
 export const ofIdentity = [
   "GERBANG_CLIENT_ID",
   "GERBANG_SECRET",
@@ -43,18 +43,18 @@ export const ofIdentity = [
   "NO_COLOR",
 ] as const;
 
-/** What every command about objects is given. */
+/** Option values of every command about objects. */
 export interface Common {
   profile: string | undefined;
   json: boolean;
 }
 
-/** What one that changes something is given. */
+/** Option values of a command that changes something. */
 export interface Change extends Common {
   "idempotency-key": string | undefined;
 }
 
-/** What a list is given. */
+/** Option values of a command that prints a list. */
 export interface ListOptions extends Common {
   limit: string;
   watch: boolean;

@@ -1,4 +1,4 @@
-// The commands `events …` and `trigger`.
+// Runs the commands `events list`, `get`, `deliveries` and `resend`, and the command `trigger`.
 import { say } from "../../gateway/src/cli/say.ts";
 import type { DeliveryAttempt, Event, EventFilters, EventType } from "../../sdk/src/types.ts";
 import { eventTypes } from "./events.commands.ts";
@@ -24,7 +24,7 @@ const columns: readonly Column<Event>[] = [
 const toneOfDelivery = (state: string | undefined) =>
   state === "undelivered" ? ("bad" as const) : state === undefined ? ("dim" as const) : toneOf(state);
 
-/** The object that an event tells of. */
+/** The id of the object that an event is about. */
 function aboutOf({ data }: Event): string {
   const { reference, uuid } = data as { reference?: unknown; uuid?: unknown };
   const named = uuid ?? reference;
@@ -85,7 +85,7 @@ export async function triggerEvent(values: Change, type: string): Promise<number
   const key = values["idempotency-key"];
   const types = eventTypes.filter((one) => type === "all" || one === type);
   for (const one of types) {
-    // One key is one intent, and each type is one of its own.
+    // An idempotency key stands for one intent, and each type is an intent of its own.
     const idempotencyKey = key === undefined || types.length === 1 ? key : `${key}-${one}`;
     const { event_id: id } = await sandbox.events.trigger(one, { idempotencyKey });
     if (values.json) printObject({ event_id: id, type: one }, values);

@@ -1,13 +1,13 @@
-// What went wrong in words for people: the API's errors with what to do about them, and what the machine refuses.
+// Explains failures in words for people: the API's errors with advice, and what the machine refuses.
 import { GerbangError } from "../../sdk/src/errors.ts";
 import { shown } from "./output/text.ts";
 
-/** Something that whoever runs the command can put right, in a sentence. */
+/** A problem that the user of the command can put right, in a sentence. */
 export class Trouble extends Error {
   override name = "Trouble";
 }
 
-/** The sentence for an error that is no fault of the program; undefined for every other one, whose stack is needed. */
+/** The sentence for an error that is not a fault of the program; undefined for every other error, whose stack is needed. */
 export function explain(error: unknown): string | undefined {
   if (error instanceof Trouble) return error.message;
   if (error instanceof GerbangError) return ofApi(error);

@@ -1,4 +1,4 @@
-// Whose key a command uses: the environment's over any profile, then a profile, then the demo merchant of a service that runs from this folder.
+// Chooses the key of a command: the environment's, else that of a profile, else the demo merchant's of a service that runs from this folder.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { say } from "../../gateway/src/cli/say.ts";
@@ -12,21 +12,21 @@ export interface Identity {
   secret: string;
   /** Ends in /v1. */
   baseUrl: string;
-  /** Where it comes from, for people. */
+  /** Where the key comes from, in words for people. */
   from: string;
-  /** Whose it is, where that is known: pages have it in their addresses. */
+  /** The key's merchant, if it is known: the portal's addresses contain it. */
   merchantId: string | undefined;
   portalUrl: string | undefined;
 }
 
-/** What commands are given to say whose key it is. */
+/** The options that choose the key. */
 export interface Named {
   profile?: string | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Throws `Trouble` where there is no key, or half of one. */
+/** Throws `Trouble` when there is no key, or half of one. */
 export function identityOf({ profile: named }: Named, environment: Environment = process.env): Identity {
   const set = (name: string): string | undefined => environment[name] || undefined;
   const [clientId, secret] = [set("GERBANG_CLIENT_ID"), secretOf(environment)];
@@ -34,7 +34,7 @@ export function identityOf({ profile: named }: Named, environment: Environment =
   if ((clientId === undefined) !== (secret === undefined))
     throw new Trouble("GERBANG_CLIENT_ID and GERBANG_SECRET belong together: set both, or neither.");
   if (clientId !== undefined && secret !== undefined) {
-    // A key of one installation is of no use at another one's address, and no business of it.
+    // The key of one installation must not be sent to the address of another.
     if (baseUrl === undefined)
       throw new Trouble(
         "GERBANG_CLIENT_ID says whose key it is, and nothing says where: set GERBANG_BASE_URL, such as https://pay.example.com/v1.",
@@ -61,7 +61,7 @@ export function identityOf({ profile: named }: Named, environment: Environment =
   );
 }
 
-/** The client of a command. Its answers are waited for as long as somebody at a terminal waits. */
+/** The API client of a command. Its deadline is as long as a person waits at a terminal. */
 export function clientOf(named: Named): Gerbang {
   const { clientId, secret, baseUrl } = identityOf(named);
   return new Gerbang({
@@ -69,7 +69,7 @@ export function clientOf(named: Named): Gerbang {
     secret,
     baseUrl,
     deadlineMs: 30_000,
-    // Whoever waits at a terminal is told what for.
+    // Tells the person at the terminal why the command waits.
     hooks: {
       onRetry: ({ error, waitMs }) =>
         say(`${error.code}: trying again${waitMs < 500 ? "" : ` in ${Math.round(waitMs / 1000)} s`} …`),
@@ -91,7 +91,7 @@ function secretOf(environment: Environment): string | undefined {
   }
 }
 
-/** A development's demo merchant, whose file the service writes at its first start. */
+/** The demo merchant of a development installation, whose file the service writes at its start. */
 function demoOf(folder: string): Identity | undefined {
   const file = join(folder, "demo.json");
   let demo: Record<string, unknown>;
@@ -113,7 +113,7 @@ function demoOf(folder: string): Identity | undefined {
   };
 }
 
-/** What stands before /v1. Throws `Trouble` for what is no address. */
+/** The part of the address before /v1. Throws `Trouble` for an invalid address. */
 export function originOf(baseUrl: string): string {
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
     throw new Trouble(`${baseUrl} is no address of a service: it looks like https://pay.example.com/v1.`);

@@ -1,4 +1,4 @@
-// The commands `links …`.
+// Runs the commands `links list`, `get`, `create` and `deactivate`.
 import type { CreatePaymentLink, PaymentLink, PaymentLinkFilters } from "../../sdk/src/types.ts";
 import type { Change, Common } from "./common.ts";
 import { clientOf } from "./identity.ts";

@@ -1,4 +1,4 @@
-// The command `listen`: events of a sandbox, handed on to a program on this machine, which no webhook from outside could reach.
+// The command `listen`: hands the events of a sandbox on to a program on this machine, which no webhook from outside could reach.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -13,7 +13,7 @@ import { listenerSecret } from "./listener/own-signature.ts";
 import { paintOf, plain } from "./output/color.ts";
 import { configFolder } from "./profiles.ts";
 
-/** After Ctrl-C a delivery that is under way may still be answered. */
+/** After Ctrl-C a delivery in flight may still be answered for this long. */
 const GRACE_MS = 3_000;
 
 export type ListenerKey = Pick<Identity, "clientId" | "secret" | "baseUrl">;
@@ -36,7 +36,7 @@ export async function listenCommand(given: Given): Promise<number> {
   return listenTo(key, { forwardTo, asSent: given["as-sent"], ...signals() });
 }
 
-/** Hands events on until it is stopped. Throws `Trouble` where another one listens with this key. */
+/** Hands events on until `stop` aborts. Throws `Trouble` when another process listens with this key. */
 export async function listenTo(
   { clientId, secret, baseUrl }: ListenerKey,
   { forwardTo, asSent, stop, cut }: { forwardTo: string; asSent: boolean; stop: AbortSignal; cut: AbortSignal },
@@ -82,13 +82,13 @@ function keyOf(given: Given): ListenerKey {
   return { clientId, secret, baseUrl: withV1(address) };
 }
 
-/** Where places are kept: beside the data of a service that runs from here, else with the profiles. */
+/** Folder for the listeners' positions: beside the data of a service that runs from here, else with the profiles. */
 export function stateFolder(): string {
   const data = process.env.GERBANG_DATA || ".data";
   return process.env.GERBANG_DATA || existsSync(data) ? data : configFolder();
 }
 
-/** Ctrl-C, and a reader of our lines that has gone. */
+/** `stop` aborts at Ctrl-C, and when the reader of standard output is gone; `cut` aborts GRACE_MS later. */
 export function signals(): { stop: AbortSignal; cut: AbortSignal } {
   const stop = new AbortController();
   const cut = new AbortController();

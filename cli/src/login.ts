@@ -1,4 +1,4 @@
-// The commands `login`, `logout` and `profiles`: a key by a code that a person confirms in the portal (RFC 8628), kept for this machine.
+// The commands `login`, `logout` and `profiles`: a person confirms a code in the portal (RFC 8628), and the key is stored on this machine.
 import { hostname } from "node:os";
 import { say } from "../../gateway/src/cli/say.ts";
 import { openInBrowser } from "./browser.ts";
@@ -13,7 +13,7 @@ import { PROFILE_NAME, type Profile, Profiles } from "./profiles.ts";
 
 const ANSWER_MS = 15_000;
 const ANSWER_BYTES_MAX = 100_000;
-/** Answers that did not come, in a row, before it gives up: a network may be gone for a moment. */
+/** Requests without a response in a row before login gives up: a network may be gone for a moment. */
 const LOST_MAX = 5;
 
 interface Login {
@@ -51,7 +51,7 @@ export async function loginCommand(given: Login): Promise<number> {
   say(
     `Signed in: ${shown(granted.merchant_name)}, ${granted.environment}. The key is kept as profile ${name} in ${profiles.file}`,
   );
-  // Whoever saw the code could have confirmed it for a merchant of theirs: then this one's payments would become theirs.
+  // Somebody else who saw the code could have confirmed it for a merchant of their own, who would then get this profile's payments.
   if (before !== undefined && before.merchant_id !== granted.merchant_id)
     say(
       `Look twice: until now profile ${name} was of ${shown(before.merchant_name)} (${shown(before.merchant_id)}), and it is of ` +
@@ -60,7 +60,7 @@ export async function loginCommand(given: Login): Promise<number> {
   return 0;
 }
 
-/** Throws `Trouble` where the answer is another one than this version knows. */
+/** Throws `Trouble` when the response has a format that this version does not know. */
 function begunOf(answer: Record<string, unknown>): Begun {
   const { device_code, user_code, verification_uri_complete, expires_in, interval } = answer;
   if (
@@ -76,7 +76,7 @@ function begunOf(answer: Record<string, unknown>): Begun {
 
 const isWhole = (value: unknown): value is number => Number.isInteger(value);
 
-/** Where to sign in, when it is not said: as before. */
+/** The service to sign in to when none is named: that of the environment, else the one of the profile before. */
 function baseUrlOf(profiles: Profiles, name: string): string {
   const own = process.env.GERBANG_BASE_URL || process.env.BASE_URL;
   if (own) return own;
@@ -86,7 +86,7 @@ function baseUrlOf(profiles: Profiles, name: string): string {
   throw new Trouble("Sign in where? Name the service: gerbang login --base-url https://pay.example.com/v1");
 }
 
-/** Asks until somebody has answered. Undefined when there is no key, which is said. */
+/** Polls until somebody has answered. Undefined when there is no key; the reason is printed. */
 async function answered(origin: string, { device_code, interval, expires_in }: Begun): Promise<Profile | undefined> {
   const stop = stopped();
   let waitSeconds = interval;
@@ -117,7 +117,7 @@ async function answered(origin: string, { device_code, interval, expires_in }: B
   return undefined;
 }
 
-/** The key is used where it was asked for, whatever address the answer names. */
+/** The key is used at the address that was asked for it, whatever address the response names. */
 function profileOf(origin: string, answer: Record<string, unknown>): Profile {
   const text = (name: string): string => {
     const value = answer[name];
@@ -136,7 +136,7 @@ function profileOf(origin: string, answer: Record<string, unknown>): Profile {
   };
 }
 
-/** No answer, or none of the service: the next one may fare better. */
+/** No response, or one that is not the service's: the next request may succeed. */
 class Lost extends Trouble {}
 
 async function ask(origin: string, path: string, body: object): Promise<Record<string, unknown>> {
@@ -148,7 +148,7 @@ async function ask(origin: string, path: string, body: object): Promise<Record<s
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json", "user-agent": userAgent },
       body: JSON.stringify(body),
-      // What is sent here is a secret, and goes nowhere else.
+      // The body contains a secret, which must not follow a redirect.
       redirect: "error",
       signal: AbortSignal.timeout(ANSWER_MS),
     });
@@ -182,11 +182,11 @@ function parsed(text: string): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
-    return undefined; // a page of a proxy: told by its status
+    return undefined; // a page of a proxy: the error names its status
   }
 }
 
-/** An address that a browser may be given. Throws `Trouble` for anything else that a service names. */
+/** Returns an address that is safe to open in a browser. Throws `Trouble` for any other. */
 function pageOf(address: string): string {
   if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return new URL(address).href;
   throw new Trouble("The service named a page that is no address of the web.");

@@ -1,4 +1,4 @@
-// The command `logs tail`: the requests of a sandbox, the newest ones first and then each as it comes.
+// The command `logs tail`: prints the requests of a sandbox, the newest ones first and then each as it comes.
 import { say } from "../../gateway/src/cli/say.ts";
 import type { LoggedRequest, LoggedRequestFilters } from "../../sdk/src/types.ts";
 import type { Gerbang } from "../../sdk/src/gerbang.ts";
@@ -11,9 +11,9 @@ import { pause } from "./pause.ts";
 const BEFORE = 20;
 const EVERY_MS = 2_000;
 const PAGE = 100;
-/** So many at most are caught up with at once: beyond that it says what it left out. */
+/** Maximum number of requests that one look prints; it says when it leaves older ones out. */
 const CAUGHT_UP_MAX = 1_000;
-/** A request is in the log a moment after its answer: identities are looked at again for so long. */
+/** A request is in the log a moment after its response, so each look goes this far back again. */
 const LATE_MS = 10_000;
 
 interface Tail {

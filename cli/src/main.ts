@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line of merchants: `gerbang <command>`. In a checkout it knows the commands of whoever runs the service as well, and hands them over.
+// The command line for merchants: `gerbang <command>`. In a checkout it also hands the commands of the service over to its program.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { stopWithParent } from "../../gateway/src/ground/parent.ts";
@@ -8,7 +8,7 @@ import { explain } from "./failures.ts";
 import { allCommands, isOwn, ownCommands, serviceMain } from "./table.ts";
 import { version } from "./version.ts";
 
-// Whoever reads our output may have read enough, as head has: that is no mistake, and the work goes on to its end.
+// The reader of the output may stop early, as `head` does: that is no error, and the command goes on to its end.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });

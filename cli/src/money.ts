@@ -1,4 +1,4 @@
-// The commands `refunds …`, `balances …`, `settlements …` and `disputes …`.
+// Runs the commands `refunds …`, `balances …`, `settlements …` and `disputes …`.
 import { say } from "../../gateway/src/cli/say.ts";
 import type {
   Balances,
@@ -21,7 +21,7 @@ import { amountOf, digitsOf } from "./output/money.ts";
 import { printList, printObject, write } from "./output/print.ts";
 import { type Column, tableOf } from "./output/table.ts";
 
-/** What is undefined is not asked for. */
+/** Leaves out the filters that are undefined. */
 function given<Filters extends object>(filters: {
   [Name in keyof Filters]: Filters[Name] | undefined;
 }): Partial<Filters> {
@@ -105,7 +105,7 @@ export async function listEntries(
   currency: string,
 ): Promise<number> {
   const { balances } = clientOf(values);
-  // An entry says no exponent: it is its currency's.
+  // Entries have no exponent: it is that of the currency's balance.
   const { data } = await balances.get();
   const exponent = data.find((one) => one.currency === currency)?.exponent ?? 0;
   const columns: readonly Column<BalanceEntry>[] = [

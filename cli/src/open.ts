@@ -1,11 +1,11 @@
-// The command `open`: the portal at an object, by what its identity begins with.
+// The command `open`: opens the portal's page of an object, chosen by the prefix of the object's id.
 import { say } from "../../gateway/src/cli/say.ts";
 import { openInBrowser } from "./browser.ts";
 import { Trouble } from "./failures.ts";
 import { identityOf, originOf } from "./identity.ts";
 import { write } from "./output/print.ts";
 
-/** Below a merchant and an environment. */
+/** Paths below those of a merchant and an environment. */
 const pages: Readonly<Record<string, (id: string) => string>> = {
   pay_: (id) => `payments/${id}`,
   lnk_: (id) => `links/${id}`,
@@ -17,7 +17,7 @@ const pages: Readonly<Record<string, (id: string) => string>> = {
   req_: (id) => `developers/requests/${id}`,
 };
 
-/** Where an object is shown. Throws `Trouble` for what names none. */
+/** The path of an object's page. Throws `Trouble` for an id that names none. */
 export function pageOf(id: string): string {
   const page = pages[id.slice(0, 4)];
   if (page && /^[a-z]{3}_[0-9a-z]{26}$/.test(id)) return page(id);

@@ -1,7 +1,7 @@
-// A pause that a signal ends.
+// A pause that ends early when a signal aborts.
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Waits so long (milliseconds), or until the signal: whoever waited asks it whether to go on. */
+/** Waits for `ms`, or until the signal aborts: the caller checks the signal afterwards. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   try {
     await sleep(ms, undefined, { signal });

@@ -1,4 +1,4 @@
-// The commands `payments …`.
+// Runs the commands `payments list`, `get`, `create`, `cancel`, `wait` and `simulate`.
 import { randomUUID } from "node:crypto";
 import type {
   CreatePayment,
@@ -43,7 +43,7 @@ export function listPayments({ status, method, from, to, ...values }: Listed): P
   };
   const { payments } = clientOf(values);
   const listing = {
-    // Who asks by an id of theirs asks for nothing else.
+    // A reference id names one payment, so the request has no page size.
     ask: (limit: number) => payments.list(filters.reference_id === undefined ? { ...filters, limit } : filters),
     columns,
     id: ({ reference }: Payment) => reference,

@@ -1,4 +1,4 @@
-// Profiles: keys by name in the system's folder for configuration, in a file that nobody else may read.
+// Profiles: named keys in the system's folder for configuration, in a file that only its owner may read.
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -12,19 +12,19 @@ export interface Profile {
   environment: "sandbox" | "production";
   merchant_id: string;
   merchant_name: string;
-  /** Of the merchant's pages. */
+  /** Address of the portal. */
   portal_url: string;
 }
 
 interface Kept {
-  /** The one that is used where none is named. */
+  /** Name of the profile that is used when none is named. */
   current: string | undefined;
   profiles: Record<string, Profile>;
 }
 
 export const PROFILE_NAME = /^[\w.-]{1,40}$/;
 
-/** The folder of this system, of this user. */
+/** Gerbang's folder for configuration on this system, of this user. */
 export function configFolder(environment: NodeJS.ProcessEnv = process.env, platform = process.platform): string {
   const { XDG_CONFIG_HOME: xdg = "", APPDATA: appData = "" } = environment;
   if (xdg !== "") return join(xdg, "gerbang");
@@ -40,7 +40,7 @@ export class Profiles {
     this.file = join(folder, "profiles.json");
   }
 
-  /** Throws `Trouble` where others could read the file, or it is no file of profiles. */
+  /** Reads the file. Throws `Trouble` when others could read it, or it is no file of profiles. */
   read(): Kept {
     let text: string;
     try {
@@ -49,7 +49,7 @@ export class Profiles {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return { current: undefined, profiles: {} };
       throw error;
     }
-    // Windows keeps a user's folder to the user; there the mode says nothing.
+    // On Windows a user's folder is private, and the mode says nothing.
     if (process.platform !== "win32" && (statSync(this.file).mode & 0o077) !== 0)
       throw new Trouble(
         `Others on this machine could read the keys in ${this.file}. Close it: chmod 600 '${this.file}'`,
@@ -61,7 +61,7 @@ export class Profiles {
     }
   }
 
-  /** The profile of a name, or the one in use; undefined where there is none. Throws `Trouble` for a name that nobody gave. */
+  /** The profile of this name, or the current one; undefined when there is none. Throws `Trouble` for an unknown name. */
   find(name?: string): { name: string; profile: Profile } | undefined {
     const { current, profiles } = this.read();
     const wanted = name ?? current;
@@ -74,7 +74,7 @@ export class Profiles {
     );
   }
 
-  /** Keeps a profile and uses it from now on. */
+  /** Stores a profile and makes it the current one. */
   keep(name: string, profile: Profile): void {
     const { profiles } = this.read();
     this.write({ current: name, profiles: { ...profiles, [name]: profile } });
@@ -85,20 +85,20 @@ export class Profiles {
     this.write({ ...this.read(), current: name });
   }
 
-  /** Forgets a profile; another one is used then, if there is one. */
+  /** Removes a profile. If it was the current one, another profile becomes current, if there is one. */
   forget(name: string): void {
     const { current, profiles } = this.read();
     const { [name]: _, ...others } = profiles;
     this.write({ current: current === name ? Object.keys(others)[0] : current, profiles: others });
   }
 
-  /** Written aside and moved into place: whenever the process dies, a whole file is there. */
+  /** Writes a new file and moves it into place: whenever the process dies, a whole file is there. */
   private write(kept: Kept): void {
     mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
     const aside = `${this.file}.${process.pid}`;
     try {
       writeFileSync(aside, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600, flag: "wx" });
-      chmodSync(aside, 0o600); // whatever the umask
+      chmodSync(aside, 0o600); // the umask may have changed the mode above
       renameSync(aside, this.file);
     } finally {
       rmSync(aside, { force: true });
@@ -106,7 +106,7 @@ export class Profiles {
   }
 }
 
-/** What a file of profiles holds. Throws for anything else. */
+/** Reads the content of a file of profiles. Throws for anything else. */
 function keptOf(value: unknown): Kept {
   const { current, profiles } = objectOf(value);
   if (current !== undefined && typeof current !== "string") throw new TypeError("current is no name");

@@ -1,4 +1,4 @@
-// The command `samples`: example shops, started in one command with a sandbox's key, and with the events of that sandbox handed on to them.
+// The command `samples`: starts an example shop with a sandbox's key, and hands the events of that sandbox on to it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,18 +14,18 @@ import { tableOf } from "./output/table.ts";
 
 export interface Sample {
   language: string;
-  /** Below the root of the examples. */
+  /** Path below `root`. */
   folder: string;
   command: readonly string[];
   env: Readonly<Record<string, string>>;
   port: number;
-  /** Where it takes events. */
+  /** Path at which the shop takes events. */
   webhook: string;
-  /** What has to be on the machine, for people. */
+  /** Software that the machine must have, in words for people. */
   needs: string;
 }
 
-/** Beside the sources, in a checkout and in the package alike. */
+/** The folder above the sources, in a checkout and in the package alike. */
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 export function readSamples(): Readonly<Record<string, Sample>> {
@@ -53,7 +53,7 @@ export async function samplesCommand({ profile }: { profile: string | undefined 
   return runSample(name, sample, { clientId, secret, baseUrl }, signals());
 }
 
-/** Runs until it is stopped, which is 0, or the shop ends by itself. */
+/** Runs until it is stopped, and returns 0. Throws `Trouble` when the shop ends by itself. */
 export async function runSample(
   name: string,
   { folder, command, env, port, webhook, needs }: Sample,
@@ -65,7 +65,7 @@ export async function runSample(
   const [program = "", ...args] = command;
   const child = spawn(program === "node" ? process.execPath : program, args, {
     cwd: join(root, folder),
-    // What it writes are words here: nobody's data.
+    // The shop's output is not data of this command, so it goes to standard error.
     stdio: ["ignore", process.stderr, process.stderr],
     env: {
       ...process.env,
@@ -93,7 +93,7 @@ export async function runSample(
   throw new Trouble(`The shop ended (${outcome}). It needs ${needs}.`);
 }
 
-/** How a program ended, in words: a program that is not there never began. */
+/** How a program ended, in words. A program that does not exist has an error in place of an exit. */
 function ending(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once("error", ({ message }) => resolve(message));

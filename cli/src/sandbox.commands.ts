@@ -1,4 +1,4 @@
-// The rows of the table of commands that help while one writes against the sandbox: clock, log, doctor, exam; and the pages.
+// The rows of the table of commands for development in the sandbox: clock, logs, doctor, exam, samples; and the portal's pages.
 import { type Command, type Form, defineCommand } from "../../gateway/src/cli/command.ts";
 import { asWhom, change, ofIdentity as environment, one } from "./common.ts";
 

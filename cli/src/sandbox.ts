@@ -1,4 +1,4 @@
-// The commands `clock …`, `doctor` and `exam`.
+// Runs the commands `clock show`, `clock advance`, `doctor` and `exam`.
 import { UsageError } from "../../gateway/src/cli/command.ts";
 import { say } from "../../gateway/src/cli/say.ts";
 import type { Scorecard } from "../../sdk/src/types.ts";
@@ -15,7 +15,7 @@ export async function showClock(values: Common): Promise<number> {
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** `90`, `15m`, `12h` or `3d` in seconds. Throws `UsageError`. */
+/** Converts `90`, `15m`, `12h` or `3d` to seconds. Throws `UsageError` for anything else. */
 export function secondsOf(time: string): number {
   const [, digits = "", unit = ""] = /^([1-9]\d{0,8})([smhd]?)$/.exec(time) ?? [];
   if (digits === "") throw new UsageError(`${JSON.stringify(time)} is no time: it looks like 90, 15m, 12h or 3d`);
@@ -35,7 +35,7 @@ export async function diagnose(values: Common, id: string): Promise<number> {
   write(
     `${paintOf(process.stdout)("bold", shown(diagnosis))}${subject === undefined ? "" : ` (${shown(subject)})`}\n${shown(explanation)}\n`,
   );
-  // A signature base has lines.
+  // A signature base has several lines, and `shown` would replace the line breaks.
   if (base !== undefined) write(`What should have been signed:\n${base.split("\n").map(shown).join("\n")}\n`);
   return 0;
 }

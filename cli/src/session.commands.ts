@@ -1,4 +1,4 @@
-// The rows of the table of commands that are about whose key is used: signing in and out, and profiles.
+// The rows of the table of commands about the key that is used: signing in and out, and profiles.
 import { type Command, type Form, defineCommand } from "../../gateway/src/cli/command.ts";
 import { httpAddress } from "./common.ts";
 

@@ -1,4 +1,4 @@
-// The tables of commands: the merchants' own, and in a checkout those of the service beside them. Help, completion and docs follow from it.
+// The tables of commands: those for merchants, and in a checkout those of the service as well. Help, completion and docs follow from them.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { builtInCommands } from "../../gateway/src/cli/built-in.commands.ts";
@@ -10,7 +10,7 @@ import { sandboxCommands } from "./sandbox.commands.ts";
 import { sessionCommands } from "./session.commands.ts";
 import { version } from "./version.ts";
 
-/** Both are there in a checkout alone. */
+/** Both files exist in a checkout only. */
 const serviceTable = new URL("../../gateway/src/cli/table.ts", import.meta.url);
 export const serviceMain = new URL("../../gateway/src/main.ts", import.meta.url);
 
@@ -24,19 +24,19 @@ export const merchantCommands: readonly Command[] = [
 
 const firstWords = new Set(merchantCommands.map(({ name }) => name.split(" ")[0] ?? ""));
 
-/** True where the words are about a merchant's command: nothing else has to be loaded. */
+/** True when the words name a command for merchants: then nothing else has to be loaded. */
 export const isOwn = ([first = ""]: readonly string[]): boolean => firstWords.has(first);
 
-/** Without what is in a checkout. */
+/** The commands without those that only a checkout has. */
 export function ownCommands(): readonly Command[] {
   const commands: Command[] = [...merchantCommands, ...builtInCommands(() => commands, version)];
   return commands;
 }
 
-/** All that there are here; `ofService` are those of whoever runs the service. */
+/** All commands that are available here; `ofService` marks those of the service. */
 export async function allCommands(): Promise<readonly (Command & { ofService: boolean })[]> {
   const builtIn = new Set(builtInCommands(() => [], version).map(({ name }) => name));
-  // Not named in the import: a package without the service has no such file.
+  // The import names no literal path: a package without the service has no such file.
   const { commands: known } = existsSync(fileURLToPath(serviceTable))
     ? ((await import(serviceTable.href)) as { commands: readonly Command[] })
     : { commands: [] };

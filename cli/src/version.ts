@@ -1,2 +1,2 @@
-// The version of the command line; a test holds it against package.json.
+// The version of the command line; a test compares it with package.json.
 export const version = "0.1.0";

@@ -1,4 +1,4 @@
-// Where a listener stands, kept in a file so that a crash, a sleep or a restart loses nothing and repeats next to nothing.
+// The position of a listener, kept in a file so that a crash, a sleep or a restart loses nothing and repeats next to nothing.
 import {
   closeSync,
   fsyncSync,
@@ -17,23 +17,22 @@ import { isEventId } from "./ids.ts";
 const SEEN_MAX = 1_000;
 
 /**
- * Everything up to `after` was handed on, and so was each of `seen`, which lie beyond it.
- *
- * The service says with every answer up to where its watermark is (`nextAfter`): nothing more can appear there. What lies up to
- * it is done with once the answer's events up to it were handed on, in their order. What lies beyond is so young that older
- * events may still appear beside it: it is remembered by name and left out of later answers, until it lies below the watermark too.
+ * Every event up to `after` was handed on, and so was each event of `seen`, which lie beyond it. Each response of the service says where its
+ * watermark is (`nextAfter`): no event can appear up to it any more. Events up to the watermark are done with once they were handed on, in their
+ * order. Events beyond it are so young that older ones may still appear beside them: their ids are remembered and left out of later responses,
+ * until the watermark has passed them too.
  */
 export interface Position {
   after: string;
   seen: readonly string[];
 }
 
-/** An event of an answer was handed on, and so were all before it in that answer. */
+/** The position once an event of a response, and all before it in that response, were handed on. */
 export function handedOn(position: Position, id: string, nextAfter: string): Position {
   return id <= nextAfter ? advance(position, id, []) : advance(position, nextAfter, [id]);
 }
 
-/** All events of an answer were handed on. */
+/** The position once all events of a response were handed on. */
 export function finished(position: Position, nextAfter: string): Position {
   return advance(position, nextAfter, []);
 }
@@ -49,7 +48,7 @@ export class Cursor {
   private readonly clientId: string;
   private kept: Position | undefined;
 
-  /** Takes the cursor of a client for this process. Throws `Trouble` when another one has it, or it cannot be read. */
+  /** Takes the cursor of a client for this process. Throws `Trouble` when another process has it, or it cannot be read. */
   constructor(directory: string, clientId: string) {
     this.clientId = clientId;
     this.file = join(directory, `${clientId}.json`);
@@ -64,7 +63,7 @@ export class Cursor {
     }
   }
 
-  /** Undefined before the first answer. */
+  /** Undefined before the first response. */
   get position(): Position | undefined {
     return this.kept;
   }
@@ -95,7 +94,7 @@ export class Cursor {
     return this.kept;
   }
 
-  /** Written aside and moved into place: whenever the process dies, a whole file is there. */
+  /** Writes a new file and moves it into place: whenever the process dies, a whole file is there. */
   private keep(position: Position): void {
     const aside = `${this.file}.new`;
     const handle = openSync(aside, "w", 0o600);
@@ -124,7 +123,7 @@ export class Cursor {
     }
   }
 
-  /** Two listeners with one cursor would each hand on a part. A lock whose process is gone counts for nothing. */
+  /** Takes the lock: two listeners with one cursor would each hand on a part. A lock whose process is gone is ignored. */
   private claim(): void {
     for (let round = 0; ; round++) {
       try {
@@ -144,7 +143,7 @@ export class Cursor {
   }
 }
 
-/** Throws for what this program never wrote. */
+/** Throws for content that this program never wrote. */
 function positionOf(value: unknown): Position {
   const { client_id: clientId, after, seen } = value as { client_id: unknown; after: unknown; seen: unknown };
   if (typeof clientId !== "string" || !isEventId(after) || !Array.isArray(seen) || seen.length > SEEN_MAX)

@@ -1,11 +1,11 @@
-// The service as a listener sees it: one signed question after another for events, and what its answers mean.
+// The listener's requests to the service: one signed request for events after another, and the meaning of each response.
 import { GerbangError } from "../../../sdk/src/errors.ts";
 import { Gerbang } from "../../../sdk/src/gerbang.ts";
 import { shown } from "../output/text.ts";
 import type { Position } from "./cursor.ts";
 import { reasonOf } from "./reasons.ts";
 
-/** Beyond the wait that was asked for, so long an answer may take. */
+/** A response may take this long beyond the requested wait. */
 const SLACK_MS = 10_000;
 const WAIT_MAX_SECONDS = 25;
 
@@ -29,26 +29,26 @@ export interface Heard {
   events: HeardEvent[];
   nextAfter: string;
   more: boolean;
-  /** Set when something behind the position is forgotten: what happened before this moment. */
+  /** Events from before this time are forgotten, although they lie after the position; null when none are. */
   forgottenBefore: string | null;
-  /** Where it begins: what is there beyond `nextAfter` and is not told. */
+  /** In the first response: ids of existing events beyond `nextAfter`, which are not handed on. */
   seen: string[];
-  /** For how long to leave the quota to others. */
+  /** Pause before the next request, so that the quota is left to others. */
   pauseMs: number;
 }
 
 export type Answer =
   | Heard
-  /** The service is there and asks for patience. */
+  /** The service answers, and asks the listener to wait. */
   | { kind: "busy"; seconds: number }
-  /** It could not be reached, or is not well: the next question may fare better. */
+  /** The service could not be reached, or is not well: the next request may succeed. */
   | { kind: "lost"; reason: string }
-  /** Asking again would not help. */
+  /** The next request would not succeed either. */
   | { kind: "refused"; reason: string };
 
 export class Feed {
   private readonly gerbang: Gerbang;
-  /** Of the last answer. */
+  /** Headers of the last response. */
   private headers = new Headers();
 
   constructor({ baseUrl, clientId, secret, now }: FeedOptions) {
@@ -58,7 +58,7 @@ export class Feed {
       baseUrl,
       now,
       timeoutMs: WAIT_MAX_SECONDS * 1000 + SLACK_MS,
-      // What went wrong is told at once, and asked again by the listener.
+      // The client retries nothing: the listener reports an error at once, and repeats the request itself.
       hooks: {
         onRetry({ error }) {
           if (error.retryable) throw error;
@@ -73,7 +73,7 @@ export class Feed {
     });
   }
 
-  /** Asks for what lies behind the position, or for where to begin. Never throws; `signal` ends the wait. */
+  /** Requests the events after the position, or the position to begin at. Never throws; `signal` ends the wait. */
   async ask(position: Position | undefined, waitSeconds: number, signal: AbortSignal): Promise<Answer> {
     const { after, seen = [] } = position ?? {};
     const asked = {
@@ -122,7 +122,7 @@ export class Feed {
   }
 }
 
-/** Between two questions. The developer's own program has the same quota, and most of it is left to it. */
+/** Pause between two requests. The developer's own program has the same quota, and most of it is left to that program. */
 export function pauseFor(limit: number | undefined, remaining: number | undefined): number {
   if (limit === undefined || remaining === undefined || limit === 0) return 1_000;
   const left = remaining / limit;

@@ -1,4 +1,4 @@
-// The listener: hears events of a sandbox and hands each on to a local address, in order, until that has answered.
+// The listener: gets the events of a sandbox and hands each on to a local address, in order, until the address has answered.
 import { shown } from "../output/text.ts";
 import { pause } from "../pause.ts";
 import type { Cursor } from "./cursor.ts";
@@ -8,22 +8,22 @@ import { signedWith } from "./own-signature.ts";
 import { reasonOf } from "./reasons.ts";
 
 const WAIT_SECONDS = 20;
-/** A receiver on a developer's machine may stand at a breakpoint for a while. */
+/** Timeout of a delivery: a receiver on a developer's machine may stand at a breakpoint for a while. */
 const FORWARD_TIMEOUT_MS = 30_000;
-/** Signatures carry a time that receivers check: what lies here longer is asked for again, signed anew. */
+/** Signatures contain a time that receivers check: events that wait here longer are requested again, signed anew. */
 const FRESH_MS = 60_000;
-/** Of what a receiver says to a delivery that it refuses. */
+/** Limits for a receiver's text about a delivery that it refuses: the part that is read, and the part that is shown. */
 const REFUSAL_BYTES_MAX = 2_000;
 const REFUSAL_SHOWN_MAX = 300;
 
-/** The times of a listener. Tests hand in shorter ones. */
+/** The times of a listener. Tests pass shorter ones. */
 export interface ListenerTiming {
-  /** Until the first repetition of what got no answer; doubled with each that follows. */
+  /** Delay before the first retry; doubled with each that follows. */
   delayMs: number;
   delayMaxMs: number;
-  /** A service that lets nobody wait is asked again after so long. */
+  /** Delay before the next request to a service that does not hold requests open. */
   restMs: number;
-  /** What a service calls a second, when it asks for patience. */
+  /** Milliseconds for each second that the service asks the listener to wait. */
   secondMs: number;
 }
 
@@ -35,16 +35,16 @@ export interface ListenerParts {
   /** Unix milliseconds. */
   now: () => number;
   forwardTo: string;
-  /** Signs what is handed on; without it the service's own signatures stay. */
+  /** Secret that signs deliveries; without it the service's own signatures stay. */
   secret: string | undefined;
-  /** One line for each event handed on. */
+  /** Prints one line for each event that was handed on. */
   print: (line: string) => void;
-  /** Words about everything else. */
+  /** Prints sentences about everything else. */
   say: (text: string) => void;
   color: boolean;
   /** Ends the listening. */
   stop: AbortSignal;
-  /** Ends also a delivery that is under way, a moment later. */
+  /** Ends a delivery in flight too, a moment after `stop`. */
   cut: AbortSignal;
   timing?: ListenerTiming;
 }
@@ -52,11 +52,11 @@ export interface ListenerParts {
 export class Listener {
   private readonly parts: ListenerParts;
   private readonly timing: ListenerTiming;
-  /** Questions in a row that got no answer, and deliveries in a row that got none. */
+  /** Requests without a response in a row, and deliveries without a response in a row. */
   private unheard = 0;
   private unanswered = 0;
   private started = false;
-  /** What was said to be forgotten already: it is asked for again until what follows it is handed on. */
+  /** The `forgottenBefore` that was reported already: responses repeat it until the next event is handed on. */
   private toldForgotten: string | undefined;
 
   constructor(parts: ListenerParts) {
@@ -64,7 +64,7 @@ export class Listener {
     this.timing = parts.timing ?? usualTiming;
   }
 
-  /** Runs until it is stopped (0), or until the service refuses it for good (1). */
+  /** Runs until it is stopped (returns 0), or until the service refuses it for good (returns 1). */
   async run(): Promise<number> {
     const { feed, cursor, stop, say } = this.parts;
     let wait = 0;
@@ -80,7 +80,7 @@ export class Listener {
         this.greet(answer);
         const all = await this.handOn(answer);
         if (answer.events.length > 0) await this.rest(answer.pauseMs);
-        // A service that is about to stop lets nobody wait: it is not to be asked in a circle.
+        // A service that is about to stop holds no requests open: this rest avoids a busy loop.
         else if (wait > 0 && performance.now() - asked < this.timing.restMs) await this.rest(this.timing.restMs);
         wait = all ? WAIT_SECONDS : 0;
       } else if (answer.kind === "busy") {
@@ -89,13 +89,13 @@ export class Listener {
       } else {
         if (this.unheard === 0) say(`Lost the service: ${answer.reason}. Trying again until it is back …`);
         await this.rest(this.delayMs(this.unheard++));
-        wait = 0; // the first answer says at once that it is back
+        wait = 0; // so that the first response comes at once and shows that the service is back
       }
     }
     return 0;
   }
 
-  /** Says where it begins, once; where it goes on when the service is back; and what cannot be told any more. */
+  /** Says once where it begins, where it goes on when the service is back, and which events are lost for good. */
   private greet({ events, more, nextAfter, seen, forgottenBefore }: Heard): void {
     const { cursor, say, forwardTo } = this.parts;
     const waiting = `${more ? "more than " : ""}${events.length} ${events.length === 1 ? "event" : "events"} waiting`;
@@ -117,7 +117,7 @@ export class Listener {
     }
   }
 
-  /** True when each event was answered; false when the rest is to be asked for again. */
+  /** True when each event was answered; false when the rest has to be requested again. */
   private async handOn({ events, nextAfter }: Heard): Promise<boolean> {
     const { cursor, now, stop } = this.parts;
     const signedAt = now();
@@ -130,7 +130,7 @@ export class Listener {
     return true;
   }
 
-  /** Any answer of the receiver counts. Without one the event stays first in line, and the others behind it. */
+  /** Any response of the receiver counts. Without one the event stays first in line, and the others behind it. */
   private async deliver(event: HeardEvent): Promise<boolean> {
     const { forwardTo, print, say, stop } = this.parts;
     const begun = performance.now();
@@ -172,7 +172,7 @@ export class Listener {
     return `${paint(2, time)}  ${type.padEnd(18)}  ${paint(2, id)}  ${paint(good ? 32 : 31, String(status))}  ${ms} ms`;
   }
 
-  /** 1, 2, 4, 8, 16, 30, 30 … seconds. */
+  /** Delay of a retry: 1, 2, 4, 8, 16, 30, 30 … seconds. */
   private delayMs(before: number): number {
     const { delayMs, delayMaxMs } = this.timing;
     return Math.min(delayMaxMs, delayMs * 2 ** before);
@@ -185,11 +185,11 @@ export class Listener {
 
 interface Answered {
   status: number;
-  /** What the receiver said of a delivery that it did not take; undefined where it took it, or said nothing. */
+  /** The receiver's text about a delivery that it refused; undefined when it took the delivery, or said nothing. */
   refusal: string | undefined;
 }
 
-/** The status has decided: what the body does afterwards changes nothing, and no more of it is read than is shown. */
+/** The status decides whether the receiver refused. An error in the body changes nothing, and only the part that is shown is read. */
 async function refusalOf({ status, body }: Response): Promise<string | undefined> {
   const decoder = new TextDecoder();
   let text = "";
@@ -203,16 +203,16 @@ async function refusalOf({ status, body }: Response): Promise<string | undefined
       if (text.length > REFUSAL_BYTES_MAX) break;
     }
   } catch {
-    // An answer that breaks off says as much as had come.
+    // Of a response that breaks off, the text that had arrived is used.
   }
   const words = shown(text.replaceAll(/\s+/g, " ").trim());
   return words === "" ? undefined : words.length > REFUSAL_SHOWN_MAX ? `${words.slice(0, REFUSAL_SHOWN_MAX)}…` : words;
 }
 
-/** As the API writes times. */
+/** A time in the format of the API. */
 const timeOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
-/** Where an identity stands, in words: behind an event, or at a moment at which there was none. The sandbox's time. */
+/** Describes a position: after an event, or from a time at which there was none. The time is the sandbox's. */
 function placeOf(id: string): string {
   const time = timeOf(momentOf(id));
   return /0{13}$/.test(id) ? `from ${time} on` : `after ${id} of ${time}`;

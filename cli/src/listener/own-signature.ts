@@ -1,16 +1,16 @@
-// The secret of a listener: made from the key's own, so that it stays the same and nobody has to look one up; and deliveries signed with it.
+// The signing secret of a listener, derived from the key's secret so that nobody has to look one up; and deliveries signed with it.
 import { createHmac } from "node:crypto";
 import { sign } from "../../../sdk/src/verify.ts";
 import type { HeardEvent } from "./feed.ts";
 
-/** It says nothing of the key's secret, and signs nothing but what this machine hands on to itself. */
+/** The secret reveals nothing of the key's, and signs only what this machine hands on to itself. */
 export function listenerSecret(secret: string): string {
   return `whsec_${createHmac("sha256", secret).update("gerbang listen").digest("base64")}`;
 }
 
 /**
- * The headers of a delivery with the signature of `secret` in the place of the service's; beside it, where there is room for several, the service's
- * stays. Headers without a signature are left as they are.
+ * The headers of a delivery with the signature of `secret` in place of the service's. A header with room for several signatures keeps the
+ * service's too. Headers without a signature are left as they are.
  */
 export async function signedWith(secret: string, { headers, body, id }: HeardEvent): Promise<Record<string, string>> {
   const lower = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

@@ -1,4 +1,4 @@
-// Why a connection did not work, as one would say it at the keyboard.
+// Explains in plain words why a connection did not work.
 
 const known: Record<string, string> = {
   ECONNREFUSED: "nothing accepts connections there",
@@ -25,7 +25,7 @@ export function reasonOf(error: unknown): string {
   const { code, name, errors, cause } = (error ?? {}) as Failed;
   if (name === "TimeoutError") return "no answer in time";
   if (typeof code === "string" && known[code] !== undefined) return known[code];
-  // A name with several addresses: each was tried.
+  // A host name with several addresses has one error for each.
   if (Array.isArray(errors) && errors.length > 0) return reasonOf(errors[0]);
   if (cause !== undefined) return reasonOf(cause);
   if (typeof code === "string") return `the connection failed (${code})`;

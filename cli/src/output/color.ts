@@ -1,4 +1,4 @@
-// Colours: on a terminal alone, and never where NO_COLOR is set (https://no-color.org).
+// Colours: on a terminal only, and never when NO_COLOR is set (https://no-color.org).
 
 export type Tone = "good" | "bad" | "warn" | "dim" | "bold";
 
@@ -10,7 +10,7 @@ export const plain: Paint = (_tone, text) => text;
 
 const painted: Paint = (tone, text) => (tone === undefined ? text : `\u001B[${codes[tone]}m${text}\u001B[0m`);
 
-/** For a stream, by what it is and what the environment says. */
+/** The painter for a stream: colours depend on whether it is a terminal, and on the environment. */
 export function paintOf(
   stream: Pick<NodeJS.WriteStream, "isTTY">,
   environment: NodeJS.ProcessEnv = process.env,
@@ -19,7 +19,7 @@ export function paintOf(
   return stream.isTTY && !refused ? painted : plain;
 }
 
-/** What a state of the API means to whoever looks for trouble. */
+/** The tone of a status of the API. */
 export function toneOf(status: string): Tone | undefined {
   if (/^(succeeded|paid|won|delivered|active|passed|resolved|live)$/.test(status)) return "good";
   if (/^(failed|lost|rejected|undeliverable|gave_up)$/.test(status)) return "bad";

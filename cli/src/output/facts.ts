@@ -1,4 +1,4 @@
-// One object of the API for people: a name and a value a line, amounts with their currency. Pure.
+// Writes one object of the API for people: a line for each field, amounts with their currency. Pure.
 import { type Paint, toneOf } from "./color.ts";
 import { digitsOf } from "./money.ts";
 import { shown } from "./text.ts";

@@ -1,4 +1,4 @@
-// Amounts: minor units and exponent as digits that people read. The exponent is the API's, never guessed. Pure.
+// Writes amounts for people, from minor units and the exponent. The exponent is the API's, never guessed. Pure.
 
 /** `150000` with exponent 2 is `1,500.00`. */
 export function digitsOf(minor: number, exponent: number): string {
@@ -8,7 +8,7 @@ export function digitsOf(minor: number, exponent: number): string {
   return exponent === 0 ? sign + whole : `${sign}${whole}.${digits.slice(-exponent)}`;
 }
 
-/** With nothing for an amount that is not there. */
+/** As `digitsOf`, with a dash for a missing amount. */
 export function amountOf(minor: number | null | undefined, exponent: number): string {
   return minor === null || minor === undefined ? "–" : digitsOf(minor, exponent);
 }

@@ -1,4 +1,4 @@
-// Data to standard output: for people as facts and tables, for programs as JSON, a line each. Words go to standard error.
+// Prints data to standard output: facts and tables for people, lines of JSON for programs. Sentences go to standard error.
 import type { List } from "../../../sdk/src/list.ts";
 import { say } from "../../../gateway/src/cli/say.ts";
 import { pause } from "../pause.ts";
@@ -6,7 +6,7 @@ import { paintOf } from "./color.ts";
 import { factsOf } from "./facts.ts";
 import { type Column, tableOf } from "./table.ts";
 
-/** Between two looks of `--watch`, so that a program's own requests have most of the key's quota. */
+/** Interval of `--watch`, which leaves most of the key's quota to the requests of other programs. */
 const WATCH_MS = 2_000;
 const PAGE_MAX = 100;
 
@@ -18,11 +18,11 @@ export function printObject(object: object, { json }: { json: boolean }): number
 }
 
 export interface Listing<Item> {
-  /** Asks for a list; `limit` is the size of its pages. */
+  /** Requests a list; `limit` is the size of its pages. */
   ask: (limit: number) => List<Item>;
   columns: readonly Column<Item>[];
   id: (item: Item) => string;
-  /** What is said where there is nothing: what would make the first one. */
+  /** Sentence for an empty list: how to make the first object. */
   empty: string;
 }
 
@@ -43,7 +43,7 @@ export async function printList<Item extends object>(listing: Listing<Item>, ask
   return 0;
 }
 
-/** On a terminal the table is drawn anew; elsewhere a line is printed for each one that is new or has changed. */
+/** On a terminal the table is drawn anew; elsewhere a line is printed for each item that is new or has changed. */
 async function watch<Item extends object>(
   read: () => Promise<Item[]>,
   { columns, id }: Listing<Item>,
@@ -68,13 +68,13 @@ async function watch<Item extends object>(
   return 0;
 }
 
-/** A row by itself, between others that are printed later. */
+/** A row without the head of the table: other rows are printed later. */
 function rowOf<Item>(columns: readonly Column<Item>[], item: Item): string {
   const paint = paintOf(process.stdout);
   return tableOf(columns, [item], paint).split("\n").slice(1).join("\n");
 }
 
-/** Ends at Ctrl-C, and when whoever reads our lines has gone. */
+/** Aborts at Ctrl-C, and when the reader of standard output is gone. */
 export function stopped(): AbortSignal {
   const stop = new AbortController();
   const end = (): void => stop.abort();

@@ -24,5 +24,5 @@ export function tableOf<Item>(columns: readonly Column<Item>[], items: readonly 
   return [head, ...rows].map((text) => `${text}\n`).join("");
 }
 
-/** In columns of a terminal, as far as letters take one each. */
+/** Width in columns of a terminal, if each character takes one. */
 const widthOf = (text: string): number => [...text].length;

@@ -1,16 +1,16 @@
-// What an acquirer is to the rest of the house: what it can take, at what cost, and how it tells the payer to pay.
+// Types that acquirers and the rest of Gerbang share: capabilities and costs, calls, reports, disputes and payment instructions.
 import type { Micros } from "../ground/clock.ts";
 import type { FeeRule, Minor } from "../ground/money.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 
-/** A method that an acquirer takes, in which currencies, between which amounts, and what it charges the platform. */
+/** One payment method of an acquirer: its currencies, its amount limits, and what the acquirer charges the platform. */
 export interface Capability {
   method: PaymentMethod;
   currencies: readonly string[];
   minimumMinor: Minor;
   maximumMinor: Minor;
   cost: FeeRule;
-  /** Amounts that it takes are whole multiples of this: 100 where it knows whole rupiah only. Undefined: any amount. */
+  /** The acquirer takes only multiples of this amount, such as 100 for whole rupiah. Undefined: any amount within the limits. */
   stepMinor?: Minor;
 }
 
@@ -21,14 +21,14 @@ export interface InstructionRequest {
   method: PaymentMethod;
   merchantName: string;
   expiresAt: Micros;
-  /** The payer's page of this payment, for methods that redirect. */
+  /** Gerbang's own payer page of this payment, for methods that redirect. */
   payUrl: string;
-  /** Where the payer's browser goes back to; undefined when the merchant named nothing. */
+  /** Address to which the payer's browser returns; undefined when the merchant named none. */
   returnUrl: string | undefined;
   metadata: Readonly<Record<string, string>> | undefined;
 }
 
-/** Interface 2.2: `type`, `value` and `expires_at` always; the rest depends on the method. */
+/** Interface 2.2: `type`, `value` and `expires_at` are always present; the other fields depend on the method. */
 export interface Instructions {
   type: "qr_string" | "va_number" | "bank_account" | "redirect";
   value: string;
@@ -37,22 +37,22 @@ export interface Instructions {
 }
 
 /**
- * An acquirer's own names for what it was asked to do, such as `{ payment_request: "pr-1" }`: at most 8, each of at most 255 printable
- * characters. They are kept with the operation, and handed back with every later request about it.
+ * The acquirer's own identifiers of an operation, such as `{ payment_request: "pr-1" }`: at most 8, each of at most 255 printable characters.
+ * Gerbang stores them with the operation and passes them to every later request about it.
  */
 export type ProviderIds = Readonly<Record<string, string>>;
 
-/** What an acquirer is asked to take. But for `isOver` and `providerIds` everything in it is the same each time the same payment is asked about. */
+/** A request to open a payment, or to inquire about it. For one payment only `isOver` and `providerIds` ever differ. */
 export interface OpenRequest extends InstructionRequest {
-  /** Ours, unique for this attempt at this acquirer: at most 64 characters of `[a-z0-9.]`. It makes the operation happen once. */
+  /** Gerbang's idempotency key, unique for this attempt at this acquirer: at most 64 characters of `[a-z0-9.]`. */
   operationKey: string;
-  /** Where the acquirer reports what becomes of it. */
+  /** Address to which the acquirer sends notifications about this payment. */
   callbackUrl: string;
-  /** How often the merchant has asked again for this payment after all acquirers had failed; 0 at first. */
+  /** Number of times the merchant asked again for this payment after all acquirers had failed; 0 at first. */
   round: number;
-  /** True once nobody is to pay it any more: what is not there then is as good as ended. */
+  /** True once the payment must not be paid any more. A payment that the acquirer does not show then counts as ended. */
   isOver: boolean;
-  /** Undefined while it has told none. */
+  /** Undefined until the acquirer has returned identifiers. */
   providerIds: ProviderIds | undefined;
 }
 
@@ -63,16 +63,16 @@ export interface Opened {
 
 export interface RefundRequest {
   operationKey: string;
-  /** The operation key with which the payment was opened. */
+  /** The operation key under which the payment was opened. */
   paymentOperationKey: string;
   paymentProviderIds: ProviderIds | undefined;
-  /** The whole of the payment. */
+  /** Amount of the whole payment. */
   paymentAmountMinor: Minor;
   method: PaymentMethod;
   amountMinor: Minor;
   currency: string;
   callbackUrl: string;
-  /** The refund's own; undefined while it has told none. */
+  /** The acquirer's identifiers of the refund; undefined until the acquirer has returned them. */
   providerIds: ProviderIds | undefined;
 }
 
@@ -83,37 +83,37 @@ export interface Refunded {
   providerIds?: ProviderIds | undefined;
 }
 
-/** Money that an acquirer says it has received. Its identity is the acquirer's: one transaction counts once. */
+/** Money that the acquirer reports as received. The acquirer's transaction id identifies it, so that each transaction counts once. */
 export interface Receipt {
   /** 1 to 64 printable ASCII characters without spaces. */
   transactionId: string;
   amountMinor: Minor;
   currency: string;
-  /** What it keeps of this for itself, where it says so. */
+  /** The fee that the acquirer keeps of this amount, when the acquirer states one. */
   feeMinor?: Minor | undefined;
 }
 
-/** How a payment stands at its acquirer. `isQuestioned`: its fraud detection wants a person to say whether the money is taken. */
+/** State of a payment at its acquirer. `isQuestioned`: the acquirer's fraud detection wants a person to approve or refuse the payment. */
 export type Standing =
   | { status: "waiting" | "failed" }
   | { status: "processing"; isQuestioned?: boolean }
   | { status: "paid"; receipt: Receipt };
 
-/** What a person says of a payment that is questioned. */
+/** A person's decision about a questioned payment. */
 export type Judgement = "approve" | "refuse";
 
 /**
- * Money of a payment that an acquirer has moved without us. refund: given back, by a refund that we never asked for. unlisted_refund: given
- * back, and it does not say by which refund. dispute: a part is charged back, and it does not say how much.
+ * Money of a payment that the acquirer moved without an order of Gerbang. `refund`: paid back by a refund that Gerbang never ordered.
+ * `unlisted_refund`: paid back, and it does not say by which refund. `dispute`: charged back in part, and it does not say how much.
  */
 export type Astray = "refund" | "unlisted_refund" | "dispute";
 
-/** What an acquirer knows of an operation key. `known: false` is a promise: it is not there, and never will be. */
+/** Result of an inquiry about a payment. `known: false` is final: the acquirer has no such payment and never will have it. */
 export type Known = { known: false } | ({ known: true; standing: Standing; astray?: readonly Astray[] } & Opened);
 
 export type KnownRefund = { known: false } | ({ known: true } & Refunded);
 
-/** Somebody contests a payment at the acquirer. Its identity is the acquirer's. */
+/** A dispute of a payment as the acquirer reports it, identified by the acquirer's id. */
 export interface ReportedDispute {
   /** 1 to 64 printable ASCII characters without spaces. */
   id: string;
@@ -127,7 +127,7 @@ export interface ReportedDispute {
     | "duplicate"
     | "credit_not_processed"
     | "general";
-  /** Until when the acquirer takes evidence; undefined when it does not say. */
+  /** The acquirer takes evidence until this time; undefined when it does not say. */
   respondBy?: Micros | undefined;
 }
 
@@ -140,67 +140,67 @@ export const reportKinds = [
 ] as const satisfies Report["kind"][];
 
 /**
- * What an acquirer reports on its own account. It may come late, twice, or in another order than it happened. `look` says only that
- * something has happened: the acquirer is asked before anything is believed.
+ * An acquirer notification. Notifications may arrive late, twice or out of order. `look` says only that something happened: Gerbang makes an
+ * inquiry before it books anything.
  */
 export type Report =
   | { kind: "payment"; operationKey: string; standing: Standing; providerIds?: ProviderIds | undefined }
   | { kind: "refund"; operationKey: string; status: RefundStatus; providerIds?: ProviderIds | undefined }
   | {
       kind: "look";
-      /** Or `ProviderIds.account`, of an acquirer that names a payment by the payer's account alone. */
+      /** The operation key, or `ProviderIds.account` when the acquirer names a payment only by the payer's account. */
       operationKey: string;
     }
   | {
       kind: "dispute";
-      /** Or `ProviderIds.account`, of an acquirer that names a contested payment by its own name. */
+      /** The operation key, or `ProviderIds.account` when the acquirer names a disputed payment only by its own id. */
       paymentOperationKey: string;
       dispute: ReportedDispute;
     }
   | {
-      /** Money of this payment was given back, and not by a refund of ours. */
+      /** The acquirer paid money of this payment back, by a refund that Gerbang did not order. */
       kind: "refund_elsewhere";
-      /** Or `ProviderIds.account`. */
+      /** The operation key, or `ProviderIds.account`. */
       paymentOperationKey: string;
     };
 
-/** A request of an acquirer to us. */
+/** An HTTP request that an acquirer sends to Gerbang. */
 export interface Message {
   method: string;
-  /** As it was sent, with its query. */
+  /** Request target as it was sent, query included. */
   target: string;
-  /** What follows the address for callbacks in its path: "" or "/x/y". */
+  /** The part of the path after the callback address: "" or "/x/y". */
   rest: string;
-  /** By lower-case names. */
+  /** Keyed by lower-case names. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Buffer;
 }
 
-/** An answer in the acquirer's own words. */
+/** Gerbang's response to an acquirer, in the format that this acquirer expects. */
 export interface ProviderReply {
   status: number;
   headers?: Readonly<Record<string, string>>;
   body: string;
 }
 
-/** What is asked of the payer now. */
+/** The bill of a payment as it is now, for acquirers that ask what a payer owes. */
 export interface Bill {
   amountMinor: Minor;
   currency: string;
   merchantName: string;
   expiresAt: Micros;
-  /** False when it is paid, over or cancelled. */
+  /** False once the payment is paid, cancelled or otherwise over. */
   payable: boolean;
   instructions: Instructions | undefined;
   providerIds: ProviderIds | undefined;
 }
 
-/** What became of a report: taken, of an operation that this acquirer was never asked for, or refused as contradicting what is known. */
+/** Outcome of a report: accepted, about an operation that this acquirer never got, or refused as contradicting what Gerbang knows. */
 export type Taken = "taken" | "unknown operation" | "refused";
 
 /**
- * What a message means. `reply`: nothing has to be looked up. `reports`: something happened; without a reply of its own it is answered in
- * our words. `bill`: it asks what a payer owes, by our operation key or by the account number (`ProviderIds.account`) that was given out.
+ * Meaning of a message. `reply`: no look-up is needed. `reports`: something happened; without a `reply` of its own Gerbang responds in its
+ * standard format. `bill`: the acquirer asks what a payer owes, by operation key or by account number (`ProviderIds.account`).
  */
 export type Heard = { words?: Words } & (
   | { kind: "reply"; reply: ProviderReply }
@@ -212,55 +212,55 @@ export type Heard = { words?: Words } & (
     }
 );
 
-/** Something said between an acquirer and us, for people to read later: without secrets and without what names a person. */
+/** A record of one exchange with an acquirer, for people to read later. It contains no secrets and no personal data. */
 export interface Words {
-  /** Such as `POST /v2/charge`. */
+  /** The request or the notification, such as `POST /v2/charge`. */
   about: string;
-  /** Of its answer; undefined when there was none. */
+  /** HTTP status of the acquirer's response; undefined when there was none. */
   status: number | undefined;
   text: string;
 }
 
-/** Hears all that is said during a call. Returns at once, and never throws. */
+/** Receives a record of each exchange during a call. Returns at once and never throws. */
 export type Tell = (words: Words) => void;
 
-/** A dispute of a payment, as it was reported. */
+/** A reported dispute that the acquirer is asked to confirm. */
 export interface ConfirmDisputeRequest {
-  /** Of the payment. */
+  /** Operation key of the disputed payment. */
   operationKey: string;
   providerIds: ProviderIds | undefined;
   dispute: ReportedDispute;
 }
 
-/** What a merchant answers to a dispute, for an acquirer that takes it. */
+/** A merchant's evidence in a dispute, for an acquirer that takes evidence through its API. */
 export interface EvidenceRequest {
-  /** The acquirer's name for it. */
+  /** The acquirer's id of the dispute. */
   disputeId: string;
-  /** Ours, unique for this evidence: it is submitted once. */
+  /** Gerbang's idempotency key for this evidence: it is submitted once. */
   operationKey: string;
   statement: string;
   carrier: string | undefined;
   trackingNumber: string | undefined;
-  /** YYYY-MM-DD */
+  /** Format: YYYY-MM-DD. */
   deliveredOn: string | undefined;
   files: readonly { name: string; type: string; bytes: Buffer }[];
 }
 
-/** What a harmless call with an acquirer's keys has shown. */
+/** Result of a harmless test call with an acquirer's keys. */
 export interface Checked {
-  /** A sentence each. */
+  /** Each finding is one sentence. */
   findings: readonly { well: boolean; text: string }[];
-  /** Their clock minus ours. */
+  /** The acquirer's clock minus Gerbang's; undefined when the response carries no date. */
   clockDifferenceMs: number | undefined;
 }
 
 /**
- * A definite no: the acquirer did nothing for this operation key and never will, so that another may be asked. Whatever
- * else a call throws means that its outcome is unknown, and it is asked about instead of being repeated.
+ * A definite refusal: the acquirer did nothing under this operation key and never will, so another acquirer may be tried. Every other error of a
+ * call leaves its outcome unknown: Gerbang then makes an inquiry instead of repeating the call.
  */
 export class AcquirerRefused extends Error {
   override name = "AcquirerRefused";
-  /** True when the acquirer cannot take anything now (it was not reached, it is down); false when it will not take this. */
+  /** True when the acquirer can take nothing now (unreachable or down); false when it will not take this operation. */
   readonly unavailable: boolean;
 
   constructor(message: string, { unavailable = false, ...options }: ErrorOptions & { unavailable?: boolean } = {}) {
@@ -270,66 +270,66 @@ export class AcquirerRefused extends Error {
 }
 
 /**
- * The calls of an acquirer that is asked over a network. None is made inside a transaction. Each ends when `signal` does,
- * and each may be made again with the same operation key without happening twice.
+ * The network calls to an acquirer. No call is made inside a transaction. Each call ends when `signal` aborts. A call that is repeated with the
+ * same operation key has its effect once.
  */
 export interface AcquirerCalls {
-  /** How long a call may take, in milliseconds, before its outcome is unknown. */
+  /** Milliseconds after which the outcome of a call is unknown. */
   readonly deadlineMs: number;
-  /** Opens a payment. Throws `AcquirerRefused` for a definite no. */
+  /** Opens a payment. Throws `AcquirerRefused` for a definite refusal. */
   open(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Opened>;
   /**
-   * Asks what became of a payment. Throws when no answer can be had. Where the acquirer lets a thing happen once under our key, it may
-   * complete what it finds not done, while the payment is not yet over.
+   * Inquires about a payment. Throws when no usable answer arrives. If the acquirer makes an operation happen only once under the operation key,
+   * the inquiry may open a missing payment, as long as the payment is not yet over.
    */
   ask(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Known>;
   /**
-   * Ends a payment that an inquiry has just found waiting, and that nobody is to pay any more: after it nobody can. Ended twice it is ended.
-   * Throws `AcquirerRefused` where the acquirer cannot end it before its time; an Error where it is not known whether it has ended, and
-   * where it was paid meanwhile. Absent where it can end none.
+   * Ends a payment that an inquiry has just found waiting and that must not be paid any more; afterwards nobody can pay it. A second call
+   * changes nothing. Throws `AcquirerRefused` when the acquirer cannot end the payment before its time, and an Error when the outcome is unknown
+   * or the payment was paid meanwhile. Absent when the acquirer can end no payment.
    */
   cancel?(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<void>;
   /**
-   * Tells what a person says of a payment that an inquiry has just found questioned. Told twice it is told. Throws `AcquirerRefused` where
-   * it is not to be told any more, and an Error where it is not known whether it was. Absent where none is questioned.
+   * Passes on a person's decision about a payment that an inquiry just found questioned. A second call changes nothing. Throws `AcquirerRefused`
+   * when no decision is taken any more, and an Error when the outcome is unknown. Absent when no payments are questioned.
    */
   judge?(request: OpenRequest, judgement: Judgement, signal: AbortSignal, tell?: Tell): Promise<void>;
-  /** Asks for a refund. Throws `AcquirerRefused` for a definite no. */
+  /** Orders a refund. Throws `AcquirerRefused` for a definite refusal. */
   refund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<Refunded>;
   askRefund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<KnownRefund>;
   /**
-   * Reads what an acquirer sends to us; `now` is real time. Throws SIGNATURE_MISSING, SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW,
-   * MALFORMED_JSON, and VALIDATION_ERROR only of what proves to come from the acquirer: it is kept for a person.
+   * Reads a message of the acquirer; `now` is real time. Throws SIGNATURE_MISSING, SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW and
+   * MALFORMED_JSON, and VALIDATION_ERROR only for messages that provably come from the acquirer: Gerbang keeps those for a person to read.
    */
   receive(message: Message, now: Micros): Heard;
-  /** Whether a dispute that was reported without a proof of its own stands so at the acquirer. Absent: its reports prove themselves. */
+  /** Asks the acquirer whether a dispute that was reported without proof has this state. Absent when reports prove themselves. */
   confirmDispute?(request: ConfirmDisputeRequest, signal: AbortSignal, tell?: Tell): Promise<boolean>;
-  /** Hands a merchant's evidence on. Throws `AcquirerRefused` for a definite no. Absent where it takes none. */
+  /** Submits a merchant's evidence. Throws `AcquirerRefused` for a definite refusal. Absent when the acquirer takes none. */
   submitEvidence?(request: EvidenceRequest, signal: AbortSignal, tell?: Tell): Promise<void>;
-  /** Makes the cheapest harmless call with the keys. Throws when no answer can be had. */
+  /** Makes the cheapest harmless call with the configured keys. Throws when no answer arrives. */
   check?(signal: AbortSignal, tell?: Tell): Promise<Checked>;
 }
 
 export interface Acquirer {
-  /** `gateway_code` on the wire. */
+  /** The acquirer's `gateway_code` on the wire. */
   readonly code: string;
   readonly name: string;
   readonly environment: "sandbox" | "production";
   readonly capabilities: readonly Capability[];
-  /** Its share among equal priorities, where the rule that gives it a payment names none; 100 when absent. */
+  /** Share of payments among acquirers of equal priority, when the routing rule names no weight; 100 when absent. */
   readonly weight?: number | undefined;
   /**
-   * Instructions made here, from a range of our own: no call is needed, so creation is one transaction. Undefined when the
-   * acquirer must be asked, through `calls`. Pure.
+   * Creates instructions from a number range of Gerbang's own. No call is needed, so the payment is created in one transaction. Undefined when
+   * the acquirer must be asked, through `calls`. Pure.
    */
   issue(request: InstructionRequest): Instructions | undefined;
-  /** After how many milliseconds to ask how an open payment stands; undefined when its callbacks say it all. */
+  /** Milliseconds after which Gerbang inquires about an open payment; undefined when the acquirer's notifications suffice. */
   asksAfterMs(request: InstructionRequest): number | undefined;
-  /** True when the acquirer answers a refund of this payment later, by a word of its own. */
+  /** True when a refund of this payment stays pending until the acquirer reports its result; false when it succeeds at once. */
   refundsLater(payment: { metadata: Readonly<Record<string, string>> | undefined }): boolean;
   readonly calls?: AcquirerCalls;
-  /** True for an acquirer whose calls leave this process: their outcomes tell how healthy it is. */
+  /** True for an acquirer whose calls leave this process: their outcomes measure the acquirer's health. */
   readonly remote: boolean;
-  /** Where its own people look at a payment with these ids; undefined when that cannot be told. */
+  /** Address of the payment in the acquirer's own dashboard; undefined when it cannot be derived from the ids. */
   dashboardUrl?(ids: ProviderIds): string | undefined;
 }

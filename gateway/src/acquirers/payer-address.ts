@@ -1,13 +1,13 @@
-// The addresses that an acquirer's answer brings for payers: merchants send browsers there, so nothing but a web page over TLS passes.
+// Checks the addresses that an acquirer's response contains for payers. Merchants send browsers to them, so only web pages over TLS pass.
 import type { Instructions } from "./acquirer.ts";
 import { isLoopback } from "./remote-profile.ts";
 
 const ADDRESS_MAX = 2048;
 
 /**
- * What is wrong with the first address in the instructions that payers must not be sent to; undefined where all are fine. Addresses are
- * `redirect_url`, every other field that is named so, and the value of a redirect. `plainOnLoopback`: the acquirer itself is tried out on this machine, over
- * plain http.
+ * Says what is wrong with the first bad address in the instructions; undefined when all are fine. Addresses are `redirect_url`, other fields
+ * named `url` or `…_url`, and the value of a redirect. `plainOnLoopback` allows plain http to this machine, for an acquirer that is tried out on
+ * it.
  */
 export function objectionToAddresses(instructions: Instructions, plainOnLoopback: boolean): string | undefined {
   for (const [name, text] of Object.entries(instructions)) {
@@ -20,7 +20,7 @@ export function objectionToAddresses(instructions: Instructions, plainOnLoopback
 
 function objectionTo(text: string, plainOnLoopback: boolean): string | undefined {
   if (text.length > ADDRESS_MAX) return `has more than ${ADDRESS_MAX} characters`;
-  // A browser drops or mends what its parser finds odd: what is not written as an address is none.
+  // Browsers drop or repair characters that their parser finds odd, so a text that is not strictly an address is rejected.
   if (!/^https?:\/\/(?![/?#])[\x21-\x7e]+$/i.test(text) || text.includes("\\") || !URL.canParse(text))
     return "is no https address";
   const url = new URL(text);

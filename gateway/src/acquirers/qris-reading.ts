@@ -1,13 +1,13 @@
-// Reading an EMVCo merchant-presented QR text: data object by data object, each with its meaning, and whether its checksum is right. Pure.
+// Reads an EMVCo merchant-presented QR text: each data object with its meaning, and whether the checksum is right. Pure.
 import { crc16 } from "./qris.ts";
 
-/** One data object. `objects` are those inside of it, where it is a template. */
+/** One data object. `objects` are the nested data objects of a template. */
 export interface QrObject {
   tag: string;
-  /** What the tag means in the place where it stands. */
+  /** Meaning of the tag at this level of the text. */
   name: string;
   value: string;
-  /** What the value means, where that is not plain. */
+  /** Meaning of the value, when the value does not explain itself. */
   meaning: string | undefined;
   objects: QrObject[] | undefined;
 }
@@ -15,7 +15,7 @@ export interface QrObject {
 export interface ReadQr {
   objects: QrObject[];
   crc: { stated: string | undefined; computed: string; matches: boolean };
-  /** What a strict reader would refuse it for, in sentences. None when it is whole. */
+  /** Sentences that say why a strict reader would reject the text; empty when it would not. */
   problems: string[];
 }
 
@@ -76,12 +76,12 @@ const currencies: Record<string, string> = { "360": "IDR", "702": "SGD", "458": 
 
 const NEEDED = ["00", "52", "53", "58", "59", "60", "63"];
 
-/** Reads any text: what cannot be read ends the reading, and is a problem. */
+/** Reads any text. The first part that cannot be parsed ends the reading and is reported as a problem. */
 export function readQr(text: string): ReadQr {
   const problems: string[] = [];
   const objects = readObjects(text, "", (problem) => problems.push(problem));
   const valueOf = (tag: string): string | undefined => objects.find((object) => object.tag === tag)?.value;
-  // Looked for where it must stand: one checksum in 65,536 reads 6304 itself.
+  // The checksum's tag and length are looked for at their fixed place only: one checksum in 65,536 reads 6304 itself.
   const isSigned = text.slice(-8, -4) === "6304";
   const signed = isSigned ? text.slice(0, -4) : text;
   const computed = crc16(Buffer.from(signed, "utf8").toString("latin1"));
@@ -101,7 +101,7 @@ export function readQr(text: string): ReadQr {
 
 function readObjects(text: string, within: string, tell: (problem: string) => void): QrObject[] {
   const objects: QrObject[] = [];
-  // Lengths count characters. Of a text in another script one character may be several bytes.
+  // Lengths count characters, so a text beyond ASCII is split into code points.
   const characters = /^\p{ASCII}*$/u.test(text) ? text : [...text];
   const seen = new Set<string>();
   const place = within === "" ? "" : ` in tag ${within}`;

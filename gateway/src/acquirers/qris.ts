@@ -1,12 +1,12 @@
 // QRIS: the EMVCo merchant-presented QR string of a payment, as Indonesian readers parse it.
 import { type Minor, exponentOf } from "../ground/money.ts";
 
-/** One data object: two digits of tag, two of length, the value (ASCII, at most 99 characters). */
+/** One data object: two digits of tag, two of length, then the value (ASCII, at most 99 characters). */
 function field(tag: string, value: string): string {
   return `${tag}${String(value.length).padStart(2, "0")}${value}`;
 }
 
-/** What eight bits shifted out of the register leave behind. */
+/** CRC-16 table, indexed by the byte that is shifted out of the register. */
 const remainders = Uint16Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 8;
   for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? ((crc << 1) ^ 0x1021) & 0xffff : (crc << 1) & 0xffff;
@@ -22,7 +22,7 @@ export function crc16(text: string): string {
   return crc.toString(16).toUpperCase().padStart(4, "0");
 }
 
-/** Printable ASCII in upper case, cut to `length`; a reader must not meet a character it cannot show. */
+/** Printable ASCII in upper case, cut to `length`: QR readers must not meet a character that they cannot show. */
 function plain(text: string, length: number, otherwise: string): string {
   const ascii = text
     .normalize("NFKD")
@@ -42,23 +42,23 @@ function decimal(amount: Minor, currency: string): string {
 }
 
 export interface QrisRequest {
-  /** Undefined for a static code: the payer types the amount. */
+  /** Undefined for a static code, where the payer types the amount. */
   amountMinor: Minor | undefined;
   merchantName: string;
   city: string;
   postalCode: string;
   categoryCode: string;
-  /** The national merchant identity, 13 characters or more: `ID` and digits. */
+  /** National merchant identity: `ID` and digits, 13 characters or more. */
   nationalMerchantId: string;
-  /** The acquirer's reverse domain and the merchant's number with it. */
+  /** The acquirer's reverse domain; `merchantPan` and `merchantId` are the merchant's numbers at the acquirer. */
   acquirerDomain: string;
   merchantPan: string;
   merchantId: string;
-  /** At most 25 characters: what the payer's bank sends back. */
+  /** At most 25 characters. The payer's bank sends them back with the payment. */
   billNumber: string | undefined;
 }
 
-/** A QRIS string in IDR: tags 00 01 26 51 52 53 54 58 59 60 61 62 63, without 54 where it has no amount and 62 where it has no bill. */
+/** Builds a QRIS string in IDR: tags 00 01 26 51 52 53 54 58 59 60 61 62 63, without 54 if it has no amount and 62 if it has no bill. */
 export function qrisString(request: QrisRequest): string {
   const { amountMinor, billNumber } = request;
   const body =

@@ -1,9 +1,9 @@
-// One HTTP exchange with a deadline that holds from the name server to the last byte, and the knowledge of whether
-// anything was sent. undici's own signal is not heard before there is a connection, so it is not used.
+// One HTTP exchange. Its deadline covers everything from name resolution to the last byte, and its error says whether anything was sent. undici
+// ignores its own `signal` until a connection exists, so this file does not use it.
 import { Agent, type Dispatcher, errors } from "undici";
 import { BODY_MAX_BYTES } from "./remote-protocol.ts";
 
-/** An exchange without a whole answer. `sent` is false only when not one byte of the request left, or ever will. */
+/** An exchange without a complete response. `sent` is false only when no byte of the request was sent or ever will be. */
 export class NoAnswer extends Error {
   override name = "NoAnswer";
   readonly sent: boolean;
@@ -16,7 +16,7 @@ export class NoAnswer extends Error {
 
 export interface Exchange {
   origin: string;
-  /** With its query. */
+  /** Query included. */
   path: string;
   method: "GET" | "POST" | "DELETE" | "PATCH" | "PUT";
   headers: Record<string, string>;
@@ -25,12 +25,12 @@ export interface Exchange {
 
 export interface Exchanged {
   status: number;
-  /** By lower-case names. */
+  /** Keyed by lower-case names. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Buffer;
 }
 
-/** An agent that holds so many connections, and nothing of a connection that does not come about in time. */
+/** Creates an agent with at most `connections` sockets. It abandons a connection attempt after `connectTimeoutMs`. */
 export function newAgent(connections: number, connectTimeoutMs: number): Agent {
   return new Agent({
     allowH2: false,
@@ -44,9 +44,9 @@ export function newAgent(connections: number, connectTimeoutMs: number): Agent {
 }
 
 /**
- * Sends once and reads at most 64 KiB. Follows no redirect and repeats nothing. Throws `NoAnswer` when the deadline or
- * `signal` ends it, when the connection fails, and when the answer is not whole or too long. A connection has half of the
- * time: without one it ends early, while whoever waits can still make use of knowing that nothing was sent.
+ * Sends one request and reads at most 64 KiB of response. Follows no redirect and retries nothing. Throws `NoAnswer` when the deadline passes,
+ * when `signal` aborts, when the connection fails, and when the response is incomplete or too long. Connecting may take half of the time: the
+ * exchange then fails early, while the caller can still act on the fact that nothing was sent.
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -82,7 +82,7 @@ export function exchange(
     if (signal.aborted) return onAbort();
 
     const handler: Dispatcher.DispatchHandler = {
-      // Comes when there is a connection, right before the first byte is written to it.
+      // undici calls this when a connection exists, right before it writes the first byte.
       onRequestStart(started) {
         if (over) return started.abort(new Error("the call is over"));
         clearTimeout(connecting);
@@ -116,7 +116,7 @@ export function exchange(
   });
 }
 
-/** An error of the network by its code: codes say enough, and messages may quote what is not for a log. */
+/** Describes a network error by its code: error messages may quote data that must not appear in a log. */
 function reasonOf(error: unknown): string {
   if (error instanceof errors.HTTPParserError) return "the answer was not valid HTTP";
   const code = (error as { code?: unknown } | null)?.code;

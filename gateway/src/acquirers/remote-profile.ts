@@ -1,15 +1,15 @@
-// What a team writes down about an acquirer that speaks our protocol: the entries of acquirers.json, and their rules.
+// Entries of acquirers.json for acquirers that speak Gerbang's own protocol: their schema and rules.
 import { isIP } from "node:net";
 import { z } from "zod";
 import { MINOR_MAX, isCurrency } from "../ground/money.ts";
 import { paymentMethods } from "../merchants/settings.ts";
 
-/** Its share among equal priorities, where the routing rule names none. */
+/** Share of payments among acquirers of equal priority, when the routing rule names no weight. */
 export const weightSchema = z.int().min(1).max(1000).optional();
 export const minorSchema = z.int().max(Number(MINOR_MAX));
 /** `gateway_code` on the wire and in routing rules. */
 export const codeSchema = z.string().regex(/^[a-z_]{1,30}$/, "must be 1 to 30 of a-z and _");
-/** What an acquirer charges the platform. */
+/** The acquirer's fee to the platform. */
 export const capabilityCost = z.strictObject({
   basis_points: z.int().min(0).max(10_000),
   flat_minor: minorSchema.min(0),
@@ -33,12 +33,12 @@ export const remoteProfileSchema = z
     code: codeSchema,
     name: z.string().trim().min(1).max(100),
     environment: z.enum(["sandbox", "production"]),
-    /** Where `/payments` and `/refunds` begin; a path before them is fine. */
+    /** Base address of `/payments` and `/refunds`; it may have a path. */
     url: z.string().max(2048).superRefine(checkAcquirerUrl),
     secret: z.string().min(32, "must have at least 32 characters").max(1024),
     weight: weightSchema,
     deadline_ms: z.int().min(100).max(30_000).default(8_000),
-    /** Whether it ends payments before their time: `POST /payments/{operation_key}/cancel`. */
+    /** Whether the acquirer ends payments before their time: `POST /payments/{operation_key}/cancel`. */
     cancels: z.boolean().optional(),
     capabilities: z.array(capabilitySchema).min(1).max(100),
   })
@@ -55,7 +55,7 @@ export const remoteProfileSchema = z
   });
 export type RemoteProfile = z.infer<typeof remoteProfileSchema>;
 
-/** The whole file: a list of profiles, each with a code of its own. */
+/** The whole file: a list of profiles with distinct codes. */
 export const remoteProfilesSchema = z
   .array(remoteProfileSchema)
   .max(100)
@@ -67,13 +67,13 @@ export const remoteProfilesSchema = z
     }
   });
 
-/** True for addresses that never leave this machine. */
+/** True for host names and addresses of the loopback interface. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, "");
   return bare === "localhost" || bare === "::1" || (isIP(bare) === 4 && bare.startsWith("127."));
 }
 
-/** Adds what is wrong with an acquirer's address: plain http is for this machine alone. */
+/** Adds an issue for each fault of an acquirer's address. Plain http is allowed for this machine only. */
 export function checkAcquirerUrl(text: string, context: z.RefinementCtx<string>): void {
   const wrong = (message: string): void => context.addIssue({ code: "custom", message });
   if (!URL.canParse(text)) return wrong("must be a URL");

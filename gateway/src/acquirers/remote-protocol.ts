@@ -1,5 +1,5 @@
-// The protocol spoken with acquirers over HTTP: its signature and the shapes of its bodies, for both of its sides.
-// docs/guides/acquirers.md tells it to whoever builds an acquirer's end.
+// The HTTP protocol between Gerbang and acquirers: its signature and the schemas of its bodies, for both sides. docs/guides/acquirers.md
+// explains it to those who build an acquirer's end.
 import type { KeyObject } from "node:crypto";
 import { z } from "zod";
 import { type Micros, SECOND, parseWireTime } from "../ground/clock.ts";
@@ -8,14 +8,14 @@ import { Fault } from "../ground/fault.ts";
 import { MINOR_MAX, isCurrency } from "../ground/money.ts";
 import { paymentMethods } from "../merchants/settings.ts";
 
-/** The longest body of either side. */
+/** Maximum size of a request or response body. */
 export const BODY_MAX_BYTES = 65_536;
 const TIMESTAMP = "x-acquirer-timestamp";
 const SIGNATURE = "x-acquirer-signature";
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Lower-case hex of HMAC-SHA256 over `timestamp.METHOD path.body`; `path` with its query, as it stands in the request. */
+/** Lower-case hex of HMAC-SHA256 over `timestamp.METHOD path.body`. `path` includes the query, exactly as the request has it. */
 export function signatureOf(
   key: KeyObject,
   timestamp: string,
@@ -37,7 +37,7 @@ export function signedHeaders(
   return { [TIMESTAMP]: timestamp, [SIGNATURE]: signatureOf(key, timestamp, method, path, body) };
 }
 
-/** Throws SIGNATURE_MISSING, TIMESTAMP_OUT_OF_WINDOW or SIGNATURE_INVALID. Compares in constant time. */
+/** Checks a message's signature in constant time. Throws SIGNATURE_MISSING, TIMESTAMP_OUT_OF_WINDOW or SIGNATURE_INVALID. */
 export function checkSignature(
   key: KeyObject,
   now: Micros,
@@ -71,10 +71,9 @@ const instant = z
   .string()
   .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, "must be a time like 2026-11-21T07:42:22Z")
   .refine((text) => parseWireTime(text) !== undefined, "is no time that exists");
-/** Printable ASCII without spaces. */
 const token = z.string().regex(/^[\x21-\x7e]{1,64}$/, "must be 1 to 64 printable characters without spaces");
 
-/** What we send to `POST /payments`. */
+/** Body of Gerbang's `POST /payments`. */
 export const paymentOrderSchema = z.strictObject({
   operation_key: operationKey,
   amount_minor: amountMinor,
@@ -84,13 +83,13 @@ export const paymentOrderSchema = z.strictObject({
   reference: z.string().min(1).max(100),
   expires_at: instant,
   pay_url: httpUrl,
-  /** Where the payer's browser is to go back to. */
+  /** Address to which the payer's browser returns. */
   return_url: httpUrl.optional(),
   callback_url: httpUrl,
 });
 export type PaymentOrder = z.infer<typeof paymentOrderSchema>;
 
-/** What we send to `POST /refunds`. */
+/** Body of Gerbang's `POST /refunds`. */
 export const refundOrderSchema = z.strictObject({
   operation_key: operationKey,
   payment_operation_key: operationKey,
@@ -103,7 +102,7 @@ export type RefundOrder = z.infer<typeof refundOrderSchema>;
 const paymentStatus = z.enum(["waiting", "processing", "failed", "paid"]);
 const refundStatus = z.enum(["pending", "succeeded", "failed"]);
 
-/** Money that came: exactly when a payment is `paid`. */
+/** The money that was received. Present exactly when a payment is `paid`. */
 export const transactionSchema = z.strictObject({ transaction_id: token, amount_minor: amountMinor, currency });
 export type Transaction = z.infer<typeof transactionSchema>;
 
@@ -125,7 +124,7 @@ const instructionsSchema = z
   .refine((fields) => Object.keys(fields).length <= 20, "has more than 20 fields")
   .refine((fields) => Object.keys(fields).every((name) => fieldName.test(name)), "has a field of a strange name");
 
-// Answers may gain fields: what is not named here is not looked at. Callbacks may not, since nobody would read it.
+// Responses may gain fields: unknown ones are ignored. Callbacks are strict, because Gerbang would read no added field.
 export const paymentAnswerSchema = z
   .object({
     operation_key: operationKey,

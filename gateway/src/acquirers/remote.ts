@@ -1,4 +1,4 @@
-// The adapter for acquirers that speak our own HTTP protocol. It knows what they answer, and nothing of what follows from it.
+// The adapter for acquirers that speak Gerbang's own HTTP protocol. Its callers decide what follows.
 import { type Clock, stopwatchMs, systemClock, wireTime } from "../ground/clock.ts";
 import { signingKey } from "../ground/crypto.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
@@ -31,10 +31,10 @@ import {
   voidAnswerSchema,
 } from "./remote-protocol.ts";
 
-/** Sockets that one acquirer may hold. Calls beyond them wait, within their deadline. */
+/** Maximum number of sockets to one acquirer. Further calls wait for a socket, within their deadline. */
 const CONNECTIONS = 64;
 
-/** Interface 2.2: what a payer is told for each method. An answer without it is as good as none. */
+/** Interface 2.2: the instruction type and the fields that each method needs. A response without them is malformed. */
 const instructionsOfMethod: Readonly<Record<PaymentMethod, { type: Instructions["type"]; fields: string[] }>> = {
   qris: { type: "qr_string", fields: ["qr_string"] },
   va: { type: "va_number", fields: ["bank_name", "bank_code", "account_number", "account_name"] },
@@ -46,7 +46,7 @@ const instructionsOfMethod: Readonly<Record<PaymentMethod, { type: Instructions[
   ewallet: { type: "redirect", fields: ["redirect_url"] },
 };
 
-/** An acquirer as its profile says. `close` gives its connections back; calls under way end with an unknown outcome. */
+/** Creates the acquirer that a profile describes. `close` closes its connections; calls in flight end with an unknown outcome. */
 export function remoteAcquirer(
   profile: RemoteProfile,
   clock: Clock = systemClock,
@@ -95,11 +95,11 @@ export function remoteAcquirer(
 
 interface Answer {
   status: number;
-  /** Undefined when it is not one JSON object. */
+  /** Undefined when the body is not one JSON object. */
   body: Record<string, unknown> | undefined;
 }
 
-/** What ends a call: its caller, or the stopwatch at this moment. One for all requests that the call needs. */
+/** A call ends when its caller aborts or when the stopwatch reaches `until`. All requests of the call share one limit. */
 interface Limit {
   signal: AbortSignal;
   until: number;
@@ -143,7 +143,7 @@ class Remote {
     return this.payment(await this.order("/payments", order, limit), request).instructions;
   }
 
-  /** Ends a payment that waits. Throws `AcquirerRefused` where the acquirer says that it never will. */
+  /** Ends a waiting payment. Throws `AcquirerRefused` when the acquirer says that it never will. */
   async cancel(request: OpenRequest, limit: Limit): Promise<void> {
     const path = `/payments/${request.operationKey}/cancel`;
     const answer = await this.call("POST", path, {}, limit);
@@ -168,7 +168,7 @@ class Remote {
     return this.refundStatus(await this.order("/refunds", order, limit), request);
   }
 
-  /** Orders something. Throws `AcquirerRefused` for a definite no: nothing was sent, or the acquirer says that it is final. */
+  /** Sends an order. Throws `AcquirerRefused` for a definite refusal: nothing was sent, or the acquirer calls its error final. */
   private async order(path: string, order: object, limit: Limit): Promise<Answer> {
     let answer: Answer;
     try {
@@ -189,20 +189,20 @@ class Remote {
     });
   }
 
-  /** What the acquirer has under this key; undefined when it has nothing and has promised that it never will. */
+  /** Returns the acquirer's answer about this key; undefined when the acquirer has nothing and promises that it never will. */
   async find(kind: "payments" | "refunds", operationKey: string, limit: Limit): Promise<Answer | undefined> {
     const path = `/${kind}/${operationKey}`;
     const first = await this.call("GET", path, undefined, limit);
     if (first.status === 200) return first;
     if (first.status !== 404) throw this.unexpected(`GET ${path}`, first);
-    // A request of ours may still be on its way there: from now on it would be refused.
+    // An earlier order may still be on its way to the acquirer, which refuses it after this void.
     const voided = await this.call("POST", `${path}/void`, {}, limit);
     if (voided.status === 200) {
       const { operation_key } = this.read(voidAnswerSchema, voided, `POST ${path}/void`);
       if (operation_key === operationKey) return undefined;
     }
     if (voided.status !== 409) throw this.unexpected(`POST ${path}/void`, voided);
-    // It arrived in between.
+    // 409: the earlier order arrived between the inquiry and the void.
     const second = await this.call("GET", path, undefined, limit);
     if (second.status !== 200) throw this.unexpected(`GET ${path}`, second);
     return second;
@@ -215,7 +215,7 @@ class Remote {
     if (instructions.type !== type) throw this.malformed("a payment", `instructions.type is not ${type}`);
     const missing = fields.find((name) => !instructions[name]);
     if (missing !== undefined) throw this.malformed("a payment", `instructions.${missing} is missing`);
-    // The payment may be there all the same: it is inquired about, and what is paid at it counts by its notification.
+    // The payment may exist at the acquirer all the same: Gerbang inquires about it, and money that is paid counts by its notification.
     const objection = objectionToAddresses(instructions, this.profile.url.startsWith("http:"));
     if (objection !== undefined) throw this.malformed("a payment", objection);
     return { instructions, standing: standingOf(status, transaction) };
@@ -292,7 +292,7 @@ function objectOf(bytes: Buffer): Record<string, unknown> | undefined {
   }
 }
 
-/** Somebody else's words, as far as a log takes them. */
+/** Makes an acquirer's text safe for a log: printable ASCII, at most 200 characters. */
 function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 200);
 }

@@ -1,5 +1,5 @@
-// Four simulated acquirers of the sandbox. They differ in methods, prices and limits, and need no outside account. What
-// metadata asks for with `sandbox.scenario` they do: answer with an error, or not at all, or decide on their own.
+// Four simulated acquirers of the sandbox. They differ in methods, prices and limits, and need no outside account. The metadata field
+// `sandbox.scenario` makes them answer with an error, not answer, or decide a payment without a payer.
 import { setTimeout } from "node:timers/promises";
 import { wireTime } from "../ground/clock.ts";
 import { digestOf } from "../ground/crypto.ts";
@@ -18,7 +18,7 @@ import { type QrisRequest, qrisString } from "./qris.ts";
 interface Bank {
   code: string;
   name: string;
-  /** What every virtual account of our range begins with at this bank. */
+  /** Prefix of the sandbox's virtual accounts at this bank. */
   prefix: string;
   digits: number;
 }
@@ -31,7 +31,7 @@ const banks = {
   permata: { code: "013", name: "Bank Permata", prefix: "8625", digits: 16 },
 } as const satisfies Record<string, Bank>;
 
-/** `count` decimal digits that follow from the reference alone, so that the same payment always gets the same ones. */
+/** Derives `count` decimal digits from the reference alone, so that a payment always gets the same ones. */
 function digitsOf(reference: string, purpose: string, count: number): string {
   const number = BigInt(`0x${digestOf(purpose, reference).toString("hex").slice(0, 32)}`);
   return (number % 10n ** BigInt(count)).toString().padStart(count, "0");
@@ -41,7 +41,7 @@ type MerchantNumbers = Pick<QrisRequest, "nationalMerchantId" | "merchantPan" | 
 const numbered = new Map<string, MerchantNumbers>();
 const NUMBERED_MAX = 10_000;
 
-/** What a merchant is called at a bank. The same for all its payments, so it is made once. */
+/** The merchant's numbers at a bank. All payments of a merchant share them, so they are cached. */
 function merchantNumbers(bank: Bank, merchantName: string): MerchantNumbers {
   const name = `${bank.code} ${merchantName}`;
   let numbers = numbered.get(name);
@@ -83,7 +83,7 @@ function simulated(profile: Profile): Acquirer {
   };
 }
 
-/** What a simulator does when it is asked to. The words are the merchants' (`metadata["sandbox.scenario"]`). */
+/** Scenarios of a simulator, which merchants name in `metadata["sandbox.scenario"]`. */
 export const scenarios = [
   "gateway_error",
   "gateway_error_once",
@@ -93,20 +93,20 @@ export const scenarios = [
   "slow",
 ] as const;
 
-/** Scenarios in which the simulator behaves as if it were somewhere else, and had to be called. */
+/** Scenarios in which the simulator behaves like a remote acquirer that must be called. */
 const asked: ReadonlySet<string> = new Set(["gateway_error", "gateway_error_once", "gateway_timeout", "slow"]);
-/** Scenarios in which the payer needs nobody. */
+/** Scenarios that the simulator decides without a payer. */
 const decided: Readonly<Record<string, "paid" | "failed">> = { auto_success: "paid", decline: "failed" };
-/** How soon the simulator has decided. */
+/** Delay after which the simulator has decided. */
 const DECISION_MS = 1_000;
-/** How long it takes when it is slow. */
+/** Duration of a call in the scenario `slow`. */
 const SLOW_MS = 300;
 
 function scenarioOf({ metadata }: { metadata: Readonly<Record<string, string>> | undefined }): string {
   return metadata?.["sandbox.scenario"] ?? "";
 }
 
-/** A simulator's calls. They never leave this process, and what it answers follows from the request alone. */
+/** A simulator's calls. They never leave this process, and the answers follow from the request alone. */
 function simulatedCalls(profile: Profile): AcquirerCalls {
   const nobody = (): Promise<never> => Promise.reject(new AcquirerRefused(`${profile.code} takes no such call`));
   return {
@@ -138,7 +138,7 @@ function simulatedCalls(profile: Profile): AcquirerCalls {
   };
 }
 
-/** An answer that does not come. */
+/** Never resolves: rejects when `signal` aborts. */
 function silence(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason as Error);
@@ -200,7 +200,7 @@ function takes(
 
 const worldwide = ["IDR", "USD", "EUR", "SGD", "MYR", "JPY", "AUD", "GBP"] as const;
 
-/** The house's simulators. `cendana` takes everything at a higher price: the one that is left when the others are not. */
+/** The simulated acquirers. `cendana` takes every method at a higher price, as the fallback when the others are down. */
 export const simulatedAcquirers: readonly Acquirer[] = [
   simulated({
     code: "nusantara",

@@ -1,4 +1,4 @@
-// The command `gerbang acquirer`: the simulated acquirer as a program of its own, and the profile by which the service finds it.
+// The command `gerbang acquirer`: runs the simulated acquirer as a program of its own, and writes the profile by which the service finds it.
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ are signed. Keep it off networks that you do not trust.`);
   return 0;
 }
 
-/** Writes a first `acquirers.json` with an acquirer that takes four methods in rupiah. */
+/** Writes a first `acquirers.json` with one acquirer, which takes four methods in rupiah. */
 function makeProfile(config: Config, file: string, url: string, host: string): RemoteProfile {
   const takes = (
     method: RemoteProfile["capabilities"][number]["method"],
@@ -78,7 +78,7 @@ function readProfile(file: string): RemoteProfile {
   } catch (error) {
     throw new ConfigError(`${file} cannot be read: ${error instanceof SyntaxError ? "it is not JSON" : String(error)}`);
   }
-  // Providers that the service speaks to itself are entries of the same file, and not this program's.
+  // The same file has entries of built-in providers, which this program does not run.
   const own = Array.isArray(content) ? content.filter((entry) => !isOfProvider(entry)) : content;
   const parsed = remoteProfilesSchema.safeParse(own);
   if (!parsed.success) {

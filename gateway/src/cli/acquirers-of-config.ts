@@ -1,4 +1,4 @@
-// The acquirers that the configuration names, beyond the simulated ones of the sandbox.
+// Reads the acquirers that the configuration names, beyond the simulated ones of the sandbox.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
@@ -9,7 +9,7 @@ import { type OpenAcquirer } from "../providers/profile.ts";
 import { providers } from "../providers/providers.ts";
 import { type Config, type FilesOfConfig, readConfig } from "../ground/config.ts";
 
-/** The configuration with the acquirers that it names. Throws one `ConfigError` that lists every mistake of both. */
+/** The configuration, and the acquirers that it names. Throws one `ConfigError` that lists every mistake of both. */
 export function readConfigAndAcquirers(environment?: Record<string, string | undefined>): {
   config: Config;
   acquirers: OpenAcquirer[];
@@ -28,7 +28,7 @@ interface Read {
   problems: string[];
 }
 
-/** Reads the file of acquirers, and opens each. Its problems are told with their places, and never show a secret. */
+/** Reads the file of acquirers and opens each. Problems name their places and contain no secret. */
 export function readEntries({ acquirersFile, dataDirectory, production }: FilesOfConfig): Read {
   const file = acquirersFile ?? join(dataDirectory, "acquirers.json");
   const spoilt = (...problems: string[]): Read => ({ acquirers: [], problems });
@@ -59,7 +59,7 @@ export function readEntries({ acquirersFile, dataDirectory, production }: FilesO
   return read;
 }
 
-/** One entry, and what is wrong with it. Without `provider` it speaks our own protocol. */
+/** Reads one entry and its problems. An entry without `provider` speaks Gerbang's own protocol. */
 function readEntry(
   entry: { provider?: string | undefined },
   at: number,

@@ -1,4 +1,4 @@
-// What the service says of itself as it starts and stops: words to a person at a terminal, lines of the log to everybody else.
+// Announces the start and the stop of the service: sentences to a person at a terminal, otherwise lines of the log.
 import type { Config } from "../ground/config.ts";
 import type { Log } from "../ground/log.ts";
 import { version } from "../ground/version.ts";
@@ -8,20 +8,20 @@ import { type Addresses, greeting } from "./greeting.ts";
 import { say } from "./say.ts";
 
 export interface Announcer {
-  /** `first`: a database has to be made. */
+  /** `first`: the embedded database does not exist yet. */
   starting(roles: ReadonlySet<string>, first: boolean): void;
   metricsOff(port: number): void;
   ready(addresses: Addresses, demo: DemoFile | undefined): void;
   stopping(): void;
-  /** What is under way takes longer than a stop may. */
+  /** Work in progress takes longer than a stop may take. */
   stoppingLate(): void;
-  /** The start came to nothing; the command line says why to a person. */
+  /** The start failed. The command line tells a person why. */
   failed(error: unknown): void;
 }
 
 const LATE = "some work did not end in time; it is safe in the database and goes on at the next start";
 
-/** Words on standard error at a terminal in development; else, and always in production, the log, from its first line. */
+/** Sentences on standard error at a terminal in development; otherwise, and always in production, log lines from the first one on. */
 export function announcer(config: Config, log: Log, isTerminal: boolean = process.stderr.isTTY): Announcer {
   return isTerminal && config.mode === "development" ? toPerson(config) : toLog(log);
 }
@@ -40,7 +40,7 @@ function toPerson(config: Config): Announcer {
   };
 }
 
-/** No line has a secret: those of the demo merchant are in demo.json alone. */
+/** No log line contains a secret: the demo merchant's secrets are in demo.json only. */
 function toLog(log: Log): Announcer {
   return {
     starting: (roles) => log.info({ version, node: process.versions.node, roles: [...roles] }, "starting"),

@@ -1,15 +1,15 @@
-// The rows of the table of commands that speak of the table itself: help, version, completion.
+// The rows of the table of commands that are about the table itself: help, version, completion.
 import { type Command, UsageError, defineCommand } from "./command.ts";
 import { commandPage } from "./command-page.ts";
 import { completion, shells } from "./completion.ts";
 import { helpOf } from "./help.ts";
 
-/** `gerbang` and its version, and the Node that runs it. */
+/** The version of `gerbang`, and the version of the Node that runs it. */
 export function versionLine(version: string): string {
   return `gerbang ${version} (Node ${process.versions.node})\n`;
 }
 
-/** `table` gives all commands, these among them. */
+/** The commands themselves. `table` returns all commands, these included. */
 export function builtInCommands(table: () => readonly Command[], version: string): Command[] {
   const print = (text: string): Promise<number> => {
     process.stdout.write(text);

@@ -1,4 +1,4 @@
-// The page docs/guides/command-line.md, made from the table of commands. Pure.
+// Makes the page docs/guides/command-line.md from the table of commands. Pure.
 import { type Command, isSwitch, valueOf } from "./command.ts";
 import { exits, summaryOf, usageOf } from "./help.ts";
 import { variables } from "./variables.ts";
@@ -19,7 +19,7 @@ The others are for whoever runs the service. Such a command finds the database t
 
 `;
 
-/** The page, with every command. */
+/** Returns the page as Markdown, with a section for every command. */
 export function commandPage(commands: readonly Command[]): string {
   const contents = rows(
     ["command", "what it does"],

@@ -1,6 +1,6 @@
-// What a command of the command line is, as data: from it come the parsing, the help, the completion and a page of the docs.
+// A command of the command line, as data: parsing, help, completion and a page of the docs are made from it.
 
-/** What a value has to look like, and the sentence for one that does not. */
+/** The pattern of a value, and the sentence about a value that does not match it. */
 export interface Form {
   readonly pattern: RegExp;
   readonly says: string;
@@ -8,7 +8,7 @@ export interface Form {
 
 export interface Option {
   readonly summary: string;
-  /** What stands for the value in the usage, such as mer_…. An option with neither this nor `choices` is a switch. */
+  /** Placeholder of the value in the usage, such as mer_…. An option with neither this nor `choices` is a switch. */
   readonly value?: string;
   readonly choices?: readonly string[];
   readonly default?: string;
@@ -24,10 +24,10 @@ type Given<O extends Option> = O extends { choices: readonly (infer Choice)[] }
     ? string | (O extends { required: true } | { default: string } ? never : undefined)
     : boolean;
 
-/** The values that a command with these options is run with. */
+/** The values with which a command with these options is run. */
 export type Values<O extends Options> = { -readonly [Name in keyof O]: Given<O[Name]> };
 
-/** A word that follows the command's name: the shell of `completion bash`. */
+/** A word after the command's name, such as the shell in `completion bash`. */
 export interface Operand {
   readonly name: string;
   readonly choices?: readonly string[];
@@ -39,17 +39,17 @@ export interface Operand {
 interface Described<O extends Options> {
   /** One word or more, such as `people invite`. */
   readonly name: string;
-  /** What it does, in the imperative, without a full stop. */
+  /** The command's effect, in the imperative, without a full stop. */
   readonly summary: string;
-  /** What else one has to know, in paragraphs. */
+  /** Further explanations, one paragraph each. */
   readonly details?: readonly string[];
   readonly options: O;
   readonly operand?: Operand;
-  /** Each with what it is good for. */
+  /** Each example has its purpose. */
   readonly examples: readonly (readonly [line: string, purpose: string])[];
-  /** The names of the variables that it heeds; `variables.ts` says what they mean. */
+  /** Names of the environment variables that the command reads; `variables.ts` explains them. */
   readonly environment: readonly string[];
-  /** What exit codes mean, where it is more than done, failed and misunderstood. */
+  /** Meanings of exit codes, where they are more than done, failed and misunderstood. */
   readonly exits?: Readonly<Record<number, string>>;
 }
 
@@ -57,19 +57,19 @@ export interface Command extends Described<Options> {
   run(values: Readonly<Record<string, string | boolean | undefined>>, operands: readonly string[]): Promise<number>;
 }
 
-/** A command; `run` gets the values that its options promise, and gives the exit code. */
+/** Defines a command. `run` gets the values that its options promise, and returns the exit code. */
 export function defineCommand<const O extends Options>(
   command: Described<O> & { run(values: Values<O>, operands: readonly string[]): Promise<number> },
 ): Command {
   return command;
 }
 
-/** The command was misunderstood: exit code 2, and a line that says how to get help. */
+/** The command line was misunderstood: exit code 2, and a line that says how to get help. */
 export class UsageError extends Error {
   override name = "UsageError";
 }
 
 export const isSwitch = ({ value, choices }: Option): boolean => value === undefined && choices === undefined;
 
-/** How an option's value is written in a usage line. */
+/** Notation of an option's value in a usage line. */
 export const valueOf = ({ value, choices }: Option): string => choices?.join("|") ?? value ?? "";

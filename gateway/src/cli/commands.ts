@@ -1,4 +1,4 @@
-// The other commands of the command line, one function each. They give the exit code.
+// The commands migrate, verify, ledger export, insights rebuild and openapi, one function each. They return the exit code.
 import { pipeline } from "node:stream/promises";
 import { createApp } from "../app.ts";
 import { stopwatchMs, systemClock } from "../ground/clock.ts";
@@ -80,13 +80,13 @@ interface Selected {
   format: ExportFormat;
 }
 
-/** A book as data, for other programs: a text of JSON lines, or for hledger and Ledger, or for Beancount. */
+/** Writes a book to standard output for other programs: as JSON lines, for hledger and Ledger, or for Beancount. */
 export async function ledgerCommand({ merchant, environment, format }: Selected): Promise<number> {
   const book: Book = { merchantId: merchant, environment };
   return withDatabase(async (database) => {
     await demandMerchant(database, merchant);
     try {
-      // The pipeline waits for a slow reader, and reads no further when the reader has gone.
+      // The pipeline waits for a slow reader, and stops reading when the reader is gone.
       await pipeline(exportBook(format, book, readJournals(database, book)), process.stdout, { end: false });
       return 0;
     } catch (error) {
@@ -96,7 +96,7 @@ export async function ledgerCommand({ merchant, environment, format }: Selected)
   });
 }
 
-/** The figures that pages show, made anew from the payments. The service may run meanwhile: it shows the old ones until then. */
+/** Counts the portal's figures anew from the payments. A running service shows the old figures until the new ones are complete. */
 export async function insightsCommand(): Promise<number> {
   return withDatabase(async (database) => {
     const begun = stopwatchMs();
@@ -106,7 +106,7 @@ export async function insightsCommand(): Promise<number> {
   });
 }
 
-/** Runs work that may take its time on the database of the configuration. */
+/** Runs work on the configured database. Its queries may take ten minutes each. */
 async function withDatabase(work: (database: Database) => Promise<number>): Promise<number> {
   const config = readConfig(undefined, undefined, "database");
   const store = await openExistingStore(config);

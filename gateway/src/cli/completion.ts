@@ -1,17 +1,17 @@
-// Scripts by which shells complete commands, options and their choices. They hold the whole table: no program runs at a press of Tab. Pure.
+// Makes the scripts that complete commands, options and choices in a shell. They contain the whole table, so Tab starts no program. Pure.
 import { type Command, isSwitch } from "./command.ts";
 import { followers } from "./parse.ts";
 
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
-/** The words that may come after those of a place: the beginning of a command's name, or a whole one. */
+/** A place in a command line (the beginning of a command's name, or a whole one), and the words that may follow it. */
 interface Place {
   words: string;
   next: readonly { word: string; summary: string }[];
-  /** Options of this place that take one of some words. */
+  /** Options of this place whose value is one of some words. */
   choices: readonly { option: string; words: readonly string[] }[];
-  /** Options that take a value which nobody can guess. */
+  /** Options with a value that cannot be completed. */
   values: readonly string[];
 }
 
@@ -35,7 +35,7 @@ function placesOf(commands: readonly Command[]): Place[] {
   return [...groups, ...commands.map(placeOf)];
 }
 
-/** What a command does; of a group, what is in it. */
+/** The summary of a command; for a group, the names in it. */
 function summaryAt(commands: readonly Command[], name: string): string {
   const exact = commands.find((one) => one.name === name);
   return exact?.summary ?? followers(commands, name.split(" ")).join(", ");
@@ -53,7 +53,7 @@ function placeOf({ name, options, operand }: Command): Place {
   };
 }
 
-/** Cases of a shell's `case` over the place and the word before. */
+/** Cases of a shell's `case` over the place and the previous word. */
 function valueCases(places: readonly Place[], offer: (words: readonly string[]) => string): string {
   return places
     .flatMap(({ words, choices, values }) => [
@@ -63,7 +63,7 @@ function valueCases(places: readonly Place[], offer: (words: readonly string[]) 
     .join("");
 }
 
-/** Which words lead from one place to a deeper one. */
+/** A shell pattern of all places, by which a script follows the words from one place to the next. */
 const steps = (places: readonly Place[]): string =>
   places
     .filter(({ words }) => words !== "")

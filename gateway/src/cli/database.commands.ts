@@ -1,4 +1,4 @@
-// The rows of the table of commands that work on the database: its schema, its roles, its books.
+// The rows of the table of commands about the database: its schema, its roles, its secrets, its books.
 import { exportFormats } from "../ledger/export.ts";
 import { environments } from "../merchants/books.ts";
 import { type Command, defineCommand } from "./command.ts";

@@ -1,4 +1,4 @@
-// The demo merchant of a development installation, and the file that tells its credentials.
+// The demo merchant of a development installation, and the file with its credentials.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
@@ -16,22 +16,22 @@ const demoSchema = z.object({
   merchant_id: z.string().refine((id) => isId("merchant", id)),
   ops_url: z.string(),
   operator_token: z.string(),
-  /** Signs in as an owner, once. Another one at each start. */
+  /** Address that signs in as an owner, once. Each start makes another one. */
   portal_sign_in: z.string().optional(),
-  /** The same as the demo operator, in the console. */
+  /** The same for the demo operator, in the console. */
   console_sign_in: z.string().optional(),
 });
 export type DemoFile = z.infer<typeof demoSchema>;
 
 const NAME = "Kopi Gerbang";
 const KEY_NAME = "demo";
-/** For so long the webhook secret before a recovery signs as well: a receiver may still have it. */
+/** The webhook secret before a recovery also signs for this long: a receiver may still use it. */
 const OVERLAP_SECONDS = 86_400;
 
 /**
- * Makes the demo merchant on the first start, and writes `<data>/demo.json` (mode 0600) with the addresses of this one. Where
- * that file is missing or damaged (a start was killed before it was written), the demo merchant gets new credentials.
- * Undefined when the database has merchants of its own and none is the demo merchant.
+ * Makes the demo merchant on the first start, and writes `<data>/demo.json` (mode 0600) with the addresses of this start. If that file is
+ * missing or damaged (a start was killed before it was written), the demo merchant gets new credentials. Undefined when the database has
+ * merchants and none is the demo merchant.
  */
 export async function prepareDemo(
   app: App,
@@ -69,7 +69,7 @@ async function operatorLink({ consolePeople }: App, opsUrl: string): Promise<str
   return signInLinkPage(new URL(opsUrl).origin, token, "console");
 }
 
-/** Undefined when the file is not there, or does not tell what it should. */
+/** Undefined when the file is missing or invalid. */
 function readDemo(file: string): DemoFile | undefined {
   try {
     return demoSchema.parse(JSON.parse(readFileSync(file, "utf8")));
@@ -80,12 +80,12 @@ function readDemo(file: string): DemoFile | undefined {
 
 type Credentials = Pick<DemoFile, "merchant_id" | "client_id" | "secret" | "webhook_secret">;
 
-/** Credentials of the demo merchant, made where there is no merchant at all. */
+/** New credentials of the demo merchant, which is made first if there is no merchant at all. */
 async function issue({ merchants }: App): Promise<Credentials | undefined> {
   let merchantId = await merchants.oldestNamed(NAME);
   let webhookSecret: string | undefined;
   if (merchantId !== undefined) {
-    // Secrets are shown once, and whoever was shown these is gone.
+    // Secrets are shown only once, and these were lost with the file.
     webhookSecret = await merchants.rotateWebhook({ merchantId, environment: "sandbox" }, OVERLAP_SECONDS);
   } else if (await merchants.none()) {
     const made = await merchants.create(NAME);

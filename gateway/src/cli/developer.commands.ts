@@ -1,4 +1,4 @@
-// The rows of the table of commands that help developers of merchants: signatures, the contract.
+// The rows of the table of commands for developers of merchants: signatures, the contract.
 import { type Command, defineCommand } from "./command.ts";
 
 export const developerCommands: readonly Command[] = [

@@ -1,4 +1,4 @@
-// What whoever runs a command can put right, told in a sentence with what to do, and without a stack.
+// Explains the failures that the user of a command can put right: a sentence with what to do, without a stack.
 import { ConfigError } from "../ground/config.ts";
 
 interface Failed {
@@ -17,7 +17,7 @@ const ROLES = "An administrator makes it with what `gerbang roles --sql` prints.
 const RIGHTS =
   "Give the service's role gerbang_app (`gerbang roles --sql`), and migrate as the owner of the tables (MIGRATION_DATABASE_URL).";
 
-/** What PostgreSQL's own sentence leaves open, by the code of its error. */
+/** Advice that PostgreSQL's own message leaves out, by the code of the error. */
 const ofDatabase: Readonly<Record<string, string>> = {
   "28P01": "Check the password in DATABASE_URL (or MIGRATION_DATABASE_URL).",
   "28000": `Check the role in DATABASE_URL, and what pg_hba.conf of the server lets in. Is the role missing? ${ROLES}`,
@@ -35,14 +35,14 @@ const ofDatabase: Readonly<Record<string, string>> = {
 
 const CERTIFICATE = /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*|CERT_.*|ERR_TLS_CERT_.*)$/;
 
-/** The sentence for an error that is no fault of the program; undefined for every other one, whose stack is needed. */
+/** The sentence for an error that is not a fault of the program; undefined for every other error, whose stack is needed. */
 export function explain(error: unknown): string | undefined {
   if (error instanceof ConfigError) return error.message;
   if (!(error instanceof Error)) return undefined;
   const failed = error as Failed;
   const own = ofPort(failed) ?? ofConnection(failed) ?? ofServer(failed) ?? ofFile(failed);
   if (own !== undefined) return own;
-  // A host with several addresses fails once for each; a pool or a start wraps what went wrong.
+  // A host with several addresses fails once for each; a connection pool or a start wraps the real error.
   const inner = [...(Array.isArray(failed.errors) ? (failed.errors as unknown[]) : []), failed.cause];
   return inner.map((one) => (one === undefined ? undefined : explain(one))).find((text) => text !== undefined);
 }
@@ -81,7 +81,7 @@ function ofConnection({ code, syscall, port, address, hostname, message }: Faile
   return undefined;
 }
 
-/** PostgreSQL's errors have five letters and digits for a code, and a severity. */
+/** PostgreSQL's errors have a severity, and a code of five letters and digits. */
 function ofServer(failed: Failed): string | undefined {
   if (typeof failed.code !== "string" || !("severity" in failed)) return undefined;
   const hint = ofDatabase[failed.code];

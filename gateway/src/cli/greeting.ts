@@ -1,4 +1,4 @@
-// What a start says to a person at a terminal: where everything is, and how to make a first payment. Pure.
+// The text that a start prints for a person at a terminal: the addresses, and how to make a first payment. Pure.
 import { join } from "node:path";
 import type { Config } from "../ground/config.ts";
 import { portalRoot } from "../people/relying-party.ts";
@@ -10,7 +10,7 @@ export interface Addresses {
   metrics: string | undefined;
 }
 
-/** The addresses, and what the demo merchant needs, where there is one. */
+/** The addresses, and the instructions for the demo merchant if there is one. */
 export function greeting(
   { serviceName, dataDirectory }: Pick<Config, "serviceName" | "dataDirectory">,
   { baseUrl, opsUrl, metrics }: Addresses,

@@ -6,14 +6,14 @@ import { variables } from "./variables.ts";
 
 const WIDTH = 100;
 
-/** What every command's exit codes mean where it says nothing else. */
+/** Meanings of the exit codes of every command that does not say otherwise. */
 export const exits: Readonly<Record<number, string>> = {
   0: "done",
   1: "it failed",
   2: "the command was misunderstood",
 };
 
-/** The help of the command with this name, of those whose names begin so, or of all. Throws `UsageError` when there is none. */
+/** Help for the command with this name, for those whose names begin so, or for all. Throws `UsageError` when there is none. */
 export function helpOf(commands: readonly Command[], words: readonly string[]): string {
   const found = commands.filter(({ name }) => startsWith(name.split(" "), words));
   const exact = found.find(({ name }) => name === words.join(" "));
@@ -34,7 +34,7 @@ function noHelp(commands: readonly Command[], words: readonly string[]): string 
   return `there is no command ${JSON.stringify(words.join(" "))}.${hint}`;
 }
 
-/** How a command is written: what may be left out is in brackets. */
+/** The usage line of a command: optional parts are in brackets. */
 export function usageOf({ name, options, operand }: Command): string {
   const parts = Object.entries(options).map(([option, spec]) => {
     const text = isSwitch(spec) ? `--${option}` : `--${option} ${valueOf(spec)}`;
@@ -45,7 +45,7 @@ export function usageOf({ name, options, operand }: Command): string {
   return ["gerbang", name, ...last, ...parts].join(" ");
 }
 
-/** What an option says of itself, with its default. */
+/** The summary of an option, with its default. */
 export function summaryOf(command: Command, option: string): string {
   const { summary = "", default: usual, required } = command.options[option] ?? {};
   if (required === true) return `${summary} (needed)`;
@@ -72,7 +72,7 @@ function helpOfOne(command: Command): string {
   return sections.join("\n");
 }
 
-/** Two columns; long names have a line of their own. */
+/** Two columns; a long name has a line of its own. */
 function table(rows: readonly (readonly [string, string])[]): string {
   const left = Math.min(30, Math.max(...rows.map(([name]) => name.length)));
   return rows
@@ -85,10 +85,10 @@ function table(rows: readonly (readonly [string, string])[]): string {
     .join("");
 }
 
-/** Lines of the usual width; all but the first begin so far in. */
+/** Breaks a text into lines of WIDTH; all but the first are indented by `indent`. */
 function wrap(text: string, indent: number): string {
   const lines: string[] = [""];
-  // An option in brackets stays with its value.
+  // An option in brackets is not separated from its value.
   for (const word of text.split(/ (?![^[]*\])/).flatMap((word) => piecesOf(word, WIDTH - indent))) {
     const line = lines.at(-1) ?? "";
     if (line !== "" && indent + line.length + 1 + word.length > WIDTH) lines.push(word);
@@ -97,7 +97,7 @@ function wrap(text: string, indent: number): string {
   return lines.join(`\n${" ".repeat(indent)}`);
 }
 
-/** A list of choices that no line has room for, in pieces that each has. */
+/** Splits a list of choices that is too long for a line into pieces that fit. */
 function piecesOf(word: string, room: number): string[] {
   if (word.length <= room) return [word];
   const pieces: string[] = [""];

@@ -1,4 +1,4 @@
-// A merchant that a command is asked about has to be there: a mistyped id is no merchant without books, people or money.
+// Checks that the merchant of a command exists: a mistyped id must not look like a merchant without books, people or money.
 import { ConfigError } from "../ground/config.ts";
 import { selectBooks } from "../merchants/books.sql.ts";
 import type { Database } from "../store/database.ts";

@@ -1,6 +1,6 @@
-// The known word that a mistyped one is meant to be. Pure.
+// Finds the known word that a mistyped word is meant to be. Pure.
 
-/** Changes of one letter that make one word the other: added, dropped, replaced, or two neighbours swapped. */
+/** Number of changes of one letter that turn one word into the other: added, dropped, replaced, or two neighbours swapped. */
 export function distance(one: string, other: string): number {
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= one.length; i++) {
@@ -18,9 +18,9 @@ export function distance(one: string, other: string): number {
   return rows[one.length]?.[other.length] ?? 0;
 }
 
-/** The nearest of the known words, when it is near enough to be meant: at most a third of it wrong. */
+/** The nearest known word of which at most a third is wrong, or which begins with the typed word; undefined when there is none. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  // Words of any length come from outside, and the work grows with it.
+  // Users type words of any length, and the work grows with the length.
   if (word.length > 40) return undefined;
   const [best] = known
     .map((name) => ({ name, far: distance(word.toLowerCase(), name) }))

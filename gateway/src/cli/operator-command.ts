@@ -1,4 +1,4 @@
-// The command `gerbang operator token`: named tokens of the operator's API, made, listed, rotated and revoked by whoever may reach the database.
+// The command `gerbang operator token`: tokens of the operator's API, made, listed, rotated and revoked with access to the database.
 import { readConfig } from "../ground/config.ts";
 import { SECOND, systemClock, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -20,7 +20,7 @@ interface Tools {
   audit: Audit;
 }
 
-/** These give the exit code: 0 done, 1 it cannot be done. They throw UsageError for a time that is too short or too long. */
+/** The commands below return the exit code: 0 done, 1 it cannot be done. They throw UsageError for a time that is too short or too long. */
 export async function createTokenCommand(given: {
   name: string;
   role: OperatorRole;
@@ -71,7 +71,7 @@ export const listTokensCommand = (): Promise<number> =>
     return 0;
   });
 
-/** The token goes to standard output and nowhere else: what is said of it goes to people. */
+/** Only the secret goes to standard output. The sentences about it go to standard error. */
 function print({ token, secret }: MadeToken): void {
   const until = token.expiresAt === undefined ? "until it is revoked" : `until ${wireTime(token.expiresAt)}`;
   say(`${token.name}, role ${token.role}, good ${until}. It is shown this once:`);
@@ -84,7 +84,7 @@ function missing(name: string): never {
   });
 }
 
-/** A change between two rows of the audit, as the API's are: nothing is changed that is not on record. */
+/** Performs a change between two rows of the audit, as the API does: nothing changes that is not on record. */
 async function recorded<T>(audit: Audit, what: string, body: unknown, perform: () => Promise<T>): Promise<T> {
   const call = {
     requestId: newId("request", systemClock.now()),
@@ -108,7 +108,7 @@ async function recorded<T>(audit: Audit, what: string, body: unknown, perform: (
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** Seconds of a time such as 90d, 12h, 30m, 45s; undefined for anything else. */
+/** Converts a time such as 90d, 12h, 30m or 45s to seconds; undefined for anything else. */
 export function secondsOf(text: string): number | undefined {
   const [, count, unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   return count === undefined ? (text === "0" ? 0 : undefined) : Number(count) * (UNITS[unit] ?? Number.NaN);

@@ -1,4 +1,4 @@
-// The rows of the table of commands that hand out the operators' tokens.
+// The rows of the table of commands about the tokens of operators.
 import { operatorRoles } from "../people/operator-roles.ts";
 import { TOKEN_NAME } from "../operator/tokens.ts";
 import { type Command, type Form, defineCommand } from "./command.ts";

@@ -1,18 +1,18 @@
-// Words of the command line into a command and its values. Pure: `parse` throws `UsageError` and prints nothing.
+// Parses the words of a command line into a command and its values. Pure: `parse` throws `UsageError` and prints nothing.
 import { parseArgs } from "node:util";
 import { type Command, type Option, UsageError, isSwitch } from "./command.ts";
 import { nearest } from "./nearest.ts";
 
 export type Parsed =
   | { kind: "run"; command: Command; values: Record<string, string | boolean | undefined>; operands: string[] }
-  /** Help for the commands whose names begin with these words; for all of them without any. */
+  /** Help for the commands whose names begin with these words; without words, for all commands. */
   | { kind: "help"; words: readonly string[] }
   | { kind: "version" };
 
-/** A word that asks for help wherever it stands; after an option it is that option's value. */
+/** These words ask for help wherever they stand, except as the value of an option. */
 const HELP = ["--help", "-h"];
 
-/** What the words ask for. Throws `UsageError`, which names what was not understood. */
+/** Parses the words. Throws `UsageError`, which names what was not understood. */
 export function parse(commands: readonly Command[], words: readonly string[]): Parsed {
   const [first] = words;
   if (first === undefined || HELP.includes(first)) return { kind: "help", words: [] };
@@ -26,7 +26,7 @@ export function parse(commands: readonly Command[], words: readonly string[]): P
   return valuesOf(command, rest);
 }
 
-/** The longest beginning of the words that is a command's name, or the beginning of one; and that command. */
+/** The longest beginning of the words that is a command's name or the beginning of one, and that command. */
 export function named(
   commands: readonly Command[],
   words: readonly string[],
@@ -42,7 +42,7 @@ export function startsWith(name: readonly string[], words: readonly string[]): b
   return words.every((word, index) => name[index] === word);
 }
 
-/** The words that may follow the beginning of a name, each once. */
+/** The distinct words that may follow the beginning of a name. */
 export function followers(commands: readonly Command[], beginning: readonly string[]): string[] {
   const next = commands
     .map(({ name }) => name.split(" "))
@@ -105,7 +105,7 @@ function unknownOption({ options }: Command, rawName: string): string {
 
 function valueGiven(option: Option, name: string, value: string | undefined, inline: boolean | undefined): string {
   if (value === undefined) throw new UsageError(`${name} needs a value`);
-  // What begins with a dash is more likely the next option, and a value that was forgotten.
+  // A word that begins with a dash is more likely the next option, after a forgotten value.
   if (inline !== true && /^-./.test(value))
     throw new UsageError(`${name} needs a value; one that begins with a dash is written ${name}=${value}`);
   if (option.choices && !option.choices.includes(value)) {

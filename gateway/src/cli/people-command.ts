@@ -1,4 +1,4 @@
-// The command `gerbang people`: lets the first owner of a merchant in, and somebody back in who has lost everything.
+// The command `gerbang people`: lets in the first owner of a merchant, and people who have lost all their credentials.
 import { type Config, ConfigError, readConfig } from "../ground/config.ts";
 import { systemClock, wireTime } from "../ground/clock.ts";
 import { Vault } from "../ground/crypto.ts";
@@ -20,14 +20,14 @@ import { openExistingStore } from "./store-of-config.ts";
 interface Opened {
   people: People;
   database: Database;
-  /** Where the service is reached, without the /v1. */
+  /** Address of the service, without the /v1. */
   root: string;
 }
 type Work = (opened: Opened) => Promise<number>;
 
 interface LinkOptions {
   email?: string | undefined;
-  /** For the operators' console, rather than the merchants' portal. */
+  /** True for the operators' console, false for the merchants' portal. */
   console: boolean;
 }
 
@@ -37,7 +37,7 @@ interface Invited {
   email: string | undefined;
 }
 
-/** These give the exit code: 0 done, 1 there is no such person or merchant. */
+/** The commands below return the exit code: 0 done, 1 there is no such person or merchant. */
 export const inviteCommand = ({ merchant, role, email }: Invited): Promise<number> =>
   withPeople(async ({ people, database, root }) => {
     await demandMerchant(database, merchant);
@@ -143,10 +143,10 @@ async function withPeople(work: Work, surface: Surface = "portal"): Promise<numb
   }
 }
 
-/** Where the service is reached, without the /v1. */
+/** Address of the service, without the /v1. */
 const rootOf = ({ baseUrl, port }: Config): string => baseUrl?.slice(0, -"/v1".length) ?? `http://localhost:${port}`;
 
-/** Where the console is reached. Throws ConfigError in production where nobody has said. */
+/** Address of the console. Throws ConfigError in production when it is not configured. */
 function consoleRootOf({ consoleUrl, operator, mode }: Config): string {
   if (consoleUrl === undefined && mode === "production")
     throw new ConfigError("CONSOLE_URL: is required for people to sign in to the console when NODE_ENV=production");

@@ -1,4 +1,4 @@
-// The commands that look at one provider: its keys, and whether it may be trusted with money.
+// The commands about one provider: they check its keys, and whether it may be trusted with money.
 import { readConfigAndAcquirers } from "./acquirers-of-config.ts";
 import { UsageError } from "./command.ts";
 import { say } from "./say.ts";
@@ -7,10 +7,10 @@ import { ConfigError } from "../ground/config.ts";
 import { examine } from "../providers/exam/exam.ts";
 import type { OpenAcquirer } from "../providers/profile.ts";
 
-/** A clock that is further off than this makes signatures fail. */
+/** Clocks that differ by more than this make signatures fail. */
 const CLOCK_MS = 60_000;
 
-/** The acquirer of a code, to be closed by whoever asked. Throws `ConfigError` when there is none. */
+/** The acquirer with this code, which the caller has to close. Throws `ConfigError` when there is none. */
 async function acquirerOf(code: string): Promise<OpenAcquirer & { calls: AcquirerCalls }> {
   const { acquirers } = readConfigAndAcquirers();
   const found = acquirers.find((acquirer) => acquirer.code === code);
@@ -23,7 +23,7 @@ async function acquirerOf(code: string): Promise<OpenAcquirer & { calls: Acquire
   return { ...found, calls: found.calls };
 }
 
-/** Says line by line what works. Gives 0 when everything does. */
+/** Prints one line for each finding. Returns 0 when everything works. */
 export async function checkCommand({ code }: { code: string }): Promise<number> {
   const acquirer = await acquirerOf(code);
   try {
@@ -52,7 +52,7 @@ export async function checkCommand({ code }: { code: string }): Promise<number> 
   }
 }
 
-/** Prints a line a case. Gives 0 when none failed. */
+/** Prints one line for each case. Returns 0 when none failed. */
 export async function examCommand({ code, sandbox }: { code: string; sandbox: boolean }): Promise<number> {
   if (!sandbox) throw new UsageError("it orders payments at the provider's own sandbox: say so with --sandbox");
   const acquirer = await acquirerOf(code);

@@ -1,4 +1,4 @@
-// The rows of the table of commands that look at the providers of acquirers.json.
+// The rows of the table of commands about the providers of acquirers.json.
 import { type Command, type Form, defineCommand } from "./command.ts";
 
 const codeForm: Form = { pattern: /^[a-z_]{1,30}$/, says: "is not 1 to 30 of a-z and _" };

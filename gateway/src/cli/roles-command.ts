@@ -1,9 +1,9 @@
-// The command `gerbang roles`: the SQL by which an installation gets its roles and its database, for an administrator to read and to run.
+// The command `gerbang roles`: prints the SQL that makes an installation's roles and database, for an administrator to read and to run.
 import { readFileSync } from "node:fs";
 
 const rolesFile = new URL("../store/roles.sql", import.meta.url);
 
-/** Prints the SQL. It reads no configuration and asks no database: the administrator's address is none of its business. */
+/** Prints the SQL. Reads no configuration and connects to no database, so it needs no address of the administrator's server. */
 export function rolesCommand(): Promise<number> {
   process.stdout.write(readFileSync(rolesFile, "utf8"));
   return Promise.resolve(0);

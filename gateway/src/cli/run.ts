@@ -1,19 +1,18 @@
-// Runs one command line: data to standard output, words to standard error, and an exit code.
+// Runs one command line: data to standard output, sentences to standard error, and an exit code.
 import { versionLine } from "./built-in.commands.ts";
 import { type Command, UsageError } from "./command.ts";
 import { helpOf } from "./help.ts";
 import { named, parse } from "./parse.ts";
 import { say } from "./say.ts";
 
-/** A program with commands. */
 export interface Program {
   commands: readonly Command[];
   version: string;
-  /** The sentence for an error that is no fault of the program; undefined for every other one, whose stack is needed. */
+  /** The sentence for an error that is not a fault of the program; undefined for every other error, whose stack is needed. */
   explain: (error: unknown) => string | undefined;
 }
 
-/** Gives the exit code: 0 done, 1 failed, 2 misunderstood. Throws nothing. */
+/** Returns the exit code: 0 done, 1 failed, 2 misunderstood. Throws nothing. */
 export async function runCommandLine(
   { commands, version, explain }: Program,
   words: readonly string[],
@@ -30,7 +29,7 @@ export async function runCommandLine(
   }
 }
 
-/** Says what was wrong, and where help is: at the command, or at those that begin with the same words. */
+/** Says what was wrong, and which command prints help: the command's own, or that of the group with the same first words. */
 function misunderstood(commands: readonly Command[], { message }: UsageError, words: readonly string[]): number {
   const { name, command } = named(commands, words);
   const whole = ["gerbang", ...name].join(" ");

@@ -1,4 +1,4 @@
-// The command `gerbang secrets`: which keys have sealed what is in the database, and sealing it again when the master key is replaced.
+// The command `gerbang secrets`: counts the secrets that each master key has sealed, and seals them again when that key is replaced.
 import { systemClock } from "../ground/clock.ts";
 import { readConfig } from "../ground/config.ts";
 import { Vault } from "../ground/crypto.ts";
@@ -12,10 +12,10 @@ import { readSecrets } from "./secrets.ts";
 import { say } from "./say.ts";
 import { openExistingStore } from "./store-of-config.ts";
 
-/** Gives the exit code: 0 when nothing is left to seal again, else 1. */
+/** Returns the exit code: 0 when nothing is left to seal again, else 1. */
 export const statusCommand = (): Promise<number> => withVault(status);
 
-/** Gives the exit code. Throws `ConfigError` when a secret opens with neither key. */
+/** Returns the exit code. Throws `ConfigError` when neither key opens a secret. */
 export const resealCommand = (): Promise<number> => withVault(reseal);
 
 async function withVault(work: (database: Database, vault: Vault) => Promise<number>): Promise<number> {
@@ -49,7 +49,7 @@ async function reseal(database: Database, vault: Vault): Promise<number> {
     if (done > 0) say(`${column.table}: ${done} sealed again.`);
     sealed += done;
   }
-  // Whoever had the old master key could have read the key of payers' data: what comes is sealed with a new one.
+  // A holder of the old master key could have read the key of payers' data, so new data is sealed with a new key.
   if (sealed > 0) await payers.addSealingKey();
   const open = await sealEarlierPayers(database, payers);
   if (open > 0) say(`${open} payers, who were kept readable by an earlier version, were sealed.`);

@@ -1,4 +1,4 @@
-// Secrets of a development installation: made on the first start, kept beside the data, readable by their owner alone.
+// Secrets of a development installation: made on the first start, stored beside the data, readable by their owner alone.
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,14 +15,14 @@ const secretsSchema = z.object({
 type KeptSecrets = z.infer<typeof secretsSchema>;
 
 export interface Secrets extends KeptSecrets {
-  /** Opens as well, while the master key is being replaced. It is given, never made. */
+  /** A key that opens secrets as well while the master key is being replaced. It is configured, never made. */
   secondMasterKey: string | undefined;
 }
 
 /**
- * From the configuration, or from `<data>/secrets.json`, which the service makes when it is missing. Production never makes any, nor does a command
- * that looks at what is there (`existing`): what is sealed in the database would not open with new ones. Throws `ConfigError` for that, for a folder that
- * others could have prepared, and for a damaged file.
+ * Reads the secrets from the configuration, or from `<data>/secrets.json`, which the service makes when it is missing. Production never makes
+ * any, nor does a command that inspects existing data (`existing`): new secrets would not open what the database has sealed. Throws
+ * `ConfigError` in these cases, for a folder that others could have prepared, and for a damaged file.
  */
 export function readSecrets(config: Config, wanted: "any" | "existing" = "any"): Secrets {
   const { masterKey, secondMasterKey, operatorToken } = config;
@@ -48,7 +48,7 @@ export function readSecrets(config: Config, wanted: "any" | "existing" = "any"):
   };
 }
 
-/** Never made anew: what is sealed in the database opens with this key alone. Throws `ConfigError` when it is damaged. */
+/** Reads the file. It is never replaced, since only its key opens what the database has sealed: throws `ConfigError` when it is damaged. */
 function readKept(file: string): KeptSecrets {
   try {
     return secretsSchema.parse(JSON.parse(readFileSync(file, "utf8")));

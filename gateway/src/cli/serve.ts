@@ -23,21 +23,21 @@ import { migrate } from "../store/migrations.ts";
 import type { DeliveryTiming } from "../webhooks/timing.ts";
 
 const GUARD_MS = 2_000;
-/** From the signal to the end of what is under way: with what comes after it, less than the ten seconds that a stop may take. */
+/** Time from the signal to the end of work in progress. With the steps after it, a stop takes less than the ten seconds that it may take. */
 const STOP_WITHIN_MS = 9_000;
-/** Signals that come closer together are one. */
+/** Signals within this time count as one. */
 const AGAIN_MS = 1_000;
-/** Of these for what is under way, at most. */
+/** Maximum part of STOP_WITHIN_MS for work in progress. */
 const FINISH_WITHIN_MS = 7_000;
 
-// Left alone the heap grows by half of itself before it is cleaned: 350 MiB under load where 60 are in use. A quarter costs
-// no throughput that could be measured, and keeps the process near 230.
+// By default the heap grows by half of itself before it is collected: 350 MiB under load where 60 are in use. A quarter costs no throughput that
+// could be measured, and keeps the process near 230.
 setFlagsFromString("--heap-growing-percent=25");
 
-/** The times of a service. Tests hand in shorter ones. */
+/** The times of a service. Tests pass shorter ones. */
 export interface ServeTiming {
   delivery?: DeliveryTiming;
-  /** Between two looks at whether the embedded PostgreSQL still runs. */
+  /** Interval between two checks that the embedded PostgreSQL still runs. */
   guardMs?: number;
 }
 
@@ -63,7 +63,7 @@ export async function serveCommand(
     announce.failed(error);
     throw error;
   }
-  // Sockets of slow receivers may still be open; nothing that matters hangs on them.
+  // Sockets to slow receivers may still be open, but no work depends on them.
   setTimeout(() => process.exit(0), 300).unref();
   return 0;
 }
@@ -76,7 +76,7 @@ interface ServeParts {
   roles: ReadonlySet<"api" | "worker">;
   /** Resolves when the service is told to stop. */
   told: Promise<void>;
-  /** Resolves when it is told so a second time, and should not wait any longer for others. */
+  /** Resolves when the service is told to stop a second time: it then stops waiting for clients. */
   toldAgain: Promise<void>;
   timing: ServeTiming;
   log: Log;
@@ -85,9 +85,9 @@ interface ServeParts {
 
 async function serve(parts: ServeParts): Promise<void> {
   const { store, told, timing, log } = parts;
-  // An outside database is migrated by its owner: here only when nothing is left to do, or the owner's address is given.
+  // The owner of an external database migrates it. This call succeeds if the owner's address is configured, or if nothing is left to do.
   await migrate(store.ownerUrl);
-  // From now on: a short command that ends may stop the server that it had started, just as this one has joined it.
+  // The check starts here, because a short command that had started the embedded server may stop it just after this process has joined it.
   const guardian = setInterval(() => {
     store.revive().then(
       (revived) => revived && log.warn("the embedded PostgreSQL had died and was started again"),
@@ -115,11 +115,11 @@ async function run(parts: ServeParts): Promise<void> {
   });
   let metrics: { address: string; close(): void } | undefined;
   try {
-    // The database may let it wait: who is told to stop meanwhile stops.
+    // The start may wait for the database. A signal to stop ends this wait.
     const stopped = told.then(() => true);
     if (config.mode === "production") await refusePowerfulRole(app);
     if (await Promise.race([app.start().then(() => false), stopped])) return;
-    // In development a start is to be quick, and nobody minds.
+    // Making the contracts takes a second. In development the first request for one makes them, so that the start is quick.
     if (config.mode === "production") app.makeContracts();
     metrics = await serveMetrics(app, config, announce);
     await app.server.listen({ port: config.port, host: config.host });
@@ -144,13 +144,13 @@ async function run(parts: ServeParts): Promise<void> {
   }
 }
 
-/** Where a server listens, as an address of the web. */
+/** The http address at which a server listens. */
 function rootOf({ server }: FastifyInstance): string {
   const { address, port } = server.address() as AddressInfo;
   return `http://${address.includes(":") ? `[${address}]` : address}:${port}`;
 }
 
-/** Opens the operators' listener and gives the address of their API. Throws ConfigError where it cannot listen there. */
+/** Opens the operators' listener and returns the address of their API. Throws ConfigError when it cannot listen there. */
 async function listenForOperators(app: App, { operator }: Config): Promise<string> {
   const { operatorServer } = app;
   const { host, port } = operator;
@@ -169,15 +169,15 @@ async function listenForOperators(app: App, { operator }: Config): Promise<strin
   return `${root}/ops/v1`;
 }
 
-/** Throws where the service's own role in the database may do more than it needs: nothing in the database would bind it. */
+/** Throws when the service's role in the database may do more than it needs: nothing in the database would bind it. */
 async function refusePowerfulRole({ database }: App): Promise<void> {
   const problem = await roleProblem(database);
   if (problem !== undefined) throw new ConfigError(problem);
 }
 
 /**
- * Listens from now on for SIGTERM, SIGINT, and SIGHUP of a terminal that was closed. What comes right after the first is the same wish: of a
- * supervisor that tells a whole group, and of the parent that passes it on.
+ * Listens for SIGTERM, SIGINT, and the SIGHUP of a terminal that was closed. A signal right after the first is the same request: a supervisor
+ * may signal a whole process group, and the parent passes its signal on.
  */
 function stopSignals(): { told: Promise<void>; toldAgain: Promise<void> } {
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -191,7 +191,7 @@ function stopSignals(): { told: Promise<void>; toldAgain: Promise<void> } {
   return { told: first.promise, toldAgain: second.promise };
 }
 
-/** Takes requests for a little longer, so that whoever sends them learns to send them elsewhere before the listener closes. */
+/** Takes requests for a while before the listener closes, so that clients and load balancers learn to send them elsewhere. */
 async function drain(app: App, seconds: number, toldAgain: Promise<void>): Promise<void> {
   app.drain();
   const over = new AbortController();
@@ -211,7 +211,7 @@ async function withDeadline(work: Promise<void>, ms: number, whenLate: () => voi
   clearTimeout(timer);
 }
 
-/** `/metrics` on an address of its own, so that it is never open where the API is. */
+/** Serves `/metrics` on an address of its own, so that it is never open where the API is. */
 async function serveMetrics(
   app: App,
   config: Config,

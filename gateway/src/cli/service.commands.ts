@@ -1,4 +1,4 @@
-// The rows of the table of commands that run programs: the service, and the acquirer to try it with.
+// The rows of the table of commands that run programs: the service, and the simulated acquirer.
 import { type Command, type Form, defineCommand } from "./command.ts";
 import { ofDatabase } from "./variables.ts";
 

@@ -38,7 +38,7 @@ export function signCommand(given: Given): Promise<number> {
   return Promise.resolve(0);
 }
 
-/** What is missing or does not belong together. */
+/** Says which option is missing, or does not belong to the others; undefined when all is well. */
 function objectionTo({ rfc9421, url, nonce }: Given): string | undefined {
   if (!rfc9421)
     return url === undefined && nonce === undefined
@@ -78,7 +78,7 @@ function messageHeaders(message: Message): string[] {
   return [`Content-Digest: ${digest}`, `Signature-Input: sig1=${parameters}`, `Signature: sig1=:${signature}:`];
 }
 
-/** The address as programs send it: its origin as URLs write one, its path and query as they were typed. */
+/** The address as HTTP clients send it: its origin normalised, its path and query as they were typed. */
 function addressAsSent(url: string): string {
   const rest = url.replace(/^https?:\/\/[^/?]+/i, "");
   return new URL(url).origin + (rest.startsWith("/") ? rest : `/${rest}`);

@@ -1,4 +1,4 @@
-// Where the command line finds its database: an outside one, or the embedded one, running or not.
+// Opens the database for the command line: an external one, or the embedded one, running or not.
 import { type Config, ConfigError } from "../ground/config.ts";
 import { hasCluster, startEmbedded } from "../store/embedded.ts";
 import { demandSchema } from "../store/migrations.ts";
@@ -12,7 +12,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The database of the configuration: an outside one, or the embedded one, running or not. */
+/** Opens the configured database. `own`: this process is responsible for the embedded server. */
 export async function openStore(config: Config, own: boolean): Promise<Store> {
   if (config.databaseUrl !== undefined) {
     return {
@@ -35,8 +35,8 @@ export async function openStore(config: Config, own: boolean): Promise<Store> {
 }
 
 /**
- * The same for a command that looks at what is there: it makes no database and no folder, and changes no schema. Throws `ConfigError` when there is
- * no database yet, or one of another version.
+ * The same for a command that inspects existing data: it makes no database and no folder, and changes no schema. Throws `ConfigError` when there
+ * is no database yet, or when its schema is of another version.
  */
 export async function openExistingStore(config: Config): Promise<Store> {
   if (config.databaseUrl === undefined && !hasCluster(config.dataDirectory))

@@ -1,4 +1,4 @@
-// The variables of the environment that commands name in their help. The README's table of settings has all of them.
+// Environment variables that commands name in their help. The README's table of settings has all variables.
 
 export const variables: Readonly<Record<string, string>> = {
   DATABASE_URL: "the PostgreSQL to use; without it the embedded one under GERBANG_DATA",
@@ -24,5 +24,5 @@ export const variables: Readonly<Record<string, string>> = {
   NO_COLOR: "set to anything: no colours",
 };
 
-/** What the commands need that only look at the database, or write to it. */
+/** Variables of commands that only read or write the database. */
 export const ofDatabase = ["DATABASE_URL", "GERBANG_DATA"] as const;

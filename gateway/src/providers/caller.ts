@@ -1,5 +1,4 @@
-// Calls of providers: kept-alive connections, so many at once and no more, one deadline for all requests of a call, and what was said told
-// without secrets.
+// Calls to providers: kept-alive connections, a limit on concurrent requests, a deadline, and a masked record of each exchange.
 import { AcquirerRefused, type Tell } from "../acquirers/acquirer.ts";
 import { NoAnswer, exchange, newAgent } from "../acquirers/remote-http.ts";
 import { stopwatchMs } from "../ground/clock.ts";
@@ -7,30 +6,30 @@ import { MalformedJson, parseObject } from "../ground/json.ts";
 import { saidOf } from "./mask.ts";
 
 export interface CallerOptions {
-  /** `gateway_code`, for messages. */
+  /** The acquirer's `gateway_code`, for error messages. */
   code: string;
-  /** Where paths begin: `https://api.example.com/base`, without a slash at its end. */
+  /** Base address of all paths, without a slash at its end: `https://api.example.com/base`. */
   baseUrl: string;
   deadlineMs: number;
-  /** Sockets that it may hold. Twice as many requests may be under way or wait for one; more are refused at once. */
+  /** Maximum number of sockets. Twice as many requests may be in flight or wait for a socket; more are rejected at once. */
   connections: number;
 }
 
 export interface ProviderRequest {
   method: "GET" | "POST" | "DELETE" | "PATCH" | "PUT";
-  /** After `baseUrl`, with its query. */
+  /** Path below `baseUrl`, query included. */
   path: string;
   headers: Record<string, string>;
   body?: string | Buffer | undefined;
-  /** In place of `baseUrl`, for a provider with a host of its own for some things. */
+  /** Replaces the caller's `baseUrl`, for a provider with a second host. */
   baseUrl?: string;
-  /** In place of the caller's own, for a request with much to carry. */
+  /** Replaces the caller's deadline, for a request with a large body. */
   deadlineMs?: number;
 }
 
 export interface ProviderAnswer {
   status: number;
-  /** Undefined when it is not one JSON object. */
+  /** Undefined when the body is not one JSON object. */
   body: Record<string, unknown> | undefined;
   headers: Readonly<Record<string, string | string[] | undefined>>;
 }
@@ -46,8 +45,8 @@ export class Caller {
   }
 
   /**
-   * Sends one request and reads one JSON object, of at most 64 KiB. Throws `NoAnswer` when no whole answer came in time, and
-   * `AcquirerRefused` (unavailable) when too many requests wait: then nothing was sent.
+   * Sends one request and reads one JSON object, of at most 64 KiB. Throws `NoAnswer` when no complete response arrives in time, and
+   * `AcquirerRefused` (unavailable) when too many requests are in flight: then nothing was sent.
    */
   async call(request: ProviderRequest, signal: AbortSignal, tell: Tell | undefined): Promise<ProviderAnswer> {
     const { code, connections, deadlineMs } = this.options;
@@ -75,9 +74,7 @@ export class Caller {
     }
   }
 
-  /**
-   * As `call`, for requests that order something: what was certainly not sent is a definite no, so that another acquirer may be asked.
-   */
+  /** Like `call`, for orders. Throws `AcquirerRefused` (unavailable) when nothing was sent: another acquirer may be tried. */
   async order(request: ProviderRequest, signal: AbortSignal, tell: Tell | undefined): Promise<ProviderAnswer> {
     try {
       return await this.call(request, signal, tell);
@@ -90,15 +87,15 @@ export class Caller {
     }
   }
 
-  /** Gives the connections back. Calls under way end without an answer. */
+  /** Closes the connections. Calls in flight end without an answer. */
   close(): Promise<void> {
     return this.agent.destroy();
   }
 }
 
 /**
- * For a call that ends something: that it cannot be asked for now is no word about whether it can be ended. An unavailable provider becomes
- * a plain Error; every other outcome stays as it is.
+ * For calls that end a payment: an unavailable provider does not tell whether the payment can be ended. The `AcquirerRefused` (unavailable)
+ * becomes a plain Error; every other outcome stays as it is.
  */
 export async function definiteOnly<Value>(call: Promise<Value>): Promise<Value> {
   try {

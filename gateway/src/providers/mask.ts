@@ -1,20 +1,17 @@
-// What providers and we said, as people may read it: secrets, cards, and what names or reaches a person are left out. Pure.
+// Masks requests and responses so that people may read them: removes secrets, cards and personal data. Pure.
 import { MalformedJson } from "../ground/json.ts";
 import { redactJson, redactObject, redactQuery, redactText } from "../ground/redact.ts";
 
-/** Of an answer that is no JSON, so much is kept. */
+/** Maximum number of characters kept of a body that is not JSON. */
 const TEXT_MAX = 1_000;
 
-/** A request's body and its answer, one below the other. */
+/** The masked body of a request, and below it that of the response. */
 export function saidOf(request: string | Buffer | undefined, answer: Buffer | string | object): string {
   const asked = request === undefined ? "" : `> ${maskedBody(request)}\n`;
   return `${asked}< ${maskedBody(answer)}`;
 }
 
-/**
- * One body without what must not be kept: JSON (or the object that was read from it), a form's fields, or plain text. Bytes that are no text
- * are only counted.
- */
+/** Masks one body: JSON (or the object that was read from it), form fields, or plain text. Of bytes that are not text only the number is kept. */
 export function maskedBody(body: string | Buffer | object): string {
   if (typeof body === "object" && !Buffer.isBuffer(body)) return redactObject(body);
   const bytes = typeof body === "string" ? Buffer.from(body) : body;

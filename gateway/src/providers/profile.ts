@@ -1,4 +1,4 @@
-// What every provider's entry in acquirers.json has: who it is, where, what is taken through it and at what cost.
+// Fields of every provider's entry in acquirers.json, and its capabilities and channels. Fields of one provider are in its own folder.
 import { z } from "zod";
 import type { Acquirer, Capability } from "../acquirers/acquirer.ts";
 import {
@@ -14,9 +14,9 @@ import { type PaymentMethod, paymentMethods } from "../merchants/settings.ts";
 const methodSchema = z
   .strictObject({
     method: z.enum(paymentMethods),
-    /** False takes it out without losing what is written here. */
+    /** False switches the method off and keeps its entry. */
     on: z.boolean().default(true),
-    /** Banks or wallets; the first is taken where the merchant names none. */
+    /** Banks or wallets. The first is the default for payments that name none. */
     channels: z
       .array(z.string().regex(/^[a-z0-9_]{1,30}$/))
       .min(1)
@@ -29,7 +29,7 @@ const methodSchema = z
       .default(["IDR"]),
     minimum_minor: minorSchema.min(1),
     maximum_minor: minorSchema.min(1),
-    /** What the provider charges the platform: routing compares it. */
+    /** The provider's fee to the platform, which routing compares. */
     cost: capabilityCost,
   })
   .refine(({ minimum_minor, maximum_minor }) => minimum_minor <= maximum_minor, {
@@ -38,16 +38,16 @@ const methodSchema = z
   });
 export type ProviderMethod = z.infer<typeof methodSchema>;
 
-/** The fields that all providers share. A provider's own schema is a strict object of these and its own. */
+/** Fields of every provider. A provider's own schema is a strict object of these and of its own fields. */
 export const commonFields = {
   code: codeSchema,
   name: z.string().trim().min(1).max(100),
   environment: z.enum(["sandbox", "production"]),
   weight: weightSchema,
-  /** In place of the provider's own address: for tries on this machine only. */
+  /** Replaces the provider's own address, to try a fake provider on this machine. */
   url: z.string().max(2048).superRefine(checkAcquirerUrl).optional(),
   deadline_ms: z.int().min(100).max(30_000).default(8_000),
-  /** Sockets that it may hold. */
+  /** Maximum number of sockets. */
   connections: z.int().min(1).max(256).default(64),
   methods: z
     .array(methodSchema)
@@ -66,7 +66,7 @@ export const commonFields = {
 };
 export type CommonProfile = z.infer<z.ZodObject<typeof commonFields>> & { provider: string };
 
-/** What an acquirer of this profile takes. `stepMinor` says the finest amount of a currency, where it is coarser than ours. */
+/** Capabilities of the methods that are switched on. `stepMinor` gives the smallest step of amounts in a currency, if it is more than 1. */
 export function capabilitiesOf(
   methods: readonly ProviderMethod[],
   stepMinor: (currency: string) => Minor = () => 1n,
@@ -86,8 +86,8 @@ export function capabilitiesOf(
 }
 
 /**
- * The bank or wallet that a payment goes through: what the merchant names in `metadata.channel`, where the profile has it, else the
- * profile's first. Undefined where the profile names none for this method.
+ * The bank or wallet of a payment: the one in the merchant's `metadata.channel` if the profile has it, else the profile's first. Undefined when
+ * the profile names none for this method.
  */
 export function channelOf(
   methods: readonly ProviderMethod[],
@@ -104,19 +104,19 @@ export function channelOf(
   return wished !== undefined && channels?.includes(wished) === true ? wished : channels?.[0];
 }
 
-/** An acquirer with connections of its own, to be given back when the service stops. */
+/** An acquirer with connections of its own, which `close` closes when the service stops. */
 export type OpenAcquirer = Acquirer & { close(): Promise<void> };
 
-/** A provider that the service speaks to itself. */
+/** A provider with a built-in connector. */
 export interface Provider {
-  /** `provider` in acquirers.json. */
+  /** Value of `provider` in acquirers.json. */
   readonly name: string;
   readonly schema: z.ZodType<CommonProfile>;
-  /** Makes the acquirer of an entry. Throws when the entry is not valid, or a key cannot be read; messages show no key. */
+  /** Makes the acquirer of an entry. Throws when the entry is invalid or a key cannot be read; messages contain no key. */
   open(profile: unknown): OpenAcquirer;
 }
 
-/** A provider from its schema, and what makes an acquirer of an entry. */
+/** Makes a provider from its schema and from the function that opens a valid entry. */
 export function provider<Profile extends CommonProfile>(
   name: string,
   schema: z.ZodType<Profile>,

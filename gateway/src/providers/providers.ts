@@ -1,4 +1,4 @@
-// The providers that the service speaks to itself: a folder and a line each.
+// The providers with a built-in connector: a folder and a line each.
 import { midtrans } from "./midtrans/midtrans.ts";
 import type { Provider } from "./profile.ts";
 import { snap } from "./snap/snap.ts";

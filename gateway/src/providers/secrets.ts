@@ -1,10 +1,10 @@
-// Keys of providers: where acquirers.json says that they are, and how they roll over while the service runs.
+// Keys of providers: where acquirers.json says that they are, and how they are rotated while the service runs.
 import { z } from "zod";
 import { type SecretFile, environmentVariable, watchedFile } from "../ground/secret-source.ts";
 
 /**
- * Where a key is: in an environment variable, or in a file. A file is read again when it has changed: its first line is the key, and a
- * second line the key before, which is still accepted from the provider.
+ * The place of a key: an environment variable or a file. A file is read again when it has changed. Its first line is the key; a second line is
+ * the previous key, which is still accepted from the provider.
  */
 export const secretSource = z.union(
   [
@@ -22,7 +22,7 @@ export interface Secret {
   accepted(): readonly string[];
 }
 
-/** Opens a key. A variable is read once. Throws when there is no key at the start. */
+/** Opens a key. An environment variable is read once. Throws when there is no key at the start. */
 export function openSecret(source: SecretSource): Secret {
   const secret = "env" in source ? secretOfVariable(source.env) : secretOfFile(watchedFile(source.file));
   secret.current();
@@ -38,7 +38,7 @@ function secretOfFile(file: SecretFile): Secret {
   return secretOf(() => linesOf(file.read()), file.path);
 }
 
-/** A key of several lines, such as PEM, is one key: only a line that stands apart is a second one. */
+/** A PEM block of several lines is one key; a further line or block is the previous key. */
 function linesOf(text: string): string[] {
   const pem = text.match(/-----BEGIN [A-Z ]+-----[\s\S]+?-----END [A-Z ]+-----/g);
   return pem ? [...pem] : text.split(/\r?\n/).filter((line) => line.trim() !== "");

@@ -1,18 +1,18 @@
-// The simulator's control surface: what people and tests may ask of it, and the behaviour that it shows until told otherwise.
+// The simulator's control surface: what people and tests may order, and the behaviour that it shows until it is changed.
 import { z } from "zod";
 import { transactionSchema } from "../../acquirers/remote-protocol.ts";
 
 /**
- * ok: works. error: 500, nothing done. refuse: a final error, and the key is refused for good. slow: works, answers late.
- * timeout, reset, garbage: works, and answers nothing, with a cut connection, with something that is no JSON.
- * timeout_before: does nothing and answers nothing.
+ * ok: works. error: 500, nothing done. refuse: a final error, and the key is refused for good. slow: works, responds late. timeout, reset,
+ * garbage: works, and sends no response, cuts the connection, or sends something that is not JSON. timeout_before: does nothing and sends no
+ * response.
  */
 export const modes = ["ok", "error", "timeout", "timeout_before", "slow", "refuse", "garbage", "reset"] as const;
 export type Mode = (typeof modes)[number];
 
 /**
- * How refunds are decided. now: answered `succeeded`. later: `pending`, and soon `succeeded` by callback. fail: `pending`,
- * and soon `failed` by callback. fail_now: answered `failed`. held: `pending` until somebody concludes it.
+ * How refunds are decided. now: the response is `succeeded`. later: `pending`, and soon `succeeded` by callback. fail: `pending`, and soon
+ * `failed` by callback. fail_now: the response is `failed`. held: `pending` until somebody concludes it.
  */
 export const refundModes = ["now", "later", "held", "fail", "fail_now"] as const;
 export type RefundMode = (typeof refundModes)[number];
@@ -20,7 +20,7 @@ export type RefundMode = (typeof refundModes)[number];
 export const behaviourSchema = z
   .strictObject({
     mode: z.enum(modes).optional(),
-    /** For so many requests; then `ok` again. Without it, until told otherwise. */
+    /** Number of requests with this mode; then `ok` again. Absent: until the mode is changed. */
     for_next: z.int().min(1).max(1_000_000).optional(),
     slow_ms: z.int().min(0).max(600_000).optional(),
     refunds: z.enum(refundModes).optional(),
@@ -31,14 +31,14 @@ export const behaviourSchema = z
   });
 export type BehaviourChange = z.infer<typeof behaviourSchema>;
 
-/** How often each callback is delivered (0 = never), and how late. */
+/** Number of deliveries of each callback (0 = none), and their delay. */
 const reporting = {
   callbacks: z.int().min(0).max(20).default(1),
   delay_ms: z.int().min(0).max(3_600_000).default(0),
 };
 const { transaction_id, amount_minor, currency } = transactionSchema.shape;
 
-/** Money is what was ordered, in a transaction of its own, unless it is said otherwise. */
+/** By default the money is the ordered amount, in a transaction of its own. */
 export const paySchema = z.strictObject({
   status: z.enum(["processing", "paid", "failed"]).default("paid"),
   transaction_id: transaction_id.optional(),
@@ -69,7 +69,7 @@ export class Behaviour {
     this.refunds = refunds ?? this.refunds;
   }
 
-  /** The mode for the request that has just come. */
+  /** Returns the mode for the request that has just arrived, and counts it. */
   take(): Mode {
     const { mode } = this;
     if (--this.left <= 0) {

@@ -1,4 +1,4 @@
-// What the simulated acquirer does when the payer, a person or time itself moves something; HTTP is not known here.
+// The simulated acquirer's actions when the payer, a person or a timer changes something. HTTP is not known here.
 import type { KeyObject } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../ground/clock.ts";
@@ -7,7 +7,7 @@ import { type Operation, isClosed, rowOf } from "./operation.ts";
 import { type Operations, type Reply, failure } from "./operations.ts";
 import { Reporter } from "./reporter.ts";
 
-/** How soon a refund is decided that is to be decided soon. */
+/** Delay after which a refund with `concludesAs` is decided. */
 const SETTLE_MS = 300;
 
 export class Desk {
@@ -26,12 +26,12 @@ export class Desk {
     this.reporter = new Reporter({ key, clock, keep, durable: () => operations.durable(), log });
   }
 
-  /** Ends when `stop` is called. */
+  /** Aborts when `stop` is called. */
   get stopped(): AbortSignal {
     return this.stopping.signal;
   }
 
-  /** Takes up what a former life has left. */
+  /** Resumes the callbacks and the decisions that an earlier process left open. */
   async start(): Promise<void> {
     await this.operations.start();
     for (const operation of this.operations.values()) {
@@ -46,7 +46,7 @@ export class Desk {
     await this.operations.close();
   }
 
-  /** Something becomes of a payment. */
+  /** Moves a payment to a new status, and plans its callbacks. */
   pay(key: string, input: PayOrder): Reply {
     const { status, callbacks, delay_ms, ...given } = paySchema.parse(input);
     const payment = this.operations.get("payment", key);
@@ -62,7 +62,7 @@ export class Desk {
     return { status: 200, body: rowOf(payment) };
   }
 
-  /** A refund is decided. */
+  /** Decides a refund, and plans its callbacks. */
   conclude(key: string, input: ConcludeOrder): Reply {
     const { status, callbacks, delay_ms } = concludeSchema.parse(input);
     const refund = this.operations.get("refund", key);
@@ -72,7 +72,7 @@ export class Desk {
     return { status: 200, body: rowOf(refund) };
   }
 
-  /** Decides a refund that is to be decided on its own. */
+  /** Decides a refund with `concludesAs`, after a short delay. */
   concludeSoon(operation: Operation | undefined): void {
     if (operation?.kind !== "refund" || isClosed(operation) || operation.concludesAs === undefined) return;
     delay(SETTLE_MS, undefined, { signal: this.stopped }).then(
@@ -80,7 +80,7 @@ export class Desk {
         const { concludesAs } = operation;
         if (concludesAs !== undefined) this.conclude(operation.operation_key, { status: concludesAs });
       },
-      () => undefined, // stopped: the next life does it
+      () => undefined, // stopped: the next start decides it
     );
   }
 }

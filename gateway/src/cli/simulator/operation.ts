@@ -1,4 +1,4 @@
-// What the simulated acquirer keeps of an operation key, and how it shows it. No HTTP, no file.
+// Data that the simulated acquirer stores under an operation key, and the formats in which it shows them. No HTTP, no file.
 import type { Instructions } from "../../acquirers/acquirer.ts";
 import { simulatedAcquirers } from "../../acquirers/simulated.ts";
 import type { PaymentOrder, RefundOrder, Transaction } from "../../acquirers/remote-protocol.ts";
@@ -9,9 +9,9 @@ import { assert } from "../../ground/fault.ts";
 export interface Report {
   id: string;
   url: string;
-  /** The exact text, the same each time. */
+  /** The exact text, the same in each delivery. */
   body: string;
-  /** How often it is still to be delivered, and how often that has failed in a row. */
+  /** Number of deliveries still to make, and of failures in a row. */
   remaining: number;
   failures: number;
   due: Micros;
@@ -29,9 +29,9 @@ export interface Payment extends Base {
   order: PaymentOrder;
   instructions: Instructions;
   transaction?: Transaction | undefined;
-  /** Ended before its time: nobody can pay it any more. */
+  /** True when it was ended before its time: nobody can pay it any more. */
   cancelled?: boolean;
-  /** By refunds that have not failed. */
+  /** Sum of the refunds that have not failed. */
   refunded_minor: number;
 }
 
@@ -39,7 +39,7 @@ export interface Refund extends Base {
   kind: "refund";
   status: "pending" | "succeeded" | "failed";
   order: RefundOrder;
-  /** What it becomes on its own, soon. */
+  /** The status that the refund gets by itself, soon. */
   concludesAs?: "succeeded" | "failed" | undefined;
 }
 
@@ -56,7 +56,7 @@ export function isClosed(operation: Operation): operation is ClosedKey {
   return operation.status === "void" || operation.status === "refused";
 }
 
-/** True when nothing is expected to happen to it any more. */
+/** True when nothing is expected to happen to the operation any more. */
 export function isFinished(operation: Operation, now: Micros): boolean {
   if (operation.reports.length > 0) return false;
   if (operation.status !== "waiting") return !["processing", "pending"].includes(operation.status);
@@ -65,7 +65,7 @@ export function isFinished(operation: Operation, now: Micros): boolean {
 
 const house = simulatedAcquirers.find(({ code }) => code === "cendana");
 
-/** The house's own instructions, or undefined for a method or currency that the simulator does not take. */
+/** The instructions of a simulated acquirer of the sandbox; undefined for a method or currency that the simulator does not take. */
 export function instructionsFor(order: PaymentOrder): Instructions | undefined {
   assert(house, "the all-rounder among the simulated acquirers is gone");
   const taken = house.capabilities.some(
@@ -85,7 +85,7 @@ export function instructionsFor(order: PaymentOrder): Instructions | undefined {
   });
 }
 
-/** The protocol's answer about it. */
+/** The protocol's response about an operation. */
 export function answerOf(operation: Payment | Refund): Record<string, unknown> {
   const { operation_key, status } = operation;
   if (operation.kind === "refund") return { operation_key, status };

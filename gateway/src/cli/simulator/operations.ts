@@ -1,4 +1,4 @@
-// The simulated acquirer's book: which keys it knows, what may become of them, and the file that makes it remember.
+// The simulated acquirer's operations: the keys that it knows, what may happen to them, and the file that keeps them.
 import { randomUUID } from "node:crypto";
 import type { PaymentOrder, RefundOrder, Transaction } from "../../acquirers/remote-protocol.ts";
 import { type Clock, wireTime } from "../../ground/clock.ts";
@@ -23,7 +23,7 @@ export interface Reply {
 
 type Kind = Operation["kind"];
 
-/** How something that happened is told: so many times, so late. */
+/** Number of callbacks about a change, and their delay. */
 export interface Telling {
   callbacks: number;
   delay_ms: number;
@@ -38,16 +38,16 @@ export class Operations {
   private readonly clock: Clock;
   private readonly maximum: number;
   private readonly file: StateFile | undefined;
-  /** No use in looking for finished operations before there are so many. */
+  /** Number of operations from which on it is worth looking for finished ones. */
   private look: number;
 
-  /** Reads the file when there is one. Keeps `maximum` operations, and up to twice as many when they are not finished. */
+  /** Reads the file if there is one. Keeps `maximum` operations, and up to twice as many if they are not finished. */
   constructor(clock: Clock, maximum: number, path: string | undefined) {
     this.clock = clock;
     this.maximum = maximum;
     this.look = maximum;
     if (path === undefined) return;
-    // Each line holds the operations that one change has touched, as they are after it.
+    // Each line has the operations that one change has touched, in their state after the change.
     for (const line of StateFile.read(path)) for (const operation of line as Operation[]) this.put(operation);
     this.forget();
     this.file = new StateFile(path, () => [...this.all.values()].map((operation) => [operation]));
@@ -57,7 +57,7 @@ export class Operations {
     await this.file?.start();
   }
 
-  /** Ends when everything so far would survive a kill. */
+  /** Resolves when every change so far would survive a kill. */
   async durable(): Promise<void> {
     await this.file?.flushed();
   }
@@ -66,7 +66,7 @@ export class Operations {
     await this.file?.close();
   }
 
-  /** All of them, the oldest first. */
+  /** All operations, oldest first. */
   values(): Iterable<Operation> {
     return this.all.values();
   }
@@ -109,7 +109,7 @@ export class Operations {
     return this.create({ kind: "refund", ...this.base(order.operation_key), status, order, concludesAs }, payment);
   }
 
-  /** A definite no, which holds for this key for ever; what is under way under it already is answered instead. */
+  /** Refuses a key for ever. If there is an operation under the key already, the response is about it instead. */
   refuse(kind: Kind, key: string, code: string, message: string): Reply {
     const known = this.get(kind, key);
     if (known) return isClosed(known) ? refusalOf(known) : { status: 200, body: answerOf(known) };
@@ -122,7 +122,7 @@ export class Operations {
     return { status: 200, body: answerOf(known) };
   }
 
-  /** Closes a key that was never used, so that a request still on its way is refused. */
+  /** Closes a key that was never used, so that an order still on its way is refused. */
   void(kind: Kind, key: string): Reply {
     const known = this.get(kind, key);
     if (known && !isClosed(known)) return failure(409, "known_operation", "Something has been done under this key.");
@@ -133,7 +133,7 @@ export class Operations {
     return created.status === 503 ? created : reply;
   }
 
-  /** Ends a payment that waits. */
+  /** Ends a waiting payment. */
   cancel(key: string): Reply {
     const known = this.get("payment", key);
     if (known?.kind !== "payment" || isClosed(known))
@@ -147,14 +147,14 @@ export class Operations {
     return { status: 200, body: answerOf(known) };
   }
 
-  /** Something became of a payment. Anything may follow anything: that is what it is for. */
+  /** Sets the status of a payment. Any status may follow any other, so that every mistake of an acquirer can be tried. */
   moved(payment: Payment, status: Payment["status"], transaction: Transaction, telling: Telling): Report[] {
     payment.status = status;
     payment.transaction = status === "paid" ? transaction : undefined;
     return this.report(payment, payment.order.callback_url, telling);
   }
 
-  /** A refund was decided. */
+  /** Decides a refund, and corrects the refunded sum of its payment. */
   concluded(refund: Refund, status: "succeeded" | "failed", telling: Telling): Report[] {
     const payment = this.get("payment", refund.order.payment_operation_key);
     const touched: Operation[] = [];
@@ -168,7 +168,7 @@ export class Operations {
     return this.report(refund, refund.order.callback_url, telling, touched);
   }
 
-  /** Keeps what has changed in these operations. */
+  /** Appends the changed operations to the file. */
   write(...operations: Operation[]): void {
     this.file?.append(operations);
   }
@@ -177,7 +177,7 @@ export class Operations {
     return { operation_key, created_at: wireTime(this.clock.now()), reports: [] };
   }
 
-  /** The answer to an order whose key is known. */
+  /** The response to an order whose key is known; undefined for a new key. */
   private repeated(kind: Kind, order: PaymentOrder | RefundOrder): Reply | undefined {
     const known = this.get(kind, order.operation_key);
     if (!known) return undefined;
@@ -201,7 +201,7 @@ export class Operations {
     this.all.set(`${operation.kind} ${operation.operation_key}`, operation);
   }
 
-  /** Drops the oldest finished operations beyond what is kept, some more than needed so that it is seldom done. */
+  /** Removes the oldest finished operations beyond the maximum, and some more, so that this happens seldom. */
   private forget(): void {
     const now = this.clock.now();
     let excess = this.all.size - Math.floor(this.maximum * 0.9);

@@ -1,4 +1,4 @@
-// Delivers the simulated acquirer's callbacks: signed, again and again with growing delays, and not for ever.
+// Delivers the simulated acquirer's callbacks: signed, repeated with growing delays, and given up in the end.
 import type { KeyObject } from "node:crypto";
 import type { Agent } from "undici";
 import { exchange, newAgent } from "../../acquirers/remote-http.ts";
@@ -8,15 +8,15 @@ import type { Operation, Report } from "./operation.ts";
 
 const DEADLINE_MS = 5_000;
 const CONNECTIONS = 16;
-/** How long after each failure; after the last one it is given up. */
+/** Delay after each failure; after the last one the callback is given up. */
 const DELAYS_MS = [500, 2_000, 10_000, 30_000, 120_000, 600_000];
 
 export interface ReporterParts {
   key: KeyObject;
   clock: Clock;
-  /** Keeps what became of an operation's reports. */
+  /** Stores the state of an operation's callbacks. */
   keep: (operation: Operation) => void;
-  /** Ends when what is told would survive a kill: nothing is told before. */
+  /** Resolves when the reported change would survive a kill: nothing is delivered before. */
   durable: () => Promise<void>;
   log: (line: string) => void;
 }
@@ -31,7 +31,7 @@ export class Reporter {
     this.parts = parts;
   }
 
-  /** Delivers when it is due, and as often as it is to be. */
+  /** Delivers the callback when it is due, `remaining` times. */
   plan(operation: Operation, report: Report): void {
     if (this.stopping.signal.aborted) return;
     const wait = Math.max(0, Math.ceil((report.due - this.parts.clock.now()) / 1000));
@@ -68,7 +68,7 @@ export class Reporter {
     if (report.remaining > 0) this.plan(operation, report);
   }
 
-  /** The status of the answer, or what went wrong. Never throws. */
+  /** Returns the HTTP status of the response, or the reason of the failure. Never throws. */
   private async send({ url, body }: Report): Promise<string> {
     const { key, clock, durable } = this.parts;
     try {

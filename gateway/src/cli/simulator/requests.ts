@@ -1,4 +1,4 @@
-// Which request asks what of the simulated acquirer: the protocol's, which are signed, and the control surface's, which are not.
+// Routes of the simulated acquirer: those of the protocol, which are signed, and those of the control surface, which are not.
 import type { IncomingMessage } from "node:http";
 import type { z } from "zod";
 import { checkSignature, paymentOrderSchema, refundOrderSchema } from "../../acquirers/remote-protocol.ts";
@@ -37,7 +37,7 @@ const controls: Route<Reply>[] = [
   ],
 ];
 
-/** A request of the protocol: how to do it, and how to refuse it for good. */
+/** A request of the protocol: how to carry it out, and how to refuse it for good. */
 export interface Call {
   work(): Reply;
   refuse(): Reply;
@@ -94,16 +94,16 @@ const calls: Route<Call>[] = [
   ]),
 ];
 
-/** The answer of the control surface, or undefined when the request is not for it. Throws a `Fault` for a bad one. */
+/** The response of the control surface; undefined when the request is not for it. Throws a `Fault` for a bad request. */
 export function control(desk: Desk, request: IncomingMessage, body: Buffer): Reply | undefined {
   const found = find(controls, request);
   if (!found) return undefined;
-  // A page in somebody's browser must not reach it through the browser's way to this machine.
+  // A web page must not reach the control surface through a browser on this machine; browsers send Origin.
   if (request.headers.origin !== undefined) return failure(403, "forbidden", "Not for browsers.");
   return found.handle(desk, found.key, body);
 }
 
-/** What a request of the protocol asks for. Throws a `Fault` when it is unknown, not signed, or not well formed. */
+/** Reads a request of the protocol. Throws a `Fault` when it is unknown, not signed, or malformed. */
 export function protocolCall(desk: Desk, request: IncomingMessage, body: Buffer): Call {
   const found = find(calls, request);
   if (!found) throw new Fault("ROUTE_NOT_FOUND", { message: "No such path or method." });

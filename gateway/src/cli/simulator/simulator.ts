@@ -1,4 +1,4 @@
-// An acquirer to try things with: a server that speaks our protocol, keeps what it was told, and misbehaves when asked to.
+// An acquirer to try failures with: a server that speaks Gerbang's protocol, stores its operations, and misbehaves on demand.
 import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -14,13 +14,13 @@ import { Operations, type Reply, failure } from "./operations.ts";
 import { control, protocolCall } from "./requests.ts";
 
 export interface SimulatorOptions {
-  /** 0 takes any that is free. */
+  /** 0 takes any free port. */
   port: number;
   host: string;
   secret: string;
-  /** Where it keeps its operations; without it they are gone when it stops. */
+  /** File for the operations; without it they are lost when the simulator stops. */
   stateFile?: string;
-  /** How many operations it keeps; beyond them it forgets the oldest that are finished. */
+  /** Number of operations that are kept; beyond it the oldest finished ones are forgotten. */
   maximum?: number;
   clock?: Clock;
   log?: (line: string) => void;
@@ -29,16 +29,16 @@ export interface SimulatorOptions {
 export interface Simulator {
   url: string;
   behave(change: BehaviourChange): void;
-  /** The payer pays, or does not. Throws when there is no such payment. */
+  /** The payer pays, or fails to. Throws when there is no such payment. */
   pay(operationKey: string, order?: PayOrder): Promise<void>;
-  /** A refund is decided. Throws when there is no such refund. */
+  /** Decides a refund. Throws when there is no such refund. */
   conclude(operationKey: string, order?: ConcludeOrder): Promise<void>;
-  /** The newest operations, the newest first, as `GET /operations` shows them. */
+  /** The newest operations, newest first, in the format of `GET /operations`. */
   operations(count?: number): Record<string, unknown>[];
   stop(): Promise<void>;
 }
 
-/** Starts it; it answers when this has ended. */
+/** Starts the simulator, and resolves when it answers requests. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { port, host, secret, stateFile, maximum = 100_000, clock = systemClock, log = () => undefined } = options;
   const ready = Promise.withResolvers<Desk>();
@@ -49,7 +49,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   });
   server.listen(port, host);
   await once(server, "listening");
-  // Only one process gets the address, so only one gets to the file.
+  // Only one process can listen at the address, so only one gets to the file.
   const close = (): void => {
     server.closeAllConnections();
     server.close();
@@ -115,14 +115,14 @@ async function serve(
     if (mode === "reset") request.socket.resetAndDestroy();
     if (mode === "garbage") response.writeHead(200, { "content-type": "text/html" }).end("<html>It works!</html>");
   } catch (error) {
-    if (!request.complete) return; // hung up in the middle of its body
+    if (!request.complete) return; // the client hung up in the middle of the body
     if (error instanceof Fault) return answer(failure(error.status, error.code.toLowerCase(), error.message, true));
     log((error as Error).message);
     answer(failure(500, "internal", "Something went wrong."));
   }
 }
 
-/** The body, or undefined when it is too long; the rest of it flows by. */
+/** The body; undefined when it is too long. The rest of a long body is read and discarded. */
 async function read(request: IncomingMessage): Promise<Buffer | undefined> {
   const parts: Buffer[] = [];
   let size = 0;

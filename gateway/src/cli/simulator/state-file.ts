@@ -1,4 +1,4 @@
-// A file of JSON lines that only grows: what was appended and flushed is there after a kill. It knows nothing of its lines.
+// A file of JSON lines to which lines are only appended: a line that was flushed survives a kill. The lines' meaning is not known here.
 import {
   closeSync,
   existsSync,
@@ -12,7 +12,7 @@ import {
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Below so many lines nobody cares how many of them are out of date. */
+/** A file with fewer lines than this is not rewritten, however many of them are outdated. */
 const LINES_MIN = 10_000;
 
 export class StateFile {
@@ -25,17 +25,17 @@ export class StateFile {
   private tail: Promise<void> = Promise.resolve();
   private planned = false;
 
-  /** `snapshot` gives values that say the same as all lines so far; with it the file is written anew when it has grown. */
+  /** `snapshot` returns values that are equivalent to all lines so far: the file is rewritten from them when it has grown. */
   constructor(path: string, snapshot: () => unknown[]) {
     this.path = path;
     this.snapshot = snapshot;
   }
 
-  /** The values of the file, in order. A last line that a kill has torn was never flushed, and is left out. */
+  /** The values of the file, in order. A last line that a kill cut off was never flushed, and is left out. */
   static read(path: string): unknown[] {
     if (!existsSync(path)) return [];
     const lines = readFileSync(path, "utf8").split("\n");
-    lines.pop(); // after the last newline there is nothing, or what a kill has torn
+    lines.pop(); // after the last newline: nothing, or a line that a kill cut off
     return lines.map((line, index) => {
       try {
         return JSON.parse(line) as unknown;
@@ -45,21 +45,21 @@ export class StateFile {
     });
   }
 
-  /** Writes the file anew and opens it. */
+  /** Rewrites the file and opens it. */
   async start(): Promise<void> {
     await this.rewrite();
   }
 
-  /** Takes note of a value. It is on the disk once `flushed` has ended. */
+  /** Appends a value. It is on the disk once `flushed` has resolved. */
   append(value: unknown): void {
     this.waiting.push(`${JSON.stringify(value)}\n`);
     if (this.planned) return;
     this.planned = true;
     this.tail = this.tail.then(() => this.write());
-    this.tail.catch(() => undefined); // whoever waits for `flushed` hears of it
+    this.tail.catch(() => undefined); // callers of `flushed` get the error
   }
 
-  /** Ends when everything appended so far is on the disk; fails for good when the disk has failed once. */
+  /** Resolves when everything appended so far is on the disk; rejects for good once the disk has failed. */
   flushed(): Promise<void> {
     return this.tail;
   }
@@ -72,7 +72,7 @@ export class StateFile {
     }
   }
 
-  /** All that waits in one write and one flush. */
+  /** Writes all pending lines in one write and one flush. */
   private async write(): Promise<void> {
     this.planned = false;
     const batch = this.waiting;
@@ -83,7 +83,7 @@ export class StateFile {
     if (this.lines > this.rewriteAt) await this.rewrite();
   }
 
-  /** A whole new file takes the place of the old one, or nothing changes. */
+  /** Replaces the file by a whole new one, or changes nothing. */
   private async rewrite(): Promise<void> {
     const values = this.snapshot();
     const file = openSync(`${this.path}.new`, "w", 0o600);

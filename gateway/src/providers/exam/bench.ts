@@ -1,4 +1,4 @@
-// What the cases of the exam work with: payments with keys of their own, calls with their outcomes, and a listener that hears the provider.
+// Tools for the cases of the exam: payments with keys of their own, calls and their outcomes, and a listener for notifications.
 import { once } from "node:events";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -24,20 +24,20 @@ import type { ExamControl } from "./control.ts";
 
 export type CallableAcquirer = Acquirer & { calls: AcquirerCalls };
 
-/** Who is examined. */
+/** The acquirer under examination. */
 export interface Subject {
   acquirer: CallableAcquirer;
-  /** Absent where it is the provider's own sandbox: then only what does no harm there is asked. */
+  /** Absent at the provider's own sandbox: then only the cases that do no harm there run. */
   control?: ExamControl;
   close(): Promise<void>;
 }
 
-/** What is not as it has to be. */
+/** The acquirer did not do what the case demands. */
 export class Failed extends Error {
   override name = "Failed";
 }
 
-/** The case says nothing of this subject, for this reason. */
+/** The case cannot judge this acquirer, for the reason in the message. */
 export class NotApplicable extends Error {
   override name = "NotApplicable";
 }
@@ -46,10 +46,10 @@ export function check(holds: boolean, what: string): asserts holds {
   if (!holds) throw new Failed(what);
 }
 
-/** How a call ended: with an answer, as a definite no, or unknown. */
+/** Outcome of a call: an answer, a definite refusal, or unknown. */
 export type Ended<T> = { kind: "answered"; answer: T } | { kind: "refused" | "unknown"; why: string };
 
-/** A message of the provider as it came, and what it was read as. */
+/** A message of the provider as it arrived, and the reports that were read from it. */
 interface HeardMessage {
   target: string;
   rest: string;
@@ -60,12 +60,12 @@ interface HeardMessage {
 
 const BODY_MAX_BYTES = 65_536;
 const HEARD_MAX = 10_000;
-/** After so long a notification will not come any more. */
+/** A notification arrives within this time, or not at all. */
 const NOTIFIED_WITHIN_MS = 2_000;
 export interface ExamCase {
-  /** A sentence that has to be true. */
+  /** A sentence that must be true of the acquirer. */
   name: string;
-  /** True where it does no harm at a provider's own sandbox either. */
+  /** True when the case does no harm at a provider's own sandbox. */
   gentle?: boolean;
   run(bench: Bench): Promise<void>;
 }
@@ -78,7 +78,7 @@ export class Bench {
   private readonly refundIds = new Map<string, ProviderIds>();
   private prefix = "";
 
-  /** Listens for the provider, and opens who is examined with the address that it listens at. */
+  /** Starts the listener, then opens the acquirer with the listener's address. */
   async start(open: (callbackUrl: string) => Promise<Subject>): Promise<void> {
     this.prefix = "/acquirers/examined/callbacks";
     const server = createServer((incoming, response) => {
@@ -118,7 +118,7 @@ export class Bench {
     return this.subject.acquirer;
   }
 
-  /** Throws `NotApplicable` where nothing can be made to happen. */
+  /** Throws `NotApplicable` at a provider's own sandbox, which the exam cannot control. */
   get control(): ExamControl {
     const control = this.subject?.control;
     if (!control) throw new NotApplicable("only with a fake can this be made to happen");
@@ -129,12 +129,12 @@ export class Bench {
     return this.subject?.control !== undefined;
   }
 
-  /** A payment that the provider takes, under a key of its own. */
+  /** A payment that the acquirer takes, under a key of its own. Throws `NotApplicable` when the acquirer does not take the method. */
   payment(changes: Partial<OpenRequest> = {}): OpenRequest {
     const wanted = changes.method;
     const capability = this.acquirer.capabilities.find(({ method }) => wanted === undefined || method === wanted);
     if (!capability) throw new NotApplicable("it does not take this method");
-    // As the service's own, with the moment in it: some connectors repeat a request only on its day.
+    // The reference contains its creation time, as the service's own do: some connectors repeat a request only on that day.
     const reference = newId("payment", systemClock.now());
     const step = capability.stepMinor ?? 1n;
     const usual = capability.minimumMinor > 1_500_000n ? capability.minimumMinor : 1_500_000n;
@@ -158,7 +158,7 @@ export class Bench {
     };
   }
 
-  /** A refund of a part of a payment, or of as much as is said. */
+  /** A refund of `amountMinor`, by default of a third of the payment. */
   refundOf(payment: OpenRequest, amountMinor?: bigint): RefundRequest {
     const step =
       this.acquirer.capabilities.find(
@@ -187,7 +187,7 @@ export class Bench {
     return ended;
   }
 
-  /** Opens a payment that has to be taken. */
+  /** Opens a payment that the provider must accept. */
   async take(request: OpenRequest): Promise<Opened> {
     const ended = await this.open(request);
     check(ended.kind === "answered", `a payment by ${request.method} was not taken: ${whyOf(ended)}`);
@@ -206,7 +206,7 @@ export class Bench {
     return ended;
   }
 
-  /** Ends a payment. Throws `NotApplicable` where the provider ends none. */
+  /** Ends a payment. Throws `NotApplicable` when the acquirer can end none. */
   async cancel(request: OpenRequest): Promise<Ended<void>> {
     if (!this.acquirer.calls.cancel) throw new NotApplicable("it ends no payment before its time");
     const providerIds = this.idsOf(request.operationKey);
@@ -227,7 +227,7 @@ export class Bench {
     return ended;
   }
 
-  /** Opens a payment, which the payer then pays. */
+  /** Opens a payment and makes the payer pay it. */
   async paid(changes: Partial<OpenRequest> = {}): Promise<OpenRequest> {
     const request = this.payment(changes);
     await this.take(request);
@@ -235,7 +235,7 @@ export class Bench {
     return request;
   }
 
-  /** A payment that was paid by a method whose money the provider can give back. Throws `NotApplicable` where it has none. */
+  /** A paid payment by a method whose money the provider can give back. Throws `NotApplicable` when there is no such method. */
   async refundable(): Promise<OpenRequest> {
     for (const { method } of this.acquirer.capabilities) {
       const request = await this.paid({ method });
@@ -246,12 +246,12 @@ export class Bench {
     throw new NotApplicable("it gives no money back by any method");
   }
 
-  /** What the provider has reported about a key so far, in the order in which it came. */
+  /** The provider's reports about a key so far, in order of arrival. */
   reportsOf(key: string): Report[] {
     return this.heard.flatMap(({ reports }) => reports).filter((report) => this.isAbout(report, key));
   }
 
-  /** The messages about a key; waits for the first one. */
+  /** The messages about a key. Waits for the first one. */
   async messagesOf(key: string): Promise<HeardMessage[]> {
     const about = (): HeardMessage[] =>
       this.heard.filter(({ reports }) => reports.some((report) => this.isAbout(report, key)));
@@ -261,14 +261,14 @@ export class Bench {
     return found;
   }
 
-  /** Whether what was reported of a dispute counts: the provider says the same when it is asked, or its report proves itself. */
+  /** Whether a reported dispute counts: the provider confirms it, or its report proves itself. */
   async counts({ operationKey }: OpenRequest, dispute: ReportedDispute): Promise<boolean> {
     const request = { operationKey, providerIds: this.idsOf(operationKey), dispute };
     const ended = await this.call(async (calls, signal) => (await calls.confirmDispute?.(request, signal)) ?? true);
     return ended.kind === "answered" && ended.answer;
   }
 
-  /** The code of the refusal of a message, or undefined when it is taken. */
+  /** The error code with which a message is rejected; undefined when it is accepted. */
   refusalOf({ target, rest, headers, body }: Omit<HeardMessage, "reports">): string | undefined {
     try {
       this.acquirer.calls.receive({ method: "POST", target, rest, headers, body }, systemClock.now());
@@ -341,7 +341,7 @@ export class Bench {
   }
 }
 
-/** An operation key of a payment or a refund, under a merchant of its own. */
+/** An operation key of a payment or a refund, with a new merchant id. */
 function keyOf(id: string): string {
   return `${id.replace("_", "")}.${newId("merchant", systemClock.now()).slice("mer_".length)}.s1`;
 }
@@ -350,7 +350,7 @@ export function whyOf(ended: Ended<unknown>): string {
   return ended.kind === "answered" ? "it was answered" : `${ended.kind}: ${ended.why}`;
 }
 
-/** Waits until something holds, so long at the most. */
+/** Waits until `holds` returns true, at most `withinMs`. */
 export async function until(holds: () => boolean, withinMs = NOTIFIED_WITHIN_MS): Promise<void> {
   const end = stopwatchMs() + withinMs;
   while (!holds() && stopwatchMs() < end) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,9 +1,9 @@
-// The exam's cases about payments that are ended before their time: ended there, once, and never what was paid.
+// The exam's cases about ending payments before their time: a payment ends once, and a paid payment never ends.
 import type { OpenRequest } from "../../acquirers/acquirer.ts";
 import { type Bench, type ExamCase, NotApplicable, check, whyOf } from "./bench.ts";
 import { receiptOf } from "./cases.paying.ts";
 
-/** After it nobody can pay: asking says so, and the provider takes no money. */
+/** Checks that nobody can pay any more: an inquiry finds the payment failed or absent, and the provider takes no money. */
 async function isEnded(bench: Bench, request: OpenRequest): Promise<void> {
   const asked = await bench.ask({ ...request, isOver: true });
   check(asked.kind === "answered", `it cannot be asked about any more: ${whyOf(asked)}`);
@@ -16,7 +16,7 @@ async function isEnded(bench: Bench, request: OpenRequest): Promise<void> {
   check(!isPaid, "its payer could pay");
 }
 
-/** Payments by each method that the provider ends, open. Throws `NotApplicable` where it ends none. */
+/** Opens a payment by each method that the provider can end. Throws `NotApplicable` when there is no such method. */
 async function endable(bench: Bench): Promise<OpenRequest[]> {
   const found: OpenRequest[] = [];
   for (const { method, currencies } of bench.acquirer.capabilities) {

@@ -1,16 +1,16 @@
-// The exam's cases about disputes: told from beginning to end, and believed only where the provider stands by them.
+// The exam's cases about disputes: reported from beginning to end, and believed only when the provider stands by the report.
 import { isDeepStrictEqual } from "node:util";
 import type { OpenRequest, ReportedDispute } from "../../acquirers/acquirer.ts";
 import { type Bench, type ExamCase, NotApplicable, check, until } from "./bench.ts";
 import { receiptOf } from "./cases.paying.ts";
 
-/** A payment that the payer contests. Throws `NotApplicable` where the provider knows no disputes. */
+/** A paid payment that the payer disputes. Throws `NotApplicable` when the provider knows no disputes. */
 async function contested(bench: Bench): Promise<OpenRequest> {
   const { control } = bench;
   if (!control.dispute) throw new NotApplicable("the provider knows no disputes");
   const method = control.disputes?.method;
   const request = await bench.paid(method === undefined ? {} : { method });
-  // What was paid is known by the provider's names from then on.
+  // This inquiry returns the provider's own ids of the payment, by which a dispute may name it.
   await receiptOf(bench, request);
   await control.dispute(request.operationKey, "open");
   return request;
@@ -20,7 +20,7 @@ function disputesOf(bench: Bench, { operationKey }: OpenRequest): ReportedDisput
   return bench.reportsOf(operationKey).flatMap((report) => (report.kind === "dispute" ? [report.dispute] : []));
 }
 
-/** The dispute as it was told last with this status. */
+/** The last reported dispute with this status. The case fails when none is reported, or when the report does not count. */
 async function told(bench: Bench, request: OpenRequest, status: ReportedDispute["status"]): Promise<ReportedDispute> {
   const found = (): ReportedDispute | undefined => disputesOf(bench, request).findLast((one) => one.status === status);
   await until(() => found() !== undefined);
@@ -30,7 +30,7 @@ async function told(bench: Bench, request: OpenRequest, status: ReportedDispute[
   return dispute;
 }
 
-/** Where the values of a JSON text begin: a character each that may be another one. */
+/** Positions of the first characters of values in a JSON text: the case changes each of them. */
 function placesIn(text: string): number[] {
   return [...text.matchAll(/[:[,]\s*"?([A-Za-z0-9])/g)].map(({ 0: found, index }) => index + found.length - 1);
 }

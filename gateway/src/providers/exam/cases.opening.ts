@@ -1,4 +1,4 @@
-// The exam's cases about opening a payment: once, a definite no, or unknown until it is asked about.
+// The exam's cases about opening a payment: it is opened once, definitely refused, or unknown until an inquiry.
 import type { OpenRequest } from "../../acquirers/acquirer.ts";
 import { type Bench, type ExamCase, Failed, NotApplicable, check, whyOf } from "./bench.ts";
 import type { FaultName } from "./control.ts";
@@ -11,7 +11,7 @@ const types = {
   bank_transfer: ["bank_account"],
 } as const;
 
-/** After an unknown outcome, asking finds the payment that was made: the same one, once. */
+/** Checks that after an unknown outcome an inquiry finds the payment, opened exactly once. */
 async function isFound(bench: Bench, request: OpenRequest): Promise<void> {
   const asked = await bench.ask(request);
   check(asked.kind === "answered" && asked.answer.known, `asking did not find it: ${whyOf(asked)}`);
@@ -21,7 +21,7 @@ async function isFound(bench: Bench, request: OpenRequest): Promise<void> {
   check(times === 1, `it was opened ${times} times`);
 }
 
-/** A request that meets this fault. */
+/** Opens a payment while the provider has this fault. */
 async function meeting(bench: Bench, fault: FaultName): Promise<{ request: OpenRequest; kind: string; why: string }> {
   const request = bench.payment();
   bench.control.fault(fault);
@@ -29,7 +29,7 @@ async function meeting(bench: Bench, fault: FaultName): Promise<{ request: OpenR
   return { request, kind: ended.kind, why: whyOf(ended) };
 }
 
-/** A lost answer: unknown, and found. */
+/** The response is lost: the outcome is unknown, and an inquiry finds the payment. */
 const lost = (fault: FaultName, name: string): ExamCase => ({
   name,
   async run(bench) {
@@ -39,7 +39,7 @@ const lost = (fault: FaultName, name: string): ExamCase => ({
   },
 });
 
-/** An answer that says something else than was asked: it is not believed. */
+/** The response contradicts the request and must not be believed. */
 const misread = (fault: FaultName, name: string): ExamCase => ({
   name,
   async run(bench) {
@@ -148,7 +148,7 @@ export const openingCases: readonly ExamCase[] = [
       const found = asked.kind === "answered" && asked.answer.known;
       check(times === (found ? 1 : 0), `it is ${found ? "" : "not "}known, and was opened ${times} times`);
       if (asked.kind !== "answered" || asked.answer.known) return;
-      // It promised that this will never be there.
+      // The inquiry promised that this payment will never exist.
       check((await bench.open(request)).kind !== "answered", "it was told to be absent for ever, and then taken");
     },
   },

@@ -1,8 +1,8 @@
-// The exam's cases about money that comes: exactly, once, and believed only from the provider itself.
+// The exam's cases about received money: exact, counted once, and believed only from the provider itself.
 import type { OpenRequest, Receipt } from "../../acquirers/acquirer.ts";
 import { type Bench, type ExamCase, NotApplicable, check, whyOf } from "./bench.ts";
 
-/** What asking says of the money. */
+/** The receipt that an inquiry returns. The case fails when the payment is not paid. */
 export async function receiptOf(bench: Bench, request: OpenRequest): Promise<Receipt> {
   const asked = await bench.ask(request);
   check(asked.kind === "answered" && asked.answer.known, `asking did not find it: ${whyOf(asked)}`);
@@ -11,7 +11,7 @@ export async function receiptOf(bench: Bench, request: OpenRequest): Promise<Rec
   return standing.receipt;
 }
 
-/** How asking says that it stands; undefined when no answer can be had. */
+/** The payment's status by an inquiry; undefined when the inquiry finds none. */
 async function statusOf(bench: Bench, request: OpenRequest): Promise<string | undefined> {
   const asked = await bench.ask(request);
   return asked.kind === "answered" && asked.answer.known ? asked.answer.standing.status : undefined;
@@ -20,7 +20,7 @@ async function statusOf(bench: Bench, request: OpenRequest): Promise<string | un
 const same = (one: Receipt, other: Receipt): boolean =>
   one.transactionId === other.transactionId && one.amountMinor === other.amountMinor && one.currency === other.currency;
 
-/** The receipts that notifications brought; those that only say "look" bring none. */
+/** Receipts in notifications; notifications that only say `look` contain none. */
 function receiptsOf(bench: Bench, key: string): Receipt[] {
   return bench
     .reportsOf(key)
@@ -112,7 +112,7 @@ export const payingCases: readonly ExamCase[] = [
       const [message] = await bench.messagesOf(request.operationKey);
       check(message !== undefined, "nothing was notified");
       const text = message.body.toString("utf8");
-      // Somebody who has seen one makes another: with another amount, another status, or about another payment.
+      // A forger who has seen a notification changes it: another amount, another status, or another payment.
       const digit = /[1-9](?=0{3})/.exec(text)?.index ?? text.search(/\d/);
       const key = text.indexOf(request.operationKey.slice(3, 20));
       let tried = 0;
@@ -122,7 +122,7 @@ export const payingCases: readonly ExamCase[] = [
         const refusal = bench.refusalOf({ ...message, body });
         tried++;
         if (refusal !== undefined) continue;
-        // A provider that signs no bodies proves only who speaks: then nothing that the body says may be believed.
+        // A provider that signs no bodies proves only who the sender is: nothing in the body may be believed.
         const heard = bench.acquirer.calls.receive({ method: "POST", ...message, body }, Number.MAX_SAFE_INTEGER);
         const looks = heard.kind === "reports" && heard.reports.every(({ kind }) => kind === "look");
         check(looks, "a changed notification was believed");

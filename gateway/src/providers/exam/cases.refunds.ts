@@ -1,9 +1,9 @@
-// The exam's cases about refunds: once, a definite no, or unknown until it is asked about.
+// The exam's cases about refunds: a refund is made once, definitely refused, or unknown until an inquiry.
 import type { KnownRefund, RefundRequest } from "../../acquirers/acquirer.ts";
 import { type Bench, type ExamCase, NotApplicable, check, whyOf } from "./bench.ts";
 import type { FaultName } from "./control.ts";
 
-/** How asking says that a refund stands. */
+/** The refund's status by an inquiry; `absent` when the provider has no such refund. */
 async function statusOf(bench: Bench, request: RefundRequest): Promise<string> {
   const asked = await bench.askRefund(request);
   check(asked.kind === "answered", `asking was ${whyOf(asked)}`);

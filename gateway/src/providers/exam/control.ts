@@ -1,7 +1,7 @@
-// What the exam makes happen at a provider that is a fake: payers who pay, refunds that are decided, and whatever may go wrong on the way.
+// Controls of a fake provider: its payers pay or give up, its refunds and disputes are decided, and its requests meet faults.
 import type { PaymentMethod } from "../../merchants/settings.ts";
 
-/** What may go wrong with the next request. */
+/** Faults that the next requests can meet. */
 export const faultNames = [
   "silent after effect",
   "500 after effect",
@@ -20,41 +20,41 @@ export const faultNames = [
 ] as const;
 export type FaultName = (typeof faultNames)[number];
 
-/** `key` is always our operation key. */
+/** Every `key` is an operation key of Gerbang. */
 export interface ExamControl {
-  /** The payer pays. By default exactly what is asked, once, and it is notified in the usual order. */
+  /** The payer pays: by default exactly the amount of the payment, once, and with notifications in the usual order. */
   pay(
     key: string,
     change?: {
       amountMinor?: number;
       currency?: string;
-      /** How often the same notification is sent. */
+      /** Number of times that the same notification is sent. */
       times?: number;
       notify?: boolean;
       order?: "normal" | "reversed";
     },
   ): Promise<void>;
-  /** The payment fails there: the payer gave up, the bank refused. */
+  /** The payment fails at the provider: the payer gave up, or the bank refused. */
   fail(key: string): Promise<void>;
-  /** Its time is over there. */
+  /** The payment expires at the provider. */
   expire(key: string): Promise<void>;
   decideRefund(key: string, status: "succeeded" | "failed"): Promise<void>;
-  /** False where the provider never says that a refund has failed which it had taken on: nobody can know it but a person who asks there. */
+  /** False when the provider never reports that a refund failed after accepting it: only a person who asks there learns of it. */
   readonly tellsLateFailures?: boolean;
-  /** A payer contests it, or the contest ends. Absent where the provider knows no disputes. */
+  /** The payer disputes the payment, or the dispute ends. Absent when the provider knows no disputes. */
   dispute?(paymentKey: string, status: "open" | "won" | "lost"): Promise<void>;
-  /** How the provider speaks of disputes. Absent: of payments by its first method, to their end, and each word is proven. */
+  /** How the provider reports disputes. Absent: for payments by its first method, until their end, and each report is proven. */
   readonly disputes?: {
-    /** What alone is contested there. */
+    /** The only method whose payments can be disputed there. */
     method?: PaymentMethod;
-    /** False where how a dispute ends is told nowhere in its API. */
+    /** False when the provider's API does not tell how a dispute ends. */
     tellsEnd?: boolean;
-    /** False where nothing proves what it says of a dispute: it signs none, and none can be asked about. */
+    /** False when nothing proves a report of a dispute: it is not signed, and no inquiry confirms it. */
     isProven?: boolean;
   };
-  /** The next requests of ours meet this. */
+  /** The next requests to the provider meet this fault. */
   fault(name: FaultName, times?: number): void;
-  /** How often a payment or a refund under this key has an effect there: 0 or 1 where all is well. */
+  /** Number of times that a payment or a refund under this key took effect at the provider: 0 or 1 when all is well. */
   opened(key: string): number;
   refunded(key: string): number;
 }

@@ -1,4 +1,4 @@
-// The provider exam: the cases that decide whether a connector may be trusted with money, and the scorecard that they make.
+// The provider exam: the cases that decide whether a connector may be trusted with money, and the scorecard of their results.
 import { Bench, type ExamCase, Failed, NotApplicable, type Subject } from "./bench.ts";
 import { cancellingCases } from "./cases.cancelling.ts";
 import { disputeCases } from "./cases.disputes.ts";
@@ -9,7 +9,7 @@ import { refundCases } from "./cases.refunds.ts";
 export interface Mark {
   name: string;
   mark: "passed" | "failed" | "not applicable";
-  /** Why it is not passed. */
+  /** Reason why the case was not passed. */
   why?: string;
 }
 
@@ -21,12 +21,12 @@ export const examCases: readonly ExamCase[] = [
   ...refundCases,
 ];
 
-/** Between two cases at a provider's own sandbox. */
+/** Pause between two cases at a provider's own sandbox. */
 const GENTLE_PAUSE_MS = 1_000;
 
 /**
- * Examines one subject. `open` gets the address at which the exam listens for its notifications. A subject without control sits only the
- * gentle cases, one a second. `onMark` hears each mark as it is made. What a case throws that is no failure of the subject is thrown on.
+ * Examines one subject. `open` gets the address at which the exam listens for notifications. A subject without control gets only the gentle
+ * cases, one a second. `onMark` receives each mark as soon as it is made. Rethrows what a case throws, unless it is a failure of the subject.
  */
 export async function examine(
   open: (callbackUrl: string) => Promise<Subject>,
@@ -61,7 +61,7 @@ async function sit(one: ExamCase, bench: Bench): Promise<Mark> {
   }
 }
 
-/** A scorecard as a table of Markdown: a line a case, a column a subject. */
+/** A scorecard as a Markdown table: one line for each case, one column for each subject. */
 export function scorecard(subjects: Readonly<Record<string, readonly Mark[]>>): string {
   const names = Object.keys(subjects);
   const signs = { passed: "passed", failed: "**failed**", "not applicable": "–" } as const;

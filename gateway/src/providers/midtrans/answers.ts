@@ -1,11 +1,11 @@
-// What Midtrans answers, in our words: how a transaction stands, what its payer is told, and what became of a refund. What cannot be read
-// throws an Error that says why: the outcome is unknown then. Pure.
+// Reads Midtrans' responses about transactions: status code, order, state, amount and time. A response that cannot be read throws an Error that
+// says why: the outcome is unknown then. Pure.
 import { z } from "zod";
 import type { Standing } from "../../acquirers/acquirer.ts";
 import { type Micros, parseWireTime } from "../../ground/clock.ts";
 import type { Minor } from "../../ground/money.ts";
 
-/** An answer as the network gave it; `body` is undefined when it was not one JSON object. */
+/** A response as it arrived; `body` is undefined when it was not one JSON object. */
 export interface Answer {
   status: number;
   body: Readonly<Record<string, unknown>> | undefined;
@@ -15,7 +15,7 @@ const name = z.string().regex(/^[\x21-\x7e]{1,64}$/, "must be 1 to 64 printable 
 export const amountText = z.string().regex(/^\d{1,13}(\.\d\d)?$/, "must be an amount like 10000.00");
 const digits = z.string().regex(/^\d{1,40}$/, "must be digits");
 
-/** A field that may be left out, or be null. */
+/** A field that may be absent or null. */
 const maybe = <Schema extends z.ZodType>(schema: Schema) => schema.nullish().transform((value) => value ?? undefined);
 
 const refundSchema = z.object({
@@ -24,7 +24,7 @@ const refundSchema = z.object({
   bank_confirmed_at: maybe(z.string().min(1)),
 });
 
-// Fields may be added to it at any time, says their documentation: what is not named here is not looked at.
+// Midtrans' documentation says that fields may be added at any time: unknown ones are ignored.
 const transactionSchema = z.object({
   transaction_id: name,
   order_id: z.string().min(1).max(50),
@@ -46,7 +46,7 @@ const transactionSchema = z.object({
 });
 export type Transaction = z.infer<typeof transactionSchema>;
 
-/** What was ordered: whatever else an answer tells of, it is not about this. */
+/** The ordered values. A response with other values is about another order. */
 export interface Ordered {
   orderId: string;
   amountMinor: Minor;
@@ -54,8 +54,8 @@ export interface Ordered {
 }
 
 /**
- * Their three-digit status code. It stands in the body: HTTP says 200 also for what was refused. Throws when there is none, when HTTP says
- * something else, and while an equal request is still at work.
+ * Reads Midtrans' three-digit status code from the body, since HTTP says 200 for refusals too. Throws when there is none, when HTTP says
+ * something else, and while Midtrans is still working on an equal request.
  */
 export function statusCodeOf({ status, body }: Answer): string {
   const code = body?.["status_code"];
@@ -67,7 +67,7 @@ export function statusCodeOf({ status, body }: Answer): string {
   return code;
 }
 
-/** Reads a transaction, and throws unless it is the one that was ordered: by its order id, its amount and its currency. */
+/** Reads a transaction. Throws unless its order id, amount and currency are the ordered ones. */
 export function readTransaction({ body }: Answer, ordered: Ordered): Transaction {
   const parsed = transactionSchema.safeParse(body);
   if (!parsed.success) {
@@ -81,27 +81,27 @@ export function readTransaction({ body }: Answer, ordered: Ordered): Transaction
   if (order_id !== ordered.orderId) throw new Error("Midtrans answered with another order");
   if (minorOf(gross_amount) !== ordered.amountMinor)
     throw new Error(`Midtrans answered with another amount: ${gross_amount}`);
-  // Some answers leave the currency out: they know IDR alone.
+  // Some responses leave the currency out: Midtrans knows IDR only.
   if ((currency ?? "IDR") !== ordered.currency) throw new Error("Midtrans answered with another currency");
   return transaction;
 }
 
-/** Rupiah with their two decimals, in minor units. */
+/** Converts rupiah with two decimals to minor units. */
 export function minorOf(text: string): Minor {
   const [whole = "", decimals = "00"] = text.split(".");
   return BigInt(whole + decimals);
 }
 
 const PAID = ["capture", "settlement"];
-/** What only a paid transaction becomes. */
+/** Statuses that only a paid transaction can get. */
 const AFTER_PAID = ["refund", "partial_refund", "chargeback", "partial_chargeback"];
 const FAILED = ["deny", "cancel", "expire", "failure"];
-/** What ends one attempt with a card while its page lives on: the payer may try again under the same order id. */
+/** Statuses that end one attempt with a card while its page stays open: the payer may try again under the same order id. */
 const TRY_AGAIN = ["deny", "expire", "failure"];
 
 /**
- * How a transaction stands. `pageLives`: it was made on a page that takes further attempts. A capture that their fraud detection questions
- * (`challenge`) is processing until a person accepts or denies it, here or in their dashboard. Throws for a status that is not documented.
+ * State of a transaction. `pageLives`: its page still takes attempts. A capture that Midtrans' fraud detection questions (`challenge`) is
+ * processing until a person accepts or denies it, in Gerbang or in Midtrans' dashboard. Throws for a status that is not documented.
  */
 export function standingOf(transaction: Transaction, pageLives: boolean): Standing {
   const status = transaction.transaction_status.toLowerCase();
@@ -120,14 +120,14 @@ export function standingOf(transaction: Transaction, pageLives: boolean): Standi
   throw new Error(`Midtrans answered with status ${status}, which is not documented`);
 }
 
-/** What came: the sum of the single payments where they are told, and the amount of the order otherwise. */
+/** The received amount: the sum of the single payments if the response lists them, else the amount of the order. */
 function paid({ transaction_id, gross_amount, payment_amounts }: Transaction): Standing {
   const parts = payment_amounts?.map(({ amount }) => minorOf(amount)) ?? [];
   const amountMinor = parts.length === 0 ? minorOf(gross_amount) : parts.reduce((sum, part) => sum + part, 0n);
   return { status: "paid", receipt: { transactionId: transaction_id, amountMinor, currency: "IDR" } };
 }
 
-/** When the transaction was made; undefined when it does not say so. Their times are of GMT+7 and have no zone written. */
+/** Time at which the transaction was made; undefined when the response has none. Midtrans writes times of GMT+7 without a zone. */
 export function madeAt({ transaction_time }: Transaction): Micros | undefined {
   const found = parseWireTime(`${transaction_time?.replace(" ", "T")}+07:00`);
   return found?.at;

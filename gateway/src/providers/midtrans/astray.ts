@@ -1,13 +1,13 @@
-// What of a transaction's money was moved at Midtrans without us, as far as an inquiry tells it. Pure.
+// Finds money of a transaction that Midtrans moved without an order of Gerbang, as far as an inquiry shows it. Pure.
 import type { Astray } from "../../acquirers/acquirer.ts";
 import type { Transaction } from "./answers.ts";
 import { operationKeyOfRefund } from "./names.ts";
 import { listsLess } from "./refund-answers.ts";
 
 /**
- * A listed refund whose key is none of ours was made in their dashboard. What was given back and is not listed may be a refund of ours, since
- * the list may be late; so may a capture that is cancelled. No amount is told of a part that is charged back, and nothing by which another
- * payment than a card's could be contested.
+ * A listed refund with a key that is not Gerbang's was made in Midtrans' dashboard. An amount that was paid back without a listed refund may be
+ * a refund of Gerbang, since the list can lag; so may a cancelled capture. Midtrans documents no amount of a partial chargeback, and no
+ * chargeback of anything but a card.
  */
 export function astrayIn(transaction: Transaction): readonly Astray[] {
   const { transaction_status, payment_type, refunds = [] } = transaction;

@@ -1,9 +1,9 @@
-// The check of an entry: whether the key works at each of their hosts, and how far their clock is from ours.
+// Checks an entry: whether each of Midtrans' hosts accepts the key, and how far Midtrans' clock is from Gerbang's.
 import type { Checked } from "../../acquirers/acquirer.ts";
 import { statusCodeOf } from "./answers.ts";
 import type { Context, Host } from "./host.ts";
 
-/** Asks for an order that does not exist: 404 says that the key is good. An empty page is refused for what it lacks. */
+/** Asks for an order that does not exist: 404 means that the key is good. Orders an empty card page: 400, for missing fields, means the same. */
 export async function check(host: Host, context: Context): Promise<Checked> {
   const core = await host.get("/v2/gerbang-check/status", context);
   const findings = [finding("The Core API", statusCodeOf(core), "404")];

@@ -1,28 +1,28 @@
-// Disputes at Midtrans: which there are, and whether one that was notified stands so. The signature of a notification covers neither its
-// status nor its transaction, so nothing that it says of a dispute counts before an inquiry says the same.
+// Disputes at Midtrans: their kinds, and whether a notified dispute is true. The signature of a notification covers neither its status nor its
+// transaction, so a notified dispute counts only once an inquiry says the same.
 import type { ConfirmDisputeRequest, ReportedDispute } from "../../acquirers/acquirer.ts";
 import { type Ordered, type Transaction, readTransaction, statusCodeOf } from "./answers.ts";
 import { type Context, FOUND, type Host } from "./host.ts";
 import { orderIdOf } from "./names.ts";
 
-/** Their status code of what is denied; it is signed in a notification. Of a settlement it is 200. */
+/** Midtrans' status code of a denied transaction, which notifications sign. The code of a settlement is 200. */
 export const DENIED = "202";
 
 type DisputeKind = "chargeback" | "reversal";
 
-/** Our name for a dispute: they have none of their own, and a transaction is contested once. */
+/** Gerbang's id of a dispute: Midtrans has none, and a transaction is disputed only once. */
 export function disputeIdOf(transactionId: string, kind: DisputeKind): string {
   return `${transactionId}.${kind}`;
 }
 
-/** Whether money of this payment type came by a bank transfer: what a bank takes back within minutes. */
+/** Whether a payment type is a bank transfer, which the bank may take back within minutes. */
 export function isTransfer(paymentType: unknown): boolean {
   return paymentType === "bank_transfer" || paymentType === "echannel";
 }
 
 /**
- * Whether a notified dispute stands so: an inquiry names the same order, the same transaction and the whole amount, and is of the status
- * that the dispute was read from. Throws when no answer can be had, or one that cannot be read.
+ * Whether a notified dispute is true: an inquiry names the same order, the same transaction, the whole amount, and the status from which the
+ * dispute was read. Throws when no readable answer arrives.
  */
 export async function confirmDispute(
   host: Host,
@@ -38,7 +38,7 @@ export async function confirmDispute(
   return isDisputed(readTransaction(answer, ordered), code, dispute);
 }
 
-/** `partial_chargeback` says no amount: it never confirms a dispute of the whole. */
+/** `partial_chargeback` has no amount, so it never confirms a dispute of the whole payment. */
 export function isDisputed(
   transaction: Transaction,
   code: string,

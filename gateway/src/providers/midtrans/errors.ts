@@ -1,6 +1,6 @@
-// The status codes by which Midtrans says a definite no, as its documentation lists them. A code that is not here says nothing certain. Pure.
+// The status codes that Midtrans' documentation calls a definite refusal. Any other code leaves the outcome unknown. Pure.
 
-/** `unavailable`: it can take nothing now; otherwise it will not take this. */
+/** `unavailable`: Midtrans can take nothing now; otherwise Midtrans will not take this order. */
 export interface DefiniteNo {
   meaning: string;
   unavailable: boolean;
@@ -9,7 +9,7 @@ export interface DefiniteNo {
 const no = (meaning: string): DefiniteNo => ({ meaning, unavailable: false });
 const notNow = (meaning: string): DefiniteNo => ({ meaning, unavailable: true });
 
-/** https://docs.midtrans.com/reference/code-4xx, for what is asked by a charge: nothing was made under the order id. */
+/** https://docs.midtrans.com/reference/code-4xx, for a charge: nothing was made under the order id. */
 const charges: Readonly<Record<string, DefiniteNo>> = {
   "400": no("the request is not valid"),
   "401": notNow("the server key is not accepted"),
@@ -37,7 +37,7 @@ const reversals: Readonly<Record<string, DefiniteNo>> = {
   "429": notNow("the rate limit is exceeded"),
 };
 
-/** What a page (Snap) answers by its HTTP status: https://docs.midtrans.com/reference/sample-response */
+/** HTTP statuses of card pages (Snap): https://docs.midtrans.com/reference/sample-response */
 const pages: Readonly<Record<string, DefiniteNo>> = {
   "400": no("the request is not valid"),
   "401": notNow("the server key is not accepted"),
@@ -45,13 +45,13 @@ const pages: Readonly<Record<string, DefiniteNo>> = {
 
 const tables = { charge: charges, page: pages, reversal: reversals };
 
-/** What a status code certainly means; undefined when the outcome stays unknown. */
+/** The definite refusal that a status code means; undefined when the outcome stays unknown. */
 export function definiteNo(asked: keyof typeof tables, code: string): DefiniteNo | undefined {
   const table = tables[asked];
   return Object.hasOwn(table, code) ? table[code] : undefined;
 }
 
-/** A page is refused with 400 also because its order id is paid: then the order is there, and that is no "no". */
+/** Whether Midtrans refuses a page because its order id is paid. That also has status 400, but the order exists, so it is no definite refusal. */
 export function saysAlreadyThere(messages: readonly string[]): boolean {
   return messages.some((message) => /order_id has been paid and utilized/i.test(message));
 }

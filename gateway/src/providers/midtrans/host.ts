@@ -1,4 +1,4 @@
-// Requests to Midtrans' two hosts: with the key as it is now, and the names under which a request happens once.
+// Requests to Midtrans' two hosts, with the current server key and with idempotency keys.
 import type { Tell } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
 import { Caller, type ProviderAnswer } from "../caller.ts";
@@ -6,25 +6,25 @@ import { type Secret, openSecret } from "../secrets.ts";
 import { type MidtransProfile, addressesOf } from "./profile.ts";
 import { headersOf } from "./requests.ts";
 
-/** What belongs to one call of ours, however many requests it needs. */
+/** The parts of one call that all its requests share. */
 export interface Context {
   signal: AbortSignal;
   tell: Tell | undefined;
 }
 
-/** `later`: certainly not done, and it will be possible: to be asked for anew under another name. */
+/** `later`: certainly not done, but possible later as a new order under another key. */
 export type Tried<Done> = Done | { no: { meaning: string; unavailable: boolean; later?: boolean } };
 
-/** What their inquiry answers about a transaction that is there: 407 is one that has expired. */
+/** Status codes of an inquiry about an existing transaction; 407 is an expired one. */
 export const FOUND: readonly string[] = ["200", "201", "202", "407"];
 
 export class Host {
   readonly profile: MidtransProfile;
   readonly clock: Clock;
   readonly key: Secret;
-  /** Where pages for cards are made. */
+  /** Base address for card pages. */
   readonly snap: string;
-  /** Addresses of this machine may be plain http: the whole provider is a fake on it. */
+  /** True when the whole provider is a fake on this machine: its addresses may be plain http. */
   readonly plainOnLoopback: boolean;
   private readonly caller: Caller;
 
@@ -61,14 +61,14 @@ export class Host {
   }
 }
 
-/** A definite no in a sentence, with what they say of it. */
+/** Describes a definite refusal in a sentence, with Midtrans' own message. */
 export function refusal(what: string, code: string, meaning: string, { body }: ProviderAnswer): string {
   const message = body?.["status_message"];
   const theirs = typeof message === "string" ? `: ${printable(message)}` : "";
   return `Midtrans refused ${what} with ${code} (${meaning})${theirs}`;
 }
 
-/** Somebody else's words, as far as a log takes them. */
+/** Makes Midtrans' text safe for a log: printable ASCII, at most 200 characters. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 200);
 }

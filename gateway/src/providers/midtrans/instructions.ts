@@ -1,4 +1,4 @@
-// What the payer is told, read from an answer of Midtrans: a QR text, an account number at a bank, Mandiri's bill key, or a page to go to. Pure.
+// Reads the payer's instructions from Midtrans' responses: a QR text, an account number, Mandiri's bill key, or the address of a page. Pure.
 import type { Instructions } from "../../acquirers/acquirer.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
 import { readQr } from "../../acquirers/qris-reading.ts";
@@ -12,11 +12,11 @@ export interface Told {
   amountMinor: Minor;
   merchantName: string;
   expiresAt: Micros;
-  /** The bank that was asked for; undefined when any will do. */
+  /** The ordered bank; undefined when any bank will do. */
   bank?: string;
 }
 
-/** By Midtrans' names. The codes are those by which transfers name a bank in Indonesia. */
+/** Keyed by Midtrans' names. The codes are those by which transfers name a bank in Indonesia. */
 const banks: Readonly<Record<string, { code: string; name: string }>> = {
   bca: { code: "014", name: "Bank Central Asia" },
   bni: { code: "009", name: "Bank Negara Indonesia" },
@@ -27,8 +27,8 @@ const banks: Readonly<Record<string, { code: string; name: string }>> = {
 };
 
 /**
- * The instructions that an answer carries; undefined when it carries none: an inquiry tells no QR text and no link a second time. Throws for
- * such as no payer can use. `plainOnLoopback`: addresses of this machine may be plain http.
+ * The instructions in a response; undefined when it has none, since an inquiry repeats neither QR text nor link. Throws for instructions that no
+ * payer can use. `plainOnLoopback` allows plain http to this machine.
  */
 export function instructionsOf(
   transaction: Transaction,
@@ -41,7 +41,7 @@ export function instructionsOf(
   return link && redirect(link.url, told, plainOnLoopback);
 }
 
-/** The page with this address. Throws when payers must not be sent there. */
+/** Instructions that send the payer to this address. Throws when payers must not be sent there. */
 export function redirect(url: string, { expiresAt }: Pick<Told, "expiresAt">, plainOnLoopback: boolean): Instructions {
   const instructions: Instructions = {
     type: "redirect",
@@ -87,7 +87,7 @@ function virtualAccount(
   };
 }
 
-/** Where the number stands differs: Permata has a field of its own, and Mandiri's bill has a biller's code beside its key. */
+/** The account number has several places: Permata has a field of its own, and a Mandiri bill has a biller code beside its key. */
 function accountOf(
   transaction: Transaction,
 ): { channel: string; number: string; extra: Readonly<Record<string, string>> } | undefined {

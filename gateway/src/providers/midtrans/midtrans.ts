@@ -1,4 +1,4 @@
-// The connector of Midtrans: charges by its Core API, pages for cards by Snap, inquiries and refunds. README.md says what it was read from.
+// The connector of Midtrans: charges by its Core API, card pages by Snap, inquiries and refunds. README.md lists the documentation.
 import type { AcquirerCalls } from "../../acquirers/acquirer.ts";
 import { type Clock, systemClock } from "../../ground/clock.ts";
 import { definiteOnly } from "../caller.ts";
@@ -14,7 +14,7 @@ import { STEP_MINOR } from "./requests.ts";
 
 export const midtrans = provider("midtrans", midtransSchema, (profile) => midtransAcquirer(profile));
 
-/** Midtrans as its profile says. `close` gives its connections back; calls under way end with an unknown outcome. */
+/** Creates the acquirer that a profile describes. `close` closes its connections; calls in flight end with an unknown outcome. */
 export function midtransAcquirer(
   profile: MidtransProfile,
   clock: Clock = systemClock,

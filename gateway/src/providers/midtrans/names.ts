@@ -1,11 +1,11 @@
-// What Midtrans calls our operations: an order id and a refund key, made from an operation key so that the key can be read back from them. Pure.
+// Converts operation keys to Midtrans' order ids and refund keys, and back. Pure.
 import { sha256 } from "../../ground/crypto.ts";
 import { assert } from "../../ground/fault.ts";
 
-/** Their order id has at most 50 characters of letters, digits, `-`, `_`, `~` and `.`; an operation key has up to 64. */
+/** A Midtrans order id has at most 50 characters of letters, digits, `-`, `_`, `~` and `.`; an operation key has up to 64. */
 const NAME_MAX = 50;
 
-// 24 characters of base64url hold 144 bits: 26 characters of five bits each, one bit for the environment, and 13 for the attempt.
+// 24 characters of base64url hold 144 bits: 26 characters of a merchant id, five bits each, one bit for the environment, 13 for the attempt.
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const ATTEMPT_MAX = 0x1fff;
 const PRODUCTION = 0x2000;
@@ -19,29 +19,29 @@ const packedName = /^([0-9a-hjkmnp-tv-z]{26})([A-Za-z0-9_-]{24})$/;
 type Kind = "pay" | "rfd";
 
 /**
- * The order id of a payment's operation key. It begins with the 26 characters of the payment's reference, so that a person finds it in
- * their dashboard; the merchant, the environment and the attempt follow in 24 of base64url. A key of fewer than 50 characters stays as it is.
+ * Converts a payment's operation key to an order id. It begins with the 26 characters of the payment's reference, so that a person finds it in
+ * Midtrans' dashboard; merchant, environment and attempt follow in 24 of base64url. Keys of fewer than 50 characters stay as they are.
  */
 export function orderIdOf(operationKey: string): string {
   return packed(operationKey, "pay");
 }
 
-/** The operation key of an order id; undefined when it is none of ours. */
+/** Converts an order id to its operation key; undefined when the id is not Gerbang's. */
 export function operationKeyOfOrder(orderId: string): string | undefined {
   return unpacked(orderId, "pay");
 }
 
-/** The refund key of a refund's operation key. Refund keys take no dot. */
+/** Converts a refund's operation key to a refund key, which may contain no dot. */
 export function refundKeyOf(operationKey: string): string {
   return packed(operationKey, "rfd").replaceAll(".", "_");
 }
 
-/** The operation key of a refund key; undefined when it is none of ours. */
+/** Converts a refund key to its operation key; undefined when the key is not Gerbang's. */
 export function operationKeyOfRefund(refundKey: string): string | undefined {
   return unpacked(refundKey.length < NAME_MAX ? refundKey.replaceAll("_", ".") : refundKey, "rfd");
 }
 
-/** Their `Idempotency-Key` counts across all of their addresses, and is ignored beyond 46 characters. This one has 43. */
+/** One `Idempotency-Key` counts across all of Midtrans' addresses, and is ignored beyond 46 characters. This one has 43. */
 export function idempotencyKeyOf(verb: "charge" | "page" | "refund", operationKey: string): string {
   return sha256(`${verb} ${operationKey}`).toString("base64url");
 }

@@ -1,5 +1,5 @@
-// What Midtrans notifies us of. Its signature covers the order, the code and the amount, and not the status: so a notification only says
-// that something happened, and how things stand is asked. A dispute that it tells of is confirmed by disputes.ts. Pure.
+// Reads Midtrans' notifications. Their signature covers the order, the code and the amount, but not the status, so a notification only leads to
+// an inquiry. disputes.ts confirms notified disputes. Pure.
 import type { Heard, Report } from "../../acquirers/acquirer.ts";
 import { Fault } from "../../ground/fault.ts";
 import { MalformedJson, parseObject } from "../../ground/json.ts";
@@ -9,10 +9,10 @@ import { DENIED, disputeIdOf, isTransfer } from "./disputes.ts";
 import { operationKeyOfOrder, operationKeyOfRefund } from "./names.ts";
 import { isSignedBy } from "./signature.ts";
 
-/** Of the refunds that a notification lists, so many are looked at. */
+/** Maximum number of refunds that are read from one notification. */
 const REFUNDS_MAX = 50;
 
-/** Reads a notification. Throws MALFORMED_JSON, SIGNATURE_MISSING or SIGNATURE_INVALID; nothing in it is believed before its signature is. */
+/** Reads a notification. Throws MALFORMED_JSON, SIGNATURE_MISSING or SIGNATURE_INVALID. Nothing in it is believed before the signature. */
 export function notification(body: Buffer, serverKeys: readonly string[]): Heard {
   const fields = objectOf(body);
   const signature = fields["signature_key"];
@@ -30,7 +30,7 @@ export function notification(body: Buffer, serverKeys: readonly string[]): Heard
     status: undefined,
     text: maskedBody(body),
   };
-  // Not ours: the report says so under the name that they used, and is answered as an operation that nobody knows.
+  // An order id that is not Gerbang's is reported as it is, so that the report is answered as one about an unknown operation.
   const operationKey = operationKeyOfOrder(order_id) ?? order_id;
   const reports: Report[] = [{ kind: "look", operationKey }];
   for (const key of refundKeysIn(fields["refunds"])) reports.push({ kind: "look", operationKey: key });
@@ -48,7 +48,7 @@ function objectOf(body: Buffer): Record<string, unknown> {
   }
 }
 
-/** The operation keys of those refunds that were made from here: others come from their dashboard. */
+/** Operation keys of the refunds that Gerbang ordered; other refunds come from Midtrans' dashboard. */
 function refundKeysIn(refunds: unknown): string[] {
   if (!Array.isArray(refunds)) return [];
   const keys = refunds.slice(-REFUNDS_MAX).map((refund: unknown) => {
@@ -59,9 +59,9 @@ function refundKeysIn(refunds: unknown): string[] {
 }
 
 /**
- * What takes a paid amount back other than a refund. A chargeback of a card is contested with evidence, outside their API. A transfer that
- * was settled and is denied now (their "reversal", of Permata and Mandiri) is lost: the bank has returned it to the payer. Of all this the
- * signature covers the code alone, and a settlement's is another one: the rest is confirmed by an inquiry before it counts.
+ * Finds a chargeback or a reversal. A card's chargeback is contested with evidence, outside Midtrans' API. A bank transfer that was settled and
+ * is denied now (Midtrans: "reversal", of Permata and Mandiri) is lost: the bank has returned it to the payer. Of these fields the signature
+ * covers only the status code, which differs from a settlement's: an inquiry confirms the rest before it counts.
  */
 function disputeIn(
   fields: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-// Payments at Midtrans: charges, pages for cards, and inquiries, which find again what was lost on the way.
+// Payments at Midtrans: charges, card pages, and inquiries, which find payments whose response was lost.
 import {
   AcquirerRefused,
   type Instructions,
@@ -18,11 +18,11 @@ import { instructionsOf, redirect } from "./instructions.ts";
 import { idempotencyKeyOf, orderIdOf } from "./names.ts";
 import { type Order, channelsOf, chargeBody, pageBody } from "./requests.ts";
 
-/** So long they repeat an answer under its idempotency key; and a minute for clocks that differ. */
+/** Midtrans repeats a response under its idempotency key for five minutes; one minute more allows for clocks that differ. */
 const ANSWERS_REPEAT: Micros = 6 * 60 * SECOND;
-/** After its end a payment can come to be there no more; a request that was on its way then has long arrived. */
+/** A payment that is absent this long after its end is absent for good: a request on its way to Midtrans has arrived by then. */
 const OVER_AFTER: Micros = 60 * SECOND;
-/** The least that a charge lives. */
+/** Shortest lifetime of a charge. */
 const CHARGE_MIN: Micros = 20 * SECOND;
 
 export class Payments {
@@ -38,7 +38,7 @@ export class Payments {
     throw new AcquirerRefused(opening.no.meaning, { unavailable: opening.no.unavailable });
   }
 
-  /** Opens it, or says which definite no came. Under the same order id and idempotency key it happens once. */
+  /** Opens a payment, or returns the definite refusal. Under the same order id and idempotency key it is opened once. */
   private tryOpen(request: OpenRequest, context: Context): Promise<Tried<{ opened: Opened }>> {
     return request.method === "card" ? this.openPage(request, context) : this.charge(request, context);
   }
@@ -89,28 +89,28 @@ export class Payments {
   }
 
   /**
-   * Ends what waits. A page for a card cannot be ended, before its payer has tried to pay, or after: it lives to its own end, and a new
-   * attempt on it is a new transaction.
+   * Ends a waiting payment. A card page cannot be ended, neither before its payer has tried to pay nor after: it stays open until its own end,
+   * and a new attempt on it is a new transaction.
    */
   async cancel(request: OpenRequest, context: Context): Promise<void> {
     if (request.method === "card") throw new AcquirerRefused("Midtrans ends no page before its time");
     const order = this.order(request);
     const answer = await this.host.post(`/v2/${order.orderId}/expire`, undefined, context);
     const code = statusCodeOf(answer);
-    // They change nothing that is not pending any more: how it stands says why.
+    // 412: Midtrans ends pending transactions only. An inquiry shows the state of this one.
     const told = code === "412" ? await this.host.get(`/v2/${order.orderId}/status`, context) : answer;
     if (!FOUND.includes(statusCodeOf(told))) throw new Error(`Midtrans answered an expiry with ${code}`);
     const { status } = standingOf(readTransaction(told, order), false);
     if (status !== "failed") throw new Error(`Midtrans answered an expiry with ${code}, and it is ${status}`);
   }
 
-  /** Accepts or denies what their fraud detection questions. */
+  /** Accepts or denies a payment that Midtrans' fraud detection questions. */
   async judge(request: OpenRequest, judgement: Judgement, context: Context): Promise<void> {
     const order = this.order(request);
     const verb = judgement === "approve" ? "approve" : "deny";
     const answer = await this.host.post(`/v2/${order.orderId}/${verb}`, undefined, context);
     const code = statusCodeOf(answer);
-    // Its status cannot be changed: judged before, or ended by themselves. An inquiry says how it stands.
+    // The status cannot be changed: the payment was judged before, or Midtrans ended it. An inquiry shows its state.
     if (code !== "200") throw new Error(`Midtrans answered ${verb} with ${code}`);
     const { status } = standingOf(readTransaction(answer, order), false);
     if (status !== (judgement === "approve" ? "paid" : "failed"))
@@ -134,10 +134,10 @@ export class Payments {
     return this.recover(request, transaction, context);
   }
 
-  /** It is not there. What was never taken is ordered under the same name, while the payment still lives. */
+  /** Handles a payment that Midtrans does not have. A payment that was never opened is ordered under the same order id while it still lives. */
   private async absent(request: OpenRequest, context: Context): Promise<Known> {
     const { providerIds, expiresAt } = request;
-    // A page is there before its payer has tried to pay; their inquiry does not know it until then.
+    // A card page exists before its payer tries to pay, but Midtrans' inquiry does not know it until then.
     const page = this.pageOf(request);
     if (page) return { known: true, instructions: page, standing: { status: "waiting" }, providerIds };
     const now = this.host.clock.now();
@@ -150,8 +150,8 @@ export class Payments {
   }
 
   /**
-   * It is there, and we never heard what its payer needs. Under the same idempotency key they repeat their answer for five minutes. After
-   * that nobody can ever pay it, so it is ended there, and another is made.
+   * Handles a payment that exists although the response with its instructions was lost. Under the same idempotency key Midtrans repeats the
+   * response for five minutes. After that nobody can ever pay it, so it is ended at Midtrans, and another is made.
    */
   private async recover(request: OpenRequest, transaction: Transaction, context: Context): Promise<Known> {
     const made = madeAt(transaction);
@@ -186,7 +186,7 @@ function idsOf({ order_id, transaction_id }: Transaction): ProviderIds {
   return { order: order_id, transaction: transaction_id };
 }
 
-/** Their inquiry does not repeat what a payer was told, and the payment has it: its own page, which shows it, is as true. */
+/** Midtrans' inquiry does not repeat the instructions, which the payment already has. Gerbang's payer page shows them, and stands in. */
 function toldBefore({ payUrl, expiresAt }: OpenRequest): Instructions {
   return { type: "redirect", value: payUrl, redirect_url: payUrl, expires_at: wireTime(expiresAt) };
 }

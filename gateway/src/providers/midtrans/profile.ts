@@ -1,4 +1,4 @@
-// Midtrans' entry in acquirers.json: the server key beside what all providers have, and what its methods may be.
+// Midtrans' entry in acquirers.json: the server key beside the fields of every provider, and the rules for its methods.
 import { z } from "zod";
 import { commonFields } from "../profile.ts";
 import { secretSource } from "../secrets.ts";
@@ -8,7 +8,7 @@ export const midtransSchema = z
   .strictObject({
     provider: z.literal("midtrans"),
     ...commonFields,
-    /** "Server Key" under Settings, Access Keys of their dashboard. Sandbox and production have one each. */
+    /** "Server Key" under Settings, Access Keys of Midtrans' dashboard. Sandbox and production have one each. */
     server_key: secretSource,
   })
   .superRefine(({ methods }, context) => {
@@ -30,11 +30,11 @@ export type MidtransProfile = z.infer<typeof midtransSchema>;
 export interface Addresses {
   core: string;
   snap: string;
-  /** Where a person looks a transaction up by its order id. */
+  /** Page on which a person looks up a transaction by its order id. */
   dashboard: string | undefined;
 }
 
-/** Their hosts of an environment, or the one address that stands in for all of them on this machine. */
+/** Midtrans' hosts of an environment, or the one address of a fake on this machine that replaces all of them. */
 export function addressesOf({ environment, url }: Pick<MidtransProfile, "environment" | "url">): Addresses {
   if (url !== undefined) return { core: url, snap: url, dashboard: undefined };
   const zone = environment === "production" ? "midtrans.com" : "sandbox.midtrans.com";

@@ -1,4 +1,4 @@
-// What became of a refund, read from the transaction that it belongs to: their inquiry lists the refunds of a transaction by our refund keys. Pure.
+// Reads the state of a refund from its transaction: Midtrans' inquiry lists the refunds of a transaction by Gerbang's refund keys. Pure.
 import { z } from "zod";
 import type { RefundStatus, Refunded } from "../../acquirers/acquirer.ts";
 import type { Minor } from "../../ground/money.ts";
@@ -7,16 +7,16 @@ import { type Answer, type Transaction, amountText, minorOf } from "./answers.ts
 export interface SoughtRefund {
   refundKey: string;
   amountMinor: Minor;
-  /** The payment's: a capture that is cancelled gives all of it back. */
+  /** Amount of the payment: a cancelled capture gives all of it back. */
   paymentAmountMinor: Minor;
-  /** True when they had accepted it before. */
+  /** True when Midtrans accepted the refund before. */
   accepted: boolean;
 }
 
 /**
- * How a refund stands; undefined when nothing was ever done under its key. It has succeeded when the bank or the wallet has confirmed it, as
- * their documentation advises, and is pending until then. Throws when the answer contradicts what was asked or told before: what they had
- * accepted and do not list stays unknown, however long.
+ * State of a refund; undefined when nothing was ever done under its key. It has succeeded when the bank or the wallet has confirmed it, as
+ * Midtrans' documentation advises, and is pending until then. Throws when the response contradicts the order or an earlier response: a refund
+ * that Midtrans accepted and does not list stays unknown, however long.
  */
 export function refundIn(transaction: Transaction, sought: SoughtRefund): RefundStatus | undefined {
   const { refundKey, amountMinor, paymentAmountMinor, accepted } = sought;
@@ -27,14 +27,14 @@ export function refundIn(transaction: Transaction, sought: SoughtRefund): Refund
       throw new Error("Midtrans answered with a refund of another amount");
     return found.bank_confirmed_at === undefined ? "pending" : "succeeded";
   }
-  // A card's capture that is not settled there yet is cancelled instead: whoever did it, the payer has all of it back.
+  // A card's capture that is not settled yet is cancelled instead of refunded. Whoever cancelled it, the payer has all of it back.
   if (status === "cancel" && amountMinor === paymentAmountMinor) return "succeeded";
   if (!accepted) return undefined;
-  // Nowhere do they say that this is a no: the list may be late, and a refund told as failed while the payer has it is paid twice.
+  // Midtrans' documentation does not call this a refusal: the list may be late, and a refund that wrongly counts as failed is paid twice.
   throw new Error("Midtrans answered without a refund that it had accepted");
 }
 
-/** Whether more was given back than the list names: a refund of ours may be what is missing in it. */
+/** Whether more was paid back than the list names: the missing part may be a refund of Gerbang. */
 export function listsLess({ transaction_status, gross_amount, refunds = [] }: Transaction): boolean {
   const listed = refunds.reduce((sum, { refund_amount }) => sum + minorOf(refund_amount), 0n);
   const status = transaction_status.toLowerCase();
@@ -54,15 +54,15 @@ interface AskedRefund {
   amountMinor: Minor;
 }
 
-/** They have taken a refund on: the bank or the wallet has not confirmed it yet. Throws when the answer is about another one. */
+/** Midtrans has accepted a refund; the bank or the wallet has not confirmed it yet. Throws when the response is about another refund. */
 export function refundTaken(answer: Answer, asked: AskedRefund): Refunded {
   const { refund_amount, refund_chargeback_id: id } = readRefund(answer, asked);
-  // One page of theirs says that this is the refund's amount, and another that it is the sum of all refunds.
+  // One page of Midtrans' documentation calls this the amount of the refund, another the sum of all refunds.
   if (minorOf(refund_amount) < asked.amountMinor) throw new Error("Midtrans answered with a refund of another amount");
   return { status: "pending", providerIds: { refund: id === undefined ? asked.refundKey : String(id) } };
 }
 
-/** The bank has denied a refund: nothing was given back. */
+/** The bank has denied a refund: nothing was paid back. Throws when the response is about another refund, or has an amount. */
 export function refundDenied(answer: Answer, asked: AskedRefund): Refunded {
   const { refund_amount, refund_chargeback_id: id } = readRefund(answer, asked);
   const isDenied = answer.body?.["transaction_status"] !== "refund" && minorOf(refund_amount) === 0n;

@@ -1,4 +1,4 @@
-// Refunds at Midtrans: asked for once under their key, found again, and a card's cancellation where a refund is not possible yet.
+// Refunds at Midtrans: ordered once under their key, and found again. A card payment that is not settled yet is cancelled instead.
 import { AcquirerRefused, type KnownRefund, type RefundRequest, type Refunded } from "../../acquirers/acquirer.ts";
 import { type Ordered, type Transaction, readTransaction, statusCodeOf } from "./answers.ts";
 import { definiteNo } from "./errors.ts";
@@ -23,7 +23,7 @@ export class Refunds {
   async askRefund(request: RefundRequest, context: Context): Promise<KnownRefund> {
     const found = this.refundOf(request, await this.paymentOf(request, context));
     if (found) return { known: true, ...found };
-    // Not there. Under the same refund key it happens once, so it is asked for again.
+    // The refund is absent. Under the same refund key it is made only once, so it is ordered again.
     const tried = await this.tryRefund(request, context);
     if ("refunded" in tried) return { known: true, ...tried.refunded };
     if (tried.no.unavailable && !tried.no.later) throw new Error(tried.no.meaning);
@@ -45,12 +45,12 @@ export class Refunds {
       if (!no) throw new Error(`Midtrans answered a refund with ${code}`);
       return { no: { ...no, meaning: refusal("a refund", code, no.meaning, answer) } };
     }
-    // It is there already, or the payment's status does not allow it.
+    // 406: the refund key is known already. 412: the payment's status does not allow a refund.
     const transaction = await this.paymentOf(request, context);
     const found = this.refundOf(request, transaction);
     if (found) return { refunded: found };
     if (code === "406") throw new Error("Midtrans knows the refund key, and does not list the refund");
-    // What an earlier request of ours has done may be why they refuse this one.
+    // An earlier order of this refund may be the reason for the refusal.
     if (listsLess(transaction)) throw new Error("Midtrans has given back more than it lists");
     const isCaptured = transaction.transaction_status.toLowerCase() === "capture";
     if (!isCaptured) return { no: { meaning: refusal("a refund", code, "its status", answer), unavailable: false } };
@@ -59,7 +59,7 @@ export class Refunds {
     return { no: { meaning, unavailable: true, later: true } };
   }
 
-  /** A card's capture that is not settled yet is cancelled as a whole: a refund is possible only afterwards. */
+  /** Cancels a card's capture that is not settled yet, as a whole: a refund is possible only after settlement. */
   private async cancel(
     request: RefundRequest,
     { transaction_id }: Transaction,
@@ -80,7 +80,7 @@ export class Refunds {
     return status && { status, providerIds };
   }
 
-  /** The payment of a refund, as their inquiry knows it. */
+  /** Inquires about the payment of a refund. */
   private async paymentOf(request: RefundRequest, context: Context): Promise<Transaction> {
     const answer = await this.host.get(`/v2/${nameOf(request)}/status`, context);
     const code = statusCodeOf(answer);
@@ -89,7 +89,7 @@ export class Refunds {
   }
 }
 
-/** The transaction if its id is known, and the order otherwise. */
+/** The transaction id if it is known, else the order id. */
 function nameOf({ paymentProviderIds, paymentOperationKey }: RefundRequest): string {
   return paymentProviderIds?.["transaction"] ?? orderIdOf(paymentOperationKey);
 }

@@ -1,4 +1,4 @@
-// What we ask of Midtrans, in its words: charges, pages for cards, refunds. Pure.
+// Builds the requests to Midtrans: charges, card pages and refunds. Pure.
 import { AcquirerRefused } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND, wireTime } from "../../ground/clock.ts";
 import type { Minor } from "../../ground/money.ts";
@@ -6,15 +6,15 @@ import type { PaymentMethod } from "../../merchants/settings.ts";
 
 export interface Order {
   orderId: string;
-  /** Our payment, for people who look at it in their dashboard. */
+  /** Reference of the payment, for people who look at it in Midtrans' dashboard. */
   reference: string;
   method: PaymentMethod;
-  /** Which bank or wallet: one of `channelsOf` its method. */
+  /** The bank or wallet: one of `channelsOf` the method. */
   channel: string;
   amountMinor: Minor;
   currency: string;
   expiresAt: Micros;
-  /** Where the payer's browser goes back to. */
+  /** Address to which the payer's browser returns. */
   finishUrl: string;
 }
 
@@ -26,19 +26,19 @@ const channels: Readonly<Record<PaymentMethod, readonly string[]>> = {
   bank_transfer: [],
 };
 
-/** Which banks and wallets a method goes through, by our names, the first where nobody names one. None: the method is not taken. */
+/** Banks and wallets of a method, by Gerbang's names; the first is the default. Empty: Midtrans does not take the method. */
 export function channelsOf(method: PaymentMethod): readonly string[] {
   return channels[method];
 }
 
-/** Their rupiah have no decimals: our two must be zero. Routing knows it; what comes here all the same is refused and never rounded. */
+/** Midtrans takes whole rupiah, so Gerbang's two decimals must be zero. Routing knows this; any other amount is refused and never rounded. */
 export const STEP_MINOR: Minor = 100n;
 const CUSTOM_EXPIRY_MIN: Micros = 20 * SECOND;
 const PAGE_MINUTES_MIN = 5;
 const MINUTE: Micros = 60 * SECOND;
 const JAKARTA: Micros = 7 * 60 * MINUTE;
 
-/** The body of `POST /v2/charge`. Throws `AcquirerRefused` for what they would not take: nothing was sent. */
+/** The body of `POST /v2/charge`. Throws `AcquirerRefused` for an order that Midtrans would not take: nothing was sent. */
 export function chargeBody(order: Order, now: Micros): object {
   const { orderId, amountMinor, currency, expiresAt, reference } = order;
   const remaining = expiresAt - now;
@@ -70,8 +70,8 @@ function paymentType({ method, channel, finishUrl, reference }: Order): object {
 }
 
 /**
- * The body of `POST /snap/v1/transactions`: a page of theirs that takes a card, with 3-D Secure, and nothing else. A page lives at least five
- * minutes: one of a shorter payment begins in the past, so that it ends when the payment does.
+ * The body of `POST /snap/v1/transactions`: a page at Midtrans that takes a card, with 3-D Secure, and nothing else. A page lives at least five
+ * minutes: the page of a shorter payment begins in the past, so that it ends when the payment does.
  */
 export function pageBody(
   { orderId, amountMinor, currency, expiresAt, finishUrl, reference }: Order,
@@ -94,14 +94,14 @@ export function refundBody(refundKey: string, amountMinor: Minor, currency: stri
   return { refund_key: refundKey, amount: rupiah(amountMinor, currency), reason: "refund" };
 }
 
-/** Whole rupiah. Throws `AcquirerRefused` for what they do not know: nothing was sent. */
+/** Converts to whole rupiah. Throws `AcquirerRefused` for another currency or a part of a rupiah: nothing was sent. */
 function rupiah(amountMinor: Minor, currency: string): number {
   if (currency !== "IDR") throw new AcquirerRefused(`Midtrans knows IDR, and no ${currency}`);
   if (amountMinor % STEP_MINOR !== 0n) throw new AcquirerRefused("Midtrans knows whole rupiah only");
   return Number(amountMinor / STEP_MINOR);
 }
 
-/** A time as they write it in requests: `2026-11-23 21:07:00 +0700`. */
+/** A time as Midtrans' requests write it: `2026-11-23 21:07:00 +0700`. */
 export function jakartaTime(at: Micros): string {
   return `${wireTime(at + JAKARTA)
     .slice(0, 19)
@@ -109,8 +109,8 @@ export function jakartaTime(at: Micros): string {
 }
 
 /**
- * The headers of every request. Notifications about what it makes come to `notifyUrl`, whatever their dashboard says. They take https alone:
- * another address is left out, and their dashboard's counts. `plain` where all of it is a fake on this machine.
+ * The headers of every request. Notifications about the order go to `notifyUrl`, whatever Midtrans' dashboard says. Midtrans takes https only:
+ * another address is left out, and the one in the dashboard counts. `plain` allows http to a fake on this machine.
  */
 export function headersOf(
   serverKey: string,

@@ -1,15 +1,15 @@
-// What proves that a notification is from Midtrans: SHA-512 over the order id, the status code, the amount and the server key. Pure.
+// Checks that a notification is from Midtrans: SHA-512 over the order id, the status code, the amount and the server key. Pure.
 import { hash } from "node:crypto";
 import { sameText } from "../../ground/crypto.ts";
 
-/** The three fields that the signature covers, as they stand in the notification. It covers nothing else: not the status in words. */
+/** The three signed fields, as they stand in the notification. The signature covers nothing else, not even the status in words. */
 export interface Signed {
   order_id: string;
   status_code: string;
   gross_amount: string;
 }
 
-/** Their `signature_key`: 128 lower-case hex digits. */
+/** Midtrans' `signature_key`: 128 lower-case hex digits. */
 export function signatureKeyOf({ order_id, status_code, gross_amount }: Signed, serverKey: string): string {
   return hash("sha512", order_id + status_code + gross_amount + serverKey, "hex");
 }

@@ -1,5 +1,5 @@
-// SNAP's words to ours: what its answers say of accounts, codes, pages, payments and refunds. Pure. An answer that is about something else,
-// or that lacks what it must tell, throws an Error that says which: its outcome is unknown.
+// Reads SNAP's responses about accounts, QR codes, wallet pages, payments and refunds. Pure. A response about something else, or without a field
+// that it needs, throws an Error that says which: its outcome is unknown.
 import type {
   Opened,
   OpenRequest,
@@ -20,7 +20,7 @@ import { CURRENCY, printable, readAmount, referenceOf } from "./values.ts";
 
 export type Body = Readonly<Record<string, unknown>>;
 
-/** What is told of an account, as `createAccount` is answered. `expected` is whole where the numbers are ours. */
+/** Reads the response to `createAccount`. `expected` is the whole account if Gerbang chooses the numbers, else its beginning. */
 export function readCreated(body: Body, request: OpenRequest, expected: Account, numbers: "theirs" | "ours"): Account {
   const data = objectIn(body, "virtualAccountData");
   expectText(data.trxId, referenceOf(request.operationKey), "trxId");
@@ -35,7 +35,7 @@ export function readCreated(body: Body, request: OpenRequest, expected: Account,
   return account;
 }
 
-/** The three fields of an account, which must say the same. */
+/** Reads the three fields of an account, which must agree. */
 export function readAccount(data: Body): Account {
   const partnerServiceId = textIn(data, "partnerServiceId").trim();
   const customerNo = textIn(data, "customerNo").trim();
@@ -62,7 +62,7 @@ export function accountOpened(request: OpenRequest, { name, code }: Bank, accoun
   };
 }
 
-/** Reads how `deleteAccount` is answered with success. Throws where it is about another account. */
+/** Reads a successful response to `deleteAccount`. Throws when it is about another account. */
 export function readDeleted(body: Body, request: OpenRequest, account: Account): void {
   const data = objectIn(body, "virtualAccountData");
   if (accountNumber(readAccount(data)) !== accountNumber(account))
@@ -70,7 +70,7 @@ export function readDeleted(body: Body, request: OpenRequest, account: Account):
   if (data.trxId !== undefined) expectText(data.trxId, referenceOf(request.operationKey), "trxId");
 }
 
-/** How an account stands, as `askAccount` is answered. */
+/** State of an account, from the response to `askAccount`. */
 export function readAccountStatus(
   body: Body,
   request: OpenRequest,
@@ -84,7 +84,7 @@ export function readAccountStatus(
   const reference = data.trxId ?? info?.trxId;
   if (reference !== undefined) expectText(reference, referenceOf(request.operationKey), "trxId");
   if (!isPaid(paidBy, data, info)) return { status: "waiting" };
-  // An account of the kind that tells no amount takes the amount it was made for, and no other.
+  // With the identity `account` a response may have no amount: such an account takes exactly the amount that it was made for.
   if (identity !== "account" || data.paidAmount !== undefined)
     expectAmount(data.paidAmount, request.amountMinor, "paidAmount");
   const transaction = identity === "account" ? accountNumber(account) : textIn(data, "paymentRequestId");
@@ -100,18 +100,18 @@ function isPaid(paidBy: VirtualAccounts["paidBy"], data: Body, info: Body | unde
   const flag = data.paymentFlagStatus;
   if (flag !== undefined && flag !== "00" && flag !== "03") throw differs("paymentFlagStatus", flag);
   const reason = optionalObjectIn(data, "paymentFlagReason")?.english;
-  // An amount stands there from the beginning: what was paid is said by the reason alone.
+  // The response has an amount even before a payment: only the reason says whether the account was paid.
   if (reason !== "Success" && reason !== "Pending") throw differs("paymentFlagReason.english", reason);
   if (flag !== undefined && (flag === "00") !== (reason === "Success")) throw differs("paymentFlagStatus", flag);
   return reason === "Success";
 }
 
-/** A QR code, as `generateQr` is answered. */
+/** Reads the response to `generateQr`. */
 export function readQr(body: Body, request: OpenRequest): Opened {
   expectText(body.partnerReferenceNo, referenceOf(request.operationKey), "partnerReferenceNo");
   const content = textIn(body, "qrContent");
   if (content.length > 512 || !/^[\x20-\x7e]+$/.test(content)) throw differs("qrContent", content);
-  // Where the code carries them: a payer is not shown the code of another amount or currency.
+  // A payer must not be shown a code with another currency or amount. Not every code contains these two.
   const [currency, amount] = [qrField(content, "53"), qrField(content, "54")];
   if (currency !== undefined && currency !== "360") throw differs("the currency within qrContent", currency);
   if (amount !== undefined)
@@ -119,7 +119,7 @@ export function readQr(body: Body, request: OpenRequest): Opened {
   return qrOpened(request, { reference: textIn(body, "referenceNo"), ...inParts("qr", content) });
 }
 
-/** The same from what was kept, since no later answer tells the code; undefined where it never came. */
+/** The same from the stored ids, since no later response repeats the code; undefined when it was never stored. */
 export function qrKept(request: OpenRequest): Opened | undefined {
   const { providerIds } = request;
   return providerIds?.reference === undefined || joined(providerIds, "qr") === ""
@@ -138,7 +138,7 @@ function qrOpened({ expiresAt }: OpenRequest, providerIds: ProviderIds): Opened 
   return { instructions, providerIds };
 }
 
-/** A wallet's page, as `payByWallet` is answered. `plainOnLoopback`: it is a try on this machine, over plain http. */
+/** Reads the response to `payByWallet`. `plainOnLoopback` allows plain http to this machine, for tries. */
 export function readWalletPage(body: Body, request: OpenRequest, channel: string, plainOnLoopback: boolean): Opened {
   expectText(body.partnerReferenceNo, referenceOf(request.operationKey), "partnerReferenceNo");
   const url = textIn(body, "webRedirectUrl");
@@ -163,8 +163,8 @@ function walletOpened({ expiresAt }: OpenRequest, providerIds: ProviderIds): Ope
 }
 
 /**
- * How a payment by QR or wallet stands, and what else its query told. `kept`: their reference, where it is known already. `undefined` when
- * there is none by that name. Of the two references at least one must be told, and neither may be another's.
+ * State of a payment by QR or wallet, with the ids that the response contains. `kept`: the provider's reference, if it is stored already.
+ * Undefined when the provider has no such payment. The response must contain at least one of the two references, and neither may be another's.
  */
 export function readStatus(
   body: Body,
@@ -185,7 +185,7 @@ export function readStatus(
   if (typeof approval === "string" && approval !== "") ids.approval = idOf(approval);
   switch (status) {
     case "00":
-    // Refunded, wholly or in part: it was paid, and each refund is known by its own name.
+    // Refunded, wholly or in part: the payment was paid, and each refund has a state of its own.
     case "04": {
       expectAmount(body.amount ?? body.transAmount, amountMinor, "amount");
       const receipt = receiptOf(textIn(ids, "reference"), amountMinor);
@@ -210,7 +210,7 @@ export function readStatus(
   }
 }
 
-/** A refund, as it was asked for and answered with success. */
+/** Reads the successful response to a refund. */
 export function readRefund(body: Body, request: RefundRequest): Refunded {
   if (body.partnerRefundNo !== undefined)
     expectText(body.partnerRefundNo, referenceOf(request.operationKey), "partnerRefundNo");
@@ -220,7 +220,7 @@ export function readRefund(body: Body, request: RefundRequest): Refunded {
   return { status: "succeeded", providerIds: { refund: idOf(textIn(body, "refundNo")) } };
 }
 
-/** The refund of our name in the history that a wallet's status tells; undefined when it is not there. */
+/** The refund with Gerbang's reference in the history of a wallet payment; undefined when it is not listed. */
 export function refundInHistory(body: Body, request: RefundRequest): Refunded | undefined {
   expectText(body.originalPartnerReferenceNo, referenceOf(request.paymentOperationKey), "originalPartnerReferenceNo");
   const history: unknown = body.refundHistory ?? [];
@@ -246,7 +246,7 @@ const refundStatuses = new Map<unknown, Refunded["status"]>([
   ["06", "failed"],
 ]);
 
-/** One transaction of theirs. A name that is too long for ours, or has other characters, stands by its digest. */
+/** Receipt of a provider's transaction. An id that is too long or has other characters is replaced by its digest. */
 export function receiptOf(transaction: string, amountMinor: Minor): Receipt {
   const fits = /^[\x21-\x7e]{1,64}$/.test(transaction);
   const transactionId = fits ? transaction : digestOf("snap transaction", transaction).toString("hex");
@@ -256,7 +256,7 @@ export function receiptOf(transaction: string, amountMinor: Minor): Receipt {
 const PART_LENGTH = 250;
 const PARTS_MAX = 4;
 
-/** A long text as ids: `qr_1`, `qr_2`. */
+/** Splits a long text into ids: `qr_1`, `qr_2`. */
 function inParts(name: string, text: string): Record<string, string> {
   const parts = text.match(new RegExp(`.{1,${PART_LENGTH}}`, "gs")) ?? [];
   return Object.fromEntries(parts.map((part, at) => [`${name}_${at + 1}`, part]));
@@ -266,7 +266,7 @@ function joined(ids: ProviderIds, name: string): string {
   return Array.from({ length: PARTS_MAX }, (_, at) => ids[`${name}_${at + 1}`] ?? "").join("");
 }
 
-/** One data object of the outermost level of a QR text; undefined when there is none. */
+/** Value of a top-level data object of a QR text; undefined when there is none. */
 function qrField(content: string, tag: string): string | undefined {
   for (let at = 0; at + 4 <= content.length;) {
     const length = Number(content.slice(at + 2, at + 4));

@@ -1,9 +1,9 @@
-// The cheapest harmless call: whether they give a token for our key, and how far the clocks are apart.
+// The cheapest harmless call: whether the provider gives a token for Gerbang's key, and how far apart the clocks are.
 import type { Checked, Tell } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
 import type { SnapClient } from "./client.ts";
 
-/** Asks for a token that is used for nothing. `title` is their name in the findings. Throws when no answer can be had. */
+/** Asks for a token and does not use it. `title` names the provider in the findings. Throws when no answer arrives. */
 export async function checkKeys(
   client: SnapClient,
   title: string,
@@ -21,7 +21,7 @@ export async function checkKeys(
         ? { well: true, text: `${title} gives tokens for our key, good for ${checked.seconds} seconds` }
         : { well: false, text: `${title} gives no token for our key: ${checked.problem}` },
     ],
-    // Told with a refusal above all: what is signed by a wrong clock is refused as if the key were wrong.
+    // The difference matters most with a refusal: a provider refuses a signature with a wrong time as if the key were wrong.
     clockDifferenceMs: Number.isNaN(theirs) ? undefined : Math.round(theirs - (sent + clock.now()) / 2_000),
   };
 }

@@ -1,4 +1,4 @@
-// Calls of SNAP: each with its headers and its signature, under a token that is renewed once where they will not take it.
+// Calls to a SNAP provider: each has its headers, its signature and a token, which is renewed once when the provider rejects it.
 import type { KeyObject } from "node:crypto";
 import { AcquirerRefused, type Tell } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
@@ -12,17 +12,17 @@ import { signedByHmac, signedByRsa, tokenText, transactionText } from "./signatu
 import { type GivenToken, TokenStore } from "./tokens.ts";
 import { digitsOf, printable, snapTime } from "./values.ts";
 
-/** The keys with which we prove who we are. */
+/** The keys with which Gerbang proves its identity. */
 export interface OwnKeys {
   secret(): string;
   privateKey(): KeyObject;
 }
 
-/** An answer that says what it means. `body` is whole only where it is `done` or `in progress`. */
+/** A response with its meaning. `body` is complete only if the meaning is `done` or `in progress`. */
 export interface SnapAnswer {
   meaning: Meaning;
   body: Body;
-  /** For errors: the code and the words with it. */
+  /** For error messages: the code and its text. */
   said: string;
 }
 
@@ -42,13 +42,13 @@ export class SnapClient {
     this.caller = caller;
     this.clock = clock;
     this.ids = new ExternalIds(partner.dialect.externalIdDigits, clock);
-    // Whoever waits for it goes when its own time is over; the request itself ends by the caller's deadline.
+    // A call stops waiting for the token when its own time is over; the request for the token ends by the deadline of `caller`.
     this.tokens = new TokenStore(() => this.askToken(new AbortController().signal, undefined), clock);
   }
 
   /**
-   * Makes one request. `others`: services that this provider answers with instead. Throws `AcquirerRefused` where no token could be had,
-   * since then nothing was sent; whatever else it throws leaves the outcome unknown.
+   * Makes one request. `others`: digits of services that this provider answers with instead. Throws `AcquirerRefused` when no token could be
+   * had, since then nothing was sent; any other error leaves the outcome unknown.
    */
   async call(
     request: SnapRequest,
@@ -60,8 +60,8 @@ export class SnapClient {
   }
 
   /**
-   * As `call`, for the first request that orders something, and for what is asked before it: what was certainly not sent is a definite no,
-   * too. A repetition is no first request: that it was not sent says nothing of the one before.
+   * Like `call`, for the first request that orders something and for inquiries before it: a request that was certainly not sent is a definite
+   * refusal, too. Not for a repetition: that it was not sent says nothing about the first request.
    */
   async order(
     request: SnapRequest,
@@ -81,12 +81,12 @@ export class SnapClient {
     const token = await this.token(signal);
     const answer = await this.send(request, token, send, others);
     if (answer.meaning !== "token" || token === undefined) return answer;
-    // They did nothing but look at the token: the same request goes again, once.
+    // The provider rejected the token and did nothing else: the same request is sent once more.
     this.tokens.forget(token);
     return await this.send(request, await this.token(signal), send, others);
   }
 
-  /** Asks for a token that is used for nothing. Gives their answer, and either how long the token is good or why it is none. */
+  /** Asks for a token and does not use it. Returns the response, and either the token's lifetime or the reason why there is none. */
   async check(
     signal: AbortSignal,
     tell: Tell | undefined,
@@ -140,8 +140,8 @@ export class SnapClient {
   }
 
   /**
-   * Where a repetition brings the first answer again, the same order has the same one. Whatever only asks has its own each time: else it
-   * would be told all day what the first inquiry was told. So has a deletion, which does no harm twice: its answer is that of now.
+   * If a provider repeats its first response under the same id, a repeated order has the same id. Each inquiry has a new one, or it would get
+   * the first inquiry's response all day. So has each deletion, which does no harm twice: its response shows the present state.
    */
   private externalId({ service, about }: SnapRequest): string {
     const { externalIdDigits, repetition } = this.partner.dialect;
@@ -168,7 +168,7 @@ export class SnapClient {
 
   private readToken({ status, body = {} }: ProviderAnswer): GivenToken {
     const { responseCode, accessToken, expiresIn } = body;
-    // Some leave the code out of a token that they give.
+    // Some providers leave the code out when they give a token.
     const isGiven = status === 200 && (responseCode === undefined || meaningOf(responseCode, "token") === "done");
     if (!isGiven) throw new Error(`their answer was ${saidOf(status, body)}`);
     if (typeof accessToken !== "string" || !/^\S{1,3000}$/.test(accessToken)) throw new Error("accessToken is missing");
@@ -180,8 +180,8 @@ export class SnapClient {
 }
 
 /**
- * What an answer means. Its two statuses must say the same; that of an order's repetition is 409, whatever the first answer was. An inquiry
- * is never repeated, so that an old answer is none.
+ * Meaning of a response. Its HTTP status and its code must agree; but a repeated order has the HTTP status 409, whatever the first response was.
+ * An inquiry is never repeated, so an earlier response to it counts as unknown.
  */
 export function readAnswer(
   { status, body = {} }: Pick<ProviderAnswer, "status" | "body">,

@@ -1,19 +1,19 @@
-// In what one bank or provider differs from the standard, as data: its addresses, its paths, its banks and wallets, and its habits.
+// How one bank or provider differs from the standard, as data: its addresses, its paths, its banks and wallets, and its behaviour.
 
 export interface Dialect {
-  /** As `profile` in acquirers.json. */
+  /** Value of `profile` in acquirers.json. */
   name: string;
   title: string;
   urls: Readonly<Record<"sandbox" | "production", string>>;
-  /** `CHANNEL-ID`, where it is the same for all partners; undefined where each is given its own. */
+  /** Value of the header `CHANNEL-ID`, if it is the same for all partners; undefined if each partner is given its own. */
   channelId: string | undefined;
   /** How transactions are signed, in both directions: HMAC with a token, or RSA without one. */
   signature: "hmac" | "rsa";
-  /** The longest `X-EXTERNAL-ID`, in digits. */
+  /** Maximum length of an `X-EXTERNAL-ID`, in digits. */
   externalIdDigits: number;
   /**
-   * What the same order under the same `X-EXTERNAL-ID` on the same day is answered with: `same`, the first answer again (whatever the
-   * status of HTTP says), so that a lost answer can be had by repeating; `conflict`, 409, and nothing else.
+   * Response to the same order under the same `X-EXTERNAL-ID` on the same day. `same`: the first response again (whatever the HTTP status), so
+   * that a lost response can be had by repeating the order. `conflict`: 409, and nothing else.
    */
   repetition: "same" | "conflict";
   paths: Readonly<{ token: string }>;
@@ -25,46 +25,46 @@ export interface Dialect {
 export interface VirtualAccounts {
   paths: Readonly<{ create: string; status: string; delete: string }>;
   /**
-   * Who makes the numbers. `theirs`: its answer brings one. `ours`: they follow from our operation key. (`asked`, where the bank asks us for
-   * the bill, is chosen in acquirers.json, since partners agree on it one by one.)
+   * Origin of account numbers. `theirs`: the provider's response contains one. `ours`: Gerbang derives them from the operation key. (`asked`,
+   * where the bank asks Gerbang for the bill, is chosen in acquirers.json, since partners agree on it one by one.)
    */
   numbers: "theirs" | "ours";
-  /** True where a bank that asks us for a bill tells our reference again with the payment: only then `asked` can be chosen. */
+  /** True when a bank that asks for a bill repeats Gerbang's reference with the payment: only then `asked` can be chosen. */
   tellsBillAgain: boolean;
-  /** Digits of `customerNo` that we make. */
+  /** Digits of a `customerNo` that Gerbang makes. */
   customerDigits: number;
-  /** `virtualAccountTrxType` of an account that takes one amount once; undefined where the field is not known. */
+  /** `virtualAccountTrxType` of an account that takes one amount once; undefined if the provider does not know the field. */
   transactionType: string | undefined;
-  /** True where `additionalInfo` says the bank, and that the account is used once. */
+  /** True when `additionalInfo` names the bank, and says that the account is used once. */
   namesChannel: boolean;
   /**
-   * What tells one payment of an account from another, in answers and notifications alike. `paymentRequestId`, or `account` where answers
-   * tell no such thing: then an account counts once.
+   * Identity of a payment to an account, in responses and notifications alike: `paymentRequestId`, or `account` if responses have no such id. An
+   * account then counts once.
    */
   identity: "paymentRequestId" | "account";
-  /** How its status says that it was paid. */
+  /** The field of the account's status that says that it was paid. */
   paidBy: "paymentFlagReason" | "paidStatus";
   banks: Readonly<Record<string, Bank>>;
 }
 
 export interface Bank {
-  /** In `additionalInfo.channel`. */
+  /** Value of `additionalInfo.channel`. */
   channel: string;
   name: string;
-  /** Of the clearing system. */
+  /** The bank's code in the clearing system. */
   code: string;
 }
 
 export interface Qris {
   paths: Readonly<{ generate: string; query: string; refund: string }>;
-  /** `additionalInfo` that it demands beside what the partner's entry says. */
+  /** Fields of `additionalInfo` that the provider demands beside those of the partner's entry. */
   additionalInfo: Readonly<Record<string, string>>;
 }
 
 export interface Wallets {
   paths: Readonly<{ pay: string; status: string; refund: string }>;
-  /** Two digits that it answers a payment with instead of the standard's 54. */
+  /** Digits of the service that the provider answers a payment with instead of the standard's 54. */
   paymentServices: readonly string[];
-  /** By the names that merchants use. */
+  /** Keyed by the names that merchants use. */
   channels: Readonly<Record<string, string>>;
 }

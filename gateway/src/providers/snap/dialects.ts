@@ -1,4 +1,4 @@
-// The banks and providers of SNAP that are known. Another one is a file in `profiles/`, and a line here.
+// The supported banks and providers of SNAP. Another one is a file in `profiles/`, and a line here.
 import type { Dialect } from "./dialect.ts";
 import { bri } from "./profiles/bri.ts";
 import { doku } from "./profiles/doku.ts";

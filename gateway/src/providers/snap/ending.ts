@@ -1,5 +1,4 @@
-// How a payment is ended before its time. Virtual accounts alone can be: no page shows how a QR code or a wallet's page is taken back that
-// nobody has paid.
+// Ends payments before their time. Only virtual accounts can be ended: no documentation shows how to take back an unpaid QR code or wallet page.
 import { AcquirerRefused, type OpenRequest, type Standing, type Tell } from "../../acquirers/acquirer.ts";
 import { definiteOnly } from "../caller.ts";
 import type { ProviderMethod } from "../profile.ts";
@@ -9,7 +8,6 @@ import { accountOf, openedBy } from "./opened.ts";
 import { type Account, type Partner, bankOf } from "./partner.ts";
 import { askAccount, deleteAccount } from "./requests.ts";
 
-/** Whom to ask, as whom, and what the configuration says. */
 interface Provider {
   client: Pick<SnapClient, "call">;
   partner: Partner;
@@ -17,8 +15,8 @@ interface Provider {
 }
 
 /**
- * Deletes the account of a payment. Where their answer is no clear yes, their status decides: an account that has gone has ended. Throws
- * `AcquirerRefused` where they do not end this, and an Error where it is not known whether it has ended, or where it was paid.
+ * Deletes the account of a payment. If the response is no clear yes, the account's status decides: an account that is gone has ended. Throws
+ * `AcquirerRefused` when the provider does not end this payment, and an Error when the outcome is unknown or the payment was paid.
  */
 export async function endPayment(
   provider: Provider,
@@ -31,9 +29,9 @@ export async function endPayment(
     throw new AcquirerRefused(`${code}: a payment by ${request.method} cannot be ended there before its time`);
   const channel = openedBy(provider.partner, provider.methods, request);
   const found = channel === undefined ? undefined : accountOf(provider.partner, request, channel);
-  // Nothing is registered there: the next answer to their question for the bill says that it is not payable any more.
+  // Nothing is registered at the provider: when it asks for the bill next, Gerbang answers that the bill is not payable any more.
   if (found?.isAsked === true) return;
-  // What is not known to be there is not ended either: asked about, it would be made again.
+  // Whether the account exists is not certain, and an inquiry would make it again.
   if (channel === undefined || found?.isTold !== true)
     throw new Error(`${code}: it is not known yet which account is to be ended`);
   await definiteOnly(deleteIt(provider, request, { channel, account: found.account }, signal, tell));
@@ -56,14 +54,14 @@ async function deleteIt(
   if (answer.meaning === "done") return readDeleted(answer.body, request, place.account);
   const said = `${partner.code} answered the end of an account with ${answer.said}`;
   if (answer.meaning !== "refused" && answer.meaning !== "not found") throw new Error(said);
-  // Nothing was done now: it had ended before, or was paid, or they end none.
+  // The provider did nothing: the account had ended before, was paid, or cannot be ended.
   const standing = await standingOf(provider, request, place, signal, tell);
   if (standing === undefined) return;
   if (answer.meaning === "refused" && standing.status === "waiting") throw new AcquirerRefused(said);
   throw new Error(`${said}, and it stands as ${standing.status}`);
 }
 
-/** How an account that was there stands now; undefined when it has gone. */
+/** State of an account that existed; undefined when it is gone. */
 async function standingOf(
   { client, partner }: Provider,
   request: OpenRequest,

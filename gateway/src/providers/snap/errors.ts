@@ -1,9 +1,9 @@
-// What SNAP's response codes mean for us. A code has seven digits: the status of HTTP, two of the service, two of the case.
+// Meanings of SNAP's response codes. A code has seven digits: the HTTP status, two of the service, two of the case.
 
 /**
- * `done`: it is there. `in progress`: it was taken, and is not decided. `refused`: nothing was done, and this will not be done.
- * `unavailable`: nothing was done, and nothing is now. `token`: nothing was done, and a new token is needed. `repeated`: the same was sent
- * before. `not found`: there is nothing by this name. `unknown`: nobody can tell what was done.
+ * `done`: the request succeeded. `in progress`: it was accepted and is not decided. `refused`: nothing was done, and never will be.
+ * `unavailable`: nothing was done, and nothing can be done now. `token`: nothing was done, and a new token is needed. `repeated`: the same was
+ * sent before. `not found`: there is nothing by this id. `unknown`: nobody can tell what was done.
  */
 export type Meaning =
   | "done"
@@ -16,15 +16,15 @@ export type Meaning =
   | "unknown";
 
 interface Line {
-  /** As the standard names it. */
+  /** The standard's name of the case. */
   says: string;
   means: Exclude<Meaning, "unknown">;
 }
 
 /**
- * By status and case, for every service: the lines of the standard's table that decide something. What is not here is unknown, so a
- * definite no is never guessed. Left out on purpose: 404xx14 (paid), 404xx18 (inconsistent: the same reference with other fields) and
- * all of 5xx, which may be answers to a repetition of something that was done.
+ * Keyed by status and case, for every service: the codes of the standard's table that decide something. All others are unknown, so a definite
+ * refusal is never guessed. Left out on purpose: 404xx14 (paid), 404xx18 (inconsistent: the same reference with other fields) and all of 5xx,
+ * which may be responses to a repetition of an order that was carried out.
  */
 export const codeTable: Readonly<Record<string, Line>> = {
   "20000": { says: "Successful", means: "done" },
@@ -62,7 +62,7 @@ export const codeTable: Readonly<Record<string, Line>> = {
   "42900": { says: "Too Many Requests", means: "unavailable" },
 };
 
-/** The services that are called or that call us, by the two digits in the middle of a code. */
+/** Services that Gerbang calls or that call Gerbang, by the two digits in the middle of a code. */
 export const services = {
   inquiry: "24",
   payment: "25",
@@ -84,14 +84,14 @@ export type Service = keyof typeof services;
 
 const orders: ReadonlySet<Service> = new Set(["createVa", "qrGenerate", "debitPay", "debitRefund", "qrRefund"]);
 
-/** Whether a request of this service has something done there that must be done once. All others ask, or may be done twice: a deletion. */
+/** Whether a request of this service has an effect that must happen once. Other requests inquire, or may happen twice, as a deletion may. */
 export function isOrder(service: Service): boolean {
   return orders.has(service);
 }
 
 /**
- * What a code means as the answer of a service. A code of another service, of another length, or that is no text, is unknown. `others`:
- * two digits that a provider uses instead of the standard's.
+ * Meaning of a code in the response of a service. A code of another service, of another length, or that is no text, is unknown. `others`: digits
+ * that a provider uses instead of the standard's.
  */
 export function meaningOf(code: unknown, service: Service, others: readonly string[] = []): Meaning {
   const parts = typeof code === "string" ? /^(\d{3})(\d\d)(\d\d)$/.exec(code) : null;
@@ -102,7 +102,7 @@ export function meaningOf(code: unknown, service: Service, others: readonly stri
   return line === undefined ? "unknown" : line.means;
 }
 
-/** A code of ours: `codeOf(200, "inquiry", "00")` is "2002400". */
+/** Builds a code: `codeOf(200, "inquiry", "00")` is "2002400". */
 export function codeOf(status: number, service: Service, which: string): string {
   return `${status}${services[service]}${which}`;
 }

@@ -1,4 +1,4 @@
-// By which bank or wallet a payment was opened, and under which number. It is kept with the payment, whatever acquirers.json says later.
+// The bank or wallet and the account number of an opened payment, which are stored with it, whatever acquirers.json says later.
 import type { Opened, OpenRequest } from "../../acquirers/acquirer.ts";
 import { type ProviderMethod, channelOf } from "../profile.ts";
 import { accountOpened } from "./answers.ts";
@@ -6,8 +6,8 @@ import { type Account, type Partner, bankOf, ownAccount } from "./partner.ts";
 import { referenceOf } from "./values.ts";
 
 /**
- * The bank or wallet of a payment that was asked for; `""` for QRIS, which has none. As long as no answer has been kept it is what the
- * configuration says. Undefined where that says none any more.
+ * The bank or wallet of a payment that was ordered; `""` for QRIS, which has none. Until a response has been stored, the configuration decides.
+ * Undefined when the configuration names none any more.
  */
 export function openedBy(
   partner: Partner,
@@ -20,24 +20,24 @@ export function openedBy(
   return kept ?? channelOf(methods, request);
 }
 
-/** For payments from before the bank was kept. */
+/** For payments that were opened before Gerbang stored the bank. */
 function bankOfService({ accounts }: Partner, service: string | undefined): string | undefined {
   const banks = Object.entries(accounts).filter(([, { partnerServiceId }]) => partnerServiceId === service);
   return banks.length === 1 ? banks[0]?.[0] : undefined;
 }
 
-/** An account, and what is known of how it came about. */
+/** An account, and how it came about. */
 export interface FoundAccount {
   account: Account;
-  /** Nothing is registered, and they ask for its bill. */
+  /** Nothing is registered at the bank, which asks Gerbang for the bill. */
   isAsked: boolean;
-  /** An answer of theirs has told it. Else it follows from our key, and may have never been made. */
+  /** A response of the provider contained the account. Otherwise it follows from the operation key, and may never have been made. */
   isTold: boolean;
 }
 
 /**
- * The account of a payment: as it was kept, or as it follows from the operation key. Undefined where only an answer tells it: with two banks
- * where numbers are ours, it is not certain which of them was asked.
+ * The account of a payment: stored, or derived from the operation key. Undefined when only a response can tell it: with numbers of Gerbang's own
+ * at several banks, it is not certain which bank was asked.
  */
 export function accountOf(
   partner: Partner,
@@ -56,7 +56,7 @@ export function accountOf(
   return range.numbers === "ours" && isCertain ? { account: own, isAsked: false, isTold: false } : undefined;
 }
 
-/** What the payer is told of an account, and what is kept of it. */
+/** The payer's instructions for an account, and the ids that are stored. */
 export function openedAt(
   partner: Partner,
   request: OpenRequest,

@@ -1,33 +1,33 @@
-// Who we are to one bank or provider of SNAP: its dialect, and what it has given us. Without keys; made of an entry of acquirers.json.
+// Gerbang as a partner of one bank or provider of SNAP: its dialect and the ids that it gave. Made of an entry of acquirers.json, without keys.
 import type { Bank, Dialect, VirtualAccounts } from "./dialect.ts";
 import { digitsOf } from "./values.ts";
 
 export interface Partner {
-  /** Our name for it in routing: part of what makes our numbers. */
+  /** The acquirer's `gateway_code`: Gerbang's account numbers depend on it. */
   code: string;
   dialect: Dialect;
-  /** `X-CLIENT-KEY`. */
+  /** Value of the header `X-CLIENT-KEY`. */
   clientId: string;
-  /** `X-PARTNER-ID`. */
+  /** Value of the header `X-PARTNER-ID`. */
   partnerId: string;
-  /** `CHANNEL-ID`. */
+  /** Value of the header `CHANNEL-ID`. */
   channelId: string;
-  /** By bank. */
+  /** Keyed by bank. */
   accounts: Readonly<Record<string, AccountRange>>;
   qris: { merchantId: string; terminalId: string; postalCode: string | undefined } | undefined;
 }
 
-/** The virtual accounts of one bank that are ours. */
+/** Gerbang's virtual accounts at one bank. */
 export interface AccountRange {
-  /** At most 8 digits, before them spaces on the wire. */
+  /** At most 8 digits; on the wire, spaces on the left fill it up to 8 characters. */
   partnerServiceId: string;
-  /** What each `customerNo` of ours begins with. */
+  /** Beginning of each `customerNo` of Gerbang's. */
   customerPrefix: string;
-  /** `asked`: nothing is registered; the bank asks us for the bill when the payer types the number. */
+  /** `asked`: nothing is registered; the bank asks Gerbang for the bill when the payer types the number. */
   numbers: "theirs" | "ours" | "asked";
 }
 
-/** A virtual account: on the wire in two parts. */
+/** A virtual account, in the two parts that it has on the wire. */
 export interface Account {
   partnerServiceId: string;
   customerNo: string;
@@ -38,13 +38,13 @@ export function accountNumber({ partnerServiceId, customerNo }: Account): string
   return partnerServiceId + customerNo;
 }
 
-/** Its three fields on the wire: the service's id has eight characters, spaces before it. */
+/** The three fields of an account on the wire: spaces fill the service's id up to eight characters, on the left. */
 export function accountFields({ partnerServiceId, customerNo }: Account): Record<string, string> {
   const padded = partnerServiceId.padStart(8, " ");
   return { partnerServiceId: padded, customerNo, virtualAccountNo: padded + customerNo };
 }
 
-/** The account of a payment at a bank where the numbers are ours. It follows from the operation key, so it is found without having been kept. */
+/** The account of a payment at a bank where Gerbang chooses the numbers. It follows from the operation key, so it need not be stored. */
 export function ownAccount(
   { code }: Pick<Partner, "code">,
   { customerDigits }: Pick<VirtualAccounts, "customerDigits">,
@@ -55,7 +55,7 @@ export function ownAccount(
   return { partnerServiceId, customerNo: customerPrefix + digits };
 }
 
-/** The bank of a channel, and our range there. Throws an Error where either is missing: routing has let through what was not set up. */
+/** The bank of a channel, and Gerbang's range there. Throws an Error when either is missing: routing has chosen a bank that is not set up. */
 export function bankOf(
   partner: Partner,
   channel: string,

@@ -1,4 +1,4 @@
-// An entry of acquirers.json for a bank or provider of SNAP: who we are to it, where our keys are, and which of its accounts are ours.
+// An entry of acquirers.json for a bank or provider of SNAP: Gerbang's ids there, the places of its keys, and its account ranges.
 import type { KeyObject } from "node:crypto";
 import { z } from "zod";
 import { commonFields } from "../profile.ts";
@@ -17,12 +17,12 @@ const given = z.string().regex(/^[\x21-\x7e]{1,64}$/, "must be 1 to 64 printable
 const rangeSchema = z.strictObject({
   /** The company code, without the spaces that stand before it on the wire. */
   partner_service_id: digits(8),
-  /** What the customer's part of each number begins with. */
+  /** Beginning of the customer's part of each number. */
   customer_prefix: z
     .string()
     .regex(/^\d{0,12}$/, "must be at most 12 digits")
     .default(""),
-  /** `registered`, as the profile does it; `ours`, registered with numbers of ours; `asked`, where the bank asks us for each bill. */
+  /** `registered`: as the dialect does it. `ours`: registered with numbers of Gerbang's own. `asked`: the bank asks Gerbang for each bill. */
   numbers: z.enum(["registered", "ours", "asked"]).default("registered"),
 });
 
@@ -30,22 +30,22 @@ export const snapSchema = z
   .strictObject({
     provider: z.literal("snap"),
     ...commonFields,
-    /** Whose dialect of the standard. */
+    /** Name of the dialect. */
     profile: z.enum(dialectNames),
-    /** `X-CLIENT-KEY`. */
+    /** Value of the header `X-CLIENT-KEY`. */
     client_id: given,
-    /** `X-PARTNER-ID`, where it is another. */
+    /** Value of the header `X-PARTNER-ID`, if it differs from `client_id`. */
     partner_id: given.optional(),
-    /** `CHANNEL-ID`, where each partner is given one. */
+    /** Value of the header `CHANNEL-ID`, if each partner is given its own. */
     channel_id: z
       .string()
       .regex(/^[A-Za-z0-9]{1,5}$/, "must be 1 to 5 letters or digits")
       .optional(),
-    /** The secret that we share: it signs transactions, and our tokens. */
+    /** The shared secret: it signs transactions, and the tokens that Gerbang issues. */
     client_secret: secretSource,
-    /** Our RSA key in PEM, of which they have the public half. */
+    /** Gerbang's RSA key in PEM; the provider has its public half. */
     private_key: secretSource,
-    /** Their RSA public key in PEM: they ask us for tokens with it. */
+    /** The provider's RSA public key in PEM: it verifies the provider's requests for tokens. */
     provider_public_key: secretSource,
     virtual_accounts: z.record(z.string().regex(/^[a-z0-9_]{1,30}$/), rangeSchema).default({}),
     qris: z.strictObject({ merchant_id: given, terminal_id: given, postal_code: digits(5).optional() }).optional(),
@@ -81,7 +81,7 @@ export const snapSchema = z
   });
 export type SnapProfile = z.infer<typeof snapSchema>;
 
-/** What a method's channels may be; undefined where the profile does not have it. */
+/** Channels that a method may have; undefined when the profile does not have the method. */
 function knownChannels(
   entry: { virtual_accounts: Record<string, unknown> },
   { virtualAccounts, qris, wallets }: Dialect,
@@ -119,12 +119,12 @@ export function partnerOf(entry: SnapProfile): Partner {
   };
 }
 
-/** Where it listens: its own address, or for tries a server on this machine. */
+/** The provider's base address: its own, or for tries a server on this machine. */
 export function urlOf({ url, profile, environment }: Pick<SnapProfile, "url" | "profile" | "environment">): string {
   return url ?? dialects[profile].urls[environment];
 }
 
-/** Opens the three keys. Throws an Error that names the field where one is missing or is none, and shows nothing of it. */
+/** Opens the three keys. Throws an Error that names the field when a key is missing or invalid, and quotes nothing of the key. */
 export function openKeys(entry: Pick<SnapProfile, "client_secret" | "private_key" | "provider_public_key">): {
   own: OwnKeys;
   theirs: () => TheirKeys;
@@ -149,7 +149,7 @@ export function openKeys(entry: Pick<SnapProfile, "client_secret" | "private_key
   };
 }
 
-/** Reading a key of RSA costs more than a signature: it is read anew only when its text has changed. */
+/** Parsing an RSA key costs more than a signature, so a key is parsed again only when its text has changed. */
 function readKeys(secret: Secret, read: (pem: string) => KeyObject): () => readonly KeyObject[] {
   let texts: readonly string[] = [];
   let keys: readonly KeyObject[] = [];

@@ -1,4 +1,4 @@
-// What banks and providers of SNAP say to us: they ask for a token, ask what a payer owes, and tell what was paid. Pure but for our tokens' chance.
+// Reads messages of SNAP providers: requests for a token, questions for a bill, and notifications. Pure but for the random part of tokens.
 import type { KeyObject } from "node:crypto";
 import type { Bill, Heard, Message, ProviderReply, Taken, Words } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../../ground/clock.ts";
@@ -14,17 +14,16 @@ import { isSignedByHmac, isSignedByRsa, tokenText, transactionText } from "./sig
 import { OWN_TOKEN_SECONDS, isOwnToken, issueToken } from "./tokens.ts";
 import { amountOf, operationKeyOf, readAmount, readSnapTime, snapTime } from "./values.ts";
 
-/** The keys with which they prove who they are. */
+/** The keys with which the provider proves its identity. */
 export interface TheirKeys {
-  /** The secret that we share; the one before it, too, while it is being replaced. The first signs our tokens. */
+  /** The shared secret, and while it is being replaced also the one before. The first signs the tokens that Gerbang issues. */
   secrets: readonly string[];
-  /** Their public keys. */
   publicKeys: readonly KeyObject[];
 }
 
 type Kind = "token" | "inquiry" | "payment" | "notifyVa" | "qrNotify" | "debitNotify";
 
-/** By how the path ends: what comes before, such as a version, is theirs to choose. */
+/** Kinds of messages by the end of the path: the provider chooses its beginning, such as a version. */
 const kinds: readonly (readonly [RegExp, Kind])[] = [
   [/\/access-token\/b2b$/, "token"],
   [/\/transfer-va\/inquiry$/, "inquiry"],
@@ -35,7 +34,7 @@ const kinds: readonly (readonly [RegExp, Kind])[] = [
 ];
 
 /**
- * Reads a message of theirs. Nothing is read from it before its signature is checked. Throws SIGNATURE_MISSING, SIGNATURE_INVALID,
+ * Reads a message of the provider. Nothing is read from it before its signature is checked. Throws SIGNATURE_MISSING, SIGNATURE_INVALID,
  * TIMESTAMP_OUT_OF_WINDOW, MALFORMED_JSON, VALIDATION_ERROR and ROUTE_NOT_FOUND.
  */
 export function received(partner: Partner, keys: TheirKeys, message: Message, now: Micros): Heard {
@@ -60,7 +59,7 @@ export function received(partner: Partner, keys: TheirKeys, message: Message, no
   }
 }
 
-/** They ask for a token: signed with their key over their name and the moment, and by nothing else, so the moment must be now. */
+/** Issues a token to the provider. Its request signs only the client's id and the time, so the time must be now. */
 function giveToken(
   { code, clientId }: Partner,
   { secrets, publicKeys }: TheirKeys,
@@ -83,14 +82,14 @@ function giveToken(
   return reply(200, "token", "00", "Successful", {
     accessToken: issueToken(secret, code, now),
     tokenType: "Bearer",
-    // Text in the standard's examples.
+    // The standard's examples write the number as text.
     expiresIn: String(OWN_TOKEN_SECONDS),
   });
 }
 
 /**
- * Checks a message that belongs to a transaction. Who has signed it well under a token that is not good (any more) is answered, and asks for
- * another.
+ * Checks a message about a transaction. If the signature is right but the token is not valid (any more), returns a response that asks for
+ * another token.
  */
 function checkTransaction(
   { dialect, code, partnerId }: Partner,
@@ -113,13 +112,13 @@ function checkTransaction(
     const message = "The signature of method, path, token, body and X-TIMESTAMP does not match.";
     throw new Fault("SIGNATURE_INVALID", { message });
   }
-  // Their repetitions come within the token's age at most; a repeated one changes nothing, since each transaction counts once.
+  // The provider repeats messages within the token's lifetime at most. A repeated message changes nothing, since each transaction counts once.
   checkMoment(timestamp, now, byToken ? OWN_TOKEN_SECONDS : TIMESTAMP_WINDOW_SECONDS);
   if (token === undefined || isOwnToken(secrets, code, token, now)) return undefined;
   return reply(401, service, "01", "Invalid Token (B2B)");
 }
 
-/** What does the payer of this account owe? */
+/** Answers the bank's question what the payer of this account owes. */
 function readInquiry(body: Body, now: Micros): Heard {
   const account = accountOf(body);
   const echo = { ...accountFields(account), inquiryRequestId: textOrEmpty(body.inquiryRequestId) };
@@ -156,7 +155,7 @@ function readInquiry(body: Body, now: Micros): Heard {
   };
 }
 
-/** A virtual account was paid. Its reference is ours; an account that we were asked about has it from our answer. */
+/** Reads the payment of a virtual account. Its reference is Gerbang's; for an `asked` account the bank has it from Gerbang's bill. */
 function readPayment(body: Body): Heard {
   const account = accountOf(body);
   const info =
@@ -206,7 +205,7 @@ function readPayment(body: Body): Heard {
 }
 
 /**
- * A bank tells that an account was paid, by its number alone: it is inquired about, which tells how much it was. It is acknowledged in any
+ * Reads a bank's notice that an account was paid. It has the account number alone, so an inquiry tells the amount. It is acknowledged in any
  * case, so that the bank does not repeat it.
  */
 function readAccountNotice(body: Body): Heard {
@@ -217,7 +216,7 @@ function readAccountNotice(body: Body): Heard {
   };
 }
 
-/** Something happened to a payment by QR or wallet: it is inquired about, since the notification need not say all. */
+/** Reads a notification about a payment by QR or wallet. It need not say everything, so an inquiry follows. */
 function readNotice(body: Body, service: "qrNotify" | "debitNotify"): Heard {
   const operationKey = operationKeyOf(body.originalPartnerReferenceNo);
   if (operationKey === undefined) {
@@ -274,7 +273,7 @@ function accountOf(body: Body): Account {
   return read("virtualAccountNo", body.virtualAccountNo, () => readAccount(body));
 }
 
-/** What cannot be read is the sender's mistake, and named. */
+/** Turns an error of `reading` into a VALIDATION_ERROR that names the field. */
 function read<Value>(field: string, value: unknown, reading: (value: unknown) => Value): Value {
   try {
     return reading(value);

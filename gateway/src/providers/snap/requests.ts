@@ -1,23 +1,23 @@
-// Our words to SNAP's: what is asked for, as paths and bodies. Pure; the same question has the same body, whenever it is asked.
+// Builds the requests to SNAP providers: their paths and bodies. Pure; the same order or inquiry has the same body, whenever it is sent.
 import type { OpenRequest, RefundRequest } from "../../acquirers/acquirer.ts";
 import type { Qris, Wallets } from "./dialect.ts";
 import type { Service } from "./errors.ts";
 import { type Account, type Partner, accountFields, bankOf } from "./partner.ts";
 import { amountOf, digitsOf, referenceOf, snapTime } from "./values.ts";
 
-/** One request, still unsigned. */
+/** One request, not yet signed. */
 export interface SnapRequest {
   service: Service;
-  /** POST, unless it says another. */
+  /** POST when absent. */
   method?: "DELETE";
   path: string;
   body: Readonly<Record<string, unknown>>;
-  /** What it is about. With the service it makes `X-EXTERNAL-ID`, where an order's repetition must have the same. */
+  /** Operation key that the request is about. With the service it makes the `X-EXTERNAL-ID` of orders whose repetition must have the same one. */
   about: string;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Asks for an account that takes this amount once. `account` is whole where the numbers are ours; else it is our range's beginning. */
+/** Orders an account that takes this amount once. `account` is whole if Gerbang chooses the numbers, else the beginning of Gerbang's range. */
 export function createAccount(partner: Partner, request: OpenRequest, channel: string, account: Account): SnapRequest {
   const { bank, traits } = bankOf(partner, channel);
   const config = { channel: bank.channel, virtualAccountConfig: { reusableStatus: false } };
@@ -45,14 +45,14 @@ export function askAccount(partner: Partner, request: OpenRequest, channel: stri
     about: request.operationKey,
     body: {
       ...accountFields(account),
-      // DOKU's page leaves it out, and BRI's demands it: there it is the reference that the account was made with.
+      // DOKU's page leaves `inquiryRequestId` out, and BRI's demands it: the reference that the account was made with.
       ...(traits.namesChannel ? {} : { inquiryRequestId: referenceOf(request.operationKey) }),
       additionalInfo: {},
     },
   };
 }
 
-/** Deletes an account that nobody has paid. The number alone names it; the reference is the one that it was made with. */
+/** Deletes an unpaid account. The number alone identifies it; the reference is the one that it was made with. */
 export function deleteAccount(partner: Partner, request: OpenRequest, channel: string, account: Account): SnapRequest {
   const { bank, traits } = bankOf(partner, channel);
   return {
@@ -99,7 +99,7 @@ export function queryQr({ paths }: Qris, partner: Partner, operationKey: string,
   };
 }
 
-/** `approval` is what the query told of the payment. */
+/** `approval` is the approval code that the query of the payment returned. */
 export function refundQr(qris: Qris, partner: Partner, request: RefundRequest, approval: string): SnapRequest {
   return {
     service: "qrRefund",
@@ -117,7 +117,7 @@ export function refundQr(qris: Qris, partner: Partner, request: RefundRequest, a
   };
 }
 
-/** A payment at a wallet's own page, which the answer names. */
+/** Orders a payment at a wallet's own page, whose address is in the response. */
 export function payByWallet(wallets: Wallets, request: OpenRequest, channel: string): SnapRequest {
   const back = request.returnUrl !== undefined && request.returnUrl.length <= 255 ? request.returnUrl : request.payUrl;
   return {
@@ -167,7 +167,7 @@ export function refundWallet(wallets: Wallets, request: RefundRequest, channel: 
 
 const REASON = "Refund by the merchant";
 
-/** The payer's device is not known to a server: the payment stands for it. Letters and digits alone, as the documentation asks. */
+/** A server does not know the payer's device: an id of the payment stands in. Letters and digits alone, as the documentation asks. */
 function deviceHeaders(operationKey: string): Record<string, string> {
   return { "x-device-id": digitsOf(20, "device", operationKey) };
 }
@@ -183,7 +183,7 @@ function qrMerchant({ qris, code }: Partner): NonNullable<Partner["qris"]> {
   return qris;
 }
 
-/** A merchant's name in the characters that banks print; what else stands in it becomes a space. */
+/** A merchant's name in the characters that banks print; other characters become spaces. */
 export function nameOf(merchantName: string): string {
   const plain = merchantName.normalize("NFKD").replaceAll(/\p{M}+/gu, "");
   const name = plain.replaceAll(/[^a-zA-Z0-9.\-/+,=_:'@% ]+/g, " ").replaceAll(/ {2,}/g, " ");

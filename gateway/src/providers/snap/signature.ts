@@ -1,29 +1,29 @@
-// SNAP's signatures: who asks for a token, and each transaction, in both directions. Pure.
+// SNAP's signatures of requests for a token and of transactions, in both directions. Pure.
 import { type KeyObject, createHmac, createPrivateKey, createPublicKey, hash, sign, verify } from "node:crypto";
 import { sameText } from "../../ground/crypto.ts";
 
-/** What is signed when a token is asked for. */
+/** The text that a request for a token signs. */
 export function tokenText(clientId: string, timestamp: string): string {
   return `${clientId}|${timestamp}`;
 }
 
 export interface SignedRequest {
   method: string;
-  /** With its query, as it is sent. */
+  /** Query included, as it is sent. */
   path: string;
-  /** Undefined where transactions are signed by RSA, without a token. */
+  /** Undefined if transactions are signed by RSA, without a token. */
   token: string | undefined;
   body: string;
   timestamp: string;
 }
 
-/** What is signed of a transaction: method, path, token, the body's hash, and the moment, with colons between. */
+/** The text that a transaction signs: method, path, token, the body's hash, and the time, with colons between. */
 export function transactionText({ method, path, token, body, timestamp }: SignedRequest): string {
   const digest = hash("sha256", minified(body), "hex");
   return [method, path, ...(token === undefined ? [] : [token]), digest, timestamp].join(":");
 }
 
-/** JSON without the white space between its parts. What stands within strings stays as it was written, escapes too. */
+/** JSON without the white space between its parts. Text within strings stays as it was written, escapes too. */
 export function minified(json: string): string {
   return json.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/gs, (_, text?: string) => text ?? "");
 }
@@ -64,7 +64,7 @@ function rsaKey(read: () => KeyObject, otherwise: string): KeyObject {
   try {
     key = read();
   } catch {
-    // Not as the cause: messages of OpenSSL may quote what they could not read.
+    // OpenSSL's error is not kept as the cause: its message may quote the key.
     throw new Error(otherwise);
   }
   if (key.asymmetricKeyType !== "rsa") throw new Error("is no RSA key");

@@ -1,4 +1,4 @@
-// A bank or provider that speaks SNAP, Bank Indonesia's standard, as an acquirer. What each takes and how it differs is in its profile.
+// A bank or provider that speaks SNAP, Bank Indonesia's standard, as an acquirer. Its dialect says what it takes and how it differs.
 import {
   type AcquirerCalls,
   AcquirerRefused,
@@ -45,16 +45,16 @@ import {
 } from "./requests.ts";
 import { WHOLE_RUPIAH, isOnItsDay, referenceOf } from "./values.ts";
 
-/** DOKU asks to wait so long before its status is asked for; its notifications come sooner. */
+/** DOKU asks partners to wait this long before an inquiry; its notifications come sooner. */
 const ASKS_AFTER_MS = 60_000;
-/** A page, a code or a number that nobody was told can take money until it ends there, and a little longer: their clock is not ours. */
+/** A page, a code or a number that no payer was shown can take money until it ends at the provider, and a little longer: clocks differ. */
 const ENDED_AFTER: Micros = 600 * SECOND;
-/** A refund that they have taken and not decided. It is kept that they have, so that it is not asked for again. */
+/** A refund that the provider has accepted and not decided. The stored id says so, so that the refund is not ordered again. */
 const TAKEN: Refunded = { status: "pending", providerIds: { taken: "in progress" } };
 
 export const snap: Provider = provider("snap", snapSchema, (profile) => snapAcquirer(profile));
 
-/** An acquirer as its entry in acquirers.json says. Throws where a key is missing or is none. */
+/** Creates the acquirer of an entry in acquirers.json. Throws when a key is missing or invalid. */
 export function snapAcquirer(
   profile: SnapProfile,
   clock: Clock = systemClock,
@@ -173,15 +173,15 @@ class Snap {
   }
 
   /**
-   * A wallet's status tells its refunds. Of QRIS it tells only that something was refunded, which is enough where it is all of the payment.
-   * A part that they have taken stays pending then, since SNAP asks about no refund of QRIS. Where no answer has come, the same request is sent
-   * again, on its own day.
+   * A wallet's status lists its refunds. The status of QRIS says only that something was refunded, which is enough for a refund of the whole
+   * payment. An accepted refund of a part stays pending, since SNAP has no inquiry about refunds of QRIS. If no response has come, the same
+   * order is repeated, on its own day.
    */
   async askRefund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<KnownRefund> {
     if (request.method === "va") return { known: false };
     const told = await this.refundTold(request, signal, tell);
     if (told) return { known: true, ...told };
-    // Sent again it would be answered as the first time, and on another day be another refund.
+    // A repeated order would get the first response again, and on another day it would be another refund.
     if (request.providerIds?.taken !== undefined) return { known: true, ...TAKEN };
     if (!this.mayRepeat(request.operationKey))
       throw new Error(
@@ -223,13 +223,13 @@ class Snap {
     if (answer.meaning === "done")
       return { known: true, ...opened, standing: readAccountStatus(answer.body, request, account, traits) };
     if (answer.meaning !== "not found") throw this.unclear(ask, answer);
-    // Nothing was registered there: as long as nobody has paid they know of nothing.
+    // Nothing was registered at the bank: until somebody has paid, the bank knows of no account.
     if (isAsked) return { known: true, ...opened, standing: { status: "waiting" } };
-    // Their answer has told it, so that it was there, and it is never made again. Gone while it is still wanted, nobody knows where it is.
+    // A response contained the account: it existed and must not be made again. Gone before the payment is over, its state is unclear.
     if (isTold && !request.isOver) throw this.unclear(ask, answer);
     if (isTold) return { known: true, ...opened, standing: { status: "failed" } };
     if (this.hasEnded(request)) return { known: false };
-    // The number follows from our key: made again, it is the same account.
+    // The number follows from the operation key: made again, it is the same account.
     const made = await this.remade(request, channel, signal, tell);
     return { known: true, ...made, standing: { status: "waiting" } };
   }
@@ -248,7 +248,7 @@ class Snap {
         ? queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey))
         : askWallet(this.wallets(), operationKey, channel);
     const answer = await this.client.call(ask, signal, tell);
-    // A wallet whose page was not opened yet may know of nothing.
+    // A wallet may know nothing of a payment whose page was not opened yet.
     const absent = answer.meaning === "not found" && request.method === "ewallet" && !this.hasEnded(request);
     if (absent) return { known: true, ...opened, standing: { status: "waiting" } };
     if (answer.meaning !== "done") throw this.unclear(ask, answer);
@@ -258,8 +258,8 @@ class Snap {
   }
 
   /**
-   * What an answer that was lost had told. Where they answer a repetition as they did the first time, the same request is sent again, on its
-   * own day. `undefined` when it has ended there: nobody was ever told where to pay, so it cannot come to be paid.
+   * Recovers a lost response. If the provider repeats its first response, the same order is sent again, on its own day. Undefined when the
+   * payment has ended at the provider: nobody was ever told where to pay, so nobody can have paid.
    */
   private async recovered(
     request: OpenRequest,
@@ -278,12 +278,12 @@ class Snap {
   private async remade(request: OpenRequest, channel: string, signal: AbortSignal, tell?: Tell): Promise<Opened> {
     const { ask, read, others } = this.opening(request, channel);
     const answer = await this.client.call(ask, signal, tell, others);
-    // A no to the repetition says nothing of the first one.
+    // A refusal of the repetition says nothing about the first order.
     if (answer.meaning !== "done") throw this.unclear(ask, answer);
     return read(answer.body);
   }
 
-  /** How a payment is asked for, and how the answer is read. */
+  /** The order that opens a payment, and the function that reads its response. */
   private opening(
     request: OpenRequest,
     channel: string,
@@ -327,14 +327,14 @@ class Snap {
     return refundQr(this.qris(), this.partner, request, await this.approvalOf(request, signal, tell));
   }
 
-  /** What names the payment at its issuer: kept from an inquiry, or asked for now. */
+  /** The approval code of the payment at its issuer: stored from an inquiry, or asked for now. */
   private async approvalOf(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<string> {
     const { paymentOperationKey: operationKey, paymentAmountMinor: amountMinor, paymentProviderIds } = request;
     if (paymentProviderIds?.approval !== undefined) return paymentProviderIds.approval;
     const kept = paymentProviderIds?.reference;
     const ask = queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey));
     const answer = await this.client.order(ask, signal, tell);
-    // Asking changes nothing: where they say no to it, no refund was asked for.
+    // The inquiry changes nothing: when the provider refuses it, no refund was ordered.
     if (["refused", "not found", "unavailable", "token"].includes(answer.meaning))
       throw this.refused(answer, answer.meaning !== "refused" && answer.meaning !== "not found");
     if (answer.meaning !== "done") throw this.unclear(ask, answer);
@@ -344,7 +344,7 @@ class Snap {
     return approval;
   }
 
-  /** Nothing is registered: the number is ours, and they ask for its bill. */
+  /** Registers nothing at the bank: the number is Gerbang's, and the bank asks for its bill. */
   private askedAccount(request: OpenRequest, channel: string): Opened {
     const { range, traits } = bankOf(this.partner, channel);
     const account = ownAccount(this.partner, traits, range, request.operationKey);

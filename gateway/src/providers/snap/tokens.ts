@@ -1,38 +1,38 @@
-// Tokens of SNAP in both directions: theirs, which we ask for and keep, and ours, which they ask for and we can check without having kept.
+// SNAP's tokens in both directions: the provider's, which Gerbang asks for and keeps, and Gerbang's own, which are verified without storage.
 import { createHmac, randomBytes } from "node:crypto";
 import { type Clock, type Micros, SECOND } from "../../ground/clock.ts";
 import { sameText } from "../../ground/crypto.ts";
 
-/** A token is not used when it ends sooner than this: a request takes its time. */
+/** A token that ends sooner than this is not used: a request takes time. */
 const SPARE: Micros = 60 * SECOND;
 
 export interface GivenToken {
   token: string;
-  /** How long it is good from now on, in seconds. */
+  /** Lifetime from now on. */
   seconds: number;
 }
 
-/** Their token. Whoever needs it while it is being asked for waits for the same answer. */
+/** Keeps the provider's token. Calls that need one while it is being asked for wait for the same answer. */
 export class TokenStore {
   private readonly ask: () => Promise<GivenToken>;
   private readonly clock: Clock;
   private kept: { token: string; until: Micros } | undefined;
   private asking: Promise<string> | undefined;
 
-  /** `ask` must end by itself. */
+  /** `ask` must have a deadline of its own. */
   constructor(ask: () => Promise<GivenToken>, clock: Clock) {
     this.ask = ask;
     this.clock = clock;
   }
 
-  /** A token that is good for a while. Throws what `ask` throws, and when `signal` ends the waiting. */
+  /** A valid token. Throws what `ask` throws, and when `signal` ends the waiting. */
   async current(signal: AbortSignal): Promise<string> {
     if (this.kept && this.clock.now() < this.kept.until) return this.kept.token;
     this.asking ??= this.renew();
     return await orAborted(this.asking, signal);
   }
 
-  /** They will not take this one any more. One that came meanwhile stays. */
+  /** Removes a token that the provider rejected. A newer token stays. */
   forget(token: string): void {
     if (this.kept?.token === token) this.kept = undefined;
   }
@@ -41,7 +41,7 @@ export class TokenStore {
     try {
       const asked = this.clock.now();
       const { token, seconds } = await this.ask();
-      // Short ones keep half of their time.
+      // A short-lived token is used for half of its lifetime.
       const length = seconds * SECOND;
       this.kept = { token, until: asked + Math.max(length - SPARE, length / 2) };
       return token;
@@ -60,24 +60,24 @@ function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise
   });
 }
 
-/** How long a token of ours is good: what the standard's examples show. */
+/** Lifetime of Gerbang's own tokens: the one in the standard's examples. */
 export const OWN_TOKEN_SECONDS = 900;
 
 /**
- * A token of ours: when it ends, some random characters, and a MAC of both under the secret that we share with this acquirer. Every process
- * can check it, and none keeps it.
+ * Issues a token: its end, some random characters, and a MAC of both under the secret that is shared with this acquirer. Every process can
+ * verify it, and none stores it.
  */
 export function issueToken(secret: string, code: string, now: Micros): string {
   const rest = `${Math.floor(now / SECOND) + OWN_TOKEN_SECONDS}.${randomBytes(12).toString("base64url")}`;
   return `${rest}.${macOf(secret, code, rest)}`;
 }
 
-/** Whether this token is one of ours, made for this acquirer under one of these secrets, and still good. */
+/** Whether Gerbang issued this token for this acquirer under one of these secrets, and the token is still valid. */
 export function isOwnToken(secrets: readonly string[], code: string, token: string, now: Micros): boolean {
   const parts = /^(([1-9]\d{9,11})\.[\w-]{16})\.([\w-]{43})$/.exec(token);
   if (!parts) return false;
   const [, rest = "", ends = "", mac = ""] = parts;
-  // Each is compared, whatever the others were.
+  // Every secret is compared, even after a match.
   const matches = secrets.map((secret) => sameText(mac, macOf(secret, code, rest)));
   return matches.includes(true) && Number(ends) * SECOND > now;
 }

@@ -1,22 +1,21 @@
-// Amounts in Stripe's units and in ours, where the two differ. Nothing is rounded: what has no exact counterpart is refused. Pure.
+// Converts amounts between Stripe's units and Gerbang's. Nothing is rounded: an amount without an exact counterpart is refused. Pure.
 import { assert } from "../../ground/fault.ts";
 import type { Minor } from "../../ground/money.ts";
 
 interface Unit {
-  /** So many of our minor units… */
+  /** `ours` of Gerbang's minor units are `theirs` of Stripe's units. */
   ours: bigint;
-  /** …are so many of theirs. */
   theirs: bigint;
-  /** Amounts that they take are multiples of it, in our minor units. */
+  /** Stripe takes multiples of this amount, in Gerbang's minor units. */
   stepMinor: bigint;
 }
 
 const same: Unit = { ours: 1n, theirs: 1n, stepMinor: 1n };
-/** ISO 4217 has two decimals for it, Stripe takes none. */
+/** ISO 4217 gives the currency two decimals, Stripe takes none. */
 const wholeOnly: Unit = { ours: 100n, theirs: 1n, stepMinor: 100n };
-/** ISO 4217 has no decimals for it, Stripe takes two that are always zero. */
+/** ISO 4217 gives the currency no decimals, Stripe takes two that are always zero. */
 const paddedByTwo: Unit = { ours: 1n, theirs: 100n, stepMinor: 1n };
-/** Three decimals in both, of which Stripe wants the last to be zero. */
+/** The currency has three decimals in both, and Stripe wants the last to be zero. */
 const tens: Unit = { ours: 1n, theirs: 1n, stepMinor: 10n };
 
 const unlike: Readonly<Record<string, Unit>> = {
@@ -30,7 +29,7 @@ const unlike: Readonly<Record<string, Unit>> = {
   TND: tens,
 };
 
-/** Presentment currencies for cards, as their page lists them, that are in our table of ISO 4217 as well. */
+/** Presentment currencies for cards, as Stripe's page lists them, that are in Gerbang's table of ISO 4217 as well. */
 const listed = new Set(
   (
     "USD AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP CNY COP CRC CVE CZK " +
@@ -41,30 +40,30 @@ const listed = new Set(
   ).split(" "),
 );
 
-/** Twelve digits of rupiah, eight of everything else, in their units. */
+/** Maximum amounts in Stripe's units: twelve digits of rupiah, eight of every other currency. */
 const IDR_MAX = 999_999_999_999n;
 const OTHERS_MAX = 99_999_999n;
 
-/** True for a currency that Stripe charges cards in. */
+/** True for a currency in which Stripe charges cards. */
 export function isCharged(currency: string): boolean {
   return listed.has(currency);
 }
 
-/** The step and the largest amount of a currency that is charged, in our minor units. */
+/** The step and the maximum amount of a currency that is charged, in Gerbang's minor units. */
 export function boundsOf(currency: string): { stepMinor: Minor; maximumMinor: Minor } {
   const { ours, theirs, stepMinor } = unitOf(currency);
   const maximum = ((currency === "IDR" ? IDR_MAX : OTHERS_MAX) * ours) / theirs;
   return { stepMinor, maximumMinor: maximum - (maximum % stepMinor) };
 }
 
-/** Our amount in their units, as a form carries it. The routing has left out what they do not take, so anything else is a defect. */
+/** Converts an amount to Stripe's units, as a form carries it. Routing leaves out what Stripe does not take, so anything else is a defect. */
 export function theirAmount(amountMinor: Minor, currency: string): string {
   const { ours, theirs, stepMinor } = unitOf(currency);
   assert(amountMinor > 0n && amountMinor % stepMinor === 0n, `${currency} in a step that Stripe does not take`);
   return String((amountMinor * theirs) / ours);
 }
 
-/** Their amount and lower-case currency in our units. Throws where there is no exact counterpart, or for a currency that is not known. */
+/** Converts Stripe's amount and lower-case currency. Throws when the amount has no exact counterpart, or for an unknown currency. */
 export function ourAmount(amount: number, theirCurrency: string): { amountMinor: Minor; currency: string } {
   const currency = theirCurrency.toUpperCase();
   if (theirCurrency !== theirCurrency.toLowerCase() || !isCharged(currency)) {

@@ -1,4 +1,4 @@
-// Stripe's words to us: pages of payments, refunds, disputes and events. Nothing is believed beyond what was read and fits what was asked. Pure.
+// Reads Stripe's responses: pages, refunds, disputes, files, balances. A response counts only if it can be read and fits the request. Pure.
 import { z } from "zod";
 import type {
   Instructions,
@@ -18,15 +18,15 @@ import { ourAmount } from "./amounts.ts";
 
 type Body = Record<string, unknown> | undefined;
 
-/** What the answers of an account have in common. */
+/** Properties that all responses of one account share. */
 export interface Account {
-  /** Live mode: real money. */
+  /** True in live mode, which moves real money. */
   live: boolean;
-  /** A fake on this machine, over plain http. */
+  /** True for a fake on this machine, over plain http. */
   plainOnLoopback: boolean;
 }
 
-/** What names money, refunds and disputes of theirs in our books. */
+/** Stripe's ids of payments, refunds and disputes, which Gerbang books. */
 const name = z.string().regex(/^\w{1,64}$/);
 const longName = z.string().regex(/^\w{1,255}$/);
 const metadata = z.record(z.string(), z.string()).nullish();
@@ -57,14 +57,14 @@ const sessionSchema = z.object({
 });
 type Session = z.infer<typeof sessionSchema>;
 
-/** A payment's page as it stands. */
+/** State of a payment's page. */
 export interface Page {
   id: string;
   isOpen: boolean;
   known: Extract<Known, { known: true }>;
 }
 
-/** Reads a Checkout Session. Throws when it cannot be read, or is not the one that was asked for. */
+/** Reads a Checkout Session. Throws when it cannot be read, or is not the requested one. */
 export function pageOf(body: Body, request: OpenRequest, account: Account): Page {
   const session = read(sessionSchema, body, "a page");
   if (session.livemode !== account.live) throw malformed("a page", "livemode is that of other keys");
@@ -74,7 +74,7 @@ export function pageOf(body: Body, request: OpenRequest, account: Account): Page
   const standing = standingOf(session);
   if (standing.status !== "paid") checkAmount(session, request);
   const paid = idOf(session.payment_intent);
-  // Disputes name a payment as `account`, what a payment is found by when an acquirer does not know our key.
+  // Disputes name a payment by this id; `account` is the field by which Gerbang finds a payment without its operation key.
   const names = paid === undefined ? {} : { payment_intent: paid, account: paid };
   const providerIds: ProviderIds = { session: session.id, ...names };
   const instructions = instructionsOf(session, request, account);
@@ -85,14 +85,14 @@ export function pageOf(body: Body, request: OpenRequest, account: Account): Page
   };
 }
 
-/** Throws unless it is the page of that name, and takes no money any more. */
+/** Throws unless this is the page with the id `session`, and it has ended. */
 export function checkEnded({ id, known }: Page, session: string): void {
   if (id !== session) throw malformed("a page", "it is another one");
   const { status } = known.standing;
   if (status !== "failed") throw new Error(`Stripe has not closed the page: its payment is ${status}`);
 }
 
-/** What money came for a page counts as they say it, whatever was asked for: a difference is for the core to see. */
+/** Received money counts as Stripe reports it, whatever was ordered: the caller deals with a difference. */
 function standingOf(session: Session): Standing {
   switch (`${session.status} ${session.payment_status}`) {
     case "open unpaid":
@@ -115,7 +115,7 @@ function receiptOf({ payment_intent: intent, amount_total, currency }: Session):
   if (intent.status !== "succeeded") throw malformed("a page", `it is paid and its payment_intent ${intent.status}`);
   const received = ourAmount(intent.amount_received, intent.currency);
   const transaction = typeof intent.latest_charge === "object" ? intent.latest_charge?.balance_transaction : undefined;
-  // They book fees in the currency in which they pay out, some time after the payment.
+  // Stripe books fees in the currency in which it pays out, some time after the payment.
   const isBooked = typeof transaction === "object" && transaction !== null && transaction.currency === intent.currency;
   const fee = isBooked ? { feeMinor: ourAmount(transaction.fee, transaction.currency).amountMinor } : {};
   return { transactionId, ...received, ...fee };
@@ -127,7 +127,7 @@ function checkAmount({ amount_total, currency }: Session, request: OpenRequest):
   if (theirs.amountMinor !== request.amountMinor) throw malformed("a page", "its amount is another one");
 }
 
-/** Where the payer pays. A page that is over has no address: the payer's own page of the payment says how it stands. */
+/** The address at which the payer pays. A page that is over has none: Gerbang's payer page, which shows the payment's state, stands in. */
 function instructionsOf({ url, status }: Session, request: OpenRequest, account: Account): Instructions {
   if (status === "open" && (url ?? "") === "") throw malformed("a page", "it is open and has no url");
   const address = status === "open" && url ? url : request.payUrl;
@@ -148,7 +148,7 @@ function idOf(intent: Session["payment_intent"]): string | undefined {
 
 const paidSchema = sessionSchema.pick({ id: true, object: true, livemode: true, metadata: true, payment_intent: true });
 
-/** The payment_intent of a page, for a refund of what was paid there. Throws when there is none. */
+/** The payment_intent of a paid page, for a refund. Throws when there is none. */
 export function paymentIntentOf(body: Body, paymentOperationKey: string, account: Account): string {
   const session = read(paidSchema, body, "a page");
   const intent = idOf(session.payment_intent);
@@ -176,7 +176,7 @@ const refundStatuses: Readonly<Record<string, RefundStatus>> = {
   canceled: "failed",
 };
 
-/** Reads a refund. Throws when it cannot be read, or is not the one that was asked for. */
+/** Reads a refund. Throws when it cannot be read, or is not the requested one. */
 export function refundOf(body: Body, request: RefundRequest): Refunded {
   const refund = read(refundSchema, body, "a refund");
   if (refund.metadata?.["operation_key"] !== request.operationKey) {
@@ -202,12 +202,12 @@ const listSchema = z.object({
   has_more: z.boolean(),
 });
 
-/** The refund of this operation in a part of the list, or after which one to go on; neither where the list ends. */
+/** The refund of this operation in one page of a list, or the id after which to go on; neither at the end of the list. */
 export function refundAmong(body: Body, operationKey: string): { found?: Record<string, unknown>; after?: string } {
   return among(body, operationKey);
 }
 
-/** The name of the page of this operation in a part of the list, or after which one to go on. */
+/** The id of the payment page of this operation in one page of a list, or the id after which to go on. */
 export function sessionAmong(body: Body, operationKey: string): { found?: string; after?: string } {
   const { found, after } = among(body, operationKey);
   return { ...(found === undefined ? {} : { found: found.id }), ...(after === undefined ? {} : { after }) };
@@ -242,7 +242,7 @@ const reasons = new Set<string>([
   "credit_not_processed",
 ] satisfies ReportedDispute["reason"][]);
 
-/** `inquiry`: their `warning_…`, a question of the issuer that moves no money. */
+/** `inquiry`: Stripe's `warning_…`, a question of the issuer that moves no money. */
 const disputeStatuses: Readonly<Record<string, ReportedDispute["status"] | "inquiry">> = {
   warning_needs_response: "inquiry",
   warning_under_review: "inquiry",
@@ -255,7 +255,7 @@ const disputeStatuses: Readonly<Record<string, ReportedDispute["status"] | "inqu
   lost: "lost",
 };
 
-/** A dispute, and the payment_intent that it is about; undefined for a mere inquiry. Throws when it cannot be read. */
+/** A dispute and its payment_intent; undefined for a mere inquiry. Throws when it cannot be read. */
 export function disputeOf(
   body: Body,
   account: Account,
@@ -269,7 +269,7 @@ export function disputeOf(
   const known = Object.hasOwn(disputeStatuses, status) ? disputeStatuses[status] : undefined;
   if (known === undefined) throw malformed("a dispute", "its status is not known");
   if (known === "inquiry") return undefined;
-  // 0: the bank takes no answer to this one.
+  // 0: the bank takes no evidence for this dispute.
   const due = evidence_details.due_by ?? 0;
   return {
     paymentIntent: payment_intent ?? undefined,
@@ -283,7 +283,7 @@ export function disputeOf(
   };
 }
 
-/** Whether this evidence was submitted before: each is taken once. Throws when the dispute cannot be read or is another one. */
+/** Whether this evidence was submitted before: it is submitted once. Throws when the dispute cannot be read or is another one. */
 export function isSubmitted(body: Body, request: { disputeId: string; operationKey: string }): boolean {
   const dispute = read(disputeSchema, body, "a dispute");
   if (dispute.id !== request.disputeId) throw malformed("a dispute", "it is another one");
@@ -297,7 +297,7 @@ const fileSchema = z.object({
   size: z.int(),
 });
 
-/** The name of an uploaded file. Throws when it cannot be read, or not all of it arrived. */
+/** The id of an uploaded file. Throws when it cannot be read, or not all of the file arrived. */
 export function fileIdOf(body: Body, bytes: Buffer): string {
   const { id, size } = read(fileSchema, body, "a file");
   if (size !== bytes.length) throw malformed("a file", "its size is another one");

@@ -1,16 +1,16 @@
-// The answers that Stripe's documentation calls a definite no. Whatever is not in this table leaves the outcome unknown. Pure.
-// Pages: docs.stripe.com/error-low-level (status codes, what is kept under an idempotency key), /error-codes, /api/errors.
+// The errors that Stripe's documentation calls a definite refusal. Any other error leaves the outcome unknown. Pure. Documentation:
+// docs.stripe.com/error-low-level (status codes, what is kept under an idempotency key), /error-codes, /api/errors.
 import { z } from "zod";
 
 /**
- * What a definite no is about. `gate`: it was said before the idempotency key was looked at, so it tells nothing about an earlier request
- * with the same key. `content`: of this request, whenever it comes.
+ * A definite refusal. `gate`: Stripe refused before it looked at the idempotency key, so the refusal tells nothing about an earlier request with
+ * the same key. `content`: Stripe refuses this request, whenever it comes.
  */
 export interface Refusal {
   about: "gate" | "content";
-  /** True when nothing at all is taken now. */
+  /** True when Stripe takes nothing at all now. */
   unavailable: boolean;
-  /** Type, code and parameter, for a log: their message may quote what is not for one. */
+  /** Type, code and parameter, for a log: Stripe's message may quote data that must not be in one. */
   reason: string;
 }
 
@@ -20,7 +20,7 @@ interface Row extends Omit<Refusal, "reason"> {
   codes: readonly (string | undefined)[];
 }
 
-/** Wrong or missing parameters; the page of codes says of each that the request has to be changed. */
+/** Wrong or missing parameters: the page of codes says of each that the request has to be changed. */
 const parameters = [
   undefined,
   "amount_too_large",
@@ -36,7 +36,7 @@ const parameters = [
   "parameters_exclusive",
   "url_invalid",
 ] as const;
-/** What this account may not do. */
+/** The account may not do this. */
 const account = [
   "account_invalid",
   "capability_not_active",
@@ -44,7 +44,7 @@ const account = [
   "payment_method_unactivated",
   "testmode_charges_only",
 ] as const;
-/** What a payment no longer allows, or the balance does not. */
+/** The payment no longer allows a refund, or the balance is too low. */
 const refunds = [
   "balance_insufficient",
   "charge_already_refunded",
@@ -88,7 +88,7 @@ const errorSchema = z.object({
 });
 type StripeError = z.infer<typeof errorSchema>["error"];
 
-/** The definite no of an answer; undefined when it is none. */
+/** The definite refusal in a response; undefined when it is none. */
 export function refusalOf(status: number, body: Record<string, unknown> | undefined): Refusal | undefined {
   const error = errorOf(body);
   if (error === undefined) return undefined;
@@ -102,26 +102,26 @@ export function refusalOf(status: number, body: Record<string, unknown> | undefi
   return row && { about: row.about, unavailable: row.unavailable, reason: nameOf(error) };
 }
 
-/** True when the key was used before with other parameters: an object of ours is there under the other ones. */
+/** True when the idempotency key was used before with other parameters: an object exists under those. */
 export function isOtherParameters(status: number, body: Record<string, unknown> | undefined): boolean {
   return status === 400 && errorOf(body)?.type === "idempotency_error";
 }
 
-/** True when the one thing that is wrong is the end of the page's time. */
+/** True when the end of the page's time is the only fault. */
 export function isAboutExpiry(status: number, body: Record<string, unknown> | undefined): boolean {
   const error = errorOf(body);
   return status === 400 && error?.type === "invalid_request_error" && error.param === "expires_at";
 }
 
 /**
- * Whether an answer to the closing of a page means that it stands otherwise than was thought (expired before, or paid meanwhile), so that it
- * is looked at once more. Page: docs.stripe.com/api/checkout/sessions/expire, which names no code of such an error.
+ * Whether an error in response to closing a page calls for an inquiry: the page may have expired before, or was paid meanwhile. Documentation:
+ * docs.stripe.com/api/checkout/sessions/expire, which names no code of such an error.
  */
 export function isWorthALook(status: number, body: Record<string, unknown> | undefined): boolean {
   return (status === 400 || status === 404) && refusalOf(status, body)?.about !== "gate";
 }
 
-/** What an answer that is no success says, as far as a log takes it. */
+/** Describes an error response for a log. */
 export function reasonOf(status: number, body: Record<string, unknown> | undefined): string {
   const error = errorOf(body);
   return error === undefined ? `status ${status}` : `status ${status}, ${nameOf(error)}`;

@@ -1,4 +1,4 @@
-// Events that Stripe sends to us, once their signature is checked: which of our operations something happened to. Pure.
+// Reads the events that Stripe sends, once their signature is checked: which of Gerbang's operations something happened to. Pure.
 import { z } from "zod";
 import type { Heard, ProviderReply, Report, Words } from "../../acquirers/acquirer.ts";
 import { Fault, validationFault } from "../../ground/fault.ts";
@@ -14,19 +14,19 @@ const eventSchema = z.object({
   data: z.object({ object: z.record(z.string(), z.unknown()) }),
 });
 
-/** What our objects there carry. Objects of other programs on the same account carry something else, or nothing. */
+/** Metadata of Gerbang's objects at Stripe. Objects of other programs on the same account have other metadata, or none. */
 const ours = z.object({ metadata: z.object({ operation_key: z.string().regex(/^[a-z0-9.]{1,64}$/) }) });
 const refundStatus = z.object({ status: z.string() });
 const refundedPayment = z.object({ payment_intent: z.string().regex(/^\w{1,64}$/), status: z.string().nullish() });
 
-/** Stripe repeats whatever is not answered with 2xx for three days, so that everything that was understood is answered alike. */
+/** Stripe repeats an event for three days unless the response is 2xx, so every event that was understood gets the same response. */
 const received: ProviderReply = {
   status: 200,
   headers: { "content-type": "application/json" },
   body: '{"received":true}',
 };
 
-/** Their events about a payment's page. Their guide says to read the page before it is believed. */
+/** Events about a payment's page. Stripe's guide says to read the page before an event is believed. */
 const pageEvents = new Set([
   "checkout.session.completed",
   "checkout.session.async_payment_succeeded",
@@ -41,12 +41,12 @@ const disputeEvents = new Set([
   "charge.dispute.funds_withdrawn",
   "charge.dispute.funds_reinstated",
 ]);
-/** What an endpoint in their dashboard has to be subscribed to. */
+/** Event types that an endpoint in Stripe's dashboard must be subscribed to. */
 export const eventTypes: readonly string[] = [...pageEvents, ...refundEvents, ...disputeEvents];
 
 /**
- * What an event means. Events come late, twice and in any order, so that nearly all of them are only a reason to look. Throws
- * MALFORMED_JSON, or VALIDATION_ERROR for one that cannot be read or is of the other mode.
+ * Reads an event. Events arrive late, twice and in any order, so nearly all of them only lead to an inquiry. Throws MALFORMED_JSON, or
+ * VALIDATION_ERROR for an event that cannot be read or is of the other mode.
  */
 export function heardOf(body: Buffer, account: Account): Heard {
   const event = eventOf(body);
@@ -66,13 +66,13 @@ function reportsOf(type: string, object: Record<string, unknown>, account: Accou
   if (operationKey === undefined) return type === "refund.created" ? refundElsewhere(object) : [];
   if (pageEvents.has(type)) return [{ kind: "look", operationKey }];
   if (!refundEvents.has(type)) return [];
-  // Nothing follows a failure. Everything else may be older than what is known by now.
+  // A failed refund stays failed. Every other status may be outdated by now, so an inquiry follows.
   const status = refundStatus.safeParse(object).data?.status;
   const isOver = isUndone(status);
   return [isOver ? { kind: "refund", operationKey, status: "failed" } : { kind: "look", operationKey }];
 }
 
-/** Somebody has made it in their dashboard, or another program: whether its payment is ours is seen by their name for it. */
+/** The refund was made in Stripe's dashboard or by another program. Stripe's id of the payment shows whether the payment is Gerbang's. */
 function refundElsewhere(object: Record<string, unknown>): Report[] {
   const read = refundedPayment.safeParse(object).data;
   if (!read || isUndone(read.status)) return [];
@@ -83,7 +83,7 @@ function isUndone(status: string | null | undefined): boolean {
   return status === "failed" || status === "canceled";
 }
 
-/** A dispute names its payment by their own name alone: no metadata of ours is in it. */
+/** A dispute names its payment by Stripe's id alone: it has no metadata of Gerbang. */
 function disputeReports(object: Record<string, unknown>, account: Account): Report[] {
   let read;
   try {

@@ -1,4 +1,4 @@
-// Evidence for a dispute at Stripe: what they take of it, which field each part goes to, and the requests that bring it. Pure.
+// Evidence for a dispute at Stripe: what Stripe takes, which field each part goes to, and the requests that submit it. Pure.
 import type { EvidenceRequest } from "../../acquirers/acquirer.ts";
 import { sha256 } from "../../ground/crypto.ts";
 import { type Field, form } from "./requests.ts";
@@ -7,7 +7,7 @@ const TEXT_MAX = 20_000;
 const FILE_BYTES_MAX = 5_000_000;
 const fileTypes = new Set(["application/pdf", "image/jpeg", "image/png"]);
 
-/** The fields that take a file, one each, in the order in which files that name no field by their names are laid down. */
+/** The fields that take a file, one each. Files whose names match no field fill them in this order. */
 const fileFields = [
   "uncategorized_file",
   "customer_communication",
@@ -29,8 +29,8 @@ const fieldByName: readonly (readonly [RegExp, FileField])[] = [
 export const FILES_MAX = fileFields.length;
 
 /**
- * What they would not take of it, and what a person does then, said before anything is sent; undefined when all is well. We take more and
- * larger files than they do. Files are told by their places, from 1: their names may name somebody.
+ * Says, before anything is sent, what Stripe would not take and what a person does then; undefined when all is well. Gerbang takes more and
+ * larger files than Stripe. Files are named by their places, from 1: their names may contain personal data.
  */
 export function objectionToEvidence(request: EvidenceRequest): string | undefined {
   const { files } = request;
@@ -50,12 +50,12 @@ export function objectionToEvidence(request: EvidenceRequest): string | undefine
   return `${objections.join("; ")}. Then hand all of it in on the dispute's page in their dashboard, before its deadline`;
 }
 
-/** With one decimal, rounded up: a file that is a byte too large has 5.1 MB. */
+/** One decimal, rounded up: a file that is a byte too large has 5.1 MB. */
 function megabytes(bytes: number): string {
   return (Math.ceil(bytes / 100_000) / 10).toFixed(1);
 }
 
-/** Which field each file goes to: by its name where that says so, the rest in order. Never more files than fields. */
+/** The field of each file: by its name if that matches one, the rest in order. There are never more files than fields. */
 export function fieldsOf(files: readonly { name: string }[]): FileField[] {
   const taken = new Set<FileField>();
   const named = files.map(({ name }) => {
@@ -67,12 +67,12 @@ export function fieldsOf(files: readonly { name: string }[]): FileField[] {
   return named.map((field) => field ?? free.shift() ?? "uncategorized_file");
 }
 
-/** The text of the evidence: Stripe has no field for the day of a delivery. */
+/** The text of the evidence, with the day of delivery, for which Stripe has no field. */
 export function evidenceText({ statement, deliveredOn }: Pick<EvidenceRequest, "statement" | "deliveredOn">): string {
   return deliveredOn === undefined ? statement : `${statement}\n\nDelivered on ${deliveredOn}.`;
 }
 
-/** `POST /v1/disputes/:id`: all of the evidence, submitted for good. `fileIds` are those of the uploaded files, in order. */
+/** `POST /v1/disputes/:id`: all of the evidence, submitted for good. `fileIds` are the ids of the uploaded files, in order. */
 export function evidenceOrder(request: EvidenceRequest, fileIds: readonly string[]): string {
   const fields = fieldsOf(request.files);
   const optional: Field[] = [
@@ -90,12 +90,12 @@ export function evidenceOrder(request: EvidenceRequest, fileIds: readonly string
   ]);
 }
 
-/** `POST /v1/files` at their host for files. */
+/** `POST /v1/files` at Stripe's host for files. */
 export function fileUpload({ name, type, bytes }: EvidenceRequest["files"][number]): {
   contentType: string;
   body: Buffer;
 } {
-  // From the bytes themselves, so that a repetition is the same request, and no file holds the hash of itself.
+  // The boundary is a hash of the file's bytes: a repeated upload is the same request, and no file contains the hash of itself.
   const boundary = `gerbang-${sha256(bytes).toString("hex")}`;
   const filename = name.replaceAll(/[^\x20-\x7e]|["\\]/g, "_");
   const part = (head: string): string => `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n`;

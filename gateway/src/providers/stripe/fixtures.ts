@@ -35,7 +35,7 @@ export function checkoutSession<Change extends Json>(change: Change) {
 interface Intent {
   status?: string;
   amount_received?: number;
-  /** In which currency the fee is booked; undefined while it is not. */
+  /** The currency in which the fee is booked; undefined while the fee is not booked. */
   feeCurrency?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// What acquirers.json says about an account at Stripe.
+// Stripe's entry in acquirers.json: the fields of every provider, its keys, and the rules for its methods.
 import { z } from "zod";
 import { commonFields } from "../profile.ts";
 import { secretSource } from "../secrets.ts";
@@ -10,9 +10,9 @@ export const stripeProfileSchema = z
     ...commonFields,
     /** A secret key, or a restricted one: `sk_test_…`, `rk_live_…`. */
     secret_key: secretSource,
-    /** The signing secret of the endpoint that their dashboard has for us: `whsec_…`. */
+    /** The signing secret of Gerbang's endpoint in Stripe's dashboard: `whsec_…`. */
     webhook_secret: secretSource,
-    /** When the payer's bank is asked: as rules and laws say, whenever it can, or always with a challenge. */
+    /** When the payer's bank authenticates the payer: as rules and laws say, whenever it can, or always with a challenge. */
     three_d_secure: z.enum(["automatic", "any", "challenge"]).default("automatic"),
   })
   .superRefine(({ methods }, context) => {
@@ -39,8 +39,8 @@ export const stripeProfileSchema = z
 export type StripeProfile = z.infer<typeof stripeProfileSchema>;
 
 /**
- * Why a key is none for this environment; undefined when nothing speaks against it. A key of the other mode would move real money in a test,
- * or none in earnest. The words show nothing of the key.
+ * Why a key does not fit this environment; undefined when it may. A key of the other mode would move real money in a test, or none in
+ * production. The text contains nothing of the key.
  */
 export function objectionToKey(key: string, environment: StripeProfile["environment"]): string | undefined {
   const mode = /^(?:sk|rk)_(live|test)_/.exec(key)?.[1];

@@ -1,20 +1,20 @@
-// Our words to Stripe: the forms of its API for a payment's page and a refund. The same request gives the same bytes each time,
-// since the same idempotency key must never come with others. Pure.
+// Builds the forms of Stripe's API for a payment's page and a refund. The same order gives the same bytes each time, since an idempotency key
+// must never come with other bytes. Pure.
 import type { OpenRequest, RefundRequest } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../../ground/clock.ts";
 import { isId, momentOf } from "../../ground/ids.ts";
 import { theirAmount } from "./amounts.ts";
 
-/** The version whose shapes `answers.ts` reads; theirs to follow is a change here, with its tests. */
+/** The API version whose formats `answers.ts` reads. A newer version is a change here, with its tests. */
 export const API_VERSION = "2026-10-28.endive";
 
 const MINUTE: Micros = 60 * SECOND;
-/** A page of theirs may be open for no less and no more than this. */
+/** Stripe's limits for the time that a page is open. */
 const PAGE_MIN: Micros = 30 * MINUTE;
 const PAGE_MAX: Micros = 24 * 60 * MINUTE;
-/** A shorter payment's page ends this long after the payment was made: their least, and time to get there. */
+/** The page of a shorter payment ends this long after the payment was made: Stripe's minimum, and time for the request to arrive. */
 const SHORT_PAGE: Micros = 35 * MINUTE;
-/** What a request needs to reach them, and how far their clock may be from ours. */
+/** Allowance for the way of a request to Stripe, and for clocks that differ. */
 const ON_THE_WAY: Micros = MINUTE / 2;
 
 export type ThreeDSecure = "automatic" | "any" | "challenge";
@@ -33,19 +33,19 @@ export function headers(secretKey: string, idempotencyKey?: string): Record<stri
 export const FORM = "application/x-www-form-urlencoded";
 
 /**
- * When a payment's page is to close: with the payment, or for a payment shorter than they allow 35 minutes after it was made. Depends on
- * nothing but the request, so that a repetition says the same.
+ * Time at which a payment's page closes: with the payment, or 35 minutes after a payment was made that is shorter than Stripe allows. Depends on
+ * nothing but the request, so that a repetition has the same end.
  */
 export function pageEnd({ expiresAt, reference }: Pick<OpenRequest, "expiresAt" | "reference">): Micros {
   return isId("payment", reference) ? Math.max(expiresAt, momentOf(reference) + SHORT_PAGE) : expiresAt;
 }
 
-/** Whether they take this end for a page that is opened now. Where they do not, the page has none of its own: theirs is 24 hours. */
+/** Whether Stripe takes this end for a page that is opened now. Otherwise the page gets no end, and Stripe closes it after 24 hours. */
 export function isPageEnd(end: Micros, now: Micros): boolean {
   return end - now >= PAGE_MIN + ON_THE_WAY && end - now <= PAGE_MAX - ON_THE_WAY;
 }
 
-/** `POST /v1/checkout/sessions`: a page of theirs for one payment by card, closing at `end` if one is given. */
+/** `POST /v1/checkout/sessions`: a page at Stripe for one payment by card, closing at `end` if one is given. */
 export function pageOrder(request: OpenRequest, threeDSecure: ThreeDSecure, end: Micros | undefined): string {
   const { reference, operationKey, amountMinor, currency, merchantName, payUrl, returnUrl } = request;
   return form([
@@ -74,7 +74,7 @@ export function pageOrder(request: OpenRequest, threeDSecure: ThreeDSecure, end:
   ]);
 }
 
-/** What comes with a page that is read: what was paid, and the fee once they have booked it. */
+/** Adds to a page what was paid, and the fee once Stripe has booked it. */
 export const PAGE_QUERY = `?expand%5B0%5D=payment_intent.latest_charge.balance_transaction`;
 
 /** `POST /v1/refunds` */
@@ -86,12 +86,12 @@ export function refundOrder({ operationKey, amountMinor, currency }: RefundReque
   ]);
 }
 
-/** A page of the list of all pages, newest first. */
+/** One page of the list of all Checkout Sessions, newest first. */
 export function sessionsPath(after: string | undefined): string {
   return listPath("/v1/checkout/sessions", {}, after);
 }
 
-/** A page of the refunds of a payment, newest first. */
+/** One page of the list of a payment's refunds, newest first. */
 export function refundsPath(paymentIntent: string, after: string | undefined): string {
   return listPath("/v1/refunds", { payment_intent: paymentIntent }, after);
 }
@@ -101,7 +101,7 @@ function listPath(path: string, filter: Record<string, string>, after: string | 
   return `${path}?${new URLSearchParams({ ...filter, limit: "100", ...place }).toString()}`;
 }
 
-/** A form of theirs: `a[b]=c`. */
+/** Encodes a form of Stripe's: `a[b]=c`. */
 export function form(fields: readonly Field[]): string {
   return new URLSearchParams(fields.map(([name, value]) => [name, value])).toString();
 }

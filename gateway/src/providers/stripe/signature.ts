@@ -1,10 +1,10 @@
-// The header Stripe-Signature of what Stripe sends to us: `t=<unix seconds>,v1=<hex>`, where one v1 of one accepted secret has to fit. Pure.
+// Checks the header Stripe-Signature of events, `t=<unix seconds>,v1=<hex>`: one v1 must fit one accepted secret. Pure.
 import { type Micros, SECOND } from "../../ground/clock.ts";
 import { isInTimestampWindow, isSigned, signingKey } from "../../ground/crypto.ts";
 import { Fault } from "../../ground/fault.ts";
 
 const HEADER_MAX = 2_048;
-/** While a secret is rolled over they sign with each that is active. */
+/** While a secret is rotated, Stripe signs with each secret that is active. */
 const SIGNATURES_MAX = 8;
 
 /**

@@ -1,4 +1,4 @@
-// Stripe: cards on a page of theirs, with 3-D Secure done there. Which calls are made, and what follows from each of their answers.
+// Stripe as an acquirer: cards on Stripe's own page, with 3-D Secure. Decides which calls are made, and what follows from each response.
 import {
   type Checked,
   type EvidenceRequest,
@@ -49,10 +49,10 @@ import { checkSignature } from "./signature.ts";
 
 const API = "https://api.stripe.com";
 const FILES = "https://files.stripe.com";
-/** Pages of a list that one inquiry reads: 300 pages of payers, 1,000 refunds of a payment. */
+/** Pages of a list that one inquiry reads: 300 Checkout Sessions of payers, 1,000 refunds of a payment. */
 const SESSION_PAGES_MAX = 3;
 const REFUND_PAGES_MAX = 10;
-/** A page without an end of its own is open for 24 hours: when so much has passed, nothing can be there any more. */
+/** A page without an end of its own is open for 24 hours: after this time no page of the payment can be open. */
 const FORGOTTEN: Micros = 25 * 3_600 * SECOND;
 
 interface Said {
@@ -61,8 +61,8 @@ interface Said {
 }
 
 /**
- * The acquirer of an account at Stripe. Reads its keys at once, and again when their files change. Throws when a key is missing, or is not
- * one of the entry's environment.
+ * Creates the acquirer of an account at Stripe. Reads the keys at once, and again when their files change. Throws when a key is missing, or is
+ * not one of the entry's environment.
  */
 export function stripeAcquirer(profile: StripeProfile, clock: Clock = systemClock): OpenAcquirer {
   const secretKey = openSecret(profile.secret_key);
@@ -134,7 +134,7 @@ class Stripe {
     return this.closePage(page, request, said);
   }
 
-  /** Their page can be expired while it is open: there is no payment of theirs that could not be ended, and so no definite no. */
+  /** Closes the page. Stripe can expire every open page, so there is no definite refusal. */
   async cancel(request: OpenRequest, said: Said): Promise<void> {
     const { operationKey, providerIds } = request;
     const session = providerIds?.session ?? (await this.sessionOfKey(operationKey, said));
@@ -164,7 +164,7 @@ class Stripe {
     if (intent === undefined) return { known: false };
     const found = await this.refundOfKey(request.operationKey, intent, said);
     if (found !== undefined) return { known: true, ...refundOf(found, request) };
-    // Our key makes it once, and they keep the key for as long as a request can be under way.
+    // The idempotency key makes the refund happen once, and Stripe keeps the key for as long as a request can be in flight.
     const answer = await this.caller.call(this.refundRequest(request, intent), said.signal, said.tell);
     if (answer.status === 200) return { known: true, ...refundOf(answer.body, request) };
     if (refusalOf(answer.status, answer.body)?.about === "content") return { known: false };
@@ -174,7 +174,7 @@ class Stripe {
   async submitEvidence(request: EvidenceRequest, said: Said): Promise<void> {
     const objection = objectionToEvidence(request);
     if (objection !== undefined) {
-      // Nothing is sent, so nothing else would tell an operator why.
+      // Nothing is sent to Stripe, so nothing else would tell an operator why.
       said.tell?.({ about: "evidence, not sent", status: undefined, text: `It is not taken: ${objection}.` });
       throw new AcquirerRefused(`${this.profile.code} takes no such evidence: ${objection}`);
     }
@@ -221,8 +221,8 @@ class Stripe {
   }
 
   /**
-   * Orders a page. The first request may have named an end that they no longer take, or none: the two forms share one key, so that whichever
-   * came first is found, and the other makes nothing.
+   * Orders a page. An earlier order may have had an end that Stripe no longer takes, or none. Both forms share one idempotency key, so that
+   * whichever came first is found, and the other makes nothing.
    */
   private async orderPage(request: OpenRequest, said: Said): Promise<ProviderAnswer> {
     const end = pageEnd(request);
@@ -233,31 +233,31 @@ class Stripe {
     return this.caller.order(this.pageRequest(request, second), said.signal, said.tell);
   }
 
-  /** The page that was ordered under this key with this end. It is there: whatever else is answered leaves the outcome unknown. */
+  /** The page that was ordered under this key with this end. It exists: any other response leaves the outcome unknown. */
   private async found(request: OpenRequest, end: Micros | undefined, said: Said): Promise<ProviderAnswer> {
     const answer = await this.caller.call(this.pageRequest(request, end), said.signal, said.tell);
     if (answer.status === 200) return answer;
     throw this.unexpected("POST /v1/checkout/sessions", answer);
   }
 
-  /** The page of an operation of which no name of theirs is known: found, or ordered now. Undefined when it never will be there. */
+  /** The page of an operation without a stored session id: found, or ordered now. Undefined when it will never exist. */
   private async complete(request: OpenRequest, said: Said): Promise<Page | undefined> {
     const over = this.isOver(request);
     const answer = over ? await this.orderOver(request, said) : await this.orderPage(request, said);
-    // A repeated request is answered with the words of the first answer, however the page stands by now.
+    // A repeated order gets the first response, so the page is read again for its present state.
     if (answer.status === 200) return this.page(pageOf(answer.body, request, this.account).id, request, said);
     const refusal = refusalOf(answer.status, answer.body);
     const isDefinite = refusal?.about === "content" && !isAboutExpiry(answer.status, answer.body);
     if (isDefinite && !over) return undefined;
     if (refusal?.about === "gate") throw this.unexpected("POST /v1/checkout/sessions", answer);
-    // They answer a request that failed there with the same failure again, and may have made a page all the same.
+    // Stripe repeats the failure of an order that failed there, and may have made a page all the same.
     const session = await this.sessionOfKey(request.operationKey, said);
     if (session !== undefined) return this.page(session, request, said);
     if (over && this.clock.now() - request.expiresAt > FORGOTTEN) return undefined;
     throw this.unexpected("POST /v1/checkout/sessions", answer);
   }
 
-  /** Asks for the page of a payment that is over, in the form of which they would make no new one. */
+  /** Asks for the page of a payment that is over, in the form with which Stripe would make no new one. */
   private async orderOver(request: OpenRequest, said: Said): Promise<ProviderAnswer> {
     const end = pageEnd(request);
     if (isPageEnd(end, this.clock.now())) throw new Error(`${this.profile.code} could still open a page that is over`);
@@ -265,14 +265,14 @@ class Stripe {
     return isOtherParameters(answer.status, answer.body) ? this.found(request, undefined, said) : answer;
   }
 
-  /** Closes the page of a payment that is over. A payer may have been faster. */
+  /** Closes the page of a payment that is over. The payer may have paid first. */
   private async closePage(page: Page, request: OpenRequest, said: Said): Promise<Known> {
     const answer = await this.expire(page.id, said);
     if (answer.status === 200) return pageOf(answer.body, request, this.account).known;
     return (await this.page(page.id, request, said)).known;
   }
 
-  /** Without an idempotency key: expired twice is expired, and under a key they would repeat what they said first, however it stands by now. */
+  /** Has no idempotency key: expiring twice does no harm, and under a key Stripe would repeat its first response, whatever the state by now. */
   private expire(session: string, said: Said): Promise<ProviderAnswer> {
     const path = `/v1/checkout/sessions/${session}/expire`;
     return this.caller.call(this.request({ method: "POST", path, body: "" }), said.signal, said.tell);
@@ -303,7 +303,7 @@ class Stripe {
     throw new Error(`${this.profile.code} has more refunds of this payment than are read`);
   }
 
-  /** What was paid, by their name; undefined when nothing is known of a page. */
+  /** Stripe's id of what was paid; undefined when no page is known. */
   private async paymentIntent(
     { paymentProviderIds, paymentOperationKey }: RefundRequest,
     read: (order: Order) => Promise<Pick<ProviderAnswer, "body">>,
@@ -335,7 +335,7 @@ class Stripe {
     return { ...request, headers: { ...headers(this.key(), idempotencyKey), ...type } };
   }
 
-  /** The key as it is now. Throws `AcquirerRefused` (unavailable) for one of the other mode: no request is made with it. */
+  /** The key as it is now. Throws `AcquirerRefused` (unavailable) for a key of the other mode: no request is made with it. */
   private key(): string {
     const key = this.secretKey.current();
     const objection = objectionToKey(key, this.profile.environment);
@@ -350,7 +350,7 @@ class Stripe {
     return answer.body;
   }
 
-  /** An answer of 200 to what orders something. Throws `AcquirerRefused` for a definite no. */
+  /** Sends an order and returns its response of status 200. Throws `AcquirerRefused` for a definite refusal. */
   private async ordered(order: Order, idempotencyKey: string | undefined, said: Said): Promise<ProviderAnswer> {
     const answer = await this.caller.order(this.request(order, idempotencyKey), said.signal, said.tell);
     if (answer.status === 200) return answer;
@@ -369,7 +369,7 @@ class Stripe {
   }
 }
 
-/** A file has megabytes, and a slow line needs longer for it than for words. All of the evidence has its own end. */
+/** Deadline of a file upload: megabytes take longer on a slow line than a form. The submission of all evidence has a deadline of its own. */
 const UPLOAD_MS = 40_000;
 
 interface Order {

@@ -1,11 +1,10 @@
-// Xendit writes amounts in whole units with decimals after them, as JSON numbers, and in disputes as text. Here they become minor units
-// and back, exactly: nothing is rounded.
+// Converts between minor units and Xendit's amounts: JSON numbers of whole units with decimals, and text in disputes. Nothing is rounded.
 import { type Minor, exponentOf, isCurrency } from "../../ground/money.ts";
 
-/** In IDR Xendit is given whole rupiah only. Amounts of other currencies have their own decimals. */
+/** Xendit takes whole rupiah only: IDR amounts are multiples of this. Other currencies have their own decimals. */
 export const RUPIAH: Minor = 100n;
 
-/** An amount in minor units as the number that Xendit reads; undefined where it is not a whole number of rupiah. */
+/** Converts minor units to the number that Xendit reads; undefined when that is not exact, such as for a part of a rupiah. */
 export function majorOf(amountMinor: Minor, currency: string): number | undefined {
   if (currency === "IDR" && amountMinor % RUPIAH !== 0n) return undefined;
   const unit = 10n ** BigInt(exponentOf(currency));
@@ -16,7 +15,7 @@ export function majorOf(amountMinor: Minor, currency: string): number | undefine
 }
 
 /**
- * An amount of Xendit's in minor units; undefined where it is none, or has more decimals than its currency. Takes a number, a text, and
+ * Converts a Xendit amount to minor units; undefined when it is no amount, or has more decimals than its currency. Takes a number, a text, and
  * the symbol that `parseObject` makes of a number such as 10000.00.
  */
 export function readAmount(value: unknown, currency: unknown): Minor | undefined {

@@ -1,4 +1,4 @@
-// Xendit's words to us, read no further than they are certain: each field that decides about money is compared with what was asked for.
+// Reads Xendit's responses. Each field that decides about money is compared with the order, and whatever is uncertain throws.
 import { z } from "zod";
 import type { Instructions, OpenRequest, Receipt, RefundRequest, RefundStatus } from "../../acquirers/acquirer.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
@@ -7,7 +7,7 @@ import { readAmount } from "./amounts.ts";
 import { banks, isBank } from "./channels.ts";
 import { displayName } from "./requests.ts";
 
-/** An answer that cannot be believed. What it is about is unknown. */
+/** A response that cannot be believed: the outcome is unknown. */
 export class Unreadable extends Error {
   override name = "Unreadable";
 
@@ -16,17 +16,17 @@ export class Unreadable extends Error {
   }
 }
 
-/** Xendit's names for things. Printable, and short enough to be kept. */
+/** Xendit's ids: printable, and short enough to be stored. */
 const id = z.string().regex(/^[\x21-\x7e]{1,64}$/, "is no id");
 const idIfAny = id.nullish();
 
 const actionSchema = z.object({ type: z.string(), descriptor: z.string().nullish(), value: z.string().nullish() });
 type Action = z.infer<typeof actionSchema>;
 
-// Answers may gain fields: what is not named here is not looked at.
+// Responses may gain fields: unknown ones are ignored.
 const paymentRequestSchema = z.object({
   payment_request_id: idIfAny,
-  /** What the guide for migrating calls it. */
+  /** The name of this field in Xendit's migration guide. */
   id: idIfAny,
   reference_id: z.string(),
   latest_payment_id: idIfAny,
@@ -66,10 +66,10 @@ const refundSchema = z.object({
 });
 const listSchema = z.object({ data: z.array(z.unknown()).max(1000), has_more: z.boolean().nullish() });
 
-/** How a payment request or a card page stands. `paid` is said only together with the payment that paid it. */
+/** State of a payment request or a card page. `paid` counts only together with the payment that paid it. */
 export type Stand = "waiting" | "processing" | "failed" | "paid";
 
-/** Pages: create-payment-request and pay-one-off-payment, which alone knows PENDING. */
+/** Xendit's documentation: create-payment-request, and pay-one-off-payment, which alone knows PENDING. */
 export const requestStands: Readonly<Record<string, Stand>> = {
   ACCEPTING_PAYMENTS: "waiting",
   REQUIRES_ACTION: "waiting",
@@ -80,14 +80,14 @@ export const requestStands: Readonly<Record<string, Stand>> = {
   CANCELED: "failed",
   EXPIRED: "failed",
 };
-/** Page: get-session. */
+/** Xendit's documentation: get-session. */
 export const sessionStands: Readonly<Record<string, Stand>> = {
   ACTIVE: "waiting",
   COMPLETED: "paid",
   EXPIRED: "failed",
   CANCELED: "failed",
 };
-/** Page: refund-payment-request. */
+/** Xendit's documentation: refund-payment-request. */
 export const refundStatuses: Readonly<Record<string, RefundStatus>> = {
   PENDING: "pending",
   SUCCEEDED: "succeeded",
@@ -95,21 +95,21 @@ export const refundStatuses: Readonly<Record<string, RefundStatus>> = {
   CANCELLED: "failed",
 };
 
-/** What an answer about a payment is held against. */
+/** The ordered values with which a response about a payment is compared. */
 export type Order = Pick<OpenRequest, "operationKey" | "amountMinor" | "currency">;
 
-/** What we need to know of a payment request or a card page. */
+/** The parts of a payment request or a card page that Gerbang uses. */
 export interface Stood {
   stand: Stand;
   paymentRequestId: string | undefined;
   sessionId: string | undefined;
   paymentId: string | undefined;
   actions: readonly Action[];
-  /** The address of the card page. */
+  /** Address of the card page. */
   page: string | undefined;
 }
 
-/** Throws `Unreadable` unless it is whole and about this request. */
+/** Reads a payment request. Throws `Unreadable` unless it is complete and belongs to this order. */
 export function readPaymentRequest(body: unknown, request: Order): Stood {
   const what = "a payment request";
   const read = parse(paymentRequestSchema, body, what);
@@ -142,21 +142,21 @@ export function readSession(body: unknown, request: Order): Stood {
   };
 }
 
-/** Throws unless it is the one of that name, and takes no money any more. */
+/** Throws unless this is the payment request or card page with the id `name`, and it has ended. */
 export function checkEnded({ stand, sessionId, paymentRequestId }: Stood, name: string): void {
   const what = sessionId === undefined ? "a payment request" : "a card page";
   if ((sessionId ?? paymentRequestId) !== name) throw new Unreadable(what, "it is another one");
   if (stand !== "failed") throw new Error(`Xendit has not ended ${what}: it is ${stand}`);
 }
 
-/** The money that came by a payment of Xendit's. Its amount is what was captured, which need not be what was asked for. */
+/** Reads the receipt of a Xendit payment. Its amount is the captured sum, which may differ from the ordered amount. */
 export function readReceipt(body: unknown, paymentRequestId: string | undefined): Receipt {
   const what = "a payment";
   const { payment_id, status, currency, captures, request_amount, ...read } = parse(paymentSchema, body, what);
   if (status !== "SUCCEEDED") throw new Unreadable(what, `status is ${printable(status)}, not SUCCEEDED`);
   if (paymentRequestId !== undefined && read.payment_request_id && read.payment_request_id !== paymentRequestId)
     throw new Unreadable(what, "payment_request_id is another one");
-  // Some channels report no captures: then all was captured at once.
+  // Some channels report no captures: they capture the whole amount at once.
   const parts = captures && captures.length > 0 ? captures.map((part) => part.capture_amount) : [request_amount];
   let amountMinor = 0n;
   for (const part of parts) {
@@ -181,7 +181,7 @@ export function readRefund(body: unknown, request: RefundRequest): ReadRefund {
   return { id: read.id, status: known(refundStatuses, read.status, what) };
 }
 
-/** A list of Xendit's: what of it carries our reference, and whether it goes on, after which id. */
+/** Reads one page of a list: the items with this reference, whether there are more pages, and the id after which the next one begins. */
 export function readList(
   body: unknown,
   reference: string,
@@ -189,7 +189,7 @@ export function readList(
   const { data, has_more } = parse(listSchema, body, "a list");
   const last = z.object({ id }).safeParse(data.at(-1));
   return {
-    // A filter that was not understood would give others' things: each is looked at.
+    // Xendit may ignore a filter that it does not understand, so each item is checked.
     matching: data.filter((item) => z.object({ reference_id: z.literal(reference) }).safeParse(item).success),
     more: has_more === true,
     lastId: last.data?.id,
@@ -197,8 +197,8 @@ export function readList(
 }
 
 /**
- * What the payer is told. Throws `Unreadable` where that is missing though the payment waits. Once it waits no longer Xendit may tell
- * nothing any more: then the payer's own page stands in, which says what became of it.
+ * The instructions for the payer. Throws `Unreadable` when they are missing while the payment waits. After that Xendit may leave them out:
+ * Gerbang's own payer page, which shows the outcome, stands in.
  */
 export function instructionsOf(
   request: OpenRequest,
@@ -241,7 +241,7 @@ export function instructionsOf(
   return instructions;
 }
 
-/** Where a wallet's page is: the page for any browser, before one for phones only. */
+/** Address of a wallet's page: preferably the one for any browser, else one for phones only. */
 function webPage(actions: readonly Action[]): string | undefined {
   const redirects = actions.filter(({ type, value }) => type === "REDIRECT_CUSTOMER" && /^https?:/.test(value ?? ""));
   return (redirects.find(({ descriptor }) => descriptor === "WEB_URL") ?? redirects[0])?.value ?? undefined;
@@ -274,7 +274,7 @@ function parse<Value>(schema: z.ZodType<Value>, body: unknown, what: string): Va
   throw new Unreadable(what, issue === undefined ? "?" : `${issue.path.map(String).join(".")}: ${issue.message}`);
 }
 
-/** Somebody else's word, as far as an error takes it. */
+/** Makes Xendit's text safe for an error message: printable ASCII, at most 60 characters. */
 function printable(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 60);
 }

@@ -1,4 +1,4 @@
-// What passes between Xendit and us: orders, which are repeated only under their own key, inquiries, and notifications.
+// Calls to Xendit and its notifications: orders, which are repeated only under their own idempotency key, and inquiries.
 import {
   type AcquirerCalls,
   AcquirerRefused,
@@ -35,9 +35,9 @@ import { type Ask, endingOf, inquiries, openingOf, refundOf } from "./requests.t
 import { authorization, checkToken } from "./signature.ts";
 import { readWebhook } from "./webhooks.ts";
 
-/** One address for both environments: the key says which it is. */
+/** The address of both environments: the key decides which one answers. */
 const ADDRESS = "https://api.xendit.co";
-/** So many pages of a payment's refunds are read, of 50 each. */
+/** Maximum number of pages that are read of a payment's refunds, of 50 refunds each. */
 const PAGES_MAX = 5;
 
 export class XenditCalls implements AcquirerCalls {
@@ -74,7 +74,7 @@ export class XenditCalls implements AcquirerCalls {
     if (answer.status !== 200 && answer.status !== 201)
       throw this.notDone(request.method === "card" ? "card page" : "payment", answer, opening);
     const stood = readStood(answer.body, request);
-    // A payment that has already failed there takes no money any more.
+    // A payment that has already failed at Xendit takes no money any more.
     if (stood.stand === "failed") throw new AcquirerRefused(`${this.profile.code} ended the payment at once`);
     return this.opened(request, channel, stood);
   }
@@ -84,7 +84,7 @@ export class XenditCalls implements AcquirerCalls {
     const stood = await this.find(request, limit, tell);
     if (stood !== undefined) return this.known(request, stood, limit, tell);
     if (request.expiresAt <= this.clock.now()) throw new Error(`${this.profile.code} does not show the payment`);
-    // Nobody was shown anything of it, so nobody can pay it, and Xendit keeps the key: the same request once more makes one payment.
+    // No payer ever saw this payment, so nobody has paid it. Xendit keeps the idempotency key: the same order again makes one payment.
     const opened = await refusedForGood(this.open(request, limit, tell));
     return opened === undefined ? { known: false } : { known: true, standing: { status: "waiting" }, ...opened };
   }
@@ -108,7 +108,7 @@ export class XenditCalls implements AcquirerCalls {
     const paymentRequest = await this.paymentRequestOf(request, limit, tell);
     const found = await this.findRefund(request, paymentRequest, limit, tell);
     if (found !== undefined) return { known: true, ...refundedOf(found) };
-    // Xendit keeps the key of a refund: the same request once more refunds once.
+    // Xendit keeps the idempotency key of a refund: the repeated order refunds once at most.
     const refunded = await refusedForGood(this.orderRefund(request, paymentRequest, limit, tell));
     return refunded === undefined ? { known: false } : { known: true, ...refunded };
   }
@@ -128,7 +128,7 @@ export class XenditCalls implements AcquirerCalls {
     return AbortSignal.any([signal, AbortSignal.timeout(this.deadlineMs)]);
   }
 
-  /** The bank or wallet of a payment: as it was opened, else as it is chosen now. */
+  /** The bank or wallet of a payment: the stored one, else the one that the profile chooses now. */
   private channelOf(request: OpenRequest): string | undefined {
     return request.providerIds?.channel ?? channelOf(this.profile.methods, request);
   }
@@ -140,11 +140,11 @@ export class XenditCalls implements AcquirerCalls {
     return { instructions, providerIds: { ...request.providerIds, ...named, ...idsOf(stood) } };
   }
 
-  /** What Xendit has under our key; undefined when it shows nothing. */
+  /** Finds the payment at Xendit; undefined when Xendit shows nothing under the operation key. */
   private async find(request: OpenRequest, limit: AbortSignal, tell?: Tell): Promise<Stood | undefined> {
     const { session, payment_request: paymentRequest } = request.providerIds ?? {};
     if (request.method === "card") {
-      // Pages are not listed: without its name one is found by nothing but its key.
+      // Xendit lists no card pages: without its id, a page is found only by repeating the order under its idempotency key.
       if (session === undefined) return undefined;
       return readSession((await this.inquire(inquiries.session(session), limit, tell)).body, request);
     }
@@ -174,7 +174,7 @@ export class XenditCalls implements AcquirerCalls {
       : this.unexpected(answer, ending);
   }
 
-  /** The request with Xendit's name for it, where one is to be had. */
+  /** Adds Xendit's id of the payment to the request, if Xendit shows one. */
   private async named(request: OpenRequest, limit: AbortSignal, tell?: Tell): Promise<OpenRequest> {
     if (nameOf(request) !== undefined) return request;
     const stood = await this.find(request, limit, tell);
@@ -186,7 +186,7 @@ export class XenditCalls implements AcquirerCalls {
     const channel = this.channelOf(request);
     const { instructions, providerIds } = this.opened(request, channel, stood);
     const payment = standing.status === "paid" ? standing.receipt.transactionId : undefined;
-    // A refund of theirs names its payment so: `account` is what a payment is found by when an acquirer does not know our key.
+    // Refund notifications name the payment by this id: Gerbang finds a payment by `account` when it gets no operation key.
     const names = payment === undefined ? {} : { payment, account: payment };
     return { known: true, standing, instructions, providerIds: { ...providerIds, ...names } };
   }
@@ -202,7 +202,7 @@ export class XenditCalls implements AcquirerCalls {
     return { status: "paid", receipt: readReceipt(body, paymentRequestId) };
   }
 
-  /** Xendit's name for the payment of a refund. A card page tells it only once it is paid. */
+  /** Xendit's id of the payment that is refunded. A card page returns it only once it is paid. */
   private async paymentRequestOf(request: RefundRequest, limit: AbortSignal, tell?: Tell): Promise<string> {
     const { payment_request: known, session } = request.paymentProviderIds ?? {};
     if (known !== undefined) return known;
@@ -235,7 +235,7 @@ export class XenditCalls implements AcquirerCalls {
     throw this.notDone("refund", answer, asked);
   }
 
-  /** The refund that carries our key, among those of its payment. Throws when there are more than are read. */
+  /** The refund with this operation key among those of its payment. Throws when the payment has more refunds than are read. */
   private async findRefund(
     request: RefundRequest,
     paymentRequest: string,
@@ -274,7 +274,7 @@ export class XenditCalls implements AcquirerCalls {
     return { method, path, headers: { ...authorized, "content-type": "application/json" }, body: JSON.stringify(body) };
   }
 
-  /** A key of the other environment would move real money in a test, or none in earnest. */
+  /** Throws `AcquirerRefused` (unavailable) for a key of the other environment: it would move real money in a test, or none in production. */
   private secretKey(): string {
     const key = this.key.current();
     const other = this.profile.environment === "production" ? "xnd_development_" : "xnd_production_";
@@ -286,7 +286,7 @@ export class XenditCalls implements AcquirerCalls {
     return key;
   }
 
-  /** A definite no where their documentation calls it one, else an unknown outcome. */
+  /** A definite refusal if Xendit's documentation calls the error one, else an unknown outcome. */
   private notDone(asked: Asked, answer: ProviderAnswer, ask: Ask): Error {
     const refusal = refusalOf(asked, answer.status, answer.body?.error_code);
     if (refusal === undefined) return this.unexpected(answer, ask);
@@ -301,8 +301,8 @@ export class XenditCalls implements AcquirerCalls {
 }
 
 /**
- * What a repeated order brought; undefined where it is refused for what it says, so that the first one was refused as well. A refusal that
- * may pass says nothing about the first one: the outcome stays unknown.
+ * The result of a repeated order; undefined when Xendit refuses its content, since then it refused the first one as well. A refusal that may
+ * pass says nothing about the first order: the outcome stays unknown.
  */
 async function refusedForGood<Value>(order: Promise<Value>): Promise<Value | undefined> {
   try {
@@ -314,7 +314,7 @@ async function refusedForGood<Value>(order: Promise<Value>): Promise<Value | und
   }
 }
 
-/** Xendit's name for what was opened. */
+/** Xendit's id of the payment request or card page. */
 function nameOf({ method, providerIds }: OpenRequest): string | undefined {
   return method === "card" ? providerIds?.session : providerIds?.payment_request;
 }

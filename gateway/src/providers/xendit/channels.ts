@@ -1,10 +1,10 @@
-// The banks and wallets that Xendit calls channels, as far as we offer them, with what its pages say of each. Data, read on 2026-11-23.
+// The banks and wallets (Xendit: channels) that Gerbang offers, with what Xendit's pages say of each. Data, read on 2026-11-23.
 
 export interface Bank {
   /** Xendit's `channel_code`. */
   code: string;
   name: string;
-  /** Bank Indonesia's number of the bank, for the payer who has to choose one. */
+  /** Bank Indonesia's number of the bank, for a payer who has to select the bank. */
   bankCode: string;
 }
 
@@ -13,11 +13,11 @@ export interface Wallet {
   name: string;
 }
 
-/** Xendit's one channel for QR codes, and its one for cards. */
+/** Xendit's only channel for QR codes, and its only one for cards. */
 export const QRIS = "QRIS";
 export const CARDS = "CARDS";
 
-/** Virtual accounts, by the name under which a merchant asks for them. None can be refunded. */
+/** Virtual accounts, keyed by the name that merchants use. None can be refunded. */
 export const banks = {
   bca: { code: "BCA_VIRTUAL_ACCOUNT", name: "Bank Central Asia", bankCode: "014" },
   bni: { code: "BNI_VIRTUAL_ACCOUNT", name: "Bank Negara Indonesia", bankCode: "009" },
@@ -30,7 +30,7 @@ export const banks = {
   muamalat: { code: "MUAMALAT_VIRTUAL_ACCOUNT", name: "Bank Muamalat", bankCode: "147" },
 } as const satisfies Record<string, Bank>;
 
-/** Each takes the payer to its own page. OVO refunds no one-off payment, LinkAja refunds whole payments only. */
+/** Wallets, each with a page of its own for payers. OVO refunds no one-off payment, LinkAja refunds whole payments only. */
 export const wallets = {
   ovo: { code: "OVO", name: "OVO" },
   dana: { code: "DANA", name: "DANA" },

@@ -1,4 +1,4 @@
-// What the keys can do, found out by asking for things that do not exist: nothing is made, and nothing is changed.
+// Checks what the key may read by asking for objects that do not exist: nothing is created or changed.
 import type { Checked } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
 import type { ProviderAnswer } from "../caller.ts";
@@ -11,7 +11,7 @@ const things: readonly { name: string; ask: Ask }[] = [
   { name: "card pages", ask: inquiries.session("ps-000000000000000000000000") },
 ];
 
-/** Asks once for each kind of thing. A key that may read it is told that there is none of that name. */
+/** Asks once for each kind of object. A key that may read that kind gets the answer that there is no such object. */
 export async function checkedOf(call: (ask: Ask) => Promise<ProviderAnswer>, clock: Clock): Promise<Checked> {
   const findings: { well: boolean; text: string }[] = [];
   let clockDifferenceMs: number | undefined;
@@ -22,7 +22,7 @@ export async function checkedOf(call: (ask: Ask) => Promise<ProviderAnswer>, clo
     const well = status === 404 || status === 200;
     findings.push({ well, text: well ? `The key reads ${name}.` : `The key reads no ${name}: ${status}${code}.` });
     const theirs = typeof headers.date === "string" ? Date.parse(headers.date) : Number.NaN;
-    // Dates of HTTP have whole seconds: what is meant lies in the middle.
+    // HTTP dates have whole seconds: the middle of the second is the best estimate.
     if (!Number.isNaN(theirs)) clockDifferenceMs = Math.round(theirs + 500 - clock.now() / 1_000);
   }
   findings.push({

@@ -1,4 +1,4 @@
-// What Xendit's documentation calls a definite no, line by line. Whatever is not here is unknown, and is asked about.
+// The errors that Xendit's documentation calls a definite refusal. Every other error leaves the outcome unknown, and an inquiry follows.
 
 /** The calls that can be refused. */
 export type Asked = "payment" | "card page" | "refund" | "end of a payment";
@@ -7,9 +7,9 @@ interface Refusal {
   asked: Asked;
   status: number;
   code: string;
-  /** True where the same may go well later, or with another acquirer: it cannot take anything now. */
+  /** True when Xendit can take nothing now: the order may succeed later, or at another acquirer. */
   unavailable: boolean;
-  /** True where an earlier try of ours under the same key may be the reason: what is there is looked up before the no is believed. */
+  /** True when an earlier try under the same key may be the reason: an inquiry comes before the refusal is believed. */
   lookFirst: boolean;
 }
 
@@ -19,9 +19,9 @@ const later = { unavailable: true };
 const perhapsOurs = { lookFirst: true };
 
 /**
- * Pages: create-payment-request, create-session, refund-payment-request, cancel-payment-request, rate-limits. Left out on purpose: 500 SERVER_ERROR; 409, which says
- * that our reference is there already; a refund's 503 and REFUND_IN_PROGRESS, after which the refund may be there all the same. Of an end
- * only what says that it cannot be is a no: a key that is not taken and a limit that is reached say nothing about the payment.
+ * Xendit's documentation: create-payment-request, create-session, refund-payment-request, cancel-payment-request, rate-limits. Left out on
+ * purpose: 500 SERVER_ERROR; 409, which says that the reference exists already; a refund's 503 and REFUND_IN_PROGRESS, after which the refund
+ * may exist. For the end of a payment, a rejected key or a rate limit is no refusal: both say nothing about the payment.
  */
 export const refusals: readonly Refusal[] = [
   ...no("payment", 400, "INVALID_VALUE_ERROR API_VALIDATION_ERROR CARD_EXPIRED INVALID_PAYMENT_DETAILS INVALID_TOKEN"),
@@ -56,14 +56,14 @@ export const refusals: readonly Refusal[] = [
   ]),
 ];
 
-/** The line that an answer stands for; undefined when their documentation knows no such no. */
+/** The table's line for an error; undefined when the documentation does not call the error a definite refusal. */
 export function refusalOf(asked: Asked, status: number, code: unknown): Refusal | undefined {
   return refusals.find((line) => line.asked === asked && line.status === status && line.code === code);
 }
 
 /**
- * Whether an answer to an end means that something stands otherwise than was thought, so that it is looked at once more: it was ended before,
- * or paid meanwhile. All that Xendit says to a request that it has read, whatever its code.
+ * Whether an error in response to the end of a payment calls for an inquiry: the payment may have ended before, or was paid meanwhile. True for
+ * every request that Xendit has read, whatever its error code.
  */
 export function isWorthALook(status: number): boolean {
   return status >= 400 && status < 500 && status !== 401 && status !== 429;

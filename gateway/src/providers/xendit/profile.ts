@@ -1,10 +1,10 @@
-// Xendit's entry in acquirers.json: the fields of every provider, its keys, and what it can be asked for.
+// Xendit's entry in acquirers.json: the fields of every provider, its keys, and the rules for its methods.
 import { z } from "zod";
 import { type ProviderMethod, commonFields } from "../profile.ts";
 import { secretSource } from "../secrets.ts";
 import { bankNames, walletNames } from "./channels.ts";
 
-/** The banks or wallets of a method; none where Xendit has one channel only. */
+/** The banks or wallets of each method; empty for a method with a single channel. */
 const channelsOfMethod: Readonly<Record<string, readonly string[] | undefined>> = {
   qris: [],
   card: [],
@@ -20,7 +20,7 @@ export const xenditSchema = z
     secret_key: secretSource,
     /** The webhook verification token, which Xendit sends with each notification. */
     callback_token: secretSource,
-    /** False where the account's QR codes take no expiry of ours. */
+    /** False when the account's QR codes accept no expiry time. */
     qris_expiry: z.boolean().default(true),
   })
   .superRefine(({ methods }, context) => {

@@ -1,25 +1,25 @@
-// Our words to Xendit: what is asked of it for a payment, a card page, the end of either, and a refund. Pure; the same request always gives the same bytes, so
-// that it can be repeated under the same key.
+// Builds the requests to Xendit: payments, card pages, the end of either, refunds and inquiries. Pure; the same order always gives the same
+// bytes, so that it can be repeated under the same idempotency key.
 import type { OpenRequest, RefundRequest } from "../../acquirers/acquirer.ts";
 import { AcquirerRefused } from "../../acquirers/acquirer.ts";
 import { wireTime } from "../../ground/clock.ts";
 import { majorOf } from "./amounts.ts";
 import { CARDS, QRIS, banks, isBank, isWallet, wallets } from "./channels.ts";
 
-/** The version of the payment requests that is spoken here. */
+/** Version of Xendit's payment requests. */
 export const API_VERSION = "2024-11-11";
 
 export interface Ask {
   method: "GET" | "POST";
-  /** With its query. */
+  /** Query included. */
   path: string;
   headers: Record<string, string>;
   body?: Record<string, unknown>;
 }
 
-/** What of a profile decides how a request looks. */
+/** Settings of a profile that change requests. */
 export interface RequestOptions {
-  /** Whether QR codes are given our expiry. Xendit's page on QRIS says that it cannot be set, other pages set it. */
+  /** Whether QR codes get the payment's expiry time. Xendit's page on QRIS says that it cannot be set; other pages set it. */
   qrisExpiry: boolean;
 }
 
@@ -27,8 +27,8 @@ const versioned = { "api-version": API_VERSION };
 const country = "ID";
 
 /**
- * Opens a payment. `channel` is the bank or wallet, undefined for methods that have none. Throws `AcquirerRefused` for what Xendit cannot be
- * asked for, before anything is sent.
+ * Orders a payment. `channel` is the bank or wallet, undefined for methods that have none. Throws `AcquirerRefused` for an order that Xendit
+ * cannot take, before anything is sent.
  */
 export function openingOf(request: OpenRequest, channel: string | undefined, options: RequestOptions): Ask {
   const amount = amountOf(request);
@@ -54,7 +54,7 @@ export function openingOf(request: OpenRequest, channel: string | undefined, opt
   };
 }
 
-/** Xendit's own page for cards: no card number ever comes near us. */
+/** Orders a card page at Xendit: no card number reaches Gerbang. */
 function cardPage(request: OpenRequest, amount: number): Ask {
   const { operationKey, currency } = request;
   return {
@@ -100,7 +100,7 @@ export function refundOf(request: RefundRequest, paymentRequestId: string): Ask 
     method: "POST",
     path: "/refunds",
     headers: { "idempotency-key": request.operationKey },
-    // In the order in which Xendit's own client writes them.
+    // The fields stand in the order in which Xendit's own client writes them.
     body: {
       payment_request_id: paymentRequestId,
       reference_id: request.operationKey,
@@ -112,8 +112,8 @@ export function refundOf(request: RefundRequest, paymentRequestId: string): Ask 
 }
 
 /**
- * Ends a payment before its time, by Xendit's name for it. Without a key: what is ended twice is ended, and an answer that is kept under a key
- * could be older than how the payment stands.
+ * Ends a payment before its time, by Xendit's id. It has no idempotency key: ending twice does no harm, and a response that is kept under a key
+ * could be older than the payment's state.
  */
 export function endingOf({ method }: Pick<OpenRequest, "method">, name: string): Ask {
   const id = encodeURIComponent(name);
@@ -122,15 +122,15 @@ export function endingOf({ method }: Pick<OpenRequest, "method">, name: string):
     : { method: "POST", path: `/v3/payment_requests/${id}/cancel`, headers: { ...versioned } };
 }
 
-/** Inquiries. Ids are Xendit's own, and are written into a path as text. */
+/** Inquiries. Ids come from Xendit, so they are escaped in paths. */
 export const inquiries = {
   paymentRequest: (id: string): Ask => get(`/v3/payment_requests/${encodeURIComponent(id)}`, versioned),
-  /** Every payment request that carries our key. */
+  /** All payment requests with this operation key. */
   paymentRequests: (key: string): Ask => get(`/v3/payment_requests?reference_id=${key}&limit=10`, versioned),
   payment: (id: string): Ask => get(`/v3/payments/${encodeURIComponent(id)}`, versioned),
   session: (id: string): Ask => get(`/sessions/${encodeURIComponent(id)}`),
   refund: (id: string): Ask => get(`/refunds/${encodeURIComponent(id)}`),
-  /** The refunds of a payment, a page at a time. */
+  /** One page of a payment's refunds. */
   refunds: (paymentRequestId: string, afterId: string | undefined): Ask => {
     const after = afterId === undefined ? "" : `&after_id=${encodeURIComponent(afterId)}`;
     return get(`/refunds?payment_request_id=${encodeURIComponent(paymentRequestId)}&limit=50${after}`);
@@ -147,7 +147,7 @@ function amountOf({ amountMinor, currency }: { amountMinor: bigint; currency: st
   return amount;
 }
 
-/** At most 255 characters and https are Xendit's rule: what the merchant named, where it fits, else the payer's page. */
+/** Xendit takes https addresses of at most 255 characters: the merchant's return address if it is short enough, else the payer page. */
 function returnUrlOf({ returnUrl, payUrl }: OpenRequest): string {
   return returnUrl !== undefined && returnUrl.length <= 255 ? returnUrl : payUrl;
 }
@@ -156,7 +156,7 @@ function descriptionOf({ merchantName, reference }: OpenRequest): string {
   return `${merchantName}: ${reference}`.slice(0, 1000);
 }
 
-/** Banks show letters, digits and spaces; other characters have made them refuse. */
+/** The merchant's name in letters, digits and spaces: banks have refused other characters. */
 export function displayName(merchantName: string): string {
   const plain = merchantName
     .normalize("NFKD")

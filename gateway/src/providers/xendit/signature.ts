@@ -1,8 +1,8 @@
-// How Xendit and we show each other who we are: our secret key in each request, and its webhook token in each notification.
+// Authentication between Xendit and Gerbang: the secret key in each request, and the webhook token in each notification.
 import { sameText } from "../../ground/crypto.ts";
 import { Fault } from "../../ground/fault.ts";
 
-/** Where Xendit puts its token. */
+/** The header with Xendit's token. */
 const TOKEN = "x-callback-token";
 
 /** HTTP basic authentication with the secret key as user name and no password. */
@@ -11,9 +11,9 @@ export function authorization(secretKey: string): string {
 }
 
 /**
- * Throws SIGNATURE_MISSING or SIGNATURE_INVALID unless the token of a notification is one of `accepted`. Each is compared, in constant
- * time. The token says who sends, and signs nothing: a body is believed as far as Xendit keeps the token to itself. For disputes it is all
- * the proof there is.
+ * Throws SIGNATURE_MISSING or SIGNATURE_INVALID unless the token of a notification is one of `accepted`. Compares with each, in constant time.
+ * The token names the sender and signs nothing: a body can be believed only as long as Xendit keeps the token secret. For disputes the token is
+ * the only proof.
  */
 export function checkToken(
   headers: Readonly<Record<string, string | string[] | undefined>>,

@@ -1,6 +1,6 @@
-// Xendit's notifications, read into reports. They come late, twice or in another order, and nothing signs what they say: whoever knows the
-// token could write any of them. So none of a payment, a page or a refund is believed; each says where to look. A dispute is reported at its
-// word: the token is all there is. Pure.
+// Reads Xendit's notifications into reports. Notifications arrive late, twice or out of order, and their content is not signed: whoever knows
+// the token could write one. Notifications about payments, card pages and refunds therefore only lead to an inquiry. Disputes are reported as
+// they are notified: the token is their only proof. Pure.
 import { z } from "zod";
 import type { Heard, ReportedDispute } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../../ground/clock.ts";
@@ -10,14 +10,14 @@ import { maskedBody } from "../mask.ts";
 import { readAmount } from "./amounts.ts";
 
 const envelopeSchema = z.object({ event: z.string().max(100), data: z.record(z.string(), z.unknown()).optional() });
-/** Our keys look like this. What carries another reference belongs to somebody else's use of the same account. */
+/** Format of Gerbang's operation keys. Another reference belongs to another user of the same account. */
 const ourReference = z.object({ reference_id: z.string().regex(/^[a-z0-9.]{1,64}$/) });
 const idSchema = z.string().regex(/^[\x21-\x7e]{1,64}$/);
 const refundSchema = z.object({ reference_id: z.string().nullish(), payment_id: idSchema });
 
 const taken = { kind: "reply", reply: { status: 200, body: '{"received":true}' } } as const satisfies Heard;
 
-/** What a notification means. Throws MALFORMED_JSON, or VALIDATION_ERROR with the field that cannot be read. */
+/** Reads a notification. Throws MALFORMED_JSON, or VALIDATION_ERROR with the field that cannot be read. */
 export function readWebhook(body: Buffer): Heard {
   const whole = objectOf(body);
   const envelope = envelopeSchema.safeParse(whole);
@@ -28,7 +28,7 @@ export function readWebhook(body: Buffer): Heard {
   return { ...heard, words: { about, status: undefined, text: maskedBody(body) } };
 }
 
-/** Of payments, card pages and refunds. Other events have nothing to do with what is asked for here. */
+/** Events of payments, card pages and refunds. All other events are ignored. */
 const events: ReadonlySet<string> = new Set([
   "payment.capture",
   "payment.authorization",
@@ -42,7 +42,7 @@ const events: ReadonlySet<string> = new Set([
 
 function eventOf(event: string, data: Record<string, unknown> | undefined): Heard {
   const refund = event === "refund.succeeded" ? refundSchema.safeParse(data).data : undefined;
-  // Its reference is none of ours: somebody has made it in their dashboard. It is told to a person and books nothing, so the token is proof enough.
+  // Without Gerbang's reference the refund was made in Xendit's dashboard. A person is told and nothing is booked: the token is proof enough.
   if (refund && !isRefundOfOurs(refund.reference_id)) {
     const paymentOperationKey = refund.payment_id;
     return { kind: "reports", reports: [{ kind: "refund_elsewhere", paymentOperationKey }], reply: () => taken.reply };
@@ -56,7 +56,7 @@ function isRefundOfOurs(reference: string | null | undefined): boolean {
   return typeof reference === "string" && /^rfd[a-z0-9.]{1,61}$/.test(reference);
 }
 
-/** The page on refund notifications shows an envelope inside the envelope; its schema and the other pages show one. */
+/** Xendit's page on refund notifications shows an envelope inside the envelope; its schema and the other pages show one. */
 function innermost(data: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
   const inner = z.object({ event: z.string(), data: z.record(z.string(), z.unknown()) }).safeParse(data);
   return inner.success ? inner.data.data : data;
@@ -74,8 +74,8 @@ const disputeSchema = z.object({
 });
 
 /**
- * Page: dispute-webhook-notifications. Its events carry the dispute itself instead of an envelope. No inquiry confirms it: that there is one
- * is documented, and its address is on no page that was read.
+ * Xendit's documentation: dispute-webhook-notifications. A dispute event has the dispute itself in place of an envelope. No inquiry confirms it:
+ * the documentation mentions one, but no page that was read gives its address.
  */
 export const disputeStatuses: Readonly<Record<string, ReportedDispute["status"]>> = {
   ACTION_REQUIRED: "open",
@@ -111,7 +111,7 @@ function disputeOf(whole: Record<string, unknown>): Heard {
   };
 }
 
-/** `2026-03-15T19:50:51.724Z` as micros. */
+/** Converts `2026-03-15T19:50:51.724Z` to micros; undefined for another format. */
 function timeOf(text: string | undefined): Micros | undefined {
   if (text === undefined || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(text)) return undefined;
   const at = Date.parse(text);

@@ -1,4 +1,4 @@
-// Xendit as an acquirer: what it can do. Its calls are in calls.ts, what is said in them in requests.ts, answers.ts and webhooks.ts.
+// Xendit as an acquirer: its capabilities. Its calls are in calls.ts, their contents in requests.ts, answers.ts and webhooks.ts.
 import type { Acquirer, AcquirerCalls } from "../../acquirers/acquirer.ts";
 import { type Clock, systemClock } from "../../ground/clock.ts";
 import { capabilitiesOf, provider } from "../profile.ts";
@@ -6,7 +6,7 @@ import { RUPIAH } from "./amounts.ts";
 import { XenditCalls } from "./calls.ts";
 import { type XenditProfile, xenditSchema } from "./profile.ts";
 
-/** An acquirer as its profile says. Throws when a key is missing, or of the other environment. `close` gives its connections back. */
+/** Creates the acquirer that a profile describes. Throws when a key is missing or of the other environment. `close` closes its connections. */
 export function xenditAcquirer(
   profile: XenditProfile,
   clock: Clock = systemClock,

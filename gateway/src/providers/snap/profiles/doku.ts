@@ -48,7 +48,7 @@ export const doku: Dialect = {
       status: "/orders/v1.0/debit/status",
       refund: "/direct-debit/core/v1/debit/refund",
     },
-    // Its page of DANA shows 2000500.
+    // DOKU's page of DANA shows the code 2000500.
     paymentServices: ["05"],
     channels: { dana: "EMONEY_DANA_SNAP", shopeepay: "EMONEY_SHOPEE_PAY_SNAP" },
   },
