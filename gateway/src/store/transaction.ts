@@ -1,27 +1,27 @@
-// One transaction of a lane, in two round trips: begin and read, then write and commit. It says how it ended, and never guesses.
+// One transaction of a lane, in two round trips: begin and read, then write and commit. The ending is `unknown` when it is not certain.
 import type { PoolClient, QueryConfig, QueryResult } from "pg";
 import { type Row, type Statement, limits, rollBack, together } from "./database.ts";
 
 /**
- * How a transaction ended. Only `committed` may be told to anybody as done. `unknown`: the database holds the truth, and is asked before
- * anyone is answered.
+ * How a transaction ended. Callers hear of success only after `committed`. After `unknown` the database is asked before any caller is
+ * answered.
  */
 export type Ending =
   | { readonly kind: "committed" }
   | { readonly kind: "rolled_back"; readonly cause: unknown; readonly failed: string | undefined }
   | { readonly kind: "unknown"; readonly cause: unknown };
 
-/** A statement of a batch, and whose rows it reads or writes. */
+/** A statement of a batch, and the table whose rows it reads or writes. */
 export interface Step {
   readonly table: string;
   readonly statement: Statement;
 }
 
-/** The transaction did not begin, or what it needs could not be read: nothing of it is written. */
+/** The transaction did not begin, or its rows could not be read: nothing is written. */
 export class NotBegun extends Error {
   /** The table whose rows could not be read. */
   readonly failed: string | undefined;
-  /** False when it cannot be known whether the statements ran inside a transaction: the connection is of no use any more. */
+  /** False when it is unknown whether the statements ran inside a transaction: the connection must be closed. */
   readonly connectionIsSound: boolean;
 
   constructor(cause: unknown, failed: string | undefined, connectionIsSound: boolean) {
@@ -32,8 +32,7 @@ export class NotBegun extends Error {
 }
 
 /**
- * Begins, and reads what is asked for. Waits for a row that somebody else has locked for `lockMs` at most. Gives the rows of each step.
- * Throws `NotBegun`.
+ * Begins a transaction and runs the reads. Waits at most `lockMs` for a locked row. Gives the rows of each read. Throws `NotBegun`.
  */
 export async function beginAndRead(client: PoolClient, reads: readonly Step[], lockMs: number): Promise<Row[][]> {
   const [begun, limited, ...read] = await Promise.allSettled(
@@ -43,7 +42,7 @@ export async function beginAndRead(client: PoolClient, reads: readonly Step[], l
       ...reads.map(({ statement }) => send(client, statement)),
     ]),
   );
-  // Without its BEGIN every later statement stands alone, and is committed by itself.
+  // If BEGIN failed, each later statement ran, and was committed, by itself.
   if (begun?.status !== "fulfilled") throw new NotBegun(begun?.reason, undefined, false);
   const at = read.findIndex(({ status }) => status === "rejected");
   const failed = limited?.status === "rejected" ? limited : read[at];
@@ -54,7 +53,6 @@ export async function beginAndRead(client: PoolClient, reads: readonly Step[], l
   return read.map((result) => (result.status === "fulfilled" ? (result.value.rows as Row[]) : []));
 }
 
-/** Writes and commits. */
 export async function writeAndCommit(client: PoolClient, writes: readonly Step[]): Promise<Ending> {
   const results = await Promise.allSettled(
     together(client, () => [...writes.map(({ statement }) => send(client, statement)), client.query("commit")]),
@@ -65,7 +63,7 @@ export async function writeAndCommit(client: PoolClient, writes: readonly Step[]
   const last = results.at(-1);
   const tag = last?.status === "fulfilled" ? last.value.command : undefined;
   if (at < 0 && tag === "COMMIT") return { kind: "committed" };
-  // BEGIN was answered before, so a COMMIT that answers ROLLBACK ended that very transaction, and nothing of it is there.
+  // BEGIN had succeeded, so a COMMIT that is answered with ROLLBACK ended this transaction, and nothing is written.
   if (tag === "ROLLBACK") return { kind: "rolled_back", cause, failed: writes[at]?.table };
   return { kind: "unknown", cause };
 }
