@@ -1,5 +1,4 @@
-// Configuration: the only file that reads the service's settings from the environment. All mistakes are reported together, before anything
-// starts. Acquirers' secrets are read in secret-source.ts.
+// Configuration: the only file that reads the service's settings from the environment. Reports all mistakes together, before anything starts.
 import { resolve } from "node:path";
 import { z } from "zod";
 import { readPrivateNetworks } from "./private-networks.ts";

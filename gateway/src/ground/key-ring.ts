@@ -1,5 +1,4 @@
-// Sealing of secrets at rest with AES-256-GCM: the first key of a ring seals, and the key that a seal names opens it. The keys come from
-// the vault in crypto.ts.
+// Sealing of secrets at rest with AES-256-GCM: the first key of a ring seals, and the key that a seal names opens it.
 import { type KeyObject, createCipheriv, createDecipheriv, createSecretKey, hash, randomBytes } from "node:crypto";
 
 const VERSION = 2;

@@ -124,7 +124,7 @@ function refuseForeignPath(path: string): void {
   }
 }
 
-/** The owner of the program's files, who is trusted: that user can change the program anyway. In a container a checkout may belong to another user. */
+/** The owner of the program's files is trusted, since that user can change the program. A checkout in a container may have another owner. */
 function programOwner(): number {
   return statSync(fileURLToPath(import.meta.url)).uid;
 }

@@ -1,5 +1,4 @@
-// Statistics of success rates: the confidence interval of one rate and of the difference of two, and the sample size that tells two rates
-// apart. Pure.
+// Statistics of success rates: confidence intervals of a rate and of a difference, and the sample size that tells two rates apart. Pure.
 
 /** `succeeded` out of `of`. */
 export interface Proportion {

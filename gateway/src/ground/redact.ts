@@ -1,5 +1,4 @@
-// Redaction of requests and messages before they are stored: removes card numbers, secrets, signatures, and names and contacts of people
-// from JSON, text and queries. Pure; stores nothing.
+// Redaction: removes card numbers, secrets, signatures, names and contacts of people from JSON, text and queries before they are stored. Pure.
 import { parseObject } from "./json.ts";
 
 export const REDACTED = "[redacted]";

@@ -1,5 +1,4 @@
-// Safety rules of a configuration: it must not be reachable by others without the rules of production, and production needs safe settings.
-// Pure; config.ts reads the settings.
+// Safety rules of a configuration: only production may be reachable from other machines, and production needs safe settings. Pure.
 import { masterKeyBytes } from "./crypto.ts";
 
 type Given = Readonly<Record<string, string | undefined>>;
