@@ -1,5 +1,5 @@
-// PostgreSQL's own load generator with the same rows: one prepared transaction per payment, over 16 connections, with identities in the order
-// of time like the service's. Used when `pgbench` is installed.
+// PostgreSQL's own load generator with the same rows: one transaction of prepared statements per payment, over 16 connections, with identities
+// in the order of time like the service's. Used when `pgbench` is installed.
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
