@@ -1,5 +1,4 @@
-// The client library as a load generator, run as its own process: several callers at once, each of which creates the next payment when it has
-// its answer.
+// The client library as a load generator, run as its own process: callers at once, each of which creates its next payment after the answer.
 import { text } from "node:stream/consumers";
 import Gerbang from "../sdk/src/index.ts";
 

@@ -28,7 +28,7 @@ export async function cloneDatabase(): Promise<TestDatabase> {
   return { name, url: named(url), ownerUrl: named(ownerUrl) };
 }
 
-/** Drops the clones made since the last call, by force: whoever opened a connection should have closed it. */
+/** Drops the clones made since the last call, by force: connections that are still open should have been closed. */
 export async function dropClones(): Promise<void> {
   const names = cloned.splice(0);
   if (names.length === 0) return;

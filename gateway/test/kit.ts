@@ -1,5 +1,4 @@
-// Shared by tests of the gateway: a service in this process on a real socket with its own database, and merchants. Clones of databases are made
-// in databases.ts.
+// Shared by tests of the gateway: a service in this process on a real socket with its own database, and merchants.
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import pg from "pg";

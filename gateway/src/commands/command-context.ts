@@ -1,5 +1,4 @@
-// The context of a command of one merchant. A command gets all its inputs from the context, so it is a pure function. How commands run is in
-// store/lane.ts.
+// The context of a command of one merchant. A command gets all its inputs from the context, so it is a pure function.
 import type { EventType } from "../events/event.ts";
 import { emitEvent } from "../events/outbox.ts";
 import type { Micros } from "../ground/clock.ts";

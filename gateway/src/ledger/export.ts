@@ -181,7 +181,7 @@ const roots: Record<string, string> = {
 
 /**
  * An account under the five roots of bookkeeping: `acquirer:bank_a:receivable` is `Assets:Acquirer:Bank-a:Receivable`. No two
- * accounts get one name: they are lower case without digits, so capitals, hyphens and the digit 0 are free to say the rest.
+ * accounts get one name: they are lower case without digits, so capitals, hyphens and the digit 0 are free to mark everything else.
  */
 export function accountName(account: string): string {
   assert(/^[a-z]+:[a-z_:]+$/.test(account), `no name for the account ${account}`);

@@ -1,5 +1,4 @@
-// Credentials of merchants' systems: created with a secret that is shown once, changed, rolled with an overlap, and revoked. Requests are
-// verified elsewhere, in auth/.
+// Credentials of merchants' systems: created with a secret that is shown once, changed, rolled with an overlap, and revoked.
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { type Vault, newSecret } from "../ground/crypto.ts";
 import { validationFault } from "../ground/fault.ts";

@@ -1,5 +1,4 @@
-// The directory: merchants and their credentials as requests use them, cached for at most a second after a change. Changes are made in
-// merchants.ts.
+// The directory: merchants and their credentials as requests use them, cached for at most a second after a change.
 import { type KeyObject, createSecretKey } from "node:crypto";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { type Vault, signingKey } from "../ground/crypto.ts";

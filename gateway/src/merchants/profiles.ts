@@ -73,7 +73,7 @@ export class Profiles {
   }
 }
 
-/** The path of a logo. Another picture has another path, so browsers may cache each for good. */
+/** The path of a logo. Another picture has another path, so browsers may cache each forever. */
 export function logoPath(merchantId: string, { digest }: Logo): string {
   return `/logos/${merchantId}/${digest}`;
 }

@@ -1,5 +1,4 @@
-// Payers' data: sealed at rest, and found again by keyed digests. The keys are read at every start, and made at the first. Erasing is in
-// payer-erasure.ts.
+// Payers' data: sealed at rest, and found again by keyed digests. The keys are read at every start, and made at the first start.
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import type { Clock } from "../ground/clock.ts";
 import type { Vault } from "../ground/crypto.ts";

@@ -32,7 +32,7 @@ export interface PaymentStanding {
   /** Status of the newest dispute; undefined when there was none. */
   disputeStatus: DisputeStatus | undefined;
   instructions: Instructions | undefined;
-  /** When an unpaid payment expires, or a review ends. */
+  /** Book time at which an unpaid payment expires, or a review ends. */
   expiresAt: Micros;
   /** The payment link that the payment came by. */
   link: LinkMark | undefined;

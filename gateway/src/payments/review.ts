@@ -1,5 +1,4 @@
-// Review of payments by a person. An approved payment goes on as if just created; a refused or unjudged payment fails. Who must be reviewed
-// is decided in risk/.
+// Review of payments by a person. An approved payment goes on as if just created; a refused or unjudged payment fails.
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";

@@ -1,4 +1,4 @@
-// The access to PostgreSQL: one pool with our types, statements as values, and the classes of errors. Lanes write in lane.ts.
+// The access to PostgreSQL: one pool with the service's column types, statements as values, and the classes of errors.
 import type { Socket } from "node:net";
 import pg from "pg";
 import { parseSqlTime } from "../ground/clock.ts";

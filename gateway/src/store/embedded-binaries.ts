@@ -1,5 +1,4 @@
 // Finds the programs of the embedded PostgreSQL: those of the npm package, or a copy when the user that runs them cannot reach the checkout.
-// Starting the server is in embedded.ts.
 import { chmodSync, cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join, parse } from "node:path";
 import { ConfigError } from "../ground/config.ts";

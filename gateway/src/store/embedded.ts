@@ -1,5 +1,4 @@
-// The embedded PostgreSQL: real server binaries from npm, started under the data directory when no DATABASE_URL is given. How the binaries
-// are found is in embedded-binaries.ts.
+// The embedded PostgreSQL: real server binaries from npm, started under the data directory when no DATABASE_URL is given.
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, existsSync, openSync, readFileSync, renameSync, rmSync } from "node:fs";

@@ -1,5 +1,4 @@
-// Lanes run commands. Commands that arrive while a transaction is in flight are committed together in the next one. Which lane a command
-// runs in is in lanes.ts.
+// Lanes run commands: those that arrive while a transaction is in flight are committed together in the next one. lanes.ts chooses the lane.
 import type { PoolClient } from "pg";
 import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
 import type { IdKind } from "../ground/ids.ts";
@@ -127,7 +126,7 @@ export class Lane {
     this.tracing = parts.tracing ?? noTracing;
   }
 
-  /** Runs the command in one of the next batches. Resolves only after its commit; throws the `Fault` that refused it. */
+  /** Runs the command in one of the next batches. Resolves only after its commit; throws the `Fault` that rejected it. */
   submit<Answer>(command: Command<Answer>): Promise<Answer> {
     const reason = this.parts.quarantine.get(nameOf(command.book));
     if (reason !== undefined) return Promise.reject(new Fault("SERVICE_UNAVAILABLE", { internal: reason }));

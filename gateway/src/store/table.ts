@@ -29,7 +29,7 @@ export interface Table<Key, Value> {
 export type Column<Value> = readonly [type: string, get: (value: Value) => unknown];
 export type Columns<Value> = Readonly<Record<string, Column<Value>>>;
 
-// Types without a binary form in arrays.ts (our enums, json) are sent as text.
+// Types without a binary form in arrays.ts (the schema's enums, json) are sent as text.
 const travelling = (type: string): string => (isCarried(type) ? type : "text");
 
 function unnested<Value>(columns: Columns<Value>): { names: string[]; unnest: string; casts: string } {
