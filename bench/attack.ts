@@ -1,4 +1,4 @@
-// The case `attack`: a merchant pays at a steady rate while others try to take the room that it needs, beside the same in peace.
+// The case `attack`: a merchant's payments at a steady rate while an attacker uses up capacity, compared with the same without an attack.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
@@ -8,12 +8,12 @@ import { TURNS, onStage, resultOf, round, sound, warm } from "./case.ts";
 import type { Options, Result } from "./result.ts";
 import { type Load, type LoadReport, type Stage, together } from "./stage.ts";
 
-/** Payments that the merchant creates and pays for each second. */
+/** Payments per second that the merchant creates and has paid. */
 const PAID_PER_S = 100;
 const CONNECTIONS = 16;
-/** What an attack may do to p99. */
+/** Largest ratio of p99 under attack to p99 without. */
 const AIM = 2;
-/** Addresses of this machine that are not the merchant's, and the merchant's own. */
+/** Addresses from which the attack comes: others than the merchant's, or the merchant's own. */
 const OTHERS = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"];
 const OWN = ["127.0.0.1"];
 
@@ -38,7 +38,7 @@ class Attack {
   }
 }
 
-/** Runs the merchant's load while the attack comes from the addresses. */
+/** Runs the merchant's load while an attack comes from these addresses. */
 async function attacked(
   stage: Stage,
   load: Load,
@@ -59,11 +59,11 @@ async function attacked(
   }
 }
 
-/** The ratio is that of p99, the worse of an attack from other addresses and one from the merchant's own: lower is better. */
+/** The ratio is that of p99, in the worse of two attacks: from other addresses, and from the merchant's own. Lower is better. */
 export const attack = ({ seconds, processes }: Options): Promise<Result> =>
   onStage({ processes }, async (stage) => {
     const load = { senders: [stage.sender], lifecycle: true, pace: PAID_PER_S, connections: CONNECTIONS };
-    // A process makes each contract once, for whoever asks first: production does so before it takes requests.
+    // Each process builds its API contracts at their first request; in production it does so before it takes requests.
     for (const path of ["/openapi.json", "/portal/v1/openapi.json"])
       await (await fetch(stage.owner.origin + path)).arrayBuffer();
     await stage.load({ ...warm(seconds), ...load });

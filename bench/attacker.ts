@@ -1,30 +1,30 @@
-// Whoever wants the service's room, as a process of its own: asks and never reads, begins bodies that never come, sends again what was sent before, and
-// guesses keys and signatures, at a steady pace. It says when it has begun; when its standard input ends it stops, and says what it did.
+// An attacker, run as its own process: at a steady pace it sends requests and never reads the answers, begins bodies that never end, replays a
+// request, and guesses keys and signatures. It prints when it has begun. When its standard input ends, it stops and prints a report.
 import { randomBytes } from "node:crypto";
 import { type Socket, connect } from "node:net";
 import { setPriority } from "node:os";
 
 export interface AttackPlan {
   port: number;
-  /** Addresses of this machine from which it comes, in turn. */
+  /** Addresses of this machine from which it connects, in turn. */
   addresses: readonly string[];
-  /** Somebody's key, and the headers of one request of theirs. */
+  /** A merchant's client_id, and the headers of one of that merchant's requests. */
   clientId: string;
   seen: Record<string, string>;
 }
 
 export interface AttackReport {
-  /** Connections that never read, bodies that never came, guesses and replays. */
+  /** Connections that never read, bodies that never ended, guesses and replays. */
   unread: number;
   bodies: number;
   guesses: number;
   replays: number;
 }
 
-/** At the same time. */
+/** Sockets that never read, open at the same time. */
 const UNREAD_SOCKETS = 9;
 const UNREAD_REQUESTS = 500;
-/** In ten seconds 4,200. */
+/** 4,200 in ten seconds. */
 const BODIES_PER_S = 420;
 const GUESSES_PER_S = 100;
 const REPLAYS_PER_S = 100;
@@ -35,7 +35,7 @@ const report: AttackReport = { unread: 0, bodies: 0, guesses: 0, replays: 0 };
 const sockets = new Set<Socket>();
 let turn = 0;
 
-/** A connection that sends something at once, and ends the way the service ends it. */
+/** Opens a connection that sends a text at once, and leaves its end to the service. */
 function open(text: string, onClose: () => void = () => undefined): Socket {
   const localAddress = addresses[turn++ % addresses.length];
   const socket = connect({ port, host: "127.0.0.1", ...(localAddress === undefined ? {} : { localAddress }) });
@@ -54,7 +54,7 @@ const head = (line: string, headers: Record<string, string>): string =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join("")}\r\n`;
 
-/** Opens the next one as soon as it is cut. */
+/** Keeps a connection that never reads; opens the next one 100 ms after the service has cut it. */
 function askAndNeverRead(): void {
   report.unread++;
   open(head("GET /openapi.json", {}).repeat(UNREAD_REQUESTS), () => setTimeout(askAndNeverRead, 100)).pause();
@@ -70,7 +70,7 @@ const wrong = (): Record<string, string> => ({
   "X-Signature": randomBytes(32).toString("hex"),
 });
 
-/** Half of them guess a key, half a known key's signature. */
+/** Half of the guesses use an unknown key, half a wrong signature of a known key. */
 function guess(talk: Talk): void {
   const known = report.guesses++ % 2 === 0;
   const client = known ? clientId : `ak_test_${randomBytes(12).toString("hex")}`;
@@ -82,7 +82,7 @@ function replay(talk: Talk): void {
   talk.say(head("GET /v1/balances", seen));
 }
 
-/** A kept connection whose answers are read and thrown away. */
+/** A kept connection whose answers are read and dropped. */
 class Talk {
   private socket: Socket | undefined;
 
@@ -92,7 +92,7 @@ class Talk {
   }
 }
 
-// It stands for other machines: where this one is busy, the service and the merchants come first.
+// Lowest priority: the attacker stands for other machines, so on a busy machine the service and the merchants come first.
 setPriority(19);
 for (let n = 0; n < UNREAD_SOCKETS; n++) askAndNeverRead();
 const talks = addresses.map(() => new Talk());

@@ -1,4 +1,4 @@
-// What PostgreSQL does without us: the same rows, one transaction a payment, over 16 connections.
+// The baseline: PostgreSQL without the service writes the same rows, one transaction per payment, over 16 connections.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import pg from "pg";
 import { findPgbench, runPgbench } from "./pgbench.ts";
@@ -6,8 +6,8 @@ import { findPgbench, runPgbench } from "./pgbench.ts";
 const CONNECTIONS = 16;
 
 /**
- * The same payments by `pgbench` where it is found, else by awaited statements. Rows are as wide as the service's own; they go to
- * a merchant of their own in the same tables.
+ * Writes the same payments by `pgbench` when it is installed, else by awaited statements. The rows are as wide as the service's own, and belong
+ * to a separate merchant in the same tables.
  */
 export class Baseline {
   private readonly url: string;
@@ -36,19 +36,19 @@ export class Baseline {
     return new Baseline(url, pool, sample, merchant);
   }
 
-  /** Who writes them. */
+  /** The writer of the rows: `pgbench`, or awaited statements. */
   get name(): string {
     return this.pgbench ?? "awaited statements";
   }
 
-  /** Payments a second. */
+  /** Writes payments for this long; gives payments per second. */
   run(seconds: number): Promise<number> {
     const { url, pool, merchant, sample } = this;
     if (this.pgbench !== undefined) return Promise.resolve(runPgbench(url, merchant, sample, seconds, this.turn++));
     return awaited(pool, merchant, sample, seconds, CONNECTIONS);
   }
 
-  /** Latencies of one connection's transactions, in milliseconds. */
+  /** Measures the latencies of transactions on one connection, in milliseconds. */
   async latencies(seconds: number): Promise<number[]> {
     const client = await this.pool.connect();
     const latencies: number[] = [];
@@ -61,7 +61,7 @@ export class Baseline {
     return latencies;
   }
 
-  /** Takes its rows away: they have no place in a book that is verified. */
+  /** Deletes the baseline's rows, which would make the verification of their book fail. */
   async close(): Promise<void> {
     for (const table of ["deliveries", "events", "payments", "idempotency_keys", "used_nonces"]) {
       await this.pool.query(`delete from ${table} where merchant_id = $1`, [this.merchant]);
@@ -93,7 +93,7 @@ async function awaited(
   return done / ((performance.now() - begun) / 1000);
 }
 
-/** Texts of a payment that the service made, so that all write the same number of bytes. */
+/** Texts of a payment that the service made, so that the baseline writes the same number of bytes. */
 export interface Sample {
   instructions: string;
   routing: string;
@@ -116,7 +116,7 @@ limit 1`);
   return row;
 }
 
-/** In the order of time, as the service's are. */
+/** Makes an identity in the order of time, like the service's. */
 function nextId(): string {
   const ms = Date.now().toString(16).padStart(12, "0");
   return `${ms.slice(0, 8)}-${ms.slice(8)}-7${randomUUID().slice(15)}`;

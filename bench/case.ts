@@ -1,4 +1,4 @@
-// What cases share: a stage around each, loads in turns, and the result that comes of them.
+// Shared by the cases: a stage for each, loads in turns, and the computation of results.
 import { makeCertificates } from "../e2e/kit/receiver.ts";
 import { cpuOfEach } from "./cpu.ts";
 import { ReceiverProcess } from "./receiver-process.ts";
@@ -42,7 +42,7 @@ export function resultOf(
   };
 }
 
-/** What failed quickly is no speed. */
+/** A run counts only without errors and with clean books: requests that fail quickly would make it look fast. */
 export function sound(run: LoadReport, { errors = 0, verified }: { errors?: number; verified: boolean }): boolean {
   return run.errors + errors === 0 && verified;
 }
@@ -56,14 +56,14 @@ export async function onStage<T>(options: StageOptions, work: (stage: Stage) => 
   }
 }
 
-/** Run before anything counts, until the service is compiled as one is that has run for a while: a lifecycle needs twenty seconds. */
+/** The warm-up before anything is measured, until the service's code is compiled: a lifecycle needs twenty seconds. */
 export const warm = (seconds: number): { label: string; seconds: number } => ({
   label: "warm",
   seconds: Math.min(20, seconds * 2),
 });
 export const TURNS = 3;
 
-/** Loads in turns, each so many seconds in all. */
+/** Runs loads in turns, each for `seconds` in all. Gives a report for each. */
 export async function inTurns(
   stage: Stage,
   seconds: number,
@@ -81,7 +81,7 @@ export async function inTurns(
 export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** With a receiver of webhooks in another process, and what a service needs to deliver there over TLS. */
+/** Runs `work` with a receiver of webhooks in another process, and the options of a stage that delivers to it over TLS. */
 export async function receiving<T>(work: (receiver: ReceiverProcess, toIt: StageOptions) => Promise<T>): Promise<T> {
   const certificates = await makeCertificates();
   const receiver = await ReceiverProcess.start(certificates);
@@ -93,7 +93,7 @@ export async function receiving<T>(work: (receiver: ReceiverProcess, toIt: Stage
   }
 }
 
-/** On a stage with a worker that delivers to such a receiver. */
+/** Runs `work` on a stage with a worker that delivers to a receiver. */
 export const withReceiver = <T>(
   options: StageOptions,
   work: (stage: Stage, receiver: ReceiverProcess) => Promise<T>,

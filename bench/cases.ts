@@ -1,5 +1,5 @@
-// The cases: each sets its stage, runs its load beside what it is compared with, and gives one result. Machines have moods, so both
-// take turns: what is compared was measured in the same minute.
+// The cases: each sets up its stage, measures its load and a baseline, and gives one result. Load and baseline take turns, so that both
+// are measured in the same minute: a machine's speed varies over time.
 import { Baseline } from "./baseline.ts";
 import { TURNS, inTurns, mean, onStage, resultOf, round, sound, warm, withReceiver } from "./case.ts";
 import { fill, left } from "./growth.ts";
@@ -9,7 +9,7 @@ import { Stub } from "./stub.ts";
 
 const CREATE_P99_MAX_MS = 50;
 
-/** Creations over 64 connections, beside the same rows written by PostgreSQL's own generator; then at paces below the most. */
+/** Creations over 64 connections, compared with the same rows written by PostgreSQL's own generator; then at lower paces. */
 export const create = ({ seconds, processes }: Options): Promise<Result> =>
   onStage({ processes }, async (stage) => {
     const senders = [stage.sender];
@@ -52,14 +52,14 @@ export const create = ({ seconds, processes }: Options): Promise<Result> =>
   });
 
 const LATENCY_AIM = 1.6;
-/** Of the service and PostgreSQL together. */
+/** CPU time of the service and PostgreSQL together. */
 const LATENCY_CPU_MAX_US = 900;
 
-/** One connection: the median of a creation beside that of an awaited transaction of seven statements; and its CPU time. */
+/** One connection: the median latency of a creation compared with that of an awaited transaction of seven statements; and its CPU time. */
 export const latency = ({ seconds, processes }: Options): Promise<Result> =>
   onStage({ processes }, async (stage) => {
     const senders = [stage.sender];
-    // Warm as a service is that has run for a while: on one connection alone it would take minutes to be compiled.
+    // Warms up over many connections: over one alone it would take minutes until the code is compiled.
     await stage.load({ ...warm(seconds), senders });
     const baseline = await Baseline.open(stage.ownerUrl);
     const runs: LoadReport[] = [];
@@ -87,7 +87,7 @@ export const latency = ({ seconds, processes }: Options): Promise<Result> =>
 const zipf = (senders: readonly Sender[]): Sender[] =>
   senders.map((sender, rank) => ({ ...sender, weight: 1 / (rank + 1) }));
 
-/** Creations over a thousand merchants, evenly and by Zipf's law, beside creations of one. The ratio is the lower of the two. */
+/** Creations over a thousand merchants, evenly and by Zipf's law, compared with creations of one merchant. The ratio is that of the lower rate. */
 export const many = ({ seconds, processes }: Options): Promise<Result> =>
   onStage({ processes }, async (stage) => {
     const senders = await stage.senders(1_000);
@@ -107,7 +107,7 @@ export const many = ({ seconds, processes }: Options): Promise<Result> =>
     });
   });
 
-/** Four fifths of all creations on one of a hundred merchants beside an even share for each. */
+/** Creations of a hundred merchants, one of which has four fifths, compared with an even share for each. */
 export const hot = ({ seconds, processes }: Options): Promise<Result> =>
   onStage({ processes }, async (stage) => {
     const senders = await stage.senders(100);
@@ -125,7 +125,7 @@ export const hot = ({ seconds, processes }: Options): Promise<Result> =>
     });
   });
 
-/** Partial refunds of one merchant beside its creations. */
+/** Partial refunds of one merchant compared with its creations. */
 export const refund = ({ seconds, processes }: Options): Promise<Result> =>
   onStage({ processes }, async (stage) => {
     const senders = [{ ...stage.sender, targets: await stage.payments(1_000, true) }];
@@ -147,7 +147,7 @@ export const refund = ({ seconds, processes }: Options): Promise<Result> =>
     return resultOf("refund", run, beside, 0.8, { memory, verified, errors: creations.errors, notes });
   });
 
-/** Reads of a payment's status beside an empty route of the same framework with the same check of the signature. */
+/** Reads of a payment's status compared with an empty route of the same framework with the same check of the signature. */
 export const get = ({ seconds, processes }: Options): Promise<Result> =>
   onStage({ processes }, async (stage) => {
     const senders = [{ ...stage.sender, targets: await stage.payments(20_000, false) }];
@@ -172,7 +172,7 @@ export const get = ({ seconds, processes }: Options): Promise<Result> =>
     });
   });
 
-/** Created, paid, in the ledger and delivered over TLS, beside creations alone. */
+/** Payments that are created, paid, posted and delivered over TLS, compared with creations alone. */
 export const lifecycle = ({ seconds, processes }: Options): Promise<Result> =>
   withReceiver({ processes }, async (stage, receiver) => {
     const senders = [stage.sender];
@@ -180,7 +180,7 @@ export const lifecycle = ({ seconds, processes }: Options): Promise<Result> =>
     await receiver.quiet();
     receiver.reset();
     const begun = performance.now();
-    // The last ones count when their events have arrived, two for each.
+    // The run ends when the events of all payments have arrived, two for each.
     const run = await stage.load({ label: "run", seconds, senders, lifecycle: true }, async ({ requests }) => {
       await receiver.until(requests * 2, 60);
     });
@@ -188,7 +188,7 @@ export const lifecycle = ({ seconds, processes }: Options): Promise<Result> =>
     const stats = await receiver.stats();
     const lost = Math.max(0, run.requests * 2 - stats.events) + stats.repeated;
     const memory = stage.memory();
-    // Alone: nobody delivers what these tell.
+    // Creations alone: their events are not delivered.
     await stage.withoutWorker();
     await stage.load({ ...warm(seconds), label: "warm2", senders });
     const creations = await stage.load({ label: "create", seconds, senders });
@@ -201,14 +201,14 @@ export const lifecycle = ({ seconds, processes }: Options): Promise<Result> =>
     });
   });
 
-/** What forgetting may do to p99. */
+/** Largest ratio of p99 with retention to p99 without. */
 const RETENTION_AIM = 1.25;
 const MEMORY_MAX_MIB = 300;
 const PARTS = 10;
 
 /**
- * A minute for each second asked for: creations as fast as they go, deliveries beside them, and the old forgotten on the way. What the
- * process weighs at its heaviest, beside the most it may; in ten parts, so that growth shows, and what forgetting costs.
+ * Runs a minute for each second asked for: creations at full rate, with deliveries and retention at the same time. Compares the peak memory
+ * of the process with its limit. Figures come in ten parts, so that growth and the cost of retention show.
  */
 export const endurance = ({ seconds, processes }: Options): Promise<Result> =>
   withReceiver({ processes }, async (stage) => {
@@ -244,13 +244,13 @@ export const endurance = ({ seconds, processes }: Options): Promise<Result> =>
     };
   });
 
-/** Older than anything is kept. */
+/** Age of the old rows: more than any row is kept. */
 const OLD_DAYS = 40;
 const FORGOTTEN_MAX = 50_000;
 
 /**
- * Creations and their deliveries while old idempotency records, events, deliveries and attempts are forgotten beside them, as
- * many as are made; beside the same when there is nothing to forget. The ratio is that of p99: lower is better.
+ * Creations and their deliveries while retention deletes old idempotency records, events, deliveries and attempts; compared with the
+ * same while there is nothing to delete. The ratio is that of p99: lower is better.
  */
 export const retention = ({ seconds, rows, processes }: Options): Promise<Result> =>
   withReceiver({ processes }, async (stage, receiver) => {
@@ -268,7 +268,7 @@ export const retention = ({ seconds, rows, processes }: Options): Promise<Result
     for (let number = 0; number < 60 && leftOver.at(-1) !== 0; number++) {
       const run = await part(`forgetting${number}`);
       leftOver.push(await left(stage.ownerUrl, OLD_DAYS));
-      // Nothing went in this part: the next round of forgetting had not begun.
+      // Parts in which nothing was deleted do not count: the next round of retention had not begun.
       if (leftOver.at(-1) !== leftOver.at(-2)) busy.push(run);
     }
     calm.push(await part("after"));
@@ -292,7 +292,7 @@ export const retention = ({ seconds, rows, processes }: Options): Promise<Result
     };
   });
 
-/** Creations on full tables beside creations on empty ones; and how many bytes a payment takes. */
+/** Creations on full tables compared with creations on empty ones; and the bytes that a payment takes. */
 export const growth = ({ seconds, rows, processes }: Options): Promise<Result> =>
   onStage({ processes }, async (stage) => {
     const senders = [stage.sender];

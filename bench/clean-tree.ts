@@ -1,12 +1,12 @@
-// Results are kept from clean trees alone: whoever checks out the commit of a figure has what was measured.
+// Guards that results are kept only from clean trees, so that the commit of a figure has exactly the measured code.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
-/** The tree of a directory as it was at the start of a run: what is written through it does not count as a change. */
+/** The state of a directory's tree at the start of a run. Files written through this class do not count as changes. */
 export class CleanTree {
   private readonly directory: string;
-  /** By their path from the top of the tree. */
+  /** Paths of written files, from the top of the tree. */
   private readonly written = new Set<string>();
   private readonly start: { commit?: string; why?: string };
 
@@ -15,19 +15,19 @@ export class CleanTree {
     this.start = this.look();
   }
 
-  /** The commit that the run began with. */
+  /** The commit at the start of the run. */
   get commit(): string {
     return this.start.commit ?? "";
   }
 
-  /** Why a result of this run cannot be kept. */
+  /** The reason why a result of this run cannot be kept; undefined when it can. */
   unclean(): string | undefined {
     if (this.start.why !== undefined) return this.start.why;
     const { commit, why } = this.look();
     return why ?? (commit === this.start.commit ? undefined : "another commit was checked out meanwhile");
   }
 
-  /** Writes a file below the directory. */
+  /** Writes a file in the directory. */
   write(name: string, text: string): void {
     const path = join(this.directory, name);
     writeFileSync(path, text);
@@ -37,7 +37,7 @@ export class CleanTree {
   private look(): { commit?: string; why?: string } {
     try {
       const commit = this.git("rev-parse", "--short", "HEAD").trim();
-      // Two letters, a space and a path; of what was renamed the old path follows by itself, and none is renamed here.
+      // Each line is two letters, a space and a path. `--no-renames` avoids the second path of renamed files.
       const changes = this.git("status", "--porcelain", "--untracked-files=all", "--no-renames", "-z")
         .split("\0")
         .map((line) => line.slice(3))

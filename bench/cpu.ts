@@ -1,4 +1,4 @@
-// CPU time of processes as Linux counts it in /proc, in microseconds. Undefined where there is no /proc.
+// CPU time of processes in microseconds, as Linux counts it in /proc. Undefined without /proc.
 import { readFileSync, readdirSync } from "node:fs";
 
 /** CPU time of all processes of the service, and of all of PostgreSQL. */
@@ -12,13 +12,13 @@ const TICK_US = 10_000;
 
 interface Stat {
   parent: number;
-  /** Of all its threads, in ticks. */
+  /** CPU time of all threads of the process, in ticks. */
   own: number;
-  /** Of its children that ended and were waited for, in ticks. */
+  /** CPU time of its children that ended and were waited for, in ticks. */
   ended: number;
 }
 
-/** See proc_pid_stat(5). */
+/** Reads /proc/PID/stat; see proc_pid_stat(5). */
 function statOf(pid: number | string): Stat | undefined {
   let text: string;
   try {
@@ -26,19 +26,19 @@ function statOf(pid: number | string): Stat | undefined {
   } catch {
     return undefined; // no such process, or no /proc
   }
-  // The second field is a name in parentheses, which may hold anything. The first one after it is field 3.
+  // The second field is a name in parentheses, which may hold any character. The field after it is number 3.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const field = (number: number): number => Number(fields[number - 3]);
   return { parent: field(4), own: field(14) + field(15), ended: field(16) + field(17) };
 }
 
-/** Of one process, all its threads. */
+/** CPU time of one process with all its threads. */
 export function cpuOfProcess(pid: number): number | undefined {
   const stat = statOf(pid);
   return stat && stat.own * TICK_US;
 }
 
-/** Of one process and all children that it has or had. */
+/** CPU time of one process and all children that it has or had. */
 export function cpuOfFamily(pid: number): number | undefined {
   for (;;) {
     const parent = statOf(pid);
@@ -47,7 +47,7 @@ export function cpuOfFamily(pid: number): number | undefined {
       .filter((name) => /^\d+$/.test(name))
       .map(statOf)
       .filter((stat) => stat?.parent === pid);
-    // A child that ended meanwhile may have been counted twice or not at all.
+    // A child that ended during the count may be counted twice or not at all, so the count starts anew.
     if (statOf(pid)?.ended !== parent.ended) continue;
     return (
       TICK_US *
@@ -70,7 +70,7 @@ export function cpuSum(all: readonly (Cpu | undefined)[]): Cpu | undefined {
   return sum;
 }
 
-/** Of one of so many requests, rounded. */
+/** CPU time per request, rounded. */
 export function cpuOfEach(cpu: Cpu | undefined, requests: number): Cpu | undefined {
   return cpu && { service: Math.round(cpu.service / requests), postgres: Math.round(cpu.postgres / requests) };
 }

@@ -1,19 +1,19 @@
-// How long a browser that holds nothing of the portal takes until its first page stands there with its data.
+// Measures how long a browser without a cache takes until its first page of the portal shows its data.
 import type { BrowserContext } from "playwright-core";
 import { launchBrowser } from "../e2e/portal/kit/chromium.ts";
 import { settled } from "../e2e/portal/kit/look.ts";
 import { paths } from "../portal/src/paths.ts";
 
-/** How often each page is opened, each time by a browser with an empty cache. */
+/** Number of times that each page is opened, each time with an empty cache. */
 const TIMES = 10;
 
 export interface FirstPage {
   page: string;
-  /** From the address to the heading with nothing of the page still being fetched, in milliseconds, the shortest first. */
+  /** Milliseconds from opening the address until the heading is shown and all requests are done, the shortest first. */
   took: number[];
 }
 
-/** Opens the sign-in, and as whoever has the cookie the home of a merchant's sandbox. Throws when a page does not come to stand within 30 s. */
+/** Opens the sign-in page, and with the cookie the home page of a merchant's sandbox. Throws when a page is not complete within 30 s. */
 export async function firstPages(origin: string, cookie: string, merchantId: string): Promise<FirstPage[]> {
   const [name = "", value = ""] = cookie.split("=");
   const signedIn = (context: BrowserContext): Promise<void> =>

@@ -1,4 +1,4 @@
-// Years of payments in a minute: rows like those that the service made, written by the database itself; and what they weigh.
+// Fills tables with years of payments in a minute: the database copies rows that the service made. Also measures the size of the rows.
 import pg from "pg";
 
 export interface Clone {
@@ -13,8 +13,8 @@ const tables = ["payments", "events", "deliveries", "idempotency_keys"] as const
 type Filled = (typeof tables)[number] | "delivery_attempts";
 
 /**
- * Fills tables with so many rows of so many days ago, each like one that is there: by default payments, each with its event, its
- * delivery (done) and its idempotency key. `over`: the payments are of so many days before that, by all methods.
+ * Fills tables with `rows` rows that are `days` days old, copied from a row that exists: by default payments, each with its event, its
+ * (finished) delivery and its idempotency key. `over`: spreads the payments over this many days before that, and over all methods.
  */
 export async function fill(
   url: string,
@@ -24,10 +24,10 @@ export async function fill(
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query("set session_replication_role = replica"); // no triggers: these rows are copies of what passed them
+    await client.query("set session_replication_role = replica"); // no triggers: the copied rows have passed them
     await client.query("set synchronous_commit = off");
     const past = `now() - interval '${days} days'`;
-    // Identities as if they had been made one a second, up to those days ago.
+    // Identities as if one had been made per second, up to `days` days ago.
     const id = `(lpad(to_hex(((extract(epoch from ${past}) - $2::bigint + n) * 1000)::bigint), 12, '0') || '7000' || '8' || lpad(to_hex(n), 15, '0'))::uuid`;
     const then = over > 0 ? `${past} - make_interval(secs => (n * 7919 % (${over} * 86400))::double precision)` : past;
     const numbers = "generate_series($1::bigint, $2::bigint) n";
@@ -96,7 +96,7 @@ from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace orde
   }
 }
 
-/** How many rows of before so many days are left. */
+/** Counts the idempotency keys and events that are older than `days` days. */
 export async function left(url: string, days: number): Promise<number> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,34 +1,34 @@
-// The load generator, in a process of its own, over raw keep-alive sockets. Every request is signed, unique and made before the
-// clock starts; every answer is checked. Closed loop: each connection sends when it has its answer. Open loop, with `pace`:
-// each request has its moment, and one that is sent late counts its latency from the moment it was due.
+// The load generator, run as its own process, over raw keep-alive sockets. Every request is signed, unique and made before the measured time
+// begins; every answer is checked. Closed loop: each connection sends its next request when it has its answer. Open loop, with `pace`: each
+// request has a due time, and the latency of a late request counts from its due time.
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** What one request is. `target` names what it is about, where it is about something. */
+/** The kind of a request. */
 type Kind = "create" | "refund" | "get" | "pay";
 
 interface Plan {
-  /** Where to: connections go there in turn. */
+  /** Ports over which the connections are spread in turn. */
   ports: number[];
   seconds: number;
   connections: number;
   label: string;
   kind: Kind;
-  /** Who sends, and how often one is chosen beside the others. */
+  /** Senders, each chosen in proportion to its weight. */
   senders: { client_id: string; secret: string; weight: number; targets?: string[] }[];
-  /** Requests a second. */
+  /** Requests per second; a closed loop when absent. */
   pace?: number;
-  /** Addresses for the events of payments, in turn; an empty one leaves them to the registered address. */
+  /** Addresses for the events of payments, in turn; "" means the registered address. */
   callbacks?: string[];
-  /** Each payment that was created is paid in the next request. */
+  /** Whether each created payment is paid in the next request. */
   lifecycle?: boolean;
 }
 
 interface Request {
   bytes: Buffer;
   sender: number;
-  /** What pays for the payment that this one creates, signed beforehand, too: a signature covers no path. */
+  /** The request that pays the payment created by this one. It can be signed beforehand, since a signature does not cover the path. */
   payment?: Signed;
 }
 
@@ -38,7 +38,7 @@ interface Signed {
   body: string;
 }
 
-/** As many are made beforehand as a run can use, up to what memory is for; beyond that they are made on the way. */
+/** Requests made beforehand per second of the run, AHEAD_MAX at most to bound memory. Further requests are made during the run. */
 const AHEAD_PER_S = { once: 8_000, lifecycle: 3_000 };
 const AHEAD_MAX = 80_000;
 
@@ -60,12 +60,12 @@ const reasons = new Map<string, number>();
 const unixSeconds = (): number => Math.floor(Date.now() / 1000);
 const begunAt = unixSeconds();
 let made = 0;
-/** Requests that were answered; with `lifecycle`, payments that were created and paid. */
+/** Answered requests; with `lifecycle`, payments that were created and paid. */
 let done = 0;
 
 const chooseSender = chooser(senders.map(({ weight }) => weight));
 
-/** Draws indices in proportion to weights, the same in every run. */
+/** Makes a function that draws indices in proportion to weights, in the same sequence in every run. */
 function chooser(weights: number[]): () => number {
   const sums: number[] = [];
   for (const weight of weights) sums.push((sums.at(-1) ?? 0) + weight);
@@ -115,7 +115,7 @@ function signed(
   return { bytes: write(sender, method, path, sign(sender, body, at), number), sender };
 }
 
-/** What pays for one payment. No two bodies of one second may be the same, so each has white space of its own. */
+/** Signs the body that pays a payment. Bodies of one second must differ, so white space makes each unique. */
 function signedPayment(sender: number, number: number): Signed {
   const mark = (number % 2 ** 16).toString(2).padStart(16, "0").replaceAll("0", " ").replaceAll("1", "\t");
   return sign(sender, `{"outcome":"succeeded"}${mark}`);
@@ -127,7 +127,7 @@ function make(): Request {
   const targets = senders[sender]?.targets ?? [];
   const target = targets[number % targets.length];
   if (kind === "get") {
-    // The same read of the same second is a replay: each time round it is of another second, and none that a run of other seconds used.
+    // The same read with the same timestamp is a replay, so each round over the targets uses another second, from 250 seconds ago on.
     const round = Math.floor(number / targets.length);
     return signed(sender, "GET", `/v1/payments/${target}`, "", number, begunAt - 250 + (round % 500));
   }
@@ -153,10 +153,10 @@ const aheadPerSecond = pace ?? AHEAD_PER_S[lifecycle ? "lifecycle" : "once"];
 const wanted = Math.min(AHEAD_MAX, Math.ceil(seconds * aheadPerSecond));
 const ahead: Request[] = Array.from({ length: kind === "get" ? Math.min(wanted, 20_000) : wanted }, make);
 let next = 0;
-/** The same read may be asked again in another second only: its signature is its identity. */
+/** Takes the next request. Reads are always made anew: the same read needs another timestamp to have another signature. */
 const take = (): Request => (kind !== "get" && next < ahead.length ? (ahead[next++] as Request) : make());
 
-// A read that an earlier run asked in the same second would be a replay.
+// Waits a second, because a read with the same timestamp as one of an earlier run would be a replay.
 if (kind === "get") await new Promise((resolve) => setTimeout(resolve, 1_000));
 
 let claimed = 0;
@@ -164,7 +164,7 @@ process.stdout.write("begun\n");
 const begun = performance.now();
 const end = begun + seconds * 1000;
 
-/** One connection: a request, its whole answer, the next request, until the time is over. */
+/** Drives one connection: sends a request, reads its whole answer and sends the next, until the time is over. */
 function drive(_: unknown, index: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(ports[index % ports.length] as number, "127.0.0.1");
@@ -186,7 +186,7 @@ function drive(_: unknown, index: number): Promise<void> {
     };
     const proceed = (): void => {
       const due = pace === undefined || paying !== undefined ? performance.now() : begun + (claimed++ * 1000) / pace;
-      // A payment that was begun is paid, too: what it told of is counted.
+      // A created payment is paid even after the end, because its events are counted.
       if (paying === undefined && Math.max(due, performance.now()) >= end) {
         socket.end();
         resolve();
@@ -224,7 +224,7 @@ function drive(_: unknown, index: number): Promise<void> {
 
 await Promise.all(Array.from({ length: connections }, drive));
 const elapsed = (performance.now() - begun) / 1000;
-// In hundredths of a millisecond, so that several runs can be put together.
+// Latencies are counted in hundredths of a millisecond, so that several runs can be combined.
 const histogram = new Map<number, number>();
 for (const latency of latencies) {
   const hundredths = Math.round(latency * 100);

@@ -1,5 +1,5 @@
-// The benchmark: `npm run bench -- create [--json] [--seconds n] [--processes n]`, or all cases. Ratios within one run, since
-// machines differ. Without --json the results are kept in bench/results, with a table and a picture, if the tree is clean.
+// The benchmark: `npm run bench -- create [--json] [--seconds n] [--processes n]`, or all cases. Results are ratios within one run, since
+// machines differ. Without --json they are stored in bench/results, with a table and a picture, if the tree is clean.
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { attack } from "./attack.ts";
@@ -58,7 +58,7 @@ const tree = new CleanTree(fileURLToPath(new URL(".", import.meta.url)));
 for (const name of names) {
   process.stderr.write(`${name} …\n`);
   const result = await (all[name] as (typeof all)[string])(options);
-  // The case of that name has two anyway.
+  // The case `processes` has at least two processes anyway.
   if (options.processes > (name === "processes" ? 2 : 1)) result.processes = options.processes;
   if (values.json) process.stdout.write(`${JSON.stringify(result)}\n`);
   else {
@@ -67,6 +67,6 @@ for (const name of names) {
     if (why === undefined) keep(result, options, tree);
     else console.log(`  Not kept: ${why}.\n`);
   }
-  // A missed aim is told; only what is wrong fails.
+  // A missed aim is only reported; errors and books that are not clean fail the run.
   if (result.errors > 0 || !result.verified) process.exitCode = 1;
 }

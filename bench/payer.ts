@@ -1,4 +1,4 @@
-// The case of payers: a thousand open pages in each process, which wait for their payment as browsers do, while payments flow beside them.
+// The case `payer`: a thousand open checkout pages per process, which wait for their payments as browsers do, while payments are created.
 import { type ClientRequest, get } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { onStage, round, sound, warm } from "./case.ts";
@@ -6,31 +6,31 @@ import type { Options, Result } from "./result.ts";
 import { type LoadReport, type Stage, rateOf } from "./stage.ts";
 
 const PAGES_PER_PROCESS = 1_000;
-/** Creations a second beside the pages. */
+/** Creations per second while the pages are open. */
 const CREATIONS_PER_S = 500;
 const AIM = 0.97;
-/** A payer who has just paid looks at the page. */
+/** Longest p99 until a page hears that it is paid: a payer who has just paid looks at the page. */
 const HEARD_P99_MAX_MS = 1_000;
 const PAGE_P99_MAX_MS = 300;
 const WEIGHT_MAX_BYTES = 60_000;
-/** After so long a page has not heard. */
+/** A page that has not heard for this long counts as wrong. */
 const LOST_MS = 10_000;
 
-/** All of them come from this machine, and the service bounds what one address may hold open and ask for. */
+/** All pages come from one address, and the service limits the connections and requests of an address. */
 const ONE_ADDRESS = { CONNECTIONS_PER_ADDRESS: "10000", UNAUTHENTICATED_LIMIT_PER_MINUTE: "1000000" };
 
-/** So long a browser waits before it opens a stream again: the service says so. */
+/** Time after which a browser reopens a lost stream, as the service tells it. */
 const RETRY_MS = 2_000;
 
-/** A page that is open: its stream, opened again where it is lost, as browsers do. */
+/** An open page: its event stream, which is reopened when it is lost, as in browsers. */
 class Page {
   readonly reference: string;
   readonly url: string;
-  /** When it first heard that it is open, and that it is paid, on the clock of `performance`. */
+  /** Times by `performance.now()` at which the page first heard that it is open, and that it is paid. */
   readonly open = Promise.withResolvers<number>();
   readonly paid = Promise.withResolvers<number>();
   private isPaid = false;
-  /** How often the stream was lost. */
+  /** Times that the stream was lost. */
   lost = 0;
   private request: ClientRequest | undefined;
   private closed = false;
@@ -58,7 +58,7 @@ class Page {
         }
         text = text.slice(text.lastIndexOf("\n\n") + 1);
       });
-      answer.on("error", () => undefined); // its end is heard of below
+      answer.on("error", () => undefined); // the `close` event below handles it
     });
     this.request = request;
     request.on("error", () => undefined);
@@ -70,7 +70,7 @@ class Page {
   }
 }
 
-/** What is promised, if it comes in time. Throws otherwise. */
+/** Awaits a promise for LOST_MS at most; throws when it takes longer. */
 async function inTime<T>(promised: Promise<T>, what: string): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`did not hear that it is ${what}`)), LOST_MS);
@@ -81,7 +81,7 @@ async function inTime<T>(promised: Promise<T>, what: string): Promise<T> {
   }
 }
 
-/** Payments that wait, each with its page open on one of the processes. Throws when a page does not hear that it is open. */
+/** Creates payments and opens the page of each on one of the processes. Throws when a page does not hear that it is open. */
 async function openPages(stage: Stage): Promise<Page[]> {
   const { origins, client } = stage;
   const count = PAGES_PER_PROCESS * origins.length;
@@ -102,22 +102,22 @@ async function openPages(stage: Stage): Promise<Page[]> {
 }
 
 interface Seen {
-  /** From the moment at which it is paid to that at which its page hears of it, in milliseconds. */
+  /** Milliseconds from paying a payment until its page hears of it. */
   heard: number[];
-  /** How long the page takes that says so. */
+  /** Milliseconds of loading the page that shows the payment. */
   loaded: number[];
-  /** Pages that did not hear, or did not say so, and requests that failed. */
+  /** Failed requests, and pages that did not hear of the payment or did not show it, by reason. */
   wrong: Record<string, number>;
 }
 
-/** Pays one after the other, evenly over the time, and loads each page again once it has heard. */
+/** Pays the payments one after another, evenly over the time, and reloads each page once it has heard. */
 async function payAll(stage: Stage, pages: readonly Page[], seconds: number): Promise<Seen> {
   const seen: Seen = { heard: [], loaded: [], wrong: {} };
   const begun = performance.now();
   const pay = async ({ reference, url, paid }: Page, number: number): Promise<void> => {
     await pause(Math.max(0, begun + (number * seconds * 1000) / pages.length - performance.now()));
     const paidAt = performance.now();
-    // The signature covers no path: no two bodies may be the same, so each has white space of its own.
+    // The signature does not cover the path, so each body must differ: white space makes it unique.
     await stage.client.post(
       `/v1/sandbox/payments/${reference}/simulate`,
       `{"outcome":"succeeded"}${" ".repeat(number)}`,
@@ -139,7 +139,7 @@ async function payAll(stage: Stage, pages: readonly Page[], seconds: number): Pr
   return seen;
 }
 
-/** The bytes of an answer as they come over the wire, and its text where it is not encoded. */
+/** The bytes of an answer's body as they are sent, compressed or not. */
 function bytesOf(url: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     get(url, { agent: false, headers: { "accept-encoding": "br, gzip" } }, (answer) => {
@@ -149,7 +149,7 @@ function bytesOf(url: string): Promise<Buffer> {
   });
 }
 
-/** What a phone loads of a page: itself, and what it names. */
+/** Bytes that a phone loads for a page: the page itself, its style, its script and its logo. */
 async function weigh(url: string): Promise<number> {
   const page = await bytesOf(url);
   const named = [...page.toString("utf8").matchAll(/(?:href|src)="(\/(?:checkout|logos)\/[^"]+)"/g)];
@@ -158,7 +158,7 @@ async function weigh(url: string): Promise<number> {
   return [page, ...parts].reduce((sum, { length }) => sum + length, 0);
 }
 
-/** What a page takes of the service and of PostgreSQL: its payment being paid, its waiting and its being loaded again. */
+/** CPU time of the service and PostgreSQL per page: paying its payment, its waiting and its reload. */
 function cpuOfAPage(run: LoadReport, alone: LoadReport, pages: number): Record<string, number> {
   const total = ({ cpu_us: used }: LoadReport): number =>
     (used?.service ?? Number.NaN) + (used?.postgres ?? Number.NaN);
@@ -170,8 +170,8 @@ const at = (values: readonly number[], share: number): number =>
   round(values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.POSITIVE_INFINITY, 1);
 
 /**
- * A thousand pages a process, each paid once while payments are created beside them. The ratio is that of the creations, beside the same
- * without pages; how soon pages hear, and how long the next page takes, are in the notes and have limits of their own.
+ * A thousand pages per process, each paid once while payments are created. The ratio compares the creations with the same without pages. The
+ * times until pages hear of the payment and until the next page is loaded are in the notes, and have limits of their own.
  */
 export const payer = ({ seconds, processes }: Options): Promise<Result> =>
   onStage({ processes, env: ONE_ADDRESS }, async (stage) => {

@@ -1,5 +1,5 @@
-// What PostgreSQL's own load generator reaches with the same rows: one transaction a payment, prepared, over 16 connections,
-// with identities in the order of time like ours. Used where `pgbench` is installed.
+// PostgreSQL's own load generator with the same rows: one transaction of prepared statements per payment, over 16 connections, with identities
+// in the order of time like the service's. Used when `pgbench` is installed.
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -14,12 +14,12 @@ export function findPgbench(): string | undefined {
   return status === 0 ? stdout.trim() : undefined;
 }
 
-/** 16 bytes whose order is the order in which a client makes them. */
+/** SQL of a UUID; those of one client sort in the order in which they are made. */
 const uuid = (kind: number): string =>
   `(lpad(to_hex(:i::bigint), 16, '0') || lpad(to_hex(:client_id::bigint * 4 + ${kind}), 16, '0'))::uuid`;
 const order = ":run || '-' || :client_id || '-' || :i";
 
-// Values are parameters, as ours are: written into the statement they would be read once, and not once a payment.
+// Values are parameters, as in the service: as literals they would be parsed once, and not once per payment.
 const script = `\\set i :i + 1
 begin;
 insert into used_nonces (slot, merchant_id, valid_until, digest) values (0, :merchant::uuid, 4102444800, ${uuid(0)});
@@ -31,7 +31,7 @@ insert into idempotency_keys (merchant_id, environment, idempotency_key, first_s
 commit;
 `;
 
-/** Payments a second. `merchant` is a uuid; no two turns of one merchant make the same rows. */
+/** Runs pgbench; gives payments per second. `merchant` is a uuid. Each `turn` of a merchant makes different rows. */
 export function runPgbench(url: string, merchant: string, sample: Sample, seconds: number, turn: number): number {
   const directory = mkdtempSync(join(tmpdir(), "gerbang-pgbench-"));
   try {

@@ -1,4 +1,4 @@
-// The case of the portal: what each page waits for while payments are created beside it, on a book that has many already.
+// The case `portal`: loading times of the portal's pages while payments are created, on a book that has many payments already.
 import { round, sound, warm, withReceiver } from "./case.ts";
 import { type FirstPage, firstPages } from "./first-page.ts";
 import { fill } from "./growth.ts";
@@ -6,15 +6,15 @@ import type { Options, Result } from "./result.ts";
 import { type LoadReport, type Stage, rateOf } from "./stage.ts";
 import { gerbang } from "../e2e/kit/service.ts";
 
-/** Creations a second beside the pages; fewer where they are asked for over less time. */
+/** Creations per second while pages are loaded. */
 const CREATIONS_PER_S = 1_000;
-/** What a person does not notice. */
+/** Longest p95 of a page: a person does not notice such a wait. */
 const PAGE_P95_MAX_MS = 100;
-/** Of a browser that comes for the first time, to the page with its data. */
+/** Longest time for a browser without a cache until its first page shows its data. */
 const FIRST_PAGE_MAX_MS = 1_000;
 /** Days over which the payments are spread. */
 const PAST_DAYS = 91;
-/** People who look at the same time. */
+/** People who load pages at the same time. */
 const PEOPLE = 2;
 
 const homeOver = (range: string): string[] => [
@@ -22,13 +22,13 @@ const homeOver = (range: string): string[] => [
   ...["method", "outcome", "acquirer"].map((by) => `/insights/payments?range=${range}&by=${by}`),
 ];
 
-/** What each page asks for, together. `{…}` is filled in from what the lists showed. */
+/** The requests of each page, which it sends at once. `{reference}` is a payment from the list. */
 const pages: Record<string, readonly string[]> = {
-  // As it opens, and over the longest time that it shows.
+  // The home page as it opens, and with its longest range.
   home: homeOver("week"),
   "home, 91 days": homeOver("quarter"),
   payments: ["/payments/search"],
-  // The newest 20,000 are looked at, and none is found.
+  // The search scans the newest 20,000 payments and finds none.
   "payments, nothing found": ["/payments/search?status=expired&payment_method=va"],
   payment: ["/payments/{reference}/story"],
   search: ["/search?q={reference}"],
@@ -48,12 +48,12 @@ const pages: Record<string, readonly string[]> = {
 };
 
 interface Seen {
-  /** By page: how long each of its loads took, in milliseconds. */
+  /** Milliseconds of each load, by page. */
   loads: Map<string, number[]>;
   wrong: Record<string, number>;
 }
 
-/** An owner of the demo merchant, signed in by the link that a development start makes. */
+/** Signs the demo merchant's owner in by the link that a development start makes. Gives the headers of the owner's requests. */
 async function signIn(stage: Stage): Promise<{ cookie: string; "x-merchant-id": string; "x-environment": string }> {
   const { origin, merchantId, signInToken } = stage.owner;
   const answer = await fetch(`${origin}/portal/v1/session/link`, {
@@ -66,7 +66,7 @@ async function signIn(stage: Stage): Promise<{ cookie: string; "x-merchant-id": 
   return { cookie, "x-merchant-id": merchantId, "x-environment": "sandbox" };
 }
 
-/** Loads page after page, all that one asks for at once, until `ending` says so. */
+/** Loads page after page, with all requests of a page at once, until `ending` is aborted. */
 async function look(origin: string, headers: Record<string, string>, ending: AbortSignal): Promise<Seen> {
   const seen: Seen = { loads: new Map(), wrong: {} };
   const ask = async (path: string): Promise<unknown> => {
@@ -94,8 +94,8 @@ async function look(origin: string, headers: Record<string, string>, ending: Abo
 const at = (sorted: readonly number[], share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;
 
 /**
- * Every page's data while a thousand payments a second are created and delivered beside it, on a book of so many `rows`. The rate is that of the
- * creations beside what was asked for; each page's p95 is in the notes, and how long a browser takes to its first page when nothing else runs.
+ * Loads every page's data while a thousand payments per second are created and delivered, on a book of `rows` payments. The ratio compares the
+ * creations with the same without pages. The notes have each page's p95, and a browser's time to its first page when nothing else runs.
  */
 export const portal = ({ seconds, rows, processes }: Options): Promise<Result> =>
   withReceiver({ processes }, async (stage) => {

@@ -1,16 +1,16 @@
-// The case `processes`: creations through several API processes on one database beside creations through one. The first process of
-// each delivers, so that what it writes and what the others write has to reach the receiver, too.
+// The case `processes`: creations through several API processes on one database, compared with creations through one. The first process of
+// each delivers webhooks, so the events of all processes must reach the receiver too.
 import { TURNS, onStage, receiving, resultOf, warm } from "./case.ts";
 import type { Options, Result } from "./result.ts";
 import { type LoadReport, type Stage, rateOf, together } from "./stage.ts";
 
-/** Both services run all the time, each on a database of its own, so that no process has to be compiled again for its turn. */
+/** Both services run all the time, each on its own database, so that no process must warm up again for its turn. */
 export const processes = ({ seconds, processes: asked }: Options): Promise<Result> =>
   receiving((receiver, toIt) =>
     onStage({ ...toIt, processes: 1 }, (one) =>
       onStage({ ...toIt, processes: Math.max(2, asked) }, async (several) => {
         let sent = 0;
-        /** One of them at a time: what it tells of has arrived before the other begins. */
+        /** Loads one service; its events have arrived before the load of the other begins. */
         const alone = async (stage: Stage, part: { label: string; seconds: number }): Promise<LoadReport> => {
           const run = await stage.load({ ...part, senders: [stage.sender] });
           sent += run.requests;

@@ -1,4 +1,4 @@
-// The case of providers: creations through one that answers in 50 ms, alone and while another takes five seconds for each answer.
+// The case `providers`: creations through a provider that answers in 50 ms, alone and while another provider takes five seconds per answer.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -12,17 +12,17 @@ import { type LoadReport, type Stage, rateOf } from "./stage.ts";
 
 const FAST_MS = 50;
 const SLOW_MS = 5_000;
-/** What is left of the rate while the other provider is slow. */
+/** Smallest ratio of the rate while the other provider is slow to the rate alone. */
 const AIM = 0.9;
-/** And how much longer the slowest hundredth may take then. */
+/** Largest ratio of p99 while the other provider is slow to p99 alone. */
 const P99_MAX = 1 / AIM;
 const RATE_MIN_PER_S = 800;
-/** So many payments wait for the slow provider all the time. */
+/** Payments that wait for the slow provider all the time. */
 const WAITING = 48;
 const SERVER_KEY = "SB-Mid-server-bench";
 const program = fileURLToPath(new URL("../e2e/providers/midtrans/fake.ts", import.meta.url));
 
-/** A fake of a provider in a process of its own, which answers after so long. */
+/** Starts a fake provider as its own process, which answers after `ms` milliseconds. */
 async function fakeAfter(ms: number): Promise<{ url: string; child: ChildProcess }> {
   const env = { ...process.env, MIDTRANS_SERVER_KEY: SERVER_KEY, FAKE_DELAY_MS: String(ms) };
   const child = spawn(process.execPath, [program], { env, stdio: ["ignore", "pipe", "inherit"] });
@@ -39,13 +39,13 @@ function entry(code: string, url: string, method: "qris" | "va"): object {
     environment: "sandbox",
     url,
     server_key: { env: "BENCH_MIDTRANS_KEY" },
-    // As many as the generator has, so that the provider is what is waited for.
+    // Enough for all connections of the generator, so that requests wait only for the provider.
     connections: 256,
     methods: [{ method, minimum_minor: 100, maximum_minor: 1_000_000_000, cost: { basis_points: 70, flat_minor: 0 } }],
   };
 }
 
-/** Keeps so many payments waiting for the slow provider until `ending`. Gives how many were created. */
+/** Keeps WAITING payments waiting for the slow provider until `ending` is aborted. Gives the number of created payments. */
 async function waitThere(stage: Stage, ending: AbortSignal): Promise<number> {
   let created = 0;
   let number = 0;

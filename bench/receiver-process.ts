@@ -1,4 +1,4 @@
-// The receiver of webhooks as the cases see it: a process of its own that they start, ask and stop.
+// The cases' handle of the receiver of webhooks, which runs as its own process: start it, ask for its figures, stop it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
@@ -11,10 +11,9 @@ export interface Stats {
   perSecond: number[];
 }
 
-/** Hosts that take connections and never answer. */
+/** Hosts that accept connections and never answer. */
 const BLACK_HOLES = 20;
 
-/** A receiver as a process of its own. */
 export class ReceiverProcess {
   private readonly child: ChildProcess;
   readonly port: number;
@@ -34,7 +33,7 @@ export class ReceiverProcess {
     return new ReceiverProcess(child, port, holes);
   }
 
-  /** Waits until nothing has come for half a second. */
+  /** Waits until no event has come for half a second. */
   async quiet(): Promise<void> {
     for (let before = -1; ;) {
       const { events } = await this.stats();
@@ -54,7 +53,7 @@ export class ReceiverProcess {
     return (await answer)[0];
   }
 
-  /** Waits until so many events have come; gives the statistics then. */
+  /** Waits until this many events have come, or the patience is over; gives the statistics then. */
   async until(events: number, patienceSeconds: number): Promise<Stats> {
     for (let waited = 0; ; waited += 0.2) {
       const stats = await this.stats();

@@ -1,6 +1,6 @@
-// A receiver of webhooks in a process of its own: answers at once and remembers how late each event came; beside it hosts
-// that take a connection and never answer. Its parent asks over IPC. It reads as little HTTP as it must, since it shares the machine
-// with what it measures.
+// A receiver of webhooks, run as its own process: answers at once and records how late each event came. It also has hosts that accept
+// connections and never answer. Its parent asks for figures over IPC. It reads only the HTTP it needs, since it shares the machine with the
+// service that it measures.
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { type TLSSocket, createServer } from "node:tls";
@@ -21,7 +21,7 @@ const ANSWER = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2
 const NOT_UNDERSTOOD = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** The moment, in milliseconds, that an event's identity begins with: 48 bits of it, and 12 more of a fraction after four others. */
+/** The time, in milliseconds, at the start of an event's identity: 48 bits, and after four other bits 12 bits of a fraction. */
 function momentOf(eventId: string): number {
   const number = (from: number, to: number): number => {
     let value = 0;
@@ -40,7 +40,7 @@ function receive(eventId: string): void {
   perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
 }
 
-/** Answers each request when all of it has come. */
+/** Answers each request once it is complete. */
 function serve(socket: TLSSocket): void {
   let buffer = "";
   sockets.add(socket);

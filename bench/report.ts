@@ -1,4 +1,4 @@
-// Results for people: in the terminal, as a table in Markdown, and as a picture of the ratios beside their aims.
+// Results for people: in the terminal, as a table in Markdown, and as a picture of the ratios with their aims.
 import { mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { arch, cpus, platform, release, totalmem } from "node:os";
 import { join } from "node:path";
@@ -43,17 +43,17 @@ const fileOf = ({ case: name, processes }: Result): string => (processes ? `${na
 
 const cpuOf = ({ cpu_us }: Result): string => (cpu_us ? `${cpu_us.service} + ${cpu_us.postgres}` : NOT_MEASURED);
 
-/** CPU time has an aim of its own, beside that of the ratio. */
+/** The CPU time with its own aim, which is separate from that of the ratio. */
 function cpuAim({ cpu_us, cpu_aim_us = Infinity }: Result): string {
   if (!cpu_us) return NOT_MEASURED;
   const both = cpu_us.service + cpu_us.postgres;
   return `${both} µs (aim ${cpu_aim_us}: ${both <= cpu_aim_us ? "met" : "MISSED"})`;
 }
 
-/** Cases that fill a book first. */
+/** Cases that fill a book first, so that `--rows` matters. */
 const BY_ROWS: ReadonlySet<string> = new Set(["growth", "portal", "retention"]);
 
-/** Keeps a result, and draws all that are kept. */
+/** Stores a result, and draws the table and pictures of all stored results. */
 export function keep(result: Result, { seconds, rows, processes }: Options, tree: CleanTree): void {
   mkdirSync(directory, { recursive: true });
   const write = (name: string, text: string): void => tree.write(join("results", name), text);
@@ -119,7 +119,7 @@ function markdown(all: readonly Kept[]): string {
   return `# Measured\n\nWritten by \`npm run bench\`. Ratios are within one run; the generator, the service and PostgreSQL share the machine.\n\n![Ratios beside their aims](ratios.svg)\n\n${drawn}${rows.join("\n")}\n\nMachine: ${machines.join("; ")}\n`;
 }
 
-/** Bars of the ratios, each with a mark at its aim. */
+/** Draws bars of the ratios, each with a mark at its aim. */
 function picture(all: readonly Kept[]): string {
   const [left, width, step, top] = [150, 380, 34, 20];
   const most = Math.max(2, ...all.flatMap(({ ratio, aim }) => [ratio, aim]));
@@ -141,7 +141,7 @@ ${bars.join("\n")}
 `;
 }
 
-/** Latency, p50 and p99, at each rate that was asked for; the last one is the most there is. */
+/** Draws p50 and p99 at each given rate; the last rate is the maximum. */
 function curves(points: readonly Point[]): string {
   const [left, top, width, height] = [60, 20, 480, 220];
   const step = (most: number): number => [5, 10, 20, 50, 100, 200, 500, 1000].find((one) => most / one <= 6) ?? 5000;

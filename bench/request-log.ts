@@ -1,16 +1,16 @@
-// The case `requestlog`: creations of a hundred merchants whose requests are logged beside the same without a log. Together they ask for far more than
-// the log takes, so its writer works as much as it ever does, and what it has no room for is dropped all the time.
+// The case `requestlog`: creations of a hundred merchants with the request log, compared with the same without the log. The merchants send far
+// more requests than the log takes, so its writer is always at its limit, and further requests are dropped.
 import pg from "pg";
 import { onStage, resultOf, round, warm } from "./case.ts";
 import type { Options, Result } from "./result.ts";
 import { type LoadReport, type Stage, rateOf, together } from "./stage.ts";
 import { cpuOfEach } from "./cpu.ts";
 
-/** More and shorter turns than elsewhere: what is looked for is small. */
+/** More and shorter turns than in other cases, because the difference is small. */
 const TURNS = 6;
 const MERCHANTS = 100;
 
-/** Both services run all the time, each on a database of its own. */
+/** Both services run all the time, each on its own database. */
 export const requestlog = ({ seconds, processes }: Options): Promise<Result> =>
   onStage({ processes, env: { REQUEST_LOG: "false" } }, (off) =>
     onStage({ processes, env: { REQUEST_LOG: "true" } }, async (on) => {
@@ -26,7 +26,7 @@ export const requestlog = ({ seconds, processes }: Options): Promise<Result> =>
         [on, []],
       ]);
       for (let turn = 0; turn < TURNS; turn++) {
-        // Neither is always the first.
+        // The services take turns at being first.
         for (const stage of turn % 2 === 0 ? [off, on] : [on, off])
           runs.get(stage)?.push(await run(stage, { label: `turn${turn}`, seconds: (2 * seconds) / TURNS }));
       }
@@ -53,7 +53,7 @@ export const requestlog = ({ seconds, processes }: Options): Promise<Result> =>
     }),
   );
 
-/** How many requests are in the log of a service. */
+/** Counts the requests in the log of a service. */
 async function logged(stage: Stage): Promise<number> {
   const client = new pg.Client({ connectionString: stage.ownerUrl });
   await client.connect();

@@ -1,15 +1,15 @@
-// What a case gives: figures, what they are compared with, and whether that is what we aim at.
+// The result of a case: its figures, its baseline, and whether the aim is met.
 import type { Cpu } from "./cpu.ts";
 
 export interface Options {
   seconds: number;
-  /** Payments in the tables for `growth`. */
+  /** Payments in the tables, for cases that fill them first. */
   rows: number;
-  /** API processes on one database, over which the requests are spread. */
+  /** Number of API processes on one database, over which the requests are spread. */
   processes: number;
 }
 
-/** Latencies at a rate that was asked for. */
+/** Latencies at a given rate. */
 export interface Point {
   rate_per_s: number;
   p50_ms: number;
@@ -18,7 +18,7 @@ export interface Point {
 
 export interface Result {
   case: string;
-  /** API processes, where there was more than one. */
+  /** Number of API processes, when there was more than one. */
   processes?: number;
   rate_per_s: number;
   baseline: string;
@@ -29,11 +29,11 @@ export interface Result {
   p50_ms: number;
   p99_ms: number;
   errors: number;
-  /** Left out, as CPU time is, where there is no /proc. */
+  /** Memory and CPU time are absent without /proc. */
   memory_mib?: number;
-  /** CPU time of a request, in microseconds. */
+  /** CPU time per request, in microseconds. */
   cpu_us?: Cpu;
-  /** What a request may take of both together. */
+  /** Limit of the CPU time per request, service and PostgreSQL together. */
   cpu_aim_us?: number;
   verified: boolean;
   notes: Record<string, string | number>;

@@ -1,4 +1,4 @@
-// The client library as a generator, in a process of its own: creations as fast as so many callers at once get their answers.
+// The client library as a load generator, run as its own process: callers at once, each of which creates its next payment after the answer.
 import { text } from "node:stream/consumers";
 import Gerbang from "../sdk/src/index.ts";
 
@@ -16,7 +16,7 @@ export interface SdkRun {
   /** Latencies in hundredths of a millisecond, sorted. */
   latencies: number[];
   cpu_us: number;
-  /** What is left on the heap after all of it, in MiB. */
+  /** Heap in use after the run, in MiB. */
   heap_mib: number;
 }
 

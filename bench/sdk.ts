@@ -1,5 +1,5 @@
-// The case `sdk`: the client library's creations against a stub, beside those of the benchmark's own generator, which signs beforehand and writes to
-// raw sockets. And a thousand calls at once.
+// The case `sdk`: creations by the client library against a stub, compared with the benchmark's own generator, which signs beforehand and
+// writes to raw sockets; and a thousand calls at once.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";

@@ -1,4 +1,4 @@
-// What every case stands on: a service with merchants that may send as fast as they can, and the generator against it.
+// The stage of a case: a service whose merchants have no rate limit in practice, and the load generator against it. The cases are in cases.ts.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -13,21 +13,21 @@ export const CONNECTIONS = 64;
 export interface Sender {
   client_id: string;
   secret: string;
-  /** How often it is chosen beside the others. */
+  /** Weight with which the generator chooses this sender among all. */
   weight: number;
-  /** What its requests are about. */
+  /** References of the payments that its requests are about. */
   targets?: string[];
 }
 
-/** What a run of the generator says. */
+/** The output of a run of the generator. */
 interface LoadRun {
   requests: number;
   errors: number;
   reasons: Record<string, number>;
   seconds: number;
-  /** Latencies in hundredths of a millisecond, and how many took so long. */
+  /** Latencies in hundredths of a millisecond, each with its number of requests. */
   histogram: [hundredths: number, count: number][];
-  /** CPU time used meanwhile, in microseconds; left out where it cannot be measured. */
+  /** CPU time used during the run, in microseconds; absent when it cannot be measured. */
   cpu_us?: Cpu | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface LoadReport extends LoadRun {
   p99_ms: number;
 }
 
-/** Several runs as one. */
+/** Combines several runs into one report. */
 export function together(runs: readonly LoadRun[]): LoadReport {
   const counts = new Map<number, number>();
   const reasons: Record<string, number> = {};
@@ -73,33 +73,33 @@ export interface Load {
 const nobody = "https://receiver.gerbang-bench.com/hook";
 
 export interface StageOptions {
-  /** API processes on the one database. */
+  /** Number of API processes on one database. */
   processes?: number;
   env?: Record<string, string>;
-  /** Where events go. */
+  /** Address to which events are delivered. */
   url?: string;
-  /** Whether the first process delivers, too. */
+  /** Whether the first process delivers webhooks too. */
   worker?: boolean;
 }
 
-/** Stages that stand. */
+/** Stages that are set up. */
 const standing = new Set<Stage>();
 
-/** Takes down what stands: a service that outlives its run would spoil the figures of the next. */
+/** Takes all stages down: a service that outlives its run would spoil the figures of the next run. */
 export async function strikeAll(): Promise<void> {
   await Promise.allSettled([...standing].map((stage) => stage.strike()));
 }
 
 /**
- * A service for a case: one process or several on one database. Without a worker it is the API alone: delivery rows are written like
- * everything else, and nobody sends them.
+ * A service for a case: one or several processes on one database. Without a worker it is the API alone: delivery rows are written as usual,
+ * but not sent.
  */
 export class Stage {
-  /** The first process, which brings the database. */
+  /** The first process, which starts the database. */
   private service: Service;
-  /** The others: the API alone. */
+  /** The other processes, each the API alone. */
   private others: Service[] = [];
-  /** The demo merchant's system. */
+  /** A client of the demo merchant. */
   readonly client: Client;
   private readonly options: StageOptions;
 
@@ -120,12 +120,12 @@ export class Stage {
     return stage;
   }
 
-  /** Starts the service again, with its worker: what is due is delivered from now on. */
+  /** Restarts the service with its worker, so that due deliveries are sent from now on. */
   withWorker(): Promise<void> {
     return this.restart([]);
   }
 
-  /** Starts the service again as the API alone. */
+  /** Restarts the service as the API alone. */
   withoutWorker(): Promise<void> {
     return this.restart(["--role", "api"]);
   }
@@ -138,7 +138,7 @@ export class Stage {
     await this.join();
   }
 
-  /** Starts the other processes. They are told where the database is: whoever finds it in the data directory also stops it. */
+  /** Starts the other processes with DATABASE_URL: a process that finds the database in the data directory would also stop it. */
   private async join(): Promise<void> {
     const { dataDirectory } = this.service;
     const env = { ...this.options.env, DATABASE_URL: this.databaseUrl("service") };
@@ -157,24 +157,24 @@ export class Stage {
     return [this.service, ...this.others];
   }
 
-  /** Where each process is. */
+  /** The origin of each process. */
   get origins(): string[] {
     return this.services.map(({ url }) => url);
   }
 
-  /** The demo merchant. */
+  /** The demo merchant as a sender. */
   get sender(): Sender {
     const { client_id, secret } = this.service.demo;
     return { client_id, secret, weight: 1 };
   }
 
-  /** Puts these routing rules in the place of those that are active. */
+  /** Replaces the active routing rules. */
   async route(rules: readonly object[]): Promise<void> {
     const { version } = await operate(this.service.demo, "POST", "/routing/rules", { rules });
     await operate(this.service.demo, "POST", `/routing/rules/${String(version)}/activate`);
   }
 
-  /** More merchants, like the demo one. */
+  /** Makes further merchants like the demo merchant. */
   async senders(count: number): Promise<Sender[]> {
     const { demo } = this.service;
     const made: Sender[] = [];
@@ -194,7 +194,7 @@ export class Stage {
     return made;
   }
 
-  /** Payments of the demo merchant, paid when `paid`. Gives their references. */
+  /** Makes payments of the demo merchant, and has them paid when `paid`. Gives their references. */
   async payments(count: number, paid: boolean): Promise<string[]> {
     const references: string[] = [];
     let next = 0;
@@ -209,7 +209,7 @@ export class Stage {
         };
         const { json } = await this.client.post("/v1/payments", payment);
         if (paid) {
-          // The signature covers no path: no two bodies may be the same, so each has white space of its own.
+          // The signature does not cover the path, so each body must differ: white space makes it unique.
           const body = `{"outcome":"succeeded"}${" ".repeat(number)}`;
           const { status } = await this.client.post(`/v1/sandbox/payments/${json.reference}/simulate`, body);
           if (status !== 200) throw new Error(`${json.reference} could not be paid: ${status}`);
@@ -221,7 +221,7 @@ export class Stage {
     return references;
   }
 
-  /** Sends requests, spread evenly over the processes; gives how that went and the CPU time that it took. What it takes `until` counts, too. */
+  /** Sends requests, spread evenly over the processes. Gives the report with the CPU time of the run and of `until`. */
   async load(load: Load, until?: (run: LoadReport) => Promise<void>): Promise<LoadReport> {
     let before: Cpu | undefined;
     const ports = this.services.map(({ port }) => port);
@@ -230,7 +230,7 @@ export class Stage {
     return { ...run, cpu_us: cpuBetween(before, this.cpu()) };
   }
 
-  /** What the processes of the service, and all of PostgreSQL's, have used so far. */
+  /** CPU time that the processes of the service and of PostgreSQL have used so far. */
   cpu(): Cpu | undefined {
     const postgres = cpuOfFamily(Number(this.postmaster[0]));
     let service = 0;
@@ -238,7 +238,7 @@ export class Stage {
     return postgres === undefined || Number.isNaN(service) ? undefined : { service, postgres };
   }
 
-  /** Sum and count of the batch sizes of the lanes whose name begins so. */
+  /** Sum and count of the batch sizes of the lanes whose names begin with `lane`. */
   async batches(lane: string): Promise<{ sum: number; count: number }> {
     const all = { sum: 0, count: 0 };
     for (const { metricsUrl: url } of this.services) {
@@ -249,7 +249,7 @@ export class Stage {
     return all;
   }
 
-  /** Resident memory in MiB of the process of the service that has the most: now, and at its heaviest. Undefined where there is no /proc. */
+  /** Resident memory in MiB of the largest process of the service, now or at its peak. Undefined without /proc. */
   memory(which: "now" | "heaviest" = "heaviest"): number | undefined {
     if (!existsSync("/proc/self/status")) return undefined;
     const line = which === "now" ? /VmRSS:\s+(\d+)/ : /VmHWM:\s+(\d+)/;
@@ -259,7 +259,7 @@ export class Stage {
     return Math.round(Math.max(...kib) / 1024);
   }
 
-  /** Whether every book is in order, and how many journals a second it took to know. */
+  /** Verifies every book. Gives whether all are clean, and the journals verified per second. */
   async verify(): Promise<{ clean: boolean; journals_per_s: number }> {
     const { code, stderr } = await gerbang(["verify"], { GERBANG_DATA: this.service.dataDirectory });
     if (code !== 0) process.stderr.write(stderr);
@@ -270,13 +270,13 @@ export class Stage {
     return this.service.dataDirectory;
   }
 
-  /** The demo merchant's owner: where they sign in, and by which token, once. */
+  /** The demo merchant's owner: origin of the portal, merchant, and a token that signs the owner in once. */
   get owner(): { origin: string; merchantId: string; signInToken: string } {
     const { demo, url } = this.service;
     return { origin: url, merchantId: demo.merchant_id, signInToken: demo.portal_sign_in?.split("#link=")[1] ?? "" };
   }
 
-  /** The owner's address of the database. */
+  /** Address of the database for its owner. */
   get ownerUrl(): string {
     return this.databaseUrl("owner");
   }
@@ -294,7 +294,7 @@ export class Stage {
     return join(this.service.dataDirectory, "postgres", "cluster");
   }
 
-  /** What PostgreSQL says of itself, line by line: the first is the process, the fourth the port. */
+  /** Lines of PostgreSQL's `postmaster.pid`: the first is the process number, the fourth the port. */
   private get postmaster(): string[] {
     return readFileSync(join(this.cluster, "postmaster.pid"), "utf8").split("\n");
   }
@@ -311,7 +311,7 @@ async function freed(demo: Service["demo"], merchantId: string, url: string): Pr
   await operate(demo, "PUT", `/merchants/${merchantId}/webhook`, { environment: "sandbox", url });
 }
 
-/** Runs the generator against ports, in a process of its own. It says when the clock starts. */
+/** Runs the generator in its own process against these ports. Calls `onBegun` when the measured time begins. */
 export async function generate(
   ports: readonly number[],
   { connections = CONNECTIONS, kind = "create", ...load }: Load,

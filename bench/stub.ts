@@ -1,12 +1,12 @@
-// What a generator is measured against: an answer that costs next to nothing; and, for a sender, an empty route of the framework
-// with nothing but the check of the signature.
+// A stub in place of the service: answers at almost no cost, to measure the generator alone; for a sender it is an empty route of the same
+// framework that only checks the signature.
 import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Sender } from "./stage.ts";
 
-/** The stub as a process of its own. */
+/** The stub, run as its own process. */
 export class Stub {
   private readonly child: ChildProcess;
   readonly port: number;

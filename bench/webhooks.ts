@@ -1,5 +1,5 @@
-// The case `webhooks`: a backlog drained over verified TLS into a receiver in another process; then events told of while
-// payments flow at half that rate; then the same while a fifth of the payments name hosts that never answer.
+// The case `webhooks`: drains a backlog over verified TLS into a receiver in another process; then delivers events while payments are
+// created at half that rate; then the same while a fifth of the payments name hosts that never answer.
 import pg from "pg";
 import { makeCertificates } from "../e2e/kit/receiver.ts";
 import { cpuBetween, cpuOfEach } from "./cpu.ts";
@@ -8,21 +8,21 @@ import type { Options, Result } from "./result.ts";
 import { type LoadReport, Stage } from "./stage.ts";
 
 const AIM_PER_S = 3_000;
-/** Payments a second while lag is measured, at most. */
+/** Maximum of payments per second while the lag is measured. */
 const PACE_MAX_PER_S = 750;
-/** How often with and without them are measured, one after the other: what is compared was measured in the same minute. */
+/** Turns of measuring without and with such hosts, so that both are measured in the same minute. */
 const TURNS = 3;
-/** Longer than a call to one of them lasts. */
+/** Longer than a call to such a host lasts. */
 const HOLES_OVER_MS = 11_000;
 
-/** What a run of deliveries showed. */
+/** The figures of a run of deliveries. */
 interface Paced {
   stats: Stats;
   report: LoadReport;
   missing: number;
 }
 
-/** Gives up what is owed to hosts that never answer, so that the next turn is without them. */
+/** Gives up pending deliveries to hosts that never answer, so that the next turn begins without them. */
 async function forgetHoles(stage: Stage): Promise<void> {
   const client = new pg.Client({ connectionString: stage.ownerUrl });
   await client.connect();
@@ -34,8 +34,8 @@ async function forgetHoles(stage: Stage): Promise<void> {
 }
 
 /**
- * A backlog drained over TLS; then, in turns, events told of while payments flow at half that rate, with and without a fifth of the
- * payments naming hosts that never answer: the middle of their medians, the worst of their 99th percentiles. The ratio is the drain beside the aim.
+ * Drains a backlog over TLS; then, in turns, delivers events while payments are created at half that rate, without and with a fifth of the
+ * payments naming hosts that never answer. Gives the middle of the medians and the worst of the p99s. The ratio compares the drain with the aim.
  */
 export async function webhooks({ seconds, processes }: Options): Promise<Result> {
   const certificates = await makeCertificates();
@@ -49,7 +49,7 @@ export async function webhooks({ seconds, processes }: Options): Promise<Result>
     const [cpuBefore, { events: early }] = [stage.cpu(), await receiver.stats()];
     const drained = await receiver.until(filled.requests, 600);
     const cpu = cpuOfEach(cpuBetween(cpuBefore, stage.cpu()), drained.events - early);
-    const rates = drained.perSecond.slice(1, -1); // the first and the last second are not whole
+    const rates = drained.perSecond.slice(1, -1); // the first and the last second are incomplete
     const half = Math.floor(rates.length / 2);
     const mean = (part: number[]): number => part.reduce((sum, rate) => sum + rate, 0) / Math.max(1, part.length);
     const pace = Math.round(Math.min(PACE_MAX_PER_S, mean(rates) / 2));

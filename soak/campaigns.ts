@@ -1,4 +1,4 @@
-// The campaigns as vitest runs them for soak/main.ts: each plays one seed after the other until its time is over.
+// The campaigns as vitest runs them for soak/main.ts: each plays one seed after another until its time is over.
 import { describe, inject, test } from "vitest";
 import { cancelOf, startRig as startCancel, stopRig as stopCancel } from "./cancel.ts";
 import { deliveriesOf, startRig as startDeliveries, stopRig as stopDeliveries } from "./deliveries.ts";
@@ -8,7 +8,7 @@ import { atOnce, inTurn } from "./model.ts";
 import { type Name, names } from "./plan.ts";
 
 interface Campaign {
-  /** Before and after each seed: what went before decides nothing. */
+  /** `start` and `stop` run before and after each seed, so that seeds do not affect each other. */
   start: () => Promise<void>;
   stop: () => Promise<void>;
   play: (budget: { seed: number; runs: number }) => Promise<void>;
@@ -21,7 +21,7 @@ const campaigns: Record<Name, Campaign> = {
   faults: { start: () => startFaults(), stop: stopFaults, play: faultsOf },
   cancel: { start: startCancel, stop: stopCancel, play: cancelOf },
 };
-/** Sequences of one seed, where a seed is for several. */
+/** Sequences per seed, in campaigns whose seed stands for several. */
 const RUNS = 10;
 
 const { minutes, seed: first, only } = inject("plan");

@@ -1,6 +1,6 @@
-// Goal: no answer of success names what is not there, whatever is cancelled. Method: one client sends creations, then refunds, one at a
-// time, while pg_cancel_backend hits whatever the service has under way; every answer is held against the tables, and whoever was
-// refused repeats with the same key until it is done, once.
+// Goal: no successful answer names an object that does not exist, whatever statement is cancelled. Method: one client sends creations, then
+// refunds, one at a time, while pg_cancel_backend cancels the service's statements. Every answer is compared with the tables, and a rejected
+// request is repeated with the same key until it succeeds, once.
 import { expect } from "vitest";
 import type { Answer } from "../e2e/kit/client.ts";
 import { idOf, uuidOf } from "../gateway/src/ground/ids.ts";
@@ -9,7 +9,7 @@ import { type TestService, asOwner, openDatabase, paymentBody, startService } fr
 
 const CREATIONS = 10_000;
 const REFUNDS = 1_000;
-/** Nobody is refused so often unless nothing gets through at all. */
+/** So many rejections of one request mean that nothing gets through at all. */
 const TRIES_MAX = 500;
 
 let service: TestService;
@@ -20,7 +20,7 @@ export async function startRig(): Promise<void> {
 
 export const stopRig = (): Promise<void> => service.stop();
 
-/** Cancels what others have under way, without a rest, until told to end. Gives how often it hit. */
+/** Cancels the service's running statements without a rest, until the signal is aborted. Gives the number of cancellations. */
 async function cancelling(told: AbortSignal): Promise<number> {
   return asOwner(service.database, async (owner) => {
     let hits = 0;
@@ -32,12 +32,12 @@ where datname = current_database() and application_name = 'gerbang' and pid <> p
 }
 
 interface Tally {
-  /** What answers of success named, by what was asked for. */
+  /** The identities in successful answers, by the key of the request. */
   named: Map<string, string>;
   refused: number;
 }
 
-/** Sends until it is done: each refusal must be one that leaves the outcome open. */
+/** Sends a request until it succeeds. Each rejection must be one that leaves the outcome open. */
 async function insist(tally: Tally, key: string, send: () => Promise<Answer>): Promise<void> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const { status, json } = await send();
@@ -53,7 +53,7 @@ async function insist(tally: Tally, key: string, send: () => Promise<Answer>): P
   throw new Error(`${key} was refused ${TRIES_MAX} times`);
 }
 
-/** Plays a campaign under fire, and gives what was acknowledged. */
+/** Runs requests one after another while statements are cancelled. Gives what was acknowledged. */
 async function underFire(count: number, each: (number: number, tally: Tally) => Promise<void>): Promise<Tally> {
   const tally: Tally = { named: new Map(), refused: 0 };
   const ending = new AbortController();
@@ -69,7 +69,7 @@ async function underFire(count: number, each: (number: number, tally: Tally) => 
   return tally;
 }
 
-/** Ten thousand creations, then a thousand refunds of one payment: all acknowledged, all there, each once. */
+/** Sends ten thousand creations, then a thousand refunds of one payment: each must be acknowledged, and exist once. */
 export async function cancelOf(): Promise<void> {
   const { client, merchantId } = await service.merchant();
   const created = await underFire(CREATIONS, async (_, tally) => {

@@ -1,6 +1,6 @@
-// Goal: every event reaches its receiver as often as its answers ask for and no more, or is given up after eight attempts. Method:
-// two services with workers on one database, receivers that refuse, hang up or are slow a drawn number of times, and the sandbox's clock
-// moved until nothing is pending; then each event's attempts are held against what its receiver was told to do.
+// Goal: each event is delivered until its receiver accepts it, and no more often, or is given up after eight attempts. Method: two services
+// with workers on one database, receivers that reject, hang up or are slow a random number of times, and a sandbox clock that moves until no
+// delivery is pending; then each event's attempts are compared with the script of its receiver.
 import { readFileSync } from "node:fs";
 import tls from "node:tls";
 import fc from "fast-check";
@@ -11,7 +11,7 @@ import { uuidOf } from "../gateway/src/ground/ids.ts";
 import { type TestService, asOwner, cloneDatabase, paymentBody, startService } from "../gateway/test/kit.ts";
 
 const ATTEMPTS_KEPT_MAX = 8;
-/** Longer than the whole schedule of attempts. */
+/** Longer than the whole retry schedule. */
 const DAY_SECONDS = 86_400;
 const config = { webhookAllowHosts: new Set(["localhost"]) };
 const trusted = tls.getCACertificates("default");
@@ -24,7 +24,7 @@ export async function startRig(): Promise<void> {
   tls.setDefaultCACertificates([...trusted, readFileSync(certificates.caFile, "utf8")]);
   receiver = await Receiver.start(certificates);
   receiver.answer = (delivery, response) => {
-    // A path says how often it fails, and how: /fails/3/500/…
+    // The path says how often the receiver fails, and how: /fails/3/500/…
     const [, , fails, how] = delivery.path.split("/");
     if (attemptOf(delivery) > Number(fails)) response.writeHead(200).end("ok");
     else if (how === "hangup") response.destroy();
@@ -44,7 +44,7 @@ export async function stopRig(): Promise<void> {
 const attemptOf = ({ headers }: Received): number => Number(headers["x-svc-delivery-attempt"]);
 
 interface Order {
-  /** Through which service. */
+  /** Index of the service that gets the request. */
   at: number;
   fails: number;
   how: string;
@@ -61,7 +61,7 @@ const orders = fc.array(
   { minLength: 20, maxLength: 60, size: "max" },
 );
 
-/** One merchant's payments, each with a receiver of its own: the seed decides how many, and how they answer. */
+/** Plays one merchant's payments, each with its own receiver path. The seed decides their number and how the receivers answer. */
 export async function deliveriesOf({ seed }: { seed: number }): Promise<void> {
   const { client, merchantId } = await services[0].merchant();
   const secret = await services[0].app.merchants.setWebhook(
@@ -94,7 +94,7 @@ export async function deliveriesOf({ seed }: { seed: number }): Promise<void> {
   }
 }
 
-/** Each attempt takes place when the clock of the book has reached it: the clock moves only when the one before is on record. */
+/** Moves the book's clock to each next attempt, only after the attempt before is recorded, until no delivery is pending. */
 async function untilNothingIsPending(client: Client, merchantId: string, drawn: readonly Order[]): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS_KEPT_MAX; attempt++) {
     const waiting = drawn.filter(({ fails }) => fails >= attempt && attempt < ATTEMPTS_KEPT_MAX).length;
@@ -112,7 +112,7 @@ async function untilNothingIsPending(client: Client, merchantId: string, drawn: 
   }
 }
 
-/** Of the deliveries of payments that were created, by event. */
+/** State and attempts of the deliveries of `payment.created` events, by event. */
 async function statesOf(merchantId: string): Promise<Map<string, { state: string; attempts: number }>> {
   return asOwner(services[0].database, async (owner) => {
     const { rows } = await owner.query<{ id: string; state: string; attempts: number }>(

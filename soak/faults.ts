@@ -1,5 +1,5 @@
-// Goal: what was acknowledged is true and stays true, whatever dies. Method: a whole service with its own PostgreSQL under a small
-// load; something dies or is cut off; then every acknowledged fact is looked for again.
+// Goal: everything that the service acknowledged stays true, whatever fails. Method: a whole service with its own PostgreSQL under a small
+// load; a process is killed or connections are cut; then every acknowledged fact is checked again.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
@@ -17,23 +17,23 @@ export interface Intent {
   key: string;
 }
 
-/** What the service acknowledged: payments by reference, with the status last acknowledged. */
+/** Acknowledged payments by reference, with the last acknowledged status. */
 export const acknowledged = new Map<string, { referenceId: string; status: "pending" | "succeeded" }>();
 
-/** What `startRig` made. */
+/** The parts that `startRig` made. */
 export const rig = {} as {
   receiver: Receiver;
   service: Service;
   client: Client;
   env: Record<string, string>;
-  /** While true, receivers of the path /hang take a delivery and say nothing. */
+  /** While true, the receiver accepts deliveries at the path /hang and never answers. */
   hanging: boolean;
 };
 let number = 0;
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** With the usual times unless others are given. */
+/** Starts the service and a receiver, with the usual times unless `timing` changes them. */
 export async function startRig(timing?: QuickTiming): Promise<void> {
   const certificates = await makeCertificates();
   const receiver = await Receiver.start(certificates);
@@ -69,7 +69,7 @@ export function creation(changes: Record<string, unknown> = {}): Intent & { refe
 
 export function payer(reference: string): Intent {
   number++;
-  // Spaces make each body, and so each signature, one of a kind.
+  // Spaces make each body, and so each signature, unique.
   const body = `{"outcome":"succeeded"}${" ".repeat(number % 5_000)}`;
   return { path: `/v1/sandbox/payments/${reference}/simulate`, body, key: `simulate-${number}` };
 }
@@ -77,7 +77,7 @@ export function payer(reference: string): Intent {
 export const send = (intent: Intent, by = rig.client): Promise<Answer> =>
   by.post(intent.path, intent.body, { key: intent.key });
 
-/** Repeats with the same key until the service knows the outcome. */
+/** Repeats a request with the same key until the answer gives its outcome, for 15 s at most. */
 async function insist(intent: Intent): Promise<Answer> {
   for (const end = Date.now() + 15_000; ;) {
     const answer = await send(intent);
@@ -87,7 +87,7 @@ async function insist(intent: Intent): Promise<Answer> {
   }
 }
 
-/** Writes down what an answer acknowledged. */
+/** Records what an answer acknowledged. */
 export function note(intent: Intent, { status, json }: Answer): void {
   if (status !== 200 && status !== 201) return;
   const before = acknowledged.get(json.reference as string);
@@ -98,13 +98,13 @@ export function note(intent: Intent, { status, json }: Answer): void {
 
 interface Load {
   answers: Answer[];
-  /** Sent, and no answer or one that leaves the outcome open. */
+  /** Requests that got no answer, or one that leaves the outcome open. */
   open: Intent[];
-  /** Lets each till end what it is doing. */
+  /** Ends the load; resolves when each till has finished its current request. */
   end(): Promise<void>;
 }
 
-/** Four tills that create payments and have them paid, until told to end or until nobody answers. */
+/** Starts four tills that create payments and have them paid, until `end` is called or 300 rounds are over. */
 export function load(): Load {
   const answers: Answer[] = [];
   const open: Intent[] = [];
@@ -117,7 +117,7 @@ export function load(): Load {
       if (answer.status >= 500) open.push(intent);
       return answer;
     } catch {
-      open.push(intent); // the connection died: whether it happened is not known
+      open.push(intent); // the connection was lost, and the outcome is unknown
       return undefined;
     }
   };
@@ -140,7 +140,7 @@ export function load(): Load {
   };
 }
 
-/** Everything acknowledged is there, once, as acknowledged; what was left open is asked again; the books are clean. */
+/** Repeats requests with an open outcome, then expects each acknowledged payment once, with its status, and clean books. */
 export async function expectWhole(open: Intent[] = []): Promise<void> {
   for (const intent of open) {
     const answer = await insist(intent);
@@ -186,7 +186,7 @@ export async function asOwner<T>(work: (owner: pg.Client) => Promise<T>): Promis
   }
 }
 
-/** While the database is away the answers are those of the contract, each one. */
+/** Expects that every answer but success is the contract's SERVICE_UNAVAILABLE, as while the database is away. */
 export function expectOrderly(answers: Answer[]): void {
   for (const { status, json, text, headers } of answers.filter((answer) => answer.status > 201)) {
     expect(status, text).toBe(503);
@@ -195,7 +195,7 @@ export function expectOrderly(answers: Answer[]): void {
   }
 }
 
-/** The service is killed, not before it has acknowledged so much: whatever it acknowledged is whole after the restart. */
+/** Kills the service under load, after at least `acknowledgedMin` successes: everything acknowledged must be there after the restart. */
 export async function killService(lifeMs: number, acknowledgedMin = 0): Promise<Load> {
   const under = load();
   await pause(lifeMs);
@@ -208,7 +208,7 @@ export async function killService(lifeMs: number, acknowledgedMin = 0): Promise<
   return under;
 }
 
-/** The service and its PostgreSQL are killed at once: a restart is enough. */
+/** Kills the service and its PostgreSQL at once: a restart within 12 s must be enough. */
 export async function killBoth(lifeMs: number): Promise<void> {
   const under = load();
   await pause(lifeMs);
@@ -224,12 +224,12 @@ export async function killBoth(lifeMs: number): Promise<void> {
   await expectWhole(under.open);
 }
 
-/** PostgreSQL alone ends: orderly answers meanwhile, and the service goes on by itself. */
+/** Ends PostgreSQL alone: meanwhile answers must be orderly, and the service must recover by itself. */
 export async function endDatabase(signal: NodeJS.Signals, lifeMs: number): Promise<void> {
   const process_ = rig.service.process;
   const under = load();
   await pause(lifeMs);
-  // One that was killed just now may still be on its way up.
+  // A server that an earlier fault killed may still be starting.
   const [pid] = await vi.waitFor(postmaster, 10_000);
   process.kill(Number(pid), signal);
   await vi.waitFor(() => expect(under.answers.some(({ status }) => status === 503)).toBe(true), 5_000);
@@ -243,7 +243,7 @@ export async function endDatabase(signal: NodeJS.Signals, lifeMs: number): Promi
   await expectWhole(under.open);
 }
 
-/** The database cuts off connections, three times: that costs an answer at most. */
+/** Cuts the service's database connections three times: answers must be orderly, and the service must recover. */
 export async function cutConnections(lifeMs: number): Promise<void> {
   const process_ = rig.service.process;
   const under = load();
@@ -264,7 +264,7 @@ export async function cutConnections(lifeMs: number): Promise<void> {
   await expectWhole(under.open);
 }
 
-/** Told to stop, it ends with 0 within ten seconds and loses nothing. */
+/** Stops the service by SIGTERM: it must end with 0 within ten seconds and lose nothing. */
 export async function stopService(lifeMs: number): Promise<void> {
   const under = load();
   await pause(lifeMs);
@@ -274,9 +274,9 @@ export async function stopService(lifeMs: number): Promise<void> {
   await under.end();
   expectOrderly(under.answers);
   const verified = await gerbang(["verify"], { GERBANG_DATA: rig.service.dataDirectory });
-  expect(verified.code, verified.stderr).toBe(0); // it finds the database when nothing runs, too
+  expect(verified.code, verified.stderr).toBe(0); // `verify` finds the database even when no service runs
   await rig.service.start();
-  // What was begun was also answered: nothing that was left open has happened.
+  // The stopping service answered every request that it had begun, so none with an open outcome has happened.
   const orders = under.open.map(({ body }) => (JSON.parse(body) as { reference_id?: string }).reference_id);
   const { rows } = await asOwner((owner) =>
     owner.query("select reference_id from payments where reference_id = any($1::text[])", [orders]),
@@ -285,7 +285,7 @@ export async function stopService(lifeMs: number): Promise<void> {
   await expectWhole(under.open);
 }
 
-/** Every event of every acknowledged payment arrived, numbered and with the same bytes each time. Gives how many there are. */
+/** Expects that every event of every acknowledged payment arrived, with its attempt number and the same bytes each time. Gives their number. */
 export async function expectArrived(): Promise<number> {
   const arrived = (): Set<string> =>
     new Set(rig.receiver.received.map(({ event }) => `${event.type} ${event.data.reference}`));
@@ -324,7 +324,7 @@ const lives = fc.array(fc.tuple(fc.constantFrom(...Object.keys(faults)), fc.inte
   maxLength: 8,
 });
 
-/** Faults in any order and at any time, and that everything arrived after them: the seed decides which. */
+/** Plays a sequence of faults that the seed decides, then expects that every event arrived. */
 export async function faultsOf({ seed }: { seed: number }): Promise<void> {
   const [sequence = []] = fc.sample<Fault[]>(lives, { seed, numRuns: 1 });
   const done: string[] = [];

@@ -1,5 +1,5 @@
-// Long campaigns: `npm run soak -- --minutes N [--seed S] [--only NAME]`. Each runs for so many minutes, one seed after the other,
-// beginning with the one that is given or drawn. At a failure it says how to run that seed again.
+// Runs long campaigns: `npm run soak -- --minutes N [--seed S] [--only NAME]`. Each runs for N minutes, one seed after another, from the given
+// or a random seed on. A failure prints the command that runs its seed again.
 import { randomInt } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -21,7 +21,7 @@ if (!(minutes > 0) || !Number.isSafeInteger(seed) || (values.only !== undefined 
 const plan: Plan = { minutes, seed, ...(only && { only }) };
 console.log(`${only ?? names.join(", ")}: ${minutes} minutes each, beginning with seed ${seed}`);
 const root = fileURLToPath(new URL("..", import.meta.url));
-// They use what the tests use, and the database that the tests are given.
+// Campaigns use the kit and the database of the tests.
 const vitest = await startVitest("test", ["soak/campaigns.ts"], {
   root,
   config: false,

@@ -1,7 +1,6 @@
-// Goal: whatever a merchant, its payers, its bank and its operator do, in any order and at any time, the service answers as
-// its interface says and its book adds up. Method: random sequences against a model of the interface, over real HTTP to two
-// instances on one database that are restarted on the way; then the same at once instead of in turn, where only what must
-// always hold is asked. A failure prints its seed and path.
+// Goal: whatever a merchant, its payers, its bank and its operator do, in any order and at any time, the service answers by its interface and
+// the book adds up. Method: random sequences are compared with a model of the interface, over real HTTP to two instances on one database that
+// are restarted during a sequence; then the same steps run concurrently, where only invariants are checked. A failure prints its seed and path.
 import fc from "fast-check";
 import { sameNumbersIn } from "../gateway/test/currencies.ts";
 import { expect } from "vitest";
@@ -33,12 +32,12 @@ const DAY = 86_400;
 const change = (at: number, { merchantId }: World, settings: object): Promise<unknown> =>
   instance(at).operate("PATCH", `/merchants/${merchantId}`, settings);
 
-/** What is sent, or done from outside, for an order. Fixed when it is made, so that it can be sent again. */
+/** A request of a step, or an action by the operator API (`act`). It is fixed when it is made, so that it can be sent again. */
 type Request = { path: string; body: Record<string, unknown>; act?: Outside; predict(): Prediction };
 type Outside = (app: OperatorHands) => Promise<Answer["json"]>;
 type Sent = { key: string; request: Request; answer: Answer };
 
-/** One merchant, what was sent for it, and how much, which makes keys and order identities. */
+/** One merchant, its sent requests, and a counter of steps for idempotency keys and order ids. */
 type World = { merchantId: string; client: Client; sent: Sent[]; count: number };
 
 async function newWorld(): Promise<{ model: Model; real: World }> {
@@ -46,7 +45,7 @@ async function newWorld(): Promise<{ model: Model; real: World }> {
     settings: sameNumbersIn(fees, ...CURRENCIES.slice(1)),
   });
   const real: World = { merchantId, client, sent: [], count: 0 };
-  // Every book begins on a Monday at ten in Jakarta and moves in steps of ten minutes: what is due is never a matter of seconds.
+  // Every book begins on a Monday at ten in Jakarta, and its clock moves in steps of ten minutes, so that seconds never decide what is due.
   const now = Math.floor(Date.parse((await client.get("/v1/sandbox/clock")).json.now) / 1000);
   const monday = mondayAfter(now);
   const answer = await client.post("/v1/sandbox/clock/advance", { seconds: monday + 5 - now });
@@ -59,7 +58,7 @@ async function newWorld(): Promise<{ model: Model; real: World }> {
 const through = ({ client }: World, at: number): Client =>
   new Client({ ...client.credentials, base_url: `${instance(at).origin}/v1` });
 
-/** Counted from the newest; undefined when there is none. */
+/** The item at position `pick`, counted from the newest; undefined for an empty list. */
 const chosen = <T>(list: readonly T[], pick: number): T | undefined => list[list.length - 1 - (pick % list.length)];
 
 type Deed = (model: Model, real: World, pick: number, word: string) => Request | undefined;
@@ -68,7 +67,7 @@ const post = (path: string, body: Record<string, unknown>, predict: () => Predic
   return { path: `/v1/${path}`, body, predict };
 };
 
-/** A deed on something that was picked, when there is any. */
+/** A deed on an object of a kind; no request when there is no such object. */
 const on =
   <K extends "payments" | "refunds" | "disputes" | "batches">(
     shelf: K,
@@ -80,7 +79,7 @@ const on =
   };
 const bookOf = ({ merchantId }: World) => ({ merchantId, environment: "sandbox" }) as const;
 
-/** What can be done. A creation's number is its amount, its word the rest of it; elsewhere the number picks the object. */
+/** The deeds by name. The number of a creation is its amount, and its word has the other fields; elsewhere the number picks the object. */
 const deeds: Record<string, Deed> = {
   create(model, real, amount, word) {
     const [method, currency, expiresIn, ...rest] = word.split(" ") as [Method, string, string, ...string[]];
@@ -129,7 +128,7 @@ const deeds: Record<string, Deed> = {
 
 const freezing = (op: string, currency: string) => ({ wallet_frozen: { [currency]: op === "freeze" } });
 
-/** One deed, on the model and through one of the instances. */
+/** One deed, played on the model and through one of the instances. */
 class Step implements fc.AsyncCommand<Model, World> {
   readonly given: readonly [op: string, pick: number, word: string, at: number];
   constructor(...given: Step["given"]) {
@@ -146,7 +145,7 @@ class Step implements fc.AsyncCommand<Model, World> {
     const [op, pick, word, at] = this.given;
     real.count++;
     if (op === "restart") await restart(at, ["api"]);
-    // Told to each instance, since the others may take a second to learn of it.
+    // Each instance gets the change, since the others may take a second to learn of it.
     else if (op === "freeze" || op === "thaw") {
       model.frozen[op === "freeze" ? "add" : "delete"](word);
       for (const each of AT_ALL) await change(each, real, freezing(op, word));
@@ -214,7 +213,7 @@ async function balancesOf(client: Client): Promise<Record<string, unknown>> {
 const figuresOf = (b: Answer["json"]): string =>
   JSON.stringify([b.currency, b.gross_minor, b.fee_minor, b.refund_minor, b.net_minor, b.payment_count]);
 
-/** The batches that a command formed are the ones the model formed, and have identities now. */
+/** Expects that a request formed the batches that the model formed, and gives the model's batches their identities. */
 async function learnBatches(model: Model, client: Client, born: Batch[]): Promise<void> {
   const listed: Answer["json"][] = (await client.get("/v1/settlements?limit=100")).json.data;
   const fresh = listed.filter(({ uuid }) => model.batches.every(({ id }) => id !== uuid)).toReversed();
@@ -232,7 +231,7 @@ async function expectSound(real: World): Promise<void> {
   expect((await verifyBook(database(), bookOf(real))).wrong).toBeUndefined();
 }
 
-/** Every object, every event in order and every key are the model's, and there are no others. */
+/** Expects that all objects, events (in order) and keys are the model's, and that there are no others. */
 async function expectSame(model: Model, real: World): Promise<void> {
   const client = through(real, 0);
   const listed = async (path: string, view: (json: Answer["json"]) => unknown): Promise<unknown> => {
@@ -257,10 +256,10 @@ async function expectSame(model: Model, real: World): Promise<void> {
     Object.fromEntries([...model.events].map(([subject, types]) => [(subject as Batch).id, types.join(" ")])),
   );
   const [keys] = await rows("select count(*)::int as count from idempotency_keys where $book", real);
-  expect(keys?.count).toBe(model.keys.size + 1); // and that of the first step of the clock
+  expect(keys?.count).toBe(model.keys.size + 1); // plus the key of the first move of the clock
 }
 
-/** The words of each deed; what stands there more often happens more often. */
+/** The words of each deed. Words in the list more than once are drawn more often. */
 const words: Record<string, readonly string[]> = {
   create: [
     ..."qris IDR 1800,qris IDR 7200 slow,qris IDR 86400,qris IDR 1800 slow,va IDR 7200,va IDR 1800 slow".split(","),
@@ -288,24 +287,24 @@ const steps = fc.oneof(
   })),
 );
 
-/** What a failure prints, as steps again. */
+/** Reads the steps that a failure printed. */
 const stepsOf = (printed: string): Step[] =>
   printed.split(",").map((step) => {
     const [op = "", pick, word = "", at] = step.trim().split(":");
     return new Step(op, Number(pick), word, Number(at));
   });
-/** Every sequence begins with some money, so that there is something to go wrong. */
+/** Every sequence begins with these paid payments, so that its steps have money to move. */
 const opening =
   stepsOf(`create:900000:qris IDR 1800:0,simulate:0:succeeded:1,create:500000:qris IDR 1800 slow:1,simulate:0:succeeded:0,
   create:2000000:card USD 7200:0,simulate:0:succeeded:0,create:700000:va IDR 7200:1,simulate:0:succeeded:1`);
-/** How many sequences, and what they are drawn from; any seed when there is none. */
+/** The number of sequences, and their seed; a random seed when absent. */
 type Budget = { runs: number; seed?: number };
 const parameters = ({ runs, seed }: Budget): { numRuns: number; seed?: number } => ({
   numRuns: runs,
   ...(seed !== undefined && { seed }),
 });
 
-/** One after another: every answer, balance, object and event is the model's. */
+/** Plays steps one after another: every answer, balance, object and event must be the model's. */
 export async function inTurn(budget: Budget): Promise<void> {
   const restarting = fc.constant(new Step("restart", 0, "", 0));
   const often = Array.from({ length: 60 }, () => steps);
@@ -319,7 +318,7 @@ export async function inTurn(budget: Budget): Promise<void> {
   await fc.assert(property, { ...parameters(budget), examples: examples.map((steps) => [stepsOf(steps)]) });
 }
 
-/** Puts what there is on the model's shelves, so that orders can pick from it. Nothing is predicted from it. */
+/** Fills the model with the book's objects, so that steps can pick from them. They are not used for predictions. */
 async function look(model: Model, real: World): Promise<void> {
   const shelves = { payments: "payment", refunds: "refund", disputes: "dispute", batches: "settlement" } as const;
   for (const [shelf, kind] of Object.entries(shelves) as [keyof typeof shelves, "payment"][]) {
@@ -336,7 +335,7 @@ async function look(model: Model, real: World): Promise<void> {
   }
 }
 
-/** Several steps at once. A step that repeats sends the first request of the group again, under the same key. */
+/** Plays several steps at once. A step "repeat" sends the first request of the group again, with the same key. Gives the first answers. */
 async function together(model: Model, real: World, group: readonly Step[]): Promise<Answer[]> {
   await look(model, real);
   const keyed: { at: number; key: string; request: Request }[] = [];
@@ -365,10 +364,10 @@ async function together(model: Model, real: World, group: readonly Step[]): Prom
   });
 }
 
-/** Many at once, through two processes of which one is killed: the book stays sound. */
+/** Plays groups of steps at once through two processes, one of which is killed: the book must stay sound. */
 export async function atOnce(budget: Budget): Promise<void> {
   await Promise.all([restart(0, ["api", "worker"]), restartProcess()]);
-  // Within a group no key may grow old.
+  // Long moves of the clock are left out, so that no idempotency key expires within a group.
   const short = steps.filter(({ given: [op, , word] }) => op !== "advance" || Number(word) <= 7200);
   const groups = fc.array(
     fc.record({

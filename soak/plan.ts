@@ -1,11 +1,11 @@
-// What soak/main.ts tells the campaigns.
+// The plan that soak/main.ts passes to the campaigns.
 export const names = ["model", "at-once", "deliveries", "faults", "cancel"] as const;
 export type Name = (typeof names)[number];
 
 export interface Plan {
-  /** For each campaign. */
+  /** Minutes for each campaign. */
   minutes: number;
-  /** The first one; the others follow, one more each. */
+  /** The first seed; each further seed is one more. */
   seed: number;
   only?: Name;
 }

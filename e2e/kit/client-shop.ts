@@ -1,11 +1,11 @@
-// The example shop of a client in another language, as a test: it sells a coffee, and its webhook marks the order as paid.
+// A test of the example shop of a client in another language: the shop sells a coffee, and its webhook marks the order as paid.
 import { spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { expect, test, vi } from "vitest";
 import { freePort } from "./service.ts";
 
-/** `start` gives the command and the environment of a shop that listens on a port of 127.0.0.1, and the secret of its webhooks. */
+/** Tests a shop. `start` gives its command, its environment and its webhook secret; the shop must listen on the given port of 127.0.0.1. */
 export function testShop(
   start: (port: number) => { command: readonly string[]; env: NodeJS.ProcessEnv; webhookSecret: string },
 ): void {

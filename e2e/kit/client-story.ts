@@ -1,4 +1,4 @@
-// A merchant's whole day with a running service, as a test of a client in another language: its story runs and prints what came of it.
+// A merchant's whole day with a running service, as a test of a client in another language: a program plays the story and prints its results.
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ interface Cutter {
   close(): Promise<void>;
 }
 
-/** Hands every request on, and cuts the connection instead of giving the answer where a body asks for it: once, or always. */
+/** Starts a proxy that passes requests on. When a body asks for it, once or always, the proxy cuts the connection instead of answering. */
 async function startCutter(port: number): Promise<Cutter> {
   const cut = new Set<string>();
   const server = createServer((incoming, answer) => {
@@ -44,7 +44,7 @@ async function startCutter(port: number): Promise<Cutter> {
   };
 }
 
-/** What a client finds in its environment. */
+/** The environment variables of a client. */
 export function environmentOf({ demo }: Service): Record<string, string> {
   return {
     GERBANG_CLIENT_ID: demo.client_id,
@@ -54,7 +54,7 @@ export function environmentOf({ demo }: Service): Record<string, string> {
   };
 }
 
-/** The story that `command` plays, whose orders begin with the language's name. Gives a way to its service, for other tests of the same file. */
+/** Tests the story that `command` plays, whose orders begin with `language`. Gives a function to its service, for other tests of the file. */
 export function testStory(command: readonly string[], language: string): () => Service {
   let service: Service;
   let cutter: Cutter;
@@ -121,7 +121,7 @@ export function testStory(command: readonly string[], language: string): () => S
       "a hundred at once": 100,
       "forty processes": { PAYMENT_NOT_CANCELABLE: 39, canceled: 1 },
     });
-    // However often an order was sent, it is one payment.
+    // Each order is one payment, however often it was sent.
     const client = new Client(service.demo);
     for (const name of ["cut-once", "cut-always", "cut-always-too"])
       expect((await client.get(`/v1/payments?reference_id=${own(name)}`)).json.data, name).toHaveLength(1);

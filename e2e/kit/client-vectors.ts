@@ -1,4 +1,4 @@
-// The vectors of sdk/vectors as tests of a client in another language: its driver runs them, and what it did and sent is judged here.
+// The vectors of sdk/vectors as tests of a client in another language: the client's driver runs them, and this file checks its results and requests.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import { createPaymentRules, createPaymentSchema } from "../../gateway/src/payme
 import { makeCertificates } from "./receiver.ts";
 import { type ScriptedAnswer, type Seen, startScripted } from "./scripted-service.ts";
 
-/** The pair that drivers sign with. */
+/** The credential with which drivers sign. */
 const CLIENT_ID = "ak_test_01kan3t5q8e4vs0x7ybd2m9fjh";
 const SECRET = "sk_test_3q8mzv0c7x2fh5n9t4ykw6r1bdga8jpe";
 
@@ -44,7 +44,7 @@ interface Tried {
   request_id?: string | null;
   key?: string | null;
   attempts?: number;
-  /** Whether the error says that a write may have been done. */
+  /** Whether the error says that a write may have happened. */
   unknown?: boolean;
   text?: string;
   waits_ms: number[];
@@ -53,7 +53,7 @@ interface Tried {
 const vectorsOf = <Of extends Vector>(file: string): Of[] =>
   JSON.parse(readFileSync(fileURLToPath(new URL(`../../sdk/vectors/${file}.json`, import.meta.url)), "utf8")) as Of[];
 
-/** Runs a program to its end with a text as its input; gives what it printed, and throws what it said when it failed. */
+/** Runs a program to its end with a text as its input. Gives its output; throws with its output when it fails. */
 export async function run(command: readonly string[], input: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
   const [program = "", ...args] = command;
   const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ["pipe", "pipe", "pipe"] });
@@ -64,11 +64,11 @@ export async function run(command: readonly string[], input: string, env: NodeJS
   return stdout;
 }
 
-/** Every vector, run by the driver that `command` starts. */
+/** Tests every vector with the driver that `command` starts. */
 export function testVectors(command: readonly string[]): void {
   const results = async <Result>(task: string, vectors: readonly Vector[], baseUrl?: string): Promise<Result[]> =>
     JSON.parse(await run(command, JSON.stringify({ task, vectors, base_url: baseUrl }))) as Result[];
-  /** Each by its name, so that a difference says where it is. */
+  /** Values with the names of their vectors, so that a difference shows its vector. */
   const named = (vectors: readonly Vector[], values: readonly unknown[]): [string, unknown][] =>
     vectors.map(({ name }, index) => [name, values[index]]);
 
@@ -114,12 +114,12 @@ export function testVectors(command: readonly string[]): void {
     const said = await results<{ code: string; message: string } | null>("validation", vectors);
     const refusals = said.map((one) => (isOfTheWay(one?.code) ? undefined : one && `${one.code} ${one.message}`));
     const wrong = refusals.flatMap((refusal, index) =>
-      // These languages have one value for what is left out and for what is null.
+      // These languages have one value for an absent field and for null.
       refusal === undefined || refusal === judged[index]?.replace("received null", "received undefined")
         ? []
         : [{ name: vectors[index]?.name, client: refusal, service: judged[index] }],
     );
-    // Which currencies there are depends on the merchant: the service looks that up after the form.
+    // Enabled currencies depend on the merchant: the service checks them after the form of the body.
     expect(wrong.filter(({ client }) => !client?.startsWith("CURRENCY_NOT_SUPPORTED "))).toEqual([]);
     expect(refusals.filter((one) => one !== undefined).length).toBeGreaterThan(100);
   });
@@ -189,7 +189,6 @@ function judge({ name, scheme, now, answers, expect: expected }: Retry, tried: T
   const attempts = seen.filter((request) => !lookups.includes(request));
   expect([attempts.length, lookups.length], name).toEqual([expected.attempts, expected.lookups]);
   const waits = tried.waits_ms;
-  // A client need not call its clock to wait for nothing.
   const least = expected.waits_ms.map(([from]) => from);
   expect(waits, `${name}: ${waits.join(", ")}`).toHaveLength(least.length);
   for (const [index, wait] of waits.entries()) {
@@ -206,7 +205,7 @@ function judge({ name, scheme, now, answers, expect: expected }: Retry, tried: T
   const offsets = seen.map((request) => verified(request) - now);
   if (expected.offsets_s) expect(offsets, name).toEqual(expected.offsets_s);
   else for (const offset of offsets) expect(Math.abs(offset), name).toBeLessThanOrEqual(240);
-  // Whatever was wrong, an error names the request where an answer did, and never the secret.
+  // An error has the request_id of the answer when there was one, and never the secret.
   expect(JSON.stringify(tried), name).not.toContain(SECRET);
   const last = answers.at(expected.lookups > 0 ? expected.attempts - 1 : -1) as ScriptedAnswer;
   const hasAnswer = !("fault" in last) || !["reset", "timeout"].includes(last.fault);
@@ -216,7 +215,7 @@ function judge({ name, scheme, now, answers, expect: expected }: Retry, tried: T
   if (tried.result !== "ok") expect(tried.unknown, name).toBe(expected.outcome_unknown);
 }
 
-/** Proves a request's signature, and gives the Unix second it is dated by. */
+/** Verifies a request's signature, and gives its timestamp in Unix seconds. */
 function verified({ method, url, headers, body }: Seen): number {
   expect(headers.authorization).toEqual([`Bearer ${CLIENT_ID}`]);
   expect(headers["content-type"] ?? []).toEqual(body.length === 0 ? [] : ["application/json"]);
@@ -239,10 +238,10 @@ function verified({ method, url, headers, body }: Seen): number {
   return Number(created);
 }
 
-/** Whether a client tried to send: nobody is there, and it has no time to find out. */
+/** True when a client accepted the body and tried to send it: no server listens, and the client has no time to connect. */
 const isOfTheWay = (code: string | undefined): boolean => code === "CONNECTION_FAILED" || code === "TIMED_OUT";
 
-/** Bodies of a payment with one field that is strange, many of them fine all the same. */
+/** Bodies of a payment with one unusual field each; many of them are valid. */
 function strangeBodies(): { name: string; call: { operation: string; body: object } }[] {
   const texts = [
     "",
@@ -285,7 +284,7 @@ function strangeBodies(): { name: string; call: { operation: string; body: objec
   }));
 }
 
-/** A server that answers without an end: it sends a byte of its headers, or of its body, every 30 milliseconds. */
+/** Starts a server whose answers never end: it sends a byte of the headers, or of the body, every 30 milliseconds. */
 async function startDripping(): Promise<{ baseUrl: string; close(): Promise<void> }> {
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
@@ -307,7 +306,7 @@ async function startDripping(): Promise<{ baseUrl: string; close(): Promise<void
   };
 }
 
-/** That a client has every path of the contract, and its README no code that does not parse and no call that is not there. */
+/** Tests that a client calls every path of the contract, and that the code in its README parses and names existing calls. */
 export function testWholeness(source: string, readme: string, syntax: (code: string) => Promise<string>): void {
   const code = readFileSync(source, "utf8");
   const prose = readFileSync(readme, "utf8");
@@ -318,7 +317,7 @@ export function testWholeness(source: string, readme: string, syntax: (code: str
     ) as { paths: Record<string, object> };
     const paths = Object.keys(contract.paths);
     expect(paths.length).toBeGreaterThan(30);
-    // Parameters of a path are put in between its parts, on one line.
+    // The client inserts parameters between the parts of a path, on one line.
     const pattern = (path: string): RegExp => new RegExp(`${path.replaceAll(/\{\w+\}/g, "[^\\n]{1,60}?")}['"\\s]`);
     expect(paths.filter((path) => !pattern(path).test(code))).toEqual([]);
   });

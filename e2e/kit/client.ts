@@ -1,4 +1,4 @@
-// A merchant's system as the tests, the demo and the benchmark play it: signs requests and reads answers.
+// A merchant's system for tests, the demo and the benchmark: signs requests and reads answers.
 import { createHmac, randomUUID } from "node:crypto";
 
 export interface Credentials {
@@ -18,11 +18,11 @@ export interface Answer {
 export interface CallOptions {
   key?: string | null;
   headers?: Record<string, string>;
-  /** Moves the timestamp, in seconds. */
+  /** Seconds added to the timestamp. */
   skew?: number;
 }
 
-/** Timestamps that never repeat within a process, so that equal bodies do not give equal signatures. */
+/** Varies timestamps within a process, so that equal bodies do not give equal signatures. */
 let spread = 0;
 
 export class Client {
@@ -88,7 +88,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
   try {
     json = JSON.parse(text);
   } catch {
-    json = undefined; // a page, not an answer of the API
+    json = undefined; // an HTML page, not an answer of the API
   }
   return { status: response.status, headers: response.headers, text, json };
 }
@@ -98,7 +98,7 @@ export interface Operator {
   operator_token: string;
 }
 
-/** Calls the operator's API; throws on anything but success. */
+/** Calls the operator API; throws on anything but success. */
 export async function operate(
   operator: Operator,
   method: string,

@@ -1,5 +1,5 @@
-// A command of the service's command line, run in this process: what the program does once Node has read it, without the second of processor time
-// that this takes. Whatever is about the program itself (signals, pipes, terminals, what stays running) starts it: `gerbang` of service.ts.
+// Runs a `gerbang` command in this process, which saves the second of processor time that Node takes to load the program. Tests of the program
+// itself (signals, pipes, terminals, background work) start it with `gerbang` of service.ts.
 import { explain } from "../../gateway/src/cli/failures.ts";
 import { runCommandLine } from "../../gateway/src/cli/run.ts";
 import { commands } from "../../gateway/src/cli/table.ts";
@@ -14,7 +14,7 @@ export interface Ran {
 
 let last: Promise<Ran> | undefined;
 
-/** Takes and gives what `gerbang` of service.ts does. One at a time: the environment and the outputs are those of the process. */
+/** Takes and gives the same as `gerbang` of service.ts. Commands run one at a time, because they use the process's environment and outputs. */
 export function gerbangHere(args: string[], env: Record<string, string>): Promise<Ran> {
   const before = last;
   last = (async () => {
@@ -38,7 +38,7 @@ async function run(args: string[], env: Record<string, string>): Promise<Ran> {
   }
 }
 
-/** Keeps what is written to a stream from it until the end. */
+/** Captures text written to a stream, in place of the stream, until `end`. */
 function listenTo(stream: NodeJS.WriteStream): { said(): string; end(): void } {
   const own = Object.getOwnPropertyDescriptor(stream, "write");
   let said = "";

@@ -1,4 +1,4 @@
-// The programs of one folder of examples/, run for a test, and what stands before them: TLS on an address that stays while the program changes.
+// Runs the programs of a folder of examples/ for a test, with a TLS front whose address stays the same while the program behind it changes.
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
@@ -18,15 +18,15 @@ export const python = process.env.GERBANG_TEST_PYTHON ?? "python3";
 export const php = process.env.GERBANG_TEST_PHP ?? "php";
 export const clients = { python: `${root}clients/python`, php: `${root}clients/php` };
 
-/** Whether a program of the machine says so: whether it is there, and has what an example needs. */
+/** True when a program exists on this machine and succeeds with these arguments; checks the requirements of examples. */
 export const agrees = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
 
-/** The path that takes the client for JavaScript from its source, for what runs in this checkout. */
+/** The command line of Node that loads the JavaScript client from its source, for examples that run in this checkout. */
 export const node = [process.execPath, "--conditions=gerbang-source", "--disable-warning=ExperimentalWarning"];
 
-/** Programs that run together, such as a server and its worker, until they are stopped. */
+/** Programs that run together until they are stopped, such as a server and its worker. */
 export class Programs {
-  /** What they said, line by line. */
+  /** Lines that the programs printed. */
   readonly lines: string[] = [];
   readonly port: number;
   private readonly children: ChildProcess[] = [];
@@ -35,7 +35,7 @@ export class Programs {
     this.port = port;
   }
 
-  /** Starts them in their folder, and waits until one listens. `commands` are made with the port. */
+  /** Starts programs in a folder, and waits until one listens. `commands` gets the port. */
   static async start(
     folder: string,
     commands: (port: number) => readonly (readonly string[])[],
@@ -62,7 +62,7 @@ export class Programs {
     return programs;
   }
 
-  /** Runs one to its end, and gives what it said; throws when it fails. */
+  /** Runs a program to its end, and gives its output; throws when it fails. */
   static async finish(folder: string, command: readonly string[], env: Record<string, string>): Promise<string> {
     const [program = "", ...args] = command;
     const all = { ...process.env, PYTHONDONTWRITEBYTECODE: "1", ...env };
@@ -76,7 +76,7 @@ export class Programs {
     probe.destroy();
   }
 
-  /** Waits until a line has been said. */
+  /** Waits until a program has printed this line. */
   async says(line: string): Promise<void> {
     await vi.waitFor(() => {
       if (!this.lines.includes(line)) throw new Error(`not "${line}", but:\n${this.lines.join("\n")}`);
@@ -87,15 +87,15 @@ export class Programs {
     for (const child of this.children) {
       if (child.exitCode !== null || child.signalCode !== null) continue;
       const exited = once(child, "exit");
-      child.kill("SIGKILL"); // nothing may count on being asked
+      child.kill("SIGKILL"); // examples must survive a stop without warning
       await exited;
     }
   }
 }
 
-/** TLS on one address, before whichever port is set. */
+/** A TLS front with a fixed address, which passes connections on to `target`. */
 export class Front {
-  /** Where connections go. */
+  /** Port to which connections go. */
   target = 0;
   private readonly server: tls.Server;
 

@@ -1,4 +1,4 @@
-// Somebody who follows a guide: a copy of the service's folder as a checkout has it, a folder beside it, and the blocks of a page typed there.
+// A person who follows a guide: works in a copy of the checkout and in a shop's folder beside it, and types the code blocks of a page there.
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ const python = process.env.GERBANG_TEST_PYTHON ?? "python3";
 const php = process.env.GERBANG_TEST_PHP ?? "php";
 const works = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
 
-/** The languages of guides that are on this machine. A shell that types is needed for all of them. */
+/** The languages of guides that this machine can run. All of them need the shell. */
 export const languages = {
   shell: works("bash", "--version"),
   python: works(python, "-c", "import sys; sys.exit(sys.version_info < (3, 9))"),
@@ -25,11 +25,11 @@ export const languages = {
 export interface Block {
   language: string;
   code: string;
-  /** The name in the first line of a program that is to be saved. */
+  /** The file name in the first line, for a program to save; undefined for other blocks. */
   file: string | undefined;
 }
 
-/** The blocks of a page of docs/guides, in order. */
+/** The code blocks of a page of docs/guides, in order. */
 export function blocksOf(page: string): Block[] {
   const text = readFileSync(join(root, "docs/guides", page), "utf8");
   return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => {
@@ -38,7 +38,7 @@ export function blocksOf(page: string): Block[] {
   });
 }
 
-/** What a shell is told first: the programs of this machine, and an installation that asks no registry. */
+/** Text before every command of the shell: uses the programs of this machine, and installs packages without a registry. */
 const prelude = `
 node() { command ${JSON.stringify(process.execPath)} "$@"; }
 python3() { command ${JSON.stringify(python)} "$@"; }
@@ -61,7 +61,7 @@ export class Follower {
   readonly port: number;
   private readonly place: string;
   private readonly running: ChildProcess[] = [];
-  /** What programs that go on running have printed. */
+  /** Output of the programs in the background. */
   printed = "";
 
   private constructor(place: string, service: Service, port: number) {
@@ -70,7 +70,7 @@ export class Follower {
     this.port = port;
   }
 
-  /** Has the service running, as after the first step of the tutorial. */
+  /** Starts the service, as after the first step of the tutorial. */
   static async begin(): Promise<Follower> {
     const place = mkdtempSync(join(tmpdir(), "gerbang-follower-"));
     mkdirSync(join(place, "gerbang"));
@@ -83,12 +83,12 @@ export class Follower {
     return new Follower(place, service, await freePort());
   }
 
-  /** Where keys and programs are kept. */
+  /** The shop's folder, with keys and programs. */
   get shop(): string {
     return join(this.place, "shop");
   }
 
-  /** Saves the programs of a page under their names. Gives the names. */
+  /** Saves the programs of a page under their file names. Gives the names. */
   save(page: string): string[] {
     return blocksOf(page).flatMap(({ file, code }) => {
       if (file === undefined) return [];
@@ -107,18 +107,18 @@ export class Follower {
       ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}),
       GERBANG_DATA: this.service.dataDirectory,
     };
-    // The port that the pages name may be another program's on this machine.
+    // Another program on this machine may use the port that the pages name.
     const typed = command.replaceAll("localhost:3000", `localhost:${this.port}`);
     return ["bash", ["-c", `${prelude}set -e\n${keys}\n${typed}`], { cwd: folder, env }];
   }
 
-  /** Types a command in the shop's folder, or in the service's, and gives what it prints. */
+  /** Types a command in the shop's folder, or in another one. Gives its output; throws when it fails. */
   async type(command: string, folder = this.shop): Promise<string> {
     const [program, args, options] = this.bash(command, folder);
     return (await promisify(execFile)(program, args, { ...options, encoding: "utf8" })).stdout;
   }
 
-  /** The same of a command that ends with an error: what it prints. */
+  /** Types a command that must fail. Gives its exit code and output. */
   async typeAndFail(command: string): Promise<{ code: unknown; stdout: string }> {
     const failed = await this.type(command).then(
       (stdout) => ({ code: 0, stdout }),
@@ -128,12 +128,12 @@ export class Follower {
     return failed;
   }
 
-  /** Types a command in the service's folder. */
+  /** Types a command in the copy of the checkout. */
   typeInService(command: string): Promise<string> {
     return this.type(command, join(this.place, "gerbang"));
   }
 
-  /** Begins what goes on running: a program of the shop that listens, or the listener in the service's folder. */
+  /** Starts a background program and waits until it is up: a server of the shop, or `gerbang listen` in the copy of the checkout. */
   async start(command: string): Promise<void> {
     const isListener = command.includes("gerbang listen");
     const [program, args, options] = this.bash(
@@ -150,12 +150,12 @@ export class Follower {
     await vi.waitFor(isUp, { timeout: 15_000, interval: 50 });
   }
 
-  /** Waits until a running program has printed something. */
+  /** Waits until a background program has printed this text. */
   async sees(text: string | RegExp): Promise<void> {
     await vi.waitFor(() => expect(this.printed).toMatch(text), { timeout: 15_000, interval: 50 });
   }
 
-  /** Stops what runs in the foreground of terminals, as Ctrl-C does. */
+  /** Stops the background programs. */
   async stopPrograms(): Promise<void> {
     for (const child of this.running.splice(0)) {
       if (child.exitCode !== null || child.pid === undefined) continue;

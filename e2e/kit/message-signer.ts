@@ -1,21 +1,21 @@
-// Signs requests by RFC 9421 as a merchant's system would: written from the guide, and shares no code with the service.
+// Signs requests by RFC 9421, as a merchant's system does. It was written from the guide and shares no code with the service.
 import { createHash, createHmac, randomUUID } from "node:crypto";
 
 export interface MessageToSign {
   clientId: string;
   secret: string;
   method: string;
-  /** The whole address that is called. */
+  /** The complete address that is called. */
   url: string;
   body?: string | Buffer | undefined;
-  /** Headers to send besides; `Idempotency-Key` is covered when it is among them. */
+  /** Further headers to send. The signature covers `Idempotency-Key` when it is among them. */
   headers?: Record<string, string>;
   /** Unix seconds; now when absent. */
   created?: number | undefined;
   nonce?: string | undefined;
 }
 
-/** The headers to send, names in lower case: those given, and those of the signature. */
+/** Gives the headers to send, with names in lower case: the given ones and those of the signature. */
 export function signMessage(message: MessageToSign): Record<string, string> {
   const {
     clientId,

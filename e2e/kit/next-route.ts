@@ -1,4 +1,4 @@
-// A route of Next as its server would call it, with `Request` and `Response`: next-route.ts FOLDER. For tests alone.
+// A program for tests that serves a route of Next with `Request` and `Response`, as Next's server does. Usage: next-route.ts FOLDER.
 import { serve } from "@hono/node-server";
 
 const [folder = ""] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-// Reverse proxies before several processes, as installations have them: a small one that behaves as nginx does by default, and nginx itself.
+// Reverse proxies in front of several processes, as in installations: a small one that behaves like nginx by default, and nginx itself.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -14,11 +14,11 @@ export interface Proxy {
 }
 
 /**
- * Keeps connections to its upstreams and takes turns. Where a connection cannot be made it asks the next upstream, whatever the method. Where one
- * breaks later it asks the next one for what may be asked twice; of all else nobody knows whether it was done, and the answer is 502.
+ * Starts a proxy that keeps connections and takes its upstreams in turns. When a connection cannot be made, it tries the next upstream, for any
+ * method. When a connection breaks later, it tries the next one only for GET and HEAD; other requests may have been done, and get 502.
  */
 export async function startProxy(ports: readonly number[]): Promise<Proxy> {
-  // In turns: none is kept unused until its process goes, when nobody could say what became of a request on it.
+  // "fifo" uses all kept connections in turns, so none stays unused until its process stops, when the fate of its next request would be unknown.
   const agent = new Agent({ keepAlive: true, maxFreeSockets: 32, scheduling: "fifo" });
   let turn = 0;
   const pass = (incoming: IncomingMessage, answer: ServerResponse, body: Buffer, from: number, tries: number): void => {
@@ -61,10 +61,9 @@ export async function startProxy(ports: readonly number[]): Promise<Proxy> {
   };
 }
 
-/** Whether nginx is installed here. */
 export const hasNginx = spawnSync("nginx", ["-v"], { env: pathWithSystem() }).status === 0;
 
-/** nginx with its own defaults for the next upstream, and connections that it keeps. Forgets within a second that one did not answer. */
+/** Starts nginx with its default rules for the next upstream, and kept connections. A failed upstream is tried again after a second. */
 export async function startNginx(ports: readonly number[]): Promise<Proxy> {
   const directory = mkdtempSync(join(tmpdir(), "nginx-"));
   const port = await freePort();
@@ -119,7 +118,7 @@ async function answers(origin: string, child: ChildProcess): Promise<void> {
   throw new Error("nginx did not start");
 }
 
-/** Debian keeps servers where only root looks. */
+/** PATH with the folders in which Debian installs servers; only root has them in PATH by default. */
 function pathWithSystem(): Record<string, string> {
   return { PATH: `${process.env.PATH ?? ""}:/usr/sbin:/sbin` };
 }

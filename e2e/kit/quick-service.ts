@@ -1,8 +1,8 @@
-// `gerbang serve` with shorter times, as a program: quick-service.ts '{"guardMs":200}' [--role api|worker]. For tests alone.
+// A program for tests: `gerbang serve` with shorter times. Usage: quick-service.ts '{"guardMs":200}' [--role api|worker].
 import { type ServeTiming, serveCommand } from "../../gateway/src/cli/serve.ts";
 import { type DeliveryTiming, deliveryTiming } from "../../gateway/src/webhooks/timing.ts";
 
-/** Of delivering only what differs from the usual. */
+/** Changed times; of webhook deliveries only those that differ from the usual ones. */
 export interface QuickTiming extends Omit<ServeTiming, "delivery"> {
   delivery?: Partial<DeliveryTiming>;
 }

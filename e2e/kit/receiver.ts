@@ -1,4 +1,4 @@
-// A merchant's webhook receiver over TLS, with a certificate authority of its own: for tests and the demo.
+// A merchant's webhook receiver over TLS, with its own certificate authority, for tests and the demo.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -10,13 +10,13 @@ import { join } from "node:path";
 import { generate } from "selfsigned";
 
 export interface Certificates {
-  /** The authority, for NODE_EXTRA_CA_CERTS. */
+  /** File with the authority's certificate, for NODE_EXTRA_CA_CERTS. */
   caFile: string;
   key: string;
   cert: string;
 }
 
-/** A certificate for `localhost` and, unless told otherwise, 127.0.0.1, signed by an authority made for the occasion. */
+/** Makes a certificate for `localhost` and, with `address`, 127.0.0.1, signed by a new authority. */
 export async function makeCertificates({ address = true } = {}): Promise<Certificates> {
   const notAfterDate = new Date(Date.now() + 24 * 3600 * 1000);
   const ca = await generate([{ name: "commonName", value: "Gerbang test authority" }], {
@@ -59,15 +59,15 @@ export interface Received {
   body: string;
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look into events of every shape
   event: any;
-  /** When its last byte was there. */
+  /** Time at which the last byte arrived. */
   at: number;
-  /** When its headers were. */
+  /** Time at which the headers arrived. */
   begunAt?: number;
 }
 
 export class Receiver {
   readonly received: Received[] = [];
-  /** How to answer; 200 at once unless a test says otherwise. */
+  /** Answers a delivery; 200 at once unless a test replaces it. */
   answer: (delivery: Received, response: ServerResponse) => void = (_delivery, response) => {
     response.writeHead(200).end("ok");
   };
@@ -112,13 +112,13 @@ export class Receiver {
     return `https://localhost:${this.port}${path}`;
   }
 
-  /** Shows another certificate from now on. Connections that are open are closed. */
+  /** Uses another certificate from now on, and closes open connections. */
   present({ key, cert }: Pick<Certificates, "key" | "cert">): void {
     this.server.setSecureContext({ key, cert });
     this.server.closeAllConnections();
   }
 
-  /** Waits until some delivery satisfies the question, and gives it. */
+  /** Waits for a delivery that satisfies `question`, and gives it. */
   async waitFor(question: (delivery: Received) => boolean, timeoutMs = 10_000): Promise<Received> {
     for (const end = Date.now() + timeoutMs; ;) {
       const found = this.received.find(question);
@@ -136,7 +136,7 @@ export class Receiver {
   }
 }
 
-/** What section 6.3 asks of a receiver: the signature over the raw bytes, in constant time, and a timestamp of now. */
+/** The checks that interface 6.3 demands of a receiver: the signature over the raw bytes, in constant time, and a fresh timestamp. */
 export function isGenuine(delivery: Received, webhookSecret: string, prefix = "x-svc-"): boolean {
   const timestamp = String(delivery.headers[`${prefix}timestamp`]);
   const expected = createHmac("sha256", webhookSecret).update(`${timestamp}.`).update(delivery.body).digest();

@@ -1,4 +1,4 @@
-// A service that answers by the scripts of sdk/vectors/retries.json, or misbehaves as a network does: for clients in any language.
+// A service that answers by the scripts of sdk/vectors/retries.json, with the faults of a network too. For tests of clients in any language.
 import { once } from "node:events";
 import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -8,30 +8,30 @@ export type ScriptedAnswer =
   | { status: number; headers: Record<string, string>; body: unknown }
   | { fault: "reset" | "timeout" | "half_body" | "html" | "empty" | "redirect" | "too_large"; status?: number };
 
-/** A request as it came. */
+/** A received request. */
 export interface Seen {
   method: string;
-  /** The target behind the name of its script. */
+  /** The request target, without the number of the script. */
   target: string;
-  /** The whole address that was called. */
+  /** The complete address that was called. */
   url: string;
   headers: NodeJS.Dict<string[]>;
   body: Buffer;
 }
 
 export interface ScriptedService {
-  /** The base address of the script of this number, where the text INDEX stands for the number. */
+  /** The base address of a script; the text INDEX stands for the script's number. */
   baseUrl: string;
-  /** What came for each script, in order. */
+  /** The requests to each script, in order. */
   seen: Seen[][];
-  /** How many connections were made. */
+  /** Number of connections so far. */
   connections(): number;
   close(): Promise<void>;
 }
 
 const REQUEST_ID = "req_01kan3t5pzh6c2nb8w4fy7gmsd";
 
-/** Starts it: one script a vector, each under an address of its own. Requests beyond a script get 418. */
+/** Starts a service with one script per vector, each under its own address. Requests beyond the end of a script get 418. */
 export async function startScripted(
   scripts: readonly (readonly ScriptedAnswer[])[],
   tls?: { key: string; cert: string },
@@ -81,7 +81,7 @@ function play(answer: ScriptedAnswer, request: IncomingMessage, response: Server
       socket.resetAndDestroy();
       return;
     case "timeout":
-      return; // closed with the server
+      return; // the connection stays open until the server closes
     case "half_body":
       response.writeHead(201, { "content-type": "application/json", "content-length": "1000" });
       response.write('{"reference":"pay_', () => socket.destroy());
@@ -103,7 +103,7 @@ function play(answer: ScriptedAnswer, request: IncomingMessage, response: Server
   }
 }
 
-/** So many megabytes of one text, unless the client hangs up. */
+/** Sends this many megabytes of one JSON text, unless the client hangs up. */
 function pour(response: ServerResponse, megabytes: number): void {
   if (response.destroyed) return;
   if (megabytes === 0) response.end('"}');

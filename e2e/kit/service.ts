@@ -1,4 +1,4 @@
-// A whole service as a process of its own, on a data directory of its own: for tests, the demo and the benchmark.
+// A whole service in its own process with its own data directory, for tests, the demo and the benchmark.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
@@ -13,10 +13,10 @@ import type { QuickTiming } from "./quick-service.ts";
 const program = fileURLToPath(new URL("../../gateway/bin/gerbang.js", import.meta.url));
 const quickProgram = fileURLToPath(new URL("quick-service.ts", import.meta.url));
 
-/** Names the variable that names a migrated cluster of which a service in a new folder may begin with a copy. */
+/** Environment variable with the folder of a migrated cluster, which a service in a new folder copies instead of making its own. */
 export const PREPARED_CLUSTER = "GERBANG_TEST_CLUSTER";
 
-/** The environment of this process without what would configure the service: a test runner has a BASE_URL of its own. */
+/** The environment of this process without settings of the service: a test runner has a BASE_URL of its own. */
 export function plainEnvironment(): Record<string, string> {
   const kept = ["PATH", "HOME", "TMPDIR", "LANG", "USER", "SHELL", "NODE_COMPILE_CACHE"];
   return Object.fromEntries(
@@ -24,7 +24,7 @@ export function plainEnvironment(): Record<string, string> {
   );
 }
 
-/** For programs that get an environment of their own: what one of them compiled, the others need not. */
+/** For programs with an environment of their own: lets them share the cache of compiled code. */
 export function compiled(): { NODE_COMPILE_CACHE?: string } {
   const { NODE_COMPILE_CACHE } = process.env;
   return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
@@ -33,23 +33,23 @@ export function compiled(): { NODE_COMPILE_CACHE?: string } {
 export interface Demo extends Credentials, Operator {
   merchant_id: string;
   webhook_secret: string;
-  /** Signs the demo owner in, once. */
+  /** Address that signs the demo owner in, once. */
   portal_sign_in: string;
 }
 
 export interface ServiceOptions {
-  /** Kept when given; else made, and removed with `discard`. */
+  /** The data directory; a new temporary one when absent. */
   dataDirectory?: string;
   env?: Record<string, string>;
   args?: string[];
   port?: number;
-  /** True for one that makes its PostgreSQL from nothing, as at a person's first start, though there is a prepared one. */
+  /** True to make the PostgreSQL cluster anew, as at a person's first start, even when there is a prepared one. */
   fromNothing?: boolean;
-  /** Another copy of the program. */
+  /** Path of another copy of the program. */
   program?: string;
-  /** Times that differ from the usual ones: a test need not wait for those. */
+  /** Shorter times than the usual ones, so that tests need not wait. */
   timing?: QuickTiming;
-  /** False for one that makes no demo merchant: there is another in its database. */
+  /** False when the service makes no demo merchant, because its database has merchants already. */
   demo?: boolean;
 }
 
@@ -60,7 +60,7 @@ export class Service {
   private readonly metricsPort: number;
   private readonly options: ServiceOptions;
   process: ChildProcess | undefined;
-  /** The last words of the process. */
+  /** The end of the process's output. */
   output = "";
 
   private constructor(
@@ -77,7 +77,7 @@ export class Service {
   static async start(options: ServiceOptions = {}): Promise<Service> {
     const directory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), "gerbang-"));
     mkdirSync(directory, { recursive: true });
-    chmodSync(directory, 0o711); // PostgreSQL, started by root, runs as another user and has to get in
+    chmodSync(directory, 0o711); // when root starts PostgreSQL, it runs as another user, who must reach its files
     const prepared = process.env[PREPARED_CLUSTER];
     const ownDatabase = options.dataDirectory === undefined && options.env?.DATABASE_URL === undefined;
     if (prepared !== undefined && ownDatabase && options.fromNothing !== true) {
@@ -161,28 +161,28 @@ export class Service {
     return (await exited)[0];
   }
 
-  /** Stops in order and gives the exit code. */
+  /** Stops the service by SIGTERM and gives the exit code. */
   stop(): Promise<number | null> {
     return this.kill("SIGTERM");
   }
 
-  /** Stops and removes the data. */
+  /** Stops the service and removes its data directory. */
   async discard(): Promise<void> {
     await this.stop();
     rmSync(this.dataDirectory, { recursive: true, force: true });
   }
 }
 
-/** Each worker of the tests has ports of its own, so that no two choose the same one between looking and listening. */
+/** Each worker of the tests has its own range of ports, so that no two choose the same port between the check and listening. */
 const PORTS_PER_WORKER = 1_500;
 const firstPort = 20_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 8) * PORTS_PER_WORKER;
 const given = new Set<number>();
 
-/** Below what the system hands out by itself: whoever asks for any port meanwhile gets another one. */
+/** Finds a free port. It lies below the system's own range, so a program that asks for any port does not get it meanwhile. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 1_000; tries++) {
     const port = firstPort + randomInt(PORTS_PER_WORKER);
-    // Whoever was given it may not listen yet. When most were given they begin again: by then the first have long stopped.
+    // A port given out earlier may not be in use yet. When half are given out, all start anew: the users of the first have long stopped.
     if (given.has(port)) continue;
     if (given.size > PORTS_PER_WORKER / 2) given.clear();
     given.add(port);
@@ -199,7 +199,7 @@ export async function freePort(): Promise<number> {
   throw new Error("no port is free");
 }
 
-/** Runs a command of the command line to its end. */
+/** Runs a `gerbang` command in its own process, and waits for its end. */
 export async function gerbang(
   args: string[],
   env: Record<string, string>,

@@ -1,20 +1,20 @@
-// As much of systemctl as docs/guides/production.md uses, for the tests of it: it starts what the units say, with the environment, the folder and
-// the credentials that they say. Neither users nor hardening: those need systemd itself.
+// The part of systemctl that docs/guides/production.md uses, for tests of that guide: starts the programs of units with their environment, folder
+// and credentials. It ignores users and hardening, which need systemd itself.
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 interface Folders {
-  /** Where unit files are. */
+  /** Folder of the unit files. */
   units: string;
-  /** Where process numbers, output and credentials are kept, and state. */
+  /** Folder for process numbers, output, credentials and state. */
   run: string;
 }
 
 interface Unit {
   name: string;
-  /** The values of each key of [Service], in order, specifiers put in. */
+  /** The values of a key of [Service], in order, with specifiers replaced. */
   values(key: string): string[];
 }
 
@@ -37,7 +37,7 @@ function readUnit({ units, run }: Folders, given: string): Unit {
   };
 }
 
-/** What a process of the unit gets: nothing of ours, as under systemd. Secrets are files that only it can read. */
+/** The environment of a unit's process. As under systemd it has nothing of this process's own. Secrets are files that only the unit can read. */
 function environmentOf(unit: Unit, { run }: Folders): Record<string, string> {
   const credentials = join(run, "credentials", unit.name);
   rmSync(credentials, { recursive: true, force: true });
@@ -53,13 +53,13 @@ function environmentOf(unit: Unit, { run }: Folders): Record<string, string> {
   const pairs = [...files.filter((line) => line !== "" && !line.startsWith("#")), ...unit.values("Environment")];
   return Object.fromEntries([
     ["PATH", "/usr/local/bin:/usr/bin:/bin"],
-    // Ours, and of no consequence but that a test takes less time.
+    // The only variable of this process: the cache of compiled code makes tests faster and changes nothing else.
     ["NODE_COMPILE_CACHE", process.env.NODE_COMPILE_CACHE ?? ""],
     ...pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]),
   ]) as Record<string, string>;
 }
 
-/** Starts a unit, or runs it to its end where it is one that ends. Gives its exit code. */
+/** Starts a unit; waits for the end of a unit whose program ends. Gives the exit code. */
 function start(unit: Unit, folders: Folders): number {
   const [program = "", ...args] = (unit.values("ExecStart")[0] ?? "").split(" ");
   const output = openSync(join(folders.run, `${unit.name}.log`), "a");
@@ -77,7 +77,7 @@ function start(unit: Unit, folders: Folders): number {
 
 const pidFile = (unit: Unit, { run }: Folders): string => join(run, `${unit.name}.pid`);
 
-/** Tells a unit to stop and waits, as long as it says. Throws when it has to be killed. */
+/** Stops a unit and waits, at most for its TimeoutStopSec. Throws when the unit must be killed. */
 async function stop(unit: Unit, folders: Folders): Promise<void> {
   const file = pidFile(unit, folders);
   if (!existsSync(file)) return;
@@ -95,13 +95,13 @@ async function stop(unit: Unit, folders: Folders): Promise<void> {
   }
 }
 
-/** Where nobody asks for its exit code, a process that has ended stays as a zombie. */
+/** True while a process runs. A zombie has ended: nobody has asked for its exit code yet. */
 function runs(pid: number): boolean {
   const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" });
   return stdout.trim() !== "" && !stdout.startsWith("Z");
 }
 
-/** `args` as of systemctl. Timers are read and not run. Gives the exit code. */
+/** Runs a command with the arguments of systemctl. Timers are not run. Gives the exit code. */
 export async function systemctl(args: readonly string[], folders: Folders): Promise<number> {
   const [verb = "", ...names] = args.filter((word) => !word.startsWith("--"));
   if (verb === "daemon-reload") return 0;

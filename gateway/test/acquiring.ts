@@ -1,4 +1,4 @@
-// Acquirer operations for pure tests: what commands need of acquirers, and operations as they stand.
+// Acquirer operations for pure tests, and the parts of acquirers that commands use.
 import type { Acquirer } from "../src/acquirers/acquirer.ts";
 import type { CallParts } from "../src/acquiring/calls.ts";
 import type { OpeningParts } from "../src/acquiring/opening.ts";
@@ -14,7 +14,7 @@ import { Circuits } from "../src/routing/circuit.ts";
 import type { RoutingTable } from "../src/routing/routing.ts";
 import { NOW, book } from "./given.ts";
 
-/** Routing goes through these acquirers in their order. */
+/** Parts with a routing table that prefers these acquirers in the given order. */
 export function openingParts(...acquirers: Acquirer[]): OpeningParts {
   const table: RoutingTable = {
     version: 1,
@@ -36,12 +36,12 @@ export function openingParts(...acquirers: Acquirer[]): OpeningParts {
   };
 }
 
-/** What calls are made with; the clock is the test's. */
+/** The parts with which calls are made, with the test's clock. */
 export function callParts(clock: Clock): CallParts {
   return { circuits: new Circuits(), clock, leaseClock: clock, metrics: createMetrics(), log: createLog("silent") };
 }
 
-/** The first call of an operation on a payment, which somebody makes now at `kawah`; a refund's when the changes say so. */
+/** An operation whose first call, to the acquirer `kawah`, is being made: of a payment, or of a refund when the changes say so. */
 export function anOperation(id: string, changes: Partial<Operation> = {}): Operation {
   return {
     book,
@@ -73,7 +73,7 @@ export function movableClock(at: Micros = NOW): Clock & { at: Micros } {
   };
 }
 
-/** The key of the request that brought a payment about, while nobody has answered it. */
+/** The record of the idempotency key of a payment's creation that is still in progress. */
 export function keyInProgress(key: string, { createdAt }: Pick<Payment, "createdAt">): KeyRecord {
   return {
     book,

@@ -1,4 +1,4 @@
-// The bench on which the adapter suite stands: what it needs of an acquirer, and the questions that its tests share.
+// The bench of the adapter suite: what the suite needs of an acquirer, and the calls and expectations that its tests share.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, type Socket, createServer } from "node:net";
@@ -18,13 +18,13 @@ import {
 import { type Micros, SECOND, systemClock } from "../src/ground/clock.ts";
 
 /**
- * How the acquirer treats the next call. refuses: says no for good. silent: works and never answers. deaf: does nothing
- * and never answers. broken: an error that says nothing about what was done. garbage, cut: works, and answers something
- * that cannot be read, or cuts the connection.
+ * How the acquirer treats the next call. refuses: gives a definite no. silent: does the work and never answers. deaf: does nothing and never
+ * answers. broken: answers with an error that does not show whether the work was done. garbage: does the work and gives an answer that cannot
+ * be read. cut: does the work and cuts the connection.
  */
 export type Temper = "refuses" | "silent" | "deaf" | "broken" | "garbage" | "cut";
 
-/** A callback as it came in, or as it could. */
+/** A callback, received or made by a test. */
 export interface Delivered {
   path: string;
   headers: Record<string, string | string[] | undefined>;
@@ -33,38 +33,38 @@ export interface Delivered {
 
 export type CallableAcquirer = Acquirer & { calls: AcquirerCalls };
 
-/** What the suite needs of an acquirer that is somewhere else. */
+/** What the suite needs of an acquirer outside this process. */
 export interface Outside {
-  /** The same adapter, with another address to call. */
+  /** Makes the same adapter with another address to call. */
   elsewhere(url: string): CallableAcquirer & { close?(): Promise<void> };
-  /** How often something was opened under this key, by the acquirer's own book. */
+  /** Number of payments or refunds opened under this key, by the acquirer's own records. */
   opened(operationKey: string): Promise<number>;
-  /** Something becomes of a payment. It is told by a callback when it is paid. */
+  /** Sets the outcome of a payment. A callback reports it when the payment is paid. */
   pay(operationKey: string, status: "processing" | "paid" | "failed", transactionId: string): Promise<void>;
-  /** A refund is decided, which is told by a callback. Until then it is `pending`. */
+  /** Sets the outcome of a refund, which a callback reports. Until then the refund is `pending`. */
   conclude(operationKey: string, status: "succeeded" | "failed"): Promise<void>;
-  /** The next callback about this operation. */
+  /** Gives the next callback about this operation. */
   callback(operationKey: string): Promise<Delivered>;
-  /** A callback about a paid payment, signed as the acquirer signs, in whose body the amount is written like this. */
+  /** Makes a callback about a paid payment, signed as the acquirer signs, with the amount written as given. */
   paidCallback(operationKey: string, amount: string): Delivered;
 }
 
 export interface AdapterRig {
   acquirer: CallableAcquirer;
   close(): Promise<void>;
-  /** Where the acquirer is told to call back. */
+  /** The address to which the acquirer sends callbacks. */
   callbackUrl: string;
-  /** Makes the next call meet this temper: by a change of the request, or by other means. Undefined: it cannot be had. */
+  /** Makes the next call meet this temper, by the returned change of the request or by other means. Undefined: the acquirer cannot have it. */
   temper(temper: Temper): Partial<OpenRequest> | undefined;
   /** Absent when the calls never leave this process. */
   outside?: Outside;
 }
 
-/** A call is late when it ends more than so long after its signal. */
+/** A call is late when it ends more than this long after its signal. */
 const LATE_MS = 200;
 export const DEADLINE_MS = 500;
 
-/** A key that no call has had before. */
+/** Makes a key that no call has used before. */
 export const newKey = (): string => `suite.${randomBytes(12).toString("hex")}`;
 
 export class Bench {
@@ -93,7 +93,7 @@ export class Bench {
     return this.rig?.temper(temper);
   }
 
-  /** After each test. */
+  /** Closes what the last test opened; called after each test. */
   async tidy(): Promise<void> {
     for (const close of this.closers.splice(0)) await close();
   }
@@ -102,7 +102,7 @@ export class Bench {
     await this.rig?.close();
   }
 
-  /** A payment that the acquirer takes, under a key of its own. */
+  /** A request for a payment that the acquirer takes, under a new key. */
   payment(changes: Partial<OpenRequest> = {}): OpenRequest {
     const [capability] = this.acquirer.capabilities;
     if (!capability) throw new Error("an acquirer without capabilities");
@@ -126,7 +126,7 @@ export class Bench {
     };
   }
 
-  /** A refund of a third of a payment. */
+  /** A request for a refund of a third of a payment, under a new key. */
   refundOf(request: OpenRequest): RefundRequest {
     return {
       operationKey: newKey(),
@@ -141,7 +141,7 @@ export class Bench {
     };
   }
 
-  /** A payment that was opened and paid, and the callback that said so. */
+  /** Opens a payment and has it paid. Gives the request, and the callback that reported the payment. */
   async paid(): Promise<{ request: OpenRequest; delivered: Delivered }> {
     const request = this.payment();
     await this.open(request);
@@ -165,7 +165,7 @@ export class Bench {
     return this.calls.askRefund(request, inTime());
   }
 
-  /** The one report of a message. Throws what is wrong with it. */
+  /** Reads a message that must have exactly one report. Throws the adapter's error when it rejects the message. */
   read({ path, headers, body }: Delivered, now: Micros): Report {
     const heard = this.calls.receive({ method: "POST", target: path, rest: "", headers, body }, now);
     const [first, ...others] = heard.kind === "reports" ? heard.reports : [];
@@ -180,7 +180,7 @@ export class Bench {
     return acquirer.calls;
   }
 
-  /** The port of a host that takes connections and never says a word. */
+  /** The port of a host that accepts connections and never answers. */
   async silentPort(): Promise<number> {
     const { port, close } = await silentHost();
     this.closers.push(close);
@@ -197,7 +197,7 @@ export class Bench {
 
 export const inTime = (): AbortSignal => AbortSignal.timeout(5_000);
 
-/** What a call throws. */
+/** The error that a call throws; fails when the call does not throw. */
 export async function thrown(call: Promise<unknown>): Promise<unknown> {
   return call.then(
     (value) => expect.fail(`it did not throw but gave ${JSON.stringify(value)}`),
@@ -205,21 +205,21 @@ export async function thrown(call: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** A definite no: to this request, or to all of them while it is `unavailable`. */
+/** Expects a definite no: to this request, or to all requests when `unavailable`. */
 export async function expectRefused(call: Promise<unknown>, unavailable = false): Promise<void> {
   const error = await thrown(call);
   expect(error).toBeInstanceOf(AcquirerRefused);
   expect(error).toMatchObject({ unavailable });
 }
 
-/** It throws, and nobody may take it for a no. */
+/** Expects an error that is not a definite no. */
 export async function expectUnknown(call: Promise<unknown>): Promise<void> {
   const error = await thrown(call);
   expect(error).toBeInstanceOf(Error);
   expect(error).not.toBeInstanceOf(AcquirerRefused);
 }
 
-/** What a call throws whose signal ends: no later than that, give or take. */
+/** The error of a call whose signal ends after DEADLINE_MS; expects the call to end at most LATE_MS later. */
 export async function expectInTime(call: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> {
   const begun = performance.now();
   const error = await thrown(call(AbortSignal.timeout(DEADLINE_MS)));

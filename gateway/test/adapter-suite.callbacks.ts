@@ -1,4 +1,4 @@
-// The adapter suite, as far as it is about callbacks: nothing is believed that is not signed, fresh, whole and exact.
+// The part of the adapter suite about callbacks: an adapter accepts only those that are signed, fresh, complete and exact.
 import { expect, test } from "vitest";
 import type { Report } from "../src/acquirers/acquirer.ts";
 import { SECOND, systemClock } from "../src/ground/clock.ts";
@@ -6,7 +6,7 @@ import { type Bench, type Delivered, newKey } from "./adapter-bench.ts";
 
 export function callbackTests(bench: Bench): void {
   const read = (delivered: Delivered, now = systemClock.now()): Report => bench.read(delivered, now);
-  /** The code of the refusal, or the callback when it is not refused. */
+  /** The code of the error when the callback is rejected, else the report. */
   const codeOf = (delivered: Delivered, now?: number): unknown => {
     try {
       return read(delivered, now);
@@ -18,7 +18,7 @@ export function callbackTests(bench: Bench): void {
     ...delivered,
     headers: { ...delivered.headers, [name]: value },
   });
-  /** The headers without which it is not read: those that sign it. */
+  /** The headers that sign a callback: without any of them the callback is rejected. */
   function signing(delivered: Delivered): [string, string][] {
     const headers = Object.entries(delivered.headers).filter(
       (header): header is [string, string] => typeof header[1] === "string",

@@ -1,4 +1,4 @@
-// The adapter suite, as far as it is about a network that does not work: what may be called a no, and what may not.
+// The part of the adapter suite about failures of the network: which of them are a definite no, and which are not.
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { AcquirerRefused } from "../src/acquirers/acquirer.ts";
@@ -26,7 +26,7 @@ export function networkTests(bench: Bench): void {
     expect(opening).toMatchObject({ unavailable: true });
     const refund = await expectInTime((signal) => silent.refund(bench.refundOf(request), signal));
     expect(refund).toBeInstanceOf(AcquirerRefused);
-    // Asking is another matter: not to have reached it says nothing about what it knows.
+    // An inquiry differs: an acquirer that was not reached may still know the payment.
     expect(await expectInTime((signal) => silent.ask(request, signal))).not.toBeInstanceOf(AcquirerRefused);
   });
 

@@ -1,11 +1,11 @@
-// The adapter suite, as far as it is about refunds: once, or a definite no, or unknown until it is asked about.
+// The part of the adapter suite about refunds: a refund happens once, gets a definite no, or is unknown until an inquiry.
 import { expect, test } from "vitest";
 import { AcquirerRefused, type RefundRequest } from "../src/acquirers/acquirer.ts";
 import { systemClock } from "../src/ground/clock.ts";
 import { type Bench, expectInTime, expectRefused, expectUnknown } from "./adapter-bench.ts";
 
 export function refundTests(bench: Bench): void {
-  /** A refund of a part of a payment that was paid. */
+  /** A request for a partial refund of a paid payment. */
   async function part(): Promise<RefundRequest> {
     return bench.refundOf((await bench.paid()).request);
   }

@@ -1,5 +1,5 @@
-// The suite that every acquirer's adapter has to pass: each promise of `Acquirer` and `AcquirerCalls` as a sentence.
-// docs/guides/acquirers.md says how to run it for a new one.
+// The suite that every acquirer's adapter must pass: each promise of `Acquirer` and `AcquirerCalls` as a sentence.
+// docs/guides/acquirers.md says how to run the suite for a new adapter.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { AcquirerRefused, type Instructions } from "../src/acquirers/acquirer.ts";
 import { wireTime } from "../src/ground/clock.ts";
@@ -20,8 +20,8 @@ import { networkTests } from "./adapter-suite.network.ts";
 import { refundTests } from "./adapter-suite.refunds.ts";
 
 /**
- * Runs the suite. `local` is for acquirers whose calls never leave this process and keep nothing: what needs a network, a
- * book, a refund or a callback is left out.
+ * Runs the suite. `local` is for acquirers whose calls never leave this process and store nothing: tests that need a network, the acquirer's
+ * records, a refund or a callback are left out.
  */
 export function adapterSuite(
   name: string,

@@ -1,4 +1,4 @@
-// A device with passkeys, in software: makes and signs as WebAuthn has it (ES256, CBOR by hand), and can be told to misbehave.
+// A device with passkeys, in software: registers and signs by WebAuthn (ES256, CBOR by hand), and can be made to misbehave.
 import { type KeyObject, generateKeyPairSync, hash, randomBytes, sign } from "node:crypto";
 import type {
   AuthenticationResponseJSON,
@@ -27,14 +27,14 @@ export function cbor(value: Cbor): Buffer {
 const sha256 = (data: string | Buffer): Buffer => hash("sha256", data, "buffer");
 const text = (bytes: Buffer): string => bytes.toString("base64url");
 
-/** What the browser and the device say otherwise than they should. */
+/** Fields that browser and device send with these values instead of the right ones. */
 export interface Misbehaviour {
   origin?: string;
   rpId?: string;
   challenge?: string;
   type?: string;
   crossOrigin?: boolean;
-  /** User present 1, verified 4, eligible for backup 8, backed up 16. */
+  /** Bits: user present 1, verified 4, eligible for backup 8, backed up 16. */
   flags?: number;
   counter?: number;
   userHandle?: string | undefined;

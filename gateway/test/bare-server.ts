@@ -1,4 +1,4 @@
-// A server without endpoints and without a database, for tests of what happens before any endpoint.
+// An HTTP server without endpoints and database, for tests of what happens before a request reaches an endpoint.
 import type { FastifyInstance } from "fastify";
 import { noTracing } from "../src/ground/tracing.ts";
 import { UnauthenticatedCallers } from "../src/auth/rate.ts";

@@ -1,15 +1,15 @@
-// Runs checks beside the tests: while tests wait, there is time for them. `npm test` is this.
+// Runs checks while the tests run: tests wait often, which leaves time for them. `npm test` runs this file.
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setPriority } from "node:os";
 
-/** Below the tests', which hold some things against the clock. */
+/** Checks get less priority than tests, some of which measure time. */
 const NICENESS = 5;
 
 /**
- * Runs a command line with this process's own input and output, and the checks beside it, one after the other. What a check says goes whole to
- * `write`, when it ends. The first command that fails ends all others. Gives the exit code: 0 when all are well; else that of the one that failed, 1
- * where a signal ended it.
+ * Runs a command line with this process's input and output, and meanwhile the checks, one after another. The whole output of a check goes to
+ * `write` when the check ends. The first command that fails ends all others. Gives 0 when all pass, else the exit code of the failed command (1
+ * when a signal ended it).
  */
 export async function runBeside(
   line: string,
@@ -20,12 +20,12 @@ export async function runBeside(
   const stopAll = (): void => running.forEach((child) => child.kill("SIGTERM"));
   let exitCode = 0;
   const start = (command: string, stdio: StdioOptions): ChildProcess => {
-    // `exec` leaves no shell between us and the program, which would keep a signal to itself.
+    // `exec` replaces the shell by the program; a shell in between would not pass signals on.
     const child = spawn("sh", ["-c", `exec ${command}`], { stdio });
     running.add(child);
     return child;
   };
-  /** Undefined for one that was ended since another one had failed. */
+  /** The exit code of a process; undefined when the process was ended because another had failed. */
   const codeOf = (child: ChildProcess): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
       child.on("error", reject);

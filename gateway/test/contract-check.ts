@@ -1,4 +1,4 @@
-// A contract as a validator: whether its own examples and live answers are what it says, with no field beyond it.
+// An OpenAPI contract as a validator: checks the contract's own examples and live answers, and rejects fields that it does not describe.
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 
@@ -16,7 +16,7 @@ export interface ToldOperation {
   };
 }
 
-/** Something with a schema, and where it stands. */
+/** A value in the document, its place, and the place of its schema. */
 interface Example {
   at: string;
   schema: string;
@@ -31,7 +31,7 @@ export class ContractCheck {
   constructor(text: string) {
     this.document = JSON.parse(text) as Json;
     formats.default(this.ajv);
-    // Answers may gain fields, and the contract leaves that open. What we send today has none beyond it.
+    // The contract allows answers to gain fields, but today's answers must have none that it does not describe.
     this.ajv.addSchema(closed(JSON.parse(text)) as Json, "contract");
   }
 
@@ -41,7 +41,7 @@ export class ContractCheck {
     );
   }
 
-  /** What a reference leads to; anything else as it is. */
+  /** Follows a reference; gives any other value as it is. */
   resolve(value: unknown): Json {
     const { $ref } = value as { $ref?: string };
     return $ref === undefined ? (value as Json) : this.resolve(this.at($ref.slice(1)));
@@ -55,7 +55,7 @@ export class ContractCheck {
       .reduce<unknown>((at, part) => (at as Json | undefined)?.[part], this.document);
   }
 
-  /** Every example in the document that stands beside or in a schema. */
+  /** All examples in the document that belong to a schema. */
   examples(): Example[] {
     const found: Example[] = [];
     this.collect(this.document, "", found);
@@ -78,7 +78,7 @@ export class ContractCheck {
     }
   }
 
-  /** What is wrong with the value by the schema at this place of the document; empty when nothing is. */
+  /** Problems of a value by the schema at this place of the document; empty when there are none. */
   faults(schema: string, value: unknown): string[] {
     const validate = this.ajv.getSchema(`contract#${encodeURI(schema)}`);
     if (!validate) return [`no schema at ${schema}`];
@@ -88,7 +88,7 @@ export class ContractCheck {
     );
   }
 
-  /** What is wrong with an answer to `method` on the actual `path`, by the contract. */
+  /** Problems of an answer to `method` on the actual `path`, by the contract; empty when there are none. */
   answerFaults(method: string, path: string, answer: { status: number; headers: Headers; text: string }): string[] {
     const told = this.operationFor(method, path);
     if (!told) return [`${method} ${path} is not in the contract`];
@@ -110,7 +110,7 @@ export class ContractCheck {
     );
   }
 
-  /** A path without parts that vary comes before one with them. */
+  /** Finds the operation of a request. A path without parameters takes precedence over one with parameters. */
   operationFor(method: string, path: string): ToldOperation | undefined {
     const [bare = ""] = path.split("?");
     return this.operations
@@ -120,7 +120,7 @@ export class ContractCheck {
   }
 }
 
-/** The document with every object closed that says nothing of further fields. */
+/** The document, in which each object schema without a rule for further fields forbids them. */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed);
   if (typeof node !== "object" || node === null) return node;

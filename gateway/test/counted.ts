@@ -1,4 +1,4 @@
-// Waits until the roll-up has counted every event: before that nothing is forgotten.
+// Waits until the roll-up has counted every event: retention deletes no event before.
 import { vi } from "vitest";
 import { createLog } from "../src/ground/log.ts";
 import { countCommitted } from "../src/insights/roll-up.ts";
@@ -12,7 +12,7 @@ export async function allCounted(database: Database): Promise<void> {
         text: "select exists (select from events e where e.xact >= r.counted_to) as left from roll_ups r where r.name = 'payment_hours'",
         values: [],
       });
-      // A transaction of another test on the same server may hold the horizon back for a moment.
+      // A transaction of another test on the same server may hold the roll-up back for a moment.
       if (row?.left !== false) throw new Error("not all is counted yet");
     },
     { timeout: 10_000, interval: 50 },

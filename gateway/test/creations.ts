@@ -1,4 +1,4 @@
-// Creations of payments for pure tests: what a merchant asks for, and how often it and its customers came before.
+// Creations of payments for pure tests: request bodies, and counts of earlier payments of a merchant and its customers.
 import type { BookOwner } from "../src/commands/command-context.ts";
 import type { CreatePayment } from "../src/payments/payments.schema.ts";
 import { type Created, type PaymentParts, createPayment } from "../src/payments/payments.ts";
@@ -10,7 +10,7 @@ import { readsOnlyItsNeeds } from "./needs.ts";
 import { payers } from "./payers.ts";
 import { aRouter } from "./routing.ts";
 
-/** 1,000,000 minor units by QRIS of a customer nobody speaks against, but for these. */
+/** The body of a payment of 1,000,000 minor units by QRIS, of a customer without signs of fraud, with the given changes. */
 export function aCreation(changes: Partial<CreatePayment> = {}): CreatePayment {
   return {
     amount_minor: 1_000_000,
@@ -32,7 +32,7 @@ export function creating(
   return readsOnlyItsNeeds(createPayment(router, owner, body, request));
 }
 
-/** Payments of the last minute of the merchant, and of the last hour of each of these customers. */
+/** Rows that count payments: the merchant's of the last minute, and those of each of these customers of the last hour. */
 export function earlier(
   { book, merchant }: BookOwner,
   merchantPayments: number,

@@ -1,4 +1,4 @@
-// Currencies beside the default one, with the prices and limits that they must have.
+// Currencies besides the default one, with the prices and limits that they must have.
 import {
   type MerchantSettings,
   type SettingsChange,
@@ -6,7 +6,7 @@ import {
   paymentMethods,
 } from "../src/merchants/settings.ts";
 
-/** What enables the default currency and these others. Their fees are what each method has, without its flat part. */
+/** A change that enables the default currency and these others. Their fees are those of each method, without the flat part. */
 export function alsoIn(settings: Pick<MerchantSettings, "fees">, ...currencies: string[]) {
   const fees = { ...settings.fees };
   for (const method of paymentMethods) {
@@ -18,7 +18,7 @@ export function alsoIn(settings: Pick<MerchantSettings, "fees">, ...currencies: 
   return { currencies: ["IDR", ...currencies], fees, max_amount_minor: maxima } satisfies SettingsChange;
 }
 
-/** The same as settings, for pure tests. */
+/** Settings with the same currencies enabled, for pure tests. */
 export function settingsIn(settings: MerchantSettings, ...currencies: string[]): MerchantSettings {
   const { max_amount_minor: maxima, ...rest } = alsoIn(settings, ...currencies);
   return { ...settings, ...rest, max_amount_minor_per_currency: maxima };
@@ -26,7 +26,7 @@ export function settingsIn(settings: MerchantSettings, ...currencies: string[]):
 
 type Price = { basis_points: number; flat_minor: number };
 
-/** What enables these others with prices of the same numbers, each in its own units; methods without a price here keep the default one's. */
+/** A change that enables these currencies with prices of the same numbers, each in its own units. Methods without a price here keep the default. */
 export function sameNumbersIn(prices: Readonly<Record<string, Price>>, ...others: string[]): SettingsChange {
   const { currencies, max_amount_minor } = alsoIn(defaultSettings, ...others);
   const fees = Object.entries({ ...defaultSettings.fees, ...prices }).map(([method, { basis_points, flat_minor }]) => {

@@ -1,4 +1,4 @@
-// Databases of the tests: clones of the migrated template, and dropped when the file that made them is through.
+// Databases of the tests: clones of the migrated template, dropped when the test file that made them ends.
 import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
@@ -9,26 +9,26 @@ export interface TestDatabase {
   name: string;
 }
 
-/** Of the file that runs now. */
+/** Names of the clones that the current test file made. */
 const cloned: string[] = [];
 
-/** A clone of the migrated template: 0.05 s. It is gone when its file is through. */
+/** Clones the migrated template, in 0.05 s. The clone is dropped when the test file ends. */
 export async function cloneDatabase(): Promise<TestDatabase> {
   const { ownerUrl, url } = inject("database");
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   await maintain(async (client) => {
-    // Another file may be cloning at this moment, and a template must have no other user: take turns.
+    // A lock, because a template must have no other user while it is cloned, and other files clone it too.
     await client.query("select pg_advisory_lock(1)");
     await client.query(`create database ${name} template gerbang strategy file_copy`);
     cloned.push(name);
-    // A clone has its template's tables and their rights, but not the rights on the database itself.
+    // A clone has the tables of its template with their rights, but not the rights on the database itself.
     await client.query(`revoke temporary on database ${name} from public`);
   });
   const named = (address: string): string => address.replace(/\/gerbang(?=$|\?)/, `/${name}`);
   return { name, url: named(url), ownerUrl: named(ownerUrl) };
 }
 
-/** Drops what was cloned since the last time. A connection that is left open loses its database: what opened it should have ended it. */
+/** Drops the clones made since the last call, by force: connections that are still open should have been closed. */
 export async function dropClones(): Promise<void> {
   const names = cloned.splice(0);
   if (names.length === 0) return;

@@ -1,12 +1,12 @@
-// Runs with every test file: what the file made and does not need any longer goes, and a server that it left running fails it. Files share processes:
-// what one leaves behind would run beside all that follow.
+// Runs with every test file: drops the databases that the file cloned, and fails the file when it left a server running. Files share processes,
+// so a server that one file leaves would run beside all later files.
 import { afterAll, expect, vi } from "vitest";
 import { dropClones } from "./databases.ts";
 
 const servers = (): number => process.getActiveResourcesInfo().filter((name) => name === "TCPServerWrap").length;
 const before = servers();
 
-// After the file's own hooks, which stop what uses its databases.
+// Runs after the file's own hooks, which stop the users of its databases.
 afterAll(async () => {
   await vi.waitFor(() => expect(servers(), "servers that were not stopped").toBe(before), 2_000);
   await dropClones();

@@ -1,4 +1,4 @@
-// What tests of events share: a TLS receiver, a service that delivers to it, one that does not, and a merchant's hands.
+// Shared by tests of events: a TLS receiver, a service that delivers to it, one that does not, and calls of a merchant.
 import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import tls from "node:tls";
@@ -13,22 +13,22 @@ import { examplePaymentEventData } from "../src/payments/payments.examples.ts";
 import { attemptListSchema, eventListSchema, eventSchema, resentSchema } from "../src/webhooks/events.schema.ts";
 import { type TestService, asOwner, paymentBody, startService } from "./kit.ts";
 
-/** Pauses of the deliverer, short enough to be waited for. */
+/** Pauses of the deliverer, short enough for tests to wait for them. */
 export const timing = { pollMs: 50, parkMs: 100, faultRefreshMs: 50, rotationMs: 50 };
-/** Three of the deliverer's polls: what is due by then has been tried, on a busy machine too. */
+/** Three polls of the deliverer: after them every delivery that was due has been attempted, even on a busy machine. */
 export const A_POLL_MS = 3 * timing.pollMs;
 export const config = { webhookAllowHosts: new Set(["localhost"]) };
 const trusted = tls.getCACertificates("default");
 
-/** What `startRig` made. */
+/** The parts that `startRig` made. */
 export const rig = {} as {
   receiver: Receiver;
   service: TestService;
-  /** Without a worker: what is due stays due. */
+  /** A service without a worker: due deliveries stay due. */
   still: TestService;
 };
 
-/** How a path answers instead of with the status of its first segment. */
+/** Handlers of paths that do not answer with the status in their first segment. */
 export const answers = new Map<string, (delivery: Received, response: ServerResponse) => void>();
 
 export async function startRig(): Promise<void> {
@@ -62,7 +62,7 @@ export interface Shop {
   secret: string;
 }
 
-/** A merchant, with an address registered when a path is given. */
+/** Makes a merchant, and registers an address when a path is given. */
 export async function shop(at: TestService, path?: string): Promise<Shop> {
   const { client, merchantId, webhookSecret } = await at.merchant();
   const made = { at, client, merchantId, secret: webhookSecret };
@@ -113,7 +113,7 @@ export async function attempts({ client }: Shop, id: string, query = ""): Promis
   return attemptListSchema.parse(answer.json);
 }
 
-/** Waits until the event's delivery is no longer pending, or has so many attempts. */
+/** Waits until the event's delivery has this state and this number of attempts. */
 export async function awaitAttempts(of: Shop, id: string, state: string, tries: number): Promise<Answer["json"]> {
   return vi.waitFor(async () => {
     const event = await read(of, id);
@@ -132,7 +132,7 @@ export const outcome = (answer: Answer): string => {
   return `${answer.status} ${code}${field}`;
 };
 
-/** Changes deliveries as no endpoint would. */
+/** Changes an event's deliveries directly in the table, in ways that no endpoint offers. */
 export async function set(of: Shop, id: string, change: string): Promise<void> {
   await asOwner(of.at.database, (owner) =>
     owner.query(`update deliveries set ${change} where event_id = $1::uuid`, [uuidOf(id)]),
@@ -145,7 +145,7 @@ export interface DeliveryRow {
   resend_of: string | null;
   attempts: number;
   due: boolean;
-  /** Set aside, or in a worker's hands. */
+  /** True when the delivery is parked or a worker has it. */
   leased: boolean;
 }
 
@@ -163,7 +163,7 @@ where d.event_id = $1::uuid`,
   return rows[0];
 }
 
-/** Events of a merchant in both environments, written as no endpoint would: production has no acquirer here. */
+/** Writes events of a merchant directly into the table, for either environment: production has no acquirer in these tests. */
 export async function written(of: Shop, count: number, environment: Environment, delivery?: string): Promise<string[]> {
   const created = 1_750_000_000 * SECOND;
   const made = Array.from({ length: count }, (_, number) => newId("event", created + number));

@@ -1,4 +1,4 @@
-// Files as people send them: small ones that are whole, and what they are made of.
+// Files as people upload them: makes small complete PDFs, PNGs and JPEGs.
 import { crc32, deflateSync } from "node:zlib";
 
 /** A PDF of one page. */
@@ -21,7 +21,7 @@ export function pdfOf(text: string): Buffer {
   return Buffer.from(`${file}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${table}\n%%EOF\n`);
 }
 
-/** A grey PNG. `pixels` are what it really has, compressed or not, where that is something else. */
+/** A grey PNG. `pixels` replaces the pixel data, compressed or not. */
 export function pngOf(width: number, height: number, { pixels }: { pixels?: Buffer } = {}): Buffer {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
@@ -42,7 +42,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, sum]);
 }
 
-/** A JPEG as far as its segments go: its pixels are noise. */
+/** A JPEG with correct segments and noise for pixels. */
 export function jpegOf(width: number, height: number, noise = 40): Buffer {
   const frame = Buffer.from([0xff, 0xc0, 0, 11, 8, 0, 0, 0, 0, 1, 1, 0x11, 0]);
   frame.writeUInt16BE(height, 5);

@@ -1,4 +1,4 @@
-// Rules tested pure: given rows, when a command runs, then these changes and this answer. No database, no socket, no clock but the one given.
+// Pure tests of commands: given rows, when a command runs, then these changes and this answer. No database, no socket, and only a given clock.
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import type { BookOwner } from "../src/commands/command-context.ts";
@@ -20,10 +20,10 @@ export const book: Book = {
   merchantId: idOf("merchant", "01900000-0000-7000-8000-000000000001"),
   environment: "sandbox",
 };
-/** The real time of every command that says nothing else. */
+/** The real time of a command, unless a test gives another. */
 export const NOW: Micros = 1_800_000_000 * SECOND;
 
-/** A merchant with the settings of a new one, but for these. */
+/** A merchant with the settings of a new merchant, changed by `settings`. */
 export function merchantWith(settings: Partial<MerchantSettings> = {}, url?: string): Merchant {
   return {
     merchantId: book.merchantId,
@@ -35,7 +35,7 @@ export function merchantWith(settings: Partial<MerchantSettings> = {}, url?: str
   };
 }
 
-/** Who owns the book, with these settings. */
+/** The owner of `book`, with these settings. */
 export function ownerWith(settings: Partial<MerchantSettings> = {}, url?: string): BookOwner {
   return { merchant: merchantWith(settings, url), book };
 }
@@ -52,9 +52,9 @@ export function row<Key, Value>(table: Table<Key, Value>, value: Value): GivenRo
 
 export interface Given {
   rows?: readonly GivenRow[];
-  /** What accounts hold, by `account currency`: debits minus credits. What a merchant owns is negative. */
+  /** Balances by `account currency`: debits minus credits, so money that a merchant owns is negative. */
   balances?: Readonly<Record<string, Minor>>;
-  /** How far the book's clock is ahead, in seconds. */
+  /** Seconds by which the book's clock is ahead of the real time. */
   offsetSeconds?: number;
   realNow?: Micros;
 }
@@ -65,11 +65,11 @@ export interface Changes {
   updated<Key, Value>(table: Table<Key, Value>): Value[];
   /** A row as the next command sees it. */
   seen<Key, Value>(table: Table<Key, Value>, key: Key): Value | undefined;
-  /** Types of the events that were written, in their order. */
+  /** Types of the events that were written, in order. */
   events: EventType[];
-  /** Kinds of the journals that were posted, in their order, each with its entries as `account currency: amount`. */
+  /** Kinds of the journals that were posted, in order, each with its entries as `account currency: amount`. */
   journals: { kind: string; entries: Record<string, Minor> }[];
-  /** True when nothing at all would be written. */
+  /** True when nothing would be written. */
   isNothing: boolean;
 }
 
@@ -77,7 +77,7 @@ export type Outcome<Answer> = ({ answer: Answer; fault?: never } | { fault: Faul
   changes: Changes;
 };
 
-/** What a command meets. Several commands may follow each other: each sees what those before it did. */
+/** Sets up the rows that a command finds. Further commands may follow; each sees the changes of those before it. */
 export function given(what: Given = {}): { when<Answer>(command: Command<Answer>): Then<Answer> } {
   const set = new WorkingSet();
   set.put(bookClocks, { book, offsetSeconds: what.offsetSeconds ?? 0 });
@@ -87,7 +87,7 @@ export function given(what: Given = {}): { when<Answer>(command: Command<Answer>
   return { when: (command) => new Then(run(set, command, what.realNow ?? NOW), set) };
 }
 
-/** Runs a command as a lane does: a refusal leaves no trace, unless it says that it does. */
+/** Runs a command as a lane does: the changes of a rejected command are dropped, unless its fault has `keepsChanges`. */
 function run<Answer>(
   set: WorkingSet,
   command: Command<Answer>,
@@ -131,13 +131,13 @@ export class Then<Answer> {
     };
   }
 
-  /** The answer; fails where the command was refused. */
+  /** The answer; fails when the command was rejected. */
   get answer(): Answer {
     if ("fault" in this.outcome) expect.unreachable(`refused with ${this.outcome.fault.code}`);
     return this.outcome.answer;
   }
 
-  /** The command was refused so. Unless `keeping` says otherwise, nothing is written. */
+  /** Expects that the command was rejected with this code, and that nothing is written, or with `keeping` that something is. */
   refuses(code: FaultCode, details?: Record<string, unknown>, keeping = false): this {
     if (!("fault" in this.outcome)) expect.unreachable(`answered, and not refused with ${code}`);
     const { fault } = this.outcome;
@@ -147,7 +147,7 @@ export class Then<Answer> {
     return this;
   }
 
-  /** The changes, looked at. The journals among them sum to zero in each currency. */
+  /** Passes the changes and the answer to `look`. Expects that each journal sums to zero in each currency. */
   // oxlint-disable-next-line unicorn/no-thenable -- nobody awaits it: a command's outcome is there at once
   then(look: (changes: Changes, answer: Answer) => void): this {
     const { changes } = this;
@@ -163,7 +163,7 @@ export class Then<Answer> {
     return this;
   }
 
-  /** The next command on what this one left. */
+  /** Runs the next command on the rows that this command left. */
   when<Next>(command: Command<Next>, realNow: Micros = NOW): Then<Next> {
     return new Then(run(this.set, command, realNow), this.set);
   }

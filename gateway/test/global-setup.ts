@@ -1,4 +1,4 @@
-// One embedded PostgreSQL for all test files, with one migrated database that each file clones.
+// Starts one embedded PostgreSQL for all test files, with one migrated database that each file clones.
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -12,35 +12,35 @@ import { makeRunFolder } from "./run-folder.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The owner's and the service's address of the migrated template database. */
+    /** Addresses of the migrated template database, for its owner and for the service's role. */
     database: { ownerUrl: string; url: string };
   }
 }
 
 export default async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
-  // Once for all projects: the first one makes it.
+  // All projects share one server: the first project starts it.
   const root = vitest.getRootProject();
   if ((root.getProvidedContext() as Partial<ProvidedContext>).database) return undefined;
   const directory = makeRunFolder();
   chmodSync(directory, 0o711);
-  // Whatever tests and the programs that they start leave behind goes with it. An exit handler of theirs may not be called.
+  // Temporary files of tests and their programs are removed with this folder, since their own exit handlers may not be called.
   process.env.TMPDIR = directory;
-  // The programs that tests start compile the same files: the first one keeps what it compiled for the others.
+  // Programs that tests start compile the same files, so they share a cache of compiled code.
   process.env.NODE_COMPILE_CACHE = join(directory, "compiled");
   const prepared = await startEmbedded(directory);
   await migrate(prepared.ownerUrl);
   await prepared.stop();
   const cluster = join(prepared.directory, "cluster");
-  // A stop does not wait for a server that is busy.
+  // `stop` does not wait for a busy server.
   while (existsSync(join(cluster, "postmaster.pid"))) await new Promise((resolve) => setTimeout(resolve, 50));
-  // For services that begin with a PostgreSQL of their own; the settings of the server of the tests are not in it.
+  // A copy for services that start with their own PostgreSQL, without the settings of the tests' server.
   process.env[PREPARED_CLUSTER] = join(directory, "prepared");
   execFileSync("cp", ["-a", cluster, process.env[PREPARED_CLUSTER]]);
   const embedded = await startEmbedded(directory);
   await leaveDurabilityOut(embedded.ownerUrl);
   root.provide("database", { ownerUrl: embedded.ownerUrl, url: embedded.url });
   const remove = (): void => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
-  // A run that ends before its time, by Ctrl-C or since a check beside it failed, leaves no server behind either: it is told, and not waited for.
+  // A run that is interrupted, by Ctrl-C or by a failed check, stops its server too, but does not wait for it.
   const end = (): void => {
     void embedded.stop();
     remove();
@@ -49,12 +49,12 @@ export default async function setup({ vitest }: TestProject): Promise<(() => Pro
   return async () => {
     process.off("exit", end);
     await embedded.stop();
-    // A stop does not wait for a server that is busy: it may still write while its files go.
+    // `stop` does not wait for a busy server, which may still write while its files are removed.
     remove();
   };
 }
 
-/** This server is thrown away with its files: nothing has to reach the disk. Tests that kill a server start one of their own. */
+/** Turns durability off: this server's files are removed after the run. Tests that kill a server start one of their own. */
 async function leaveDurabilityOut(ownerUrl: string): Promise<void> {
   const owner = new pg.Client({ connectionString: ownerUrl });
   await owner.connect();

@@ -1,4 +1,4 @@
-// Requests under an idempotency key, for pure tests: what arrives, and commands that decide something.
+// Requests with an idempotency key for pure tests: intents, key records, nonces, and commands that give a chosen decision.
 import type { Nonce } from "../src/auth/nonces.sql.ts";
 import { usedNonces } from "../src/auth/nonces.sql.ts";
 import { sha256 } from "../src/ground/crypto.ts";
@@ -25,21 +25,21 @@ export function anIntent(changes: Partial<Intent> & { body?: string } = {}): Int
   };
 }
 
-/** The record of an intent that was answered so. */
+/** The key record of an answered intent. */
 export function aRecord(changes: Partial<KeyRecord> = {}): GivenRow {
   const { key, endpoint, bodyDigest } = anIntent();
   const record = { book, key, endpoint, bodyDigest, firstSeenAt: NOW, status: 201, response: `{"first":true}` };
   return row(keyRecords, { ...record, ...changes });
 }
 
-/** A signature's nonce, and the row that says that nobody has used it. */
+/** A nonce, and the row that marks it as not consumed. */
 export function aNonce(name: string): { nonce: Nonce; fresh: GivenRow } {
   const digest = sha256(name).toString("hex").slice(0, 32);
   const nonce = { merchantId: book.merchantId, validUntil: 1_800_000_300, digest };
   return { nonce, fresh: row(usedNonces, { ...nonce, consumed: false }) };
 }
 
-/** A command that writes a payment and then decides; it counts how often it ran. */
+/** A command that writes a payment and then gives `decision`; it counts its runs. */
 export function deciding(decision: Reply | Fault): Command<Reply> & { ran: number } {
   const command = {
     name: "decide",
@@ -56,7 +56,7 @@ export function deciding(decision: Reply | Fault): Command<Reply> & { ran: numbe
   return command;
 }
 
-/** The command under its key, as the edge runs it. Nothing in it asks a database before a commit is unknown. */
+/** The command under its idempotency key, as HTTP runs it. It has no database: only `recall`, after an unknown commit, would use one. */
 export function under(intent: Intent, inner: Command<Reply>): Command<Reply> {
   return readsOnlyItsNeeds(idempotently(intent, inner, undefined as never));
 }

@@ -1,4 +1,4 @@
-// What tests of the gateway share: a database of their own, a service in this process on a real socket, and merchants.
+// Shared by tests of the gateway: a service in this process on a real socket with its own database, and merchants.
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import pg from "pg";
@@ -40,7 +40,7 @@ export const OPERATOR_TOKEN = "op_token_of_the_tests_0123456789";
 
 const MASTER_KEY = "11".repeat(32);
 
-/** What only the operator does with a merchant's money, through the operator's API. */
+/** Actions on a merchant's money that only the operator API has. */
 export interface OperatorHands {
   returnSettlement(book: Book, uuid: string): Promise<Answer["json"]>;
   submitEvidence(book: Book, uuid: string, given: Record<string, unknown>): Promise<Answer["json"]>;
@@ -48,15 +48,15 @@ export interface OperatorHands {
 
 export interface TestService {
   app: App & OperatorHands;
-  /** Calls the operator's API as its admin; throws on anything but success. */
+  /** Calls the operator API as an admin; throws on anything but success. */
   operate(method: string, path: string, body?: unknown): Promise<Answer["json"]>;
-  /** Reads from the operator's API, refusals too. */
+  /** Reads from the operator API; gives rejections too. */
   askOperator(path: string): Promise<Answer>;
   database: TestDatabase;
   origin: string;
-  /** Of the operators' listener. */
+  /** Origin of the operator API's listener. */
   operatorOrigin: string;
-  /** A new merchant and a client of it. */
+  /** Makes a merchant, and a client of it. */
   merchant(options?: {
     name?: string;
     environment?: Environment;
@@ -71,24 +71,24 @@ export interface TestServiceOptions {
   database?: TestDatabase;
   config?: Partial<Config>;
   clock?: Clock;
-  /** Whether a clock that was given is held against the database's. */
+  /** Whether a given clock is compared with the database's. */
   watchClock?: boolean;
   roles?: ("api" | "worker")[];
   masterKey?: string;
   secondMasterKey?: string;
   logLevel?: string;
-  /** Takes the lines of the log, in place of standard output. */
+  /** Takes the lines of the log instead of standard output. */
   logTo?: { write(line: string): void };
   tracing?: Tracing;
-  /** Any free one when left out. */
+  /** A free port when absent. */
   port?: number;
-  /** Acquirers beyond the simulated ones. */
+  /** Acquirers besides the simulated ones. */
   acquirers?: readonly Acquirer[];
-  /** Times of delivering webhooks that differ from the usual ones. */
+  /** Changes of the usual times of webhook deliveries. */
   timing?: Partial<DeliveryTiming>;
 }
 
-/** The app of a service that has not begun. */
+/** Makes the app of a service, without starting it. */
 export function makeApp(options: TestServiceOptions & { database: TestDatabase }): App {
   return createApp({
     config: { ...readConfig({ NODE_ENV: "test" }), ...options.config },
@@ -102,13 +102,13 @@ export function makeApp(options: TestServiceOptions & { database: TestDatabase }
     tracing: options.tracing,
     roles: new Set(options.roles ?? ["api", "worker"]),
     acquirers: options.acquirers ?? [],
-    // Whatever is logged has to be there: a slow machine uses up the usual share by a few requests.
+    // Tests expect every request in the log; on a slow machine a few requests would use up the usual share.
     requestLogShare: 1,
     deliveryTiming: { ...deliveryTiming, ...options.timing },
   });
 }
 
-/** A whole service in this process. */
+/** Starts a whole service in this process. */
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const database = options.database ?? (await cloneDatabase());
   const app = makeApp({ ...options, database });
@@ -170,7 +170,7 @@ function operatorAt(opsUrl: string): { operate: Operate; hands: OperatorHands } 
   };
 }
 
-/** A service as a process of its own, on a database of the tests. `stop` kills it. */
+/** A service in its own process, on a database of the tests. `stop` kills the process. */
 export interface TestProcess {
   service: Service;
   app: OperatorHands;
@@ -207,7 +207,7 @@ export function paymentBody(changes: Record<string, unknown> = {}): Record<strin
   };
 }
 
-/** Lanes on a database, with nothing beside them. */
+/** Makes lanes on a database, without the rest of the service. */
 export function lanesOn(database: Database): Lanes {
   return new Lanes({
     database,

@@ -1,7 +1,7 @@
-// The order of the test files: the longest begin first, so that none of them is what the others wait for at the end.
+// The order of the test files: the longest begin first, so that the run does not wait for one of them at the end.
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Those that took more than thirteen seconds, the longest first. The order of all others is vitest's own. */
+/** Files that took more than thirteen seconds, the longest first. Vitest orders all others. */
 const longest = [
   "e2e/portal/pages.test.ts",
   "e2e/resilience.test.ts",
@@ -46,7 +46,7 @@ const longest = [
   "e2e/portal/requests.test.ts",
 ];
 
-/** A process is kept for the next file of its project: the files of one come one after the other. */
+/** Files of one project run one after another, because a process is kept for the next file of its project. */
 const projects = ["apart", "pages", "together", "pure"];
 
 export class LongestFirst extends BaseSequencer {

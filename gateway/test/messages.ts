@@ -1,4 +1,4 @@
-// Requests signed by RFC 9421 for the pure tests, made by hand so that any part can be wrong, before the signing or after it.
+// Requests signed by RFC 9421 for pure tests, made by hand so that any part can be wrong, before or after signing.
 import { createHmac } from "node:crypto";
 import { contentDigest } from "../src/auth/content-digest.ts";
 import type { SignedMessage } from "../src/auth/signed-message.ts";
@@ -10,7 +10,7 @@ export const SECRET = "sk_test_secret";
 export const NONCE = "n-0123456789abcdef";
 export const seconds = NOW / SECOND;
 
-/** A request, all of whose parts a test may change before or after it is signed. */
+/** A request whose parts a test may change before or after signing. */
 export interface Request {
   method: string;
   target: string;
@@ -28,7 +28,7 @@ export const request = (changes: Partial<Request> = {}): Request => ({
   ...changes,
 });
 
-/** What is to be signed, and how the headers say it. */
+/** The components to sign, and the fields of the signature headers. */
 export interface Signing {
   components: string[];
   parameters: string;
@@ -39,7 +39,7 @@ export interface Signing {
 export const COMPONENTS = ["@method", "@target-uri", "content-digest", "idempotency-key"];
 export const PARAMETERS = `;created=${seconds};keyid="${ID}";nonce="${NONCE}"`;
 
-/** The request with its signature, made by hand. */
+/** The request with its signature. */
 export function signed(it: Request, changes: Partial<Signing> = {}): Request {
   const { components, parameters, label, secret } = {
     components: COMPONENTS,

@@ -1,6 +1,5 @@
-// What the service promises, in maps and sums: one merchant's sandbox book that answers, for each request, what the service
-// must answer. Written from the interface and its rulings, sharing no code with the service. Below it: what no book may hold, asked of
-// the database. No HTTP lives here.
+// A model of the service, in maps and sums: one merchant's sandbox book that predicts the answer to each request. It was written from the
+// interface and its rulings, and shares no code with the service. Below it: queries for rows that no book may have. No HTTP lives here.
 
 export type PaymentStatus =
   | "pending"
@@ -13,7 +12,7 @@ export type PaymentStatus =
   | "refunded";
 export type DisputeStatus = "needs_response" | "under_review" | "won" | "lost" | "withdrawn";
 
-/** What the identity is that the service gave, and which batch it is in; times are seconds of the book, or never. */
+/** An object with the identity that the service gave it, and its settlement batch. Times are seconds of the book's clock; Infinity means never. */
 type Item = { id: string; amount: number; batch?: Batch | undefined };
 export type Price = { currency: string; amount: number; fee: number };
 export type Payment = Item & Price & { referenceId: string; slow: boolean; expiresAt: number } & Progress;
@@ -32,7 +31,7 @@ type Order = {
   referenceId: string;
 };
 
-/** What a request must be answered with: the status and code of a refusal, or the fields a success shows, and whose identity it brings. */
+/** The expected answer: status and code of a rejection, or the status and fields of a success, with the objects whose identities it shows. */
 export type Prediction =
   | { refused: string }
   | { status: number; fields: Record<string, unknown>; born?: { id: string }; bornBatches?: Batch[] };
@@ -45,7 +44,7 @@ const KEY_TIME = 72 * HOUR;
 const PAY_AFTER = HOUR;
 const JAKARTA = 7 * HOUR;
 
-/** Prices, as the merchant's settings are given them. */
+/** Prices, in the form of the merchant's settings. */
 export const fees = {
   qris: { basis_points: 70, flat_minor: 0 },
   va: { basis_points: 0, flat_minor: 4_000 },
@@ -60,16 +59,16 @@ export class Model {
   /** Seconds of the book's clock. */
   now: number;
   readonly payments: Payment[] = [];
-  /** In the order in which they were paid, which is not that of their creation. */
+  /** Paid payments in the order of their payment, which is not that of their creation. */
   private readonly paid: Payment[] = [];
   readonly refunds: Refund[] = [];
   readonly disputes: Dispute[] = [];
   readonly batches: Batch[] = [];
   readonly balances = new Map<string, Balance>();
   readonly frozen = new Set<string>();
-  /** Events by object, in order. */
+  /** Event types of each object, in order. */
   readonly events = new Map<object, string[]>();
-  /** When each idempotency key was first seen with an answer that is stored. */
+  /** Time at which each idempotency key was first seen with a stored answer. */
   readonly keys = new Map<string, number>();
   private nextRunAt: number;
 
@@ -117,7 +116,7 @@ export class Model {
     return { status: 200, fields: { reference: payment.id, status: outcome, refunded_minor: 0 } };
   }
 
-  /** `amount` undefined: what is left of it. */
+  /** Refunds `amount`; when undefined, the rest of the payment. */
   refund(payment: Payment, amount: number | undefined, currency: string | undefined): Prediction {
     const { dispute } = payment;
     const paid = refundable(payment) || payment.status === "refunded";
@@ -140,7 +139,7 @@ export class Model {
     return { status: 201, fields, born: refund };
   }
 
-  /** The late word of a slow acquirer. */
+  /** The late outcome of a refund at a slow acquirer. */
   simulateRefund(refund: Refund, outcome: "succeeded" | "failed"): Prediction {
     if (refund.status !== "pending") return { refused: "409 PAYMENT_NOT_PAYABLE" };
     this.complete(refund, outcome);
@@ -195,7 +194,7 @@ export class Model {
     return { status: 200, fields: { uuid: dispute.id, status: outcome, outcome } };
   }
 
-  /** Everything that waits, now, whatever the schedule says. */
+  /** Settles all unsettled items now, whatever the schedule. */
   runSettlements(): Prediction {
     const formed = this.form(Infinity, this.now);
     return { status: 200, fields: {}, bornBatches: formed };
@@ -210,7 +209,7 @@ export class Model {
     return { status: 200, fields: { uuid: batch.id, status: "paid", net_minor: batch.net } };
   }
 
-  /** The bank sent it back: funds are available again, and what was in it waits again. */
+  /** The bank returns a batch: its funds are available again, and its items wait for another batch. */
   returnBatch(batch: Batch): Prediction {
     if (batch.status !== "processing") return { refused: "409 SETTLEMENT_CLOSED" };
     batch.status = "failed";
@@ -222,7 +221,7 @@ export class Model {
     return { status: 200, fields: { status: "failed" } };
   }
 
-  /** Time passes, and what falls due happens at its time: lost disputes, batches of every cutoff, payouts; expiries too. */
+  /** Moves the clock. Lost disputes, batches of every cutoff, payouts and expiries happen at the times at which they are due. */
   advance(seconds: number): Prediction {
     const target = this.now + seconds;
     const bornBatches: Batch[] = [];
@@ -243,7 +242,7 @@ export class Model {
     return status === "processing" && !this.frozen.has(currency);
   }
 
-  /** The next moment at which anything happens by itself that other things depend on. */
+  /** The next moment at which something falls due on which other changes depend. */
   private nextDue(): number {
     const moments = [
       this.nextRunAt,
@@ -253,7 +252,7 @@ export class Model {
     return Math.min(...moments.filter((moment) => moment > this.now));
   }
 
-  /** A batch for each currency of what happened before `until`: every deduction, and the oldest payments there are funds for. */
+  /** Forms a batch per currency of items from before `until`: every deduction, and the oldest payments for which there are funds. */
   private form(until: number, formedAt: number): Batch[] {
     const formed: Batch[] = [];
     for (const [currency, balance] of this.balances) {
@@ -264,7 +263,7 @@ export class Model {
         ...this.disputes.filter((dispute) => dispute.resolvedAt < until && dispute.status === "lost"),
       ]
         .filter((item) => free(item, item.payment) && !running(item.payment.dispute))
-        // A payment that waits because a refund of it is under way has its other refunds wait with it.
+        // An unsettled payment with a refund under way waits, and its other refunds wait too.
         .filter((item) => item.payment.batch || item.payment.pending === 0 || this.disputes.includes(item as Dispute));
       const refund = deductions.reduce((sum, { amount }) => sum + amount, 0);
       const sums = { gross: 0, fee: 0, refund, net: 0, count: 0 };
@@ -313,18 +312,18 @@ function refundable({ status }: Payment): boolean {
   return status === "succeeded" || status === "partially_refunded";
 }
 
-/** What is neither refunded nor lost. A payment loses one dispute at most. */
+/** The part of a payment that is neither refunded, being refunded nor lost. A payment loses one dispute at most. */
 export function remainingOf({ amount, refunded, pending, dispute }: Payment): number {
   return amount - refunded - pending - (dispute?.status === "lost" ? dispute.amount : 0);
 }
 
-/** "half" of what is left, one more than it ("over"), "one", or nothing said for all of it. */
+/** The amount field for "half" of the rest, one more than the rest ("over") or "one"; no field, which means all of it, for other words. */
 export function amountOf(word: string, remaining: number): { amount_minor?: number } {
   const amount = { half: Math.max(1, Math.floor(remaining / 2)), over: remaining + 1, one: 1 }[word];
   return amount === undefined ? {} : { amount_minor: amount };
 }
 
-/** What a payment's status says of its settlement. A returned batch is none. */
+/** The expected `settlement.status` of a payment. A payment of a returned batch is `pending` again. */
 export function batchStatusOf({ paidAt, batch }: Payment): string | undefined {
   return paidAt < Infinity ? (batch?.status ?? "pending") : undefined;
 }
@@ -346,7 +345,7 @@ function cutoffAfter(at: number): number {
   return day * DAY - JAKARTA;
 }
 
-/** Questions to the database that nothing may answer in any book, whatever happened. */
+/** Queries that must find no row in any book, whatever happened. */
 export const wrongs = {
   "accounts that do not sum to zero": `select currency, sum(debit_minor - credit_minor) from balances where $book group by 1 having sum(debit_minor - credit_minor) <> 0`,
   "an account below zero, but for available by a dispute": `
@@ -403,10 +402,10 @@ select * from (
 where o.count is distinct from j.count`,
 };
 
-/** What was told of each object, in order. */
+/** Query for the event types of each object, in order. */
 export const ways = `select subject_id as subject, string_agg(type, ' ' order by event_id) as types from events where $book group by 1`;
 
-/** The balances that the objects of a book add up to. */
+/** Query for the balances to which the objects of a book add up. */
 export const owed = `select currency, sum(a)::float8 as available, sum(h)::float8 as held, sum(s)::float8 as settling from (
   select currency, amount_minor - fee_minor as a, 0 as h, 0 as s from payments where $book and paid_at is not null
   union all select currency, -amount_minor, 0, 0 from refunds where $book and status <> 'failed'

@@ -1,4 +1,4 @@
-// A lane loads only what a command asks for. Rows that a pure test gives are there in any case, so this holds a command to its needs.
+// Checks in pure tests that a command reads only rows that it named as needs: a lane loads no others, but a pure test has all its rows loaded.
 import { assert } from "../src/ground/fault.ts";
 import type { Command } from "../src/store/lane.ts";
 import type { Table } from "../src/store/table.ts";
@@ -6,7 +6,7 @@ import type { WorkingSet } from "../src/store/working-set.ts";
 
 type AnyTable = Table<unknown, unknown>;
 
-/** The same command. It fails when it finds a row that it did not name as needed; tables that are only written are free. */
+/** Wraps a command so that it fails when it finds a row that it did not name as needed. Tables that are only written are exempt. */
 export function readsOnlyItsNeeds<Answer>(command: Command<Answer>): Command<Answer> {
   const nameOf = (table: AnyTable, key: unknown): string => `${table.name} ${table.keyText(key)}`;
   const named = new Set(command.needs.map(({ table, key }) => nameOf(table, key)));

@@ -1,4 +1,4 @@
-// Calls of the operator's API for tests: refusals too, with a key where one is needed, each answer held against its endpoint's schema.
+// Calls of the operator API for tests. Rejections are answers too, and each answer is checked by the schema of its endpoint.
 import { expect } from "vitest";
 import { type Answer, readAnswer } from "../../e2e/kit/client.ts";
 import type { OperatorEndpoint } from "../src/operator/endpoint.ts";
@@ -10,13 +10,12 @@ export const VIEWER_TOKEN = "op_viewer_of_the_tests_0123456789";
 export interface OperatorAsk {
   body?: unknown;
   token?: string;
-  /** The Idempotency-Key. */
   key?: string;
 }
 
 export type AskOperator = (method: string, path: string, ask?: OperatorAsk) => Promise<Answer>;
 
-/** `path` is what follows /ops/v1. */
+/** Makes the function that calls the operator API. `path` is the part after /ops/v1. */
 export function operatorCaller(service: () => TestService, endpoints: readonly OperatorEndpoint[]): AskOperator {
   return async (method, path, { body, token = OPERATOR_TOKEN, key } = {}) => {
     const answer = await readAnswer(
@@ -44,7 +43,7 @@ export function operatorCaller(service: () => TestService, endpoints: readonly O
   };
 }
 
-/** The status of an answer; of a refusal its code as well, and the field that it names. */
+/** The status of an answer; of an error also its code, and the field in its details. */
 export function outcomeOf({ status, json }: Answer): string {
   return status < 300 ? String(status) : `${status} ${json.error?.code} ${json.error?.details?.field ?? ""}`.trim();
 }

@@ -1,4 +1,4 @@
-// An acquirer's outcome of a payment as a command of its own, for pure tests.
+// A command that applies an acquirer's outcome to a payment, for pure tests.
 import { type BookOwner, bookCommand } from "../src/commands/command-context.ts";
 import type { Payment } from "../src/payments/payment.ts";
 import { type AcquirerOutcome, outcomeNeeds, takeOutcome } from "../src/payments/payments.ts";

@@ -1,4 +1,4 @@
-// Payments that were routed and have ended, written straight into the table: what-ifs and split tests read many of them.
+// Past payments with their routing decisions, written directly into the table, for tests of what-ifs and split tests, which read many.
 import pg from "pg";
 import { uuidOf } from "../src/ground/ids.ts";
 import type { RoutingDecision, SplitDecision, Verdict } from "../src/routing/routing.ts";
@@ -7,7 +7,7 @@ import { type TestDatabase, asOwner } from "./kit.ts";
 export interface PastPayments {
   merchantId: string;
   count: number;
-  /** Whom its decision chose, and what it says of others; acquirers that are not here were of no use. */
+  /** The acquirer that the decision chose, and the verdicts on others; acquirers that are not named were not suitable. */
   chosen: string;
   verdicts?: Record<string, Verdict>;
   method?: string;
@@ -28,7 +28,7 @@ export function decisionOf({ chosen, verdicts = {}, split }: PastPayments): Rout
   return { rules_version: 1, candidates, ...(split ? { split } : {}) };
 }
 
-/** Without the triggers that hold a payment against its journal. */
+/** Inserts payments without the triggers that compare a payment with its journal. */
 export async function insertPastPayments(database: TestDatabase, all: readonly PastPayments[]): Promise<void> {
   await asOwner(database, async (owner: pg.Client) => {
     await owner.query("set session_replication_role = replica");

@@ -1,10 +1,10 @@
-// Payers' data for pure tests: with keys that are made on the spot, and no database.
+// Payers' data for pure tests, with newly made keys and without a database.
 import { systemClock } from "../src/ground/clock.ts";
 import { Vault } from "../src/ground/crypto.ts";
 import { PayerData } from "../src/payments/payer-data.ts";
 import type { Database, Row, Statement } from "../src/store/database.ts";
 
-/** Keeps the keys that are added to it, and nothing else. */
+/** A stand-in for the database that stores only the keys of payers' data. */
 function keysOnly(): Database {
   const kept: Row[] = [];
   const query = ({ text, values = [] }: Statement): Promise<Row[]> => {

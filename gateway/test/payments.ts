@@ -1,4 +1,4 @@
-// Payments for pure tests: an ordinary one, but for what a test changes.
+// An ordinary payment for pure tests, with the changes that a test gives.
 import { SECOND } from "../src/ground/clock.ts";
 import { newId } from "../src/ground/ids.ts";
 import type { Payment } from "../src/payments/payment.ts";
@@ -6,7 +6,7 @@ import { NO_PAYER } from "../src/payments/payer-data.ts";
 import { isPaid } from "../src/payments/states.ts";
 import { NOW, book } from "./given.ts";
 
-/** A pending payment of 1,000,000 minor units by QRIS, with half an hour left; paid a minute ago where its status says that it is. */
+/** A payment of 1,000,000 minor units by QRIS: pending, with half an hour left; when its status is a paid one, it was paid a minute ago. */
 export function aPayment(changes: Partial<Payment> = {}): Payment {
   const status = changes.status ?? "pending";
   const createdAt = NOW - 120 * SECOND;

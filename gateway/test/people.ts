@@ -1,4 +1,4 @@
-// People for tests: the room on a test's database with a clock that can be set ahead, and persons in it.
+// People for tests: the people room on a test's database, with a clock that can be set ahead, and persons in it.
 import { type Micros, SECOND, systemClock } from "../src/ground/clock.ts";
 import { Vault } from "../src/ground/crypto.ts";
 import { Fault } from "../src/ground/fault.ts";
@@ -12,7 +12,7 @@ import { type TestDatabase, asOwner } from "./kit.ts";
 
 export const PASSWORD = "kopi tubruk senja 7";
 
-/** Where the passkeys of the tests work. */
+/** The relying party of the tests' passkeys. */
 export const PLACE = { id: "pay.example", origins: ["https://pay.example"] };
 
 export interface TestPerson {
@@ -26,7 +26,7 @@ let persons = 0;
 let addresses = 0;
 
 export class PeopleRig {
-  /** How far the clock of the room is ahead. By itself it goes on by a microsecond a look: no code of an authenticator changes meanwhile. */
+  /** Lead of the room's clock. By itself the clock advances a microsecond per reading, so that authenticator codes do not change meanwhile. */
   ahead: Micros = 0;
   private looked = systemClock.now();
   readonly parts: PeopleParts;
@@ -49,7 +49,7 @@ export class PeopleRig {
     this.people = new People(this.parts);
   }
 
-  /** A new person who belongs to a merchant. */
+  /** Makes a person who belongs to a merchant. */
   async joined(merchantId: string, role: MemberRole = "owner"): Promise<TestPerson> {
     const given = { email: `someone${++persons}@people.example`, name: "Sari Dewi", password: PASSWORD };
     const { token } = await this.people.invite(merchantId, { role }, undefined);
@@ -58,20 +58,20 @@ export class PeopleRig {
     return { ...given, personId: accepted.personId };
   }
 
-  /** The token of a sign-in. */
+  /** Signs a person in; gives the session's token. */
   async tokenOf(person: { email: string; password: string }, code?: string): Promise<string> {
     const signed = await this.people.signIn({ ...person, code }, this.from);
     if ("needs" in signed) throw new Error(`a ${signed.needs} is asked for`);
     return signed.token;
   }
 
-  /** A confirmed authenticator: its secret and the recovery codes. */
+  /** Adds a confirmed authenticator; gives its secret and the recovery codes. */
   async authenticator({ personId }: TestPerson): Promise<{ secret: string; codes: string[] }> {
     const { secret } = await this.people.beginAuthenticator(personId);
     return { secret, codes: await this.people.confirmAuthenticator(personId, this.code(secret), this.from) };
   }
 
-  /** What an authenticator shows now. */
+  /** The code that an authenticator shows now. */
   code(secret: string): string {
     return codeOf(bytesOf(secret), Math.floor(this.now() / SECOND / 30));
   }
@@ -89,7 +89,7 @@ export function bytesOf(secret: string): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
-/** The code of the fault that work ends with, and the field; "no fault" without one. */
+/** The code of the fault that `work` throws, and its field; "no fault" when it throws none. */
 export async function faultOf(work: Promise<unknown>): Promise<string> {
   try {
     await work;
@@ -101,7 +101,7 @@ export async function faultOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-/** What is on record of a person, oldest first. */
+/** The actions in the audit trail of a person, oldest first. */
 export function actionsOnRecord(database: TestDatabase, { personId }: { personId: string }): Promise<string[]> {
   return asOwner(database, async (owner) => {
     const { rows } = await owner.query<{ action: string }>(

@@ -1,4 +1,4 @@
-// People at the portal as tests play them: who joins a merchant, and a browser as far as its requests go.
+// People at the portal and the console: people who join by an invitation, and a browser that sends the requests of the pages.
 import { randomUUID } from "node:crypto";
 import { type Answer, readAnswer } from "../../e2e/kit/client.ts";
 import type { Environment } from "../src/merchants/books.ts";
@@ -15,7 +15,7 @@ export class Browser {
   merchantId: string;
   environment: Environment;
   email = "";
-  /** The cookies it keeps, as it sends them. */
+  /** The cookies that the browser keeps, in the form of the header. */
   cookie: string | undefined;
 
   constructor(origin: string, merchantId: string, environment: Environment = "sandbox") {
@@ -28,12 +28,12 @@ export class Browser {
     return this.send("GET", path, undefined, headers);
   }
 
-  /** A change, under an idempotency key of its own unless one is given. */
+  /** Sends a POST with a new idempotency key, unless the headers have one. */
   post(path: string, body: unknown = {}, headers: Record<string, string> = {}): Promise<Answer> {
     return this.send("POST", path, body, { "idempotency-key": randomUUID(), ...headers });
   }
 
-  /** Headers that are given take the place of a browser's own; an empty one is left out. */
+  /** Sends a request. Given headers replace the browser's own; an empty one removes the header. */
   async send(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
     const all: Record<string, string> = {
       "x-merchant-id": this.merchantId,
@@ -58,7 +58,7 @@ export class Browser {
   }
 }
 
-/** Somebody who joins a merchant by an invitation, and is signed in by that. */
+/** The browser of a new person who joined a merchant by an invitation, which also signs the person in. */
 export async function joins(
   service: Pick<TestService, "app" | "origin">,
   merchantId: string,
@@ -78,7 +78,7 @@ export async function joins(
   return browser;
 }
 
-/** Somebody who becomes an operator by an invitation, and is signed in to the console by that. */
+/** The browser of a new person who became an operator by an invitation, which also signs the person in to the console. */
 export async function operates(
   service: Pick<TestService, "app" | "operatorOrigin">,
   role: OperatorRole = "admin",

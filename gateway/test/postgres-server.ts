@@ -1,5 +1,5 @@
-// A PostgreSQL server of a test's own: where roles, settings or certificates are tried that a shared one must not have. Debian's programs where
-// they are installed, else those of the embedded package.
+// A PostgreSQL server for one test that needs roles, settings or certificates which the shared server must not have. It runs Debian's programs
+// when they are installed, else those of the embedded package.
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,12 +8,12 @@ import { freePort } from "../../e2e/kit/service.ts";
 export interface ServerPrograms {
   /** The folder of initdb and pg_ctl. */
   directory: string;
-  /** In words: which server it is. */
+  /** Version and folder of the server, for messages. */
   what: string;
   major: number;
 }
 
-/** Debian's newest server, one on the path, or the embedded package's. */
+/** Finds Debian's newest server, else one in PATH, else the embedded package's. */
 export async function findServerPrograms(): Promise<ServerPrograms> {
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
@@ -31,7 +31,7 @@ function described(directory: string): ServerPrograms {
   return { directory, what: `${what} in ${directory}`, major: Number(/ (\d+)/.exec(what)?.[1]) };
 }
 
-/** PostgreSQL refuses to run as root: then it runs as a user who owns nothing else. */
+/** The user that runs PostgreSQL, when the tests run as root: PostgreSQL refuses to run as root. */
 function user(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const users = readFileSync("/etc/passwd", "utf8").split("\n");
@@ -44,11 +44,11 @@ export interface ServerOptions {
   files?: Record<string, string>;
   /** Lines of postgresql.conf. */
   settings?: string[];
-  /** Lines of pg_hba.conf, beside the superuser's own by the socket. */
+  /** Lines of pg_hba.conf, besides those for the local socket. */
   access?: string[];
-  /** Folders in the cluster's, by name. */
+  /** Names of folders to make in the cluster's folder. */
   folders?: string[];
-  /** The folder of its socket. */
+  /** The folder of the server's socket. */
   sockets?: string;
 }
 
@@ -57,9 +57,9 @@ export class PostgresServer {
   readonly sockets: string;
   readonly port: number;
   readonly programs: ServerPrograms;
-  /** Where the cluster's files are, its settings among them. */
+  /** The folder of the cluster's files and settings. */
   readonly cluster: string;
-  /** Whom its files belong to, where that is not who runs the tests. */
+  /** The owner of the files; undefined when that is the user who runs the tests. */
   readonly runAs = user();
 
   private constructor(folder: string, sockets: string, port: number, programs: ServerPrograms) {
@@ -71,7 +71,7 @@ export class PostgresServer {
   }
 
   /**
-   * Makes a cluster in a new folder and starts it on a free port of 127.0.0.1. Its superuser is `postgres`, by the socket without a password.
+   * Makes a cluster in a new folder and starts it on a free port of 127.0.0.1. The superuser `postgres` needs no password on the socket.
    */
   static async start(
     folder: string,
@@ -112,7 +112,7 @@ export class PostgresServer {
     return server;
   }
 
-  /** The address of a role and database by TCP. */
+  /** The address for a role and a database, by TCP. */
   url(role: string, password: string, database: string): string {
     return `postgres://${role}:${password}@127.0.0.1:${this.port}/${database}`;
   }
@@ -122,7 +122,7 @@ export class PostgresServer {
     return `postgres://postgres@localhost:${this.port}/${database}?host=${encodeURIComponent(this.sockets)}`;
   }
 
-  /** A shell's command that restarts it. */
+  /** A shell command that restarts the server. */
   get restartCommand(): string {
     const program = `${join(this.programs.directory, "pg_ctl")} -D ${this.cluster} -w -m fast -l ${join(this.folder, "server.log")}`;
     const user = this.runAs && `setpriv --reuid=${this.runAs.uid} --regid=${this.runAs.gid} --clear-groups `;
@@ -138,7 +138,7 @@ export class PostgresServer {
   }
 
   private run(program: string, args: string[]): void {
-    // Output to a pipe would be held open by the server for as long as it runs.
+    // No pipes: the server would hold them open for as long as it runs.
     const { status, error } = spawnSync(join(this.programs.directory, program), args, {
       ...this.runAs,
       cwd: this.folder,
@@ -149,7 +149,7 @@ export class PostgresServer {
   }
 }
 
-/** The same programs where another user can reach them: a checkout may lie in a private folder. */
+/** Copies the programs to a place that another user can reach, because a checkout may lie in a private folder. */
 function reachable(programs: ServerPrograms, folder: string): ServerPrograms {
   if (!user() || programs.directory.startsWith("/usr/")) return programs;
   const copy = join(folder, "programs");

@@ -1,7 +1,7 @@
-// As much of psql as `gerbang roles --sql` uses: its variables and \gexec. For tests on machines that have no psql.
+// The parts of psql that `gerbang roles --sql` uses, its variables and \gexec, for tests on machines without psql.
 import pg from "pg";
 
-/** Runs a script. Throws at the first error, as with ON_ERROR_STOP. */
+/** Runs a script. Throws at the first error, like psql with ON_ERROR_STOP. */
 export async function psql(url: string, script: string, variables: Record<string, string> = {}): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

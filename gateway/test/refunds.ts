@@ -1,4 +1,4 @@
-// Refunds and disputes for pure tests, and what a merchant owns.
+// Refunds, disputes and merchants' balances for pure tests.
 import type { Acquirer } from "../src/acquirers/acquirer.ts";
 import type { Dispute } from "../src/disputes/dispute.ts";
 import { SECOND } from "../src/ground/clock.ts";
@@ -11,7 +11,7 @@ import type { Command } from "../src/store/lane.ts";
 import { NOW, book } from "./given.ts";
 import { scriptedAcquirer } from "./scripted-acquirer.ts";
 
-/** Balances of a book in which the merchant owns this. Credit balances are negative in the ledger. */
+/** Balances of a book in which the merchant owns these amounts. Credit balances are negative in the ledger. */
 export function owning(
   { available = 0n, held = 0n, settling = 0n }: { available?: Minor; held?: Minor; settling?: Minor },
   currency = "IDR",
@@ -57,7 +57,7 @@ export function aDispute(payment: Payment, changes: Partial<Dispute> = {}): Disp
   };
 }
 
-/** An acquirer that refunds at once, later, or through a call; and the refunds that were planned to be called for. */
+/** Parts with an acquirer that refunds at once, later or through a call, or with none; and the refunds for which a call was planned. */
 export function refundParts(how: "at once" | "later" | "by a call" | "not configured"): {
   parts: RefundParts;
   planned: string[];
@@ -75,5 +75,5 @@ export function refundParts(how: "at once" | "later" | "by a call" | "not config
   return { parts, planned };
 }
 
-/** A command that does nothing: a sequence of commands begins with it. */
+/** A command that does nothing, as the start of a sequence of commands. */
 export const nothing: Command<unknown> = { name: "nothing", book, needs: [], execute: () => undefined };

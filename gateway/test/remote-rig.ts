@@ -1,4 +1,4 @@
-// The remote adapter against the simulated acquirer over real sockets, as the adapter suite and its own tests need them.
+// The remote adapter with the simulated acquirer over real sockets, for the adapter suite and the adapter's own tests.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -34,10 +34,10 @@ export function profile(url: string, changes: Partial<RemoteProfile> = {}): Remo
   };
 }
 
-/** Takes callbacks and keeps them as they came. */
+/** Receives callbacks and keeps them unchanged. */
 export class Mailbox {
   readonly all: Delivered[] = [];
-  /** What to answer, delivery by delivery; 200 from then on. */
+  /** Statuses to answer the next callbacks with; 200 after the last. */
   answers: number[] = [];
   private readonly server = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -58,7 +58,7 @@ export class Mailbox {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/acquirers/rimba/callbacks?from=rimba`;
   }
 
-  /** The next one about this operation that nobody has taken. */
+  /** Waits for the next callback about this operation that was not taken before. */
   async take(operationKey: string, timeoutMs = 5_000): Promise<Delivered> {
     for (const end = performance.now() + timeoutMs; performance.now() < end;) {
       const found = this.all.find((each) => !this.taken.has(each) && each.body.includes(`"${operationKey}"`));

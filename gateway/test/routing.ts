@@ -1,4 +1,4 @@
-// What payments are routed with, for pure tests: the simulated acquirers under the first rules, but for what a test changes.
+// Routing for pure tests: the simulated acquirers with the default rules, and the changes that a test gives.
 import { endNeeds, planEnd, planPayment } from "../src/acquiring/planning.ts";
 import type { Acquirer, Capability } from "../src/acquirers/acquirer.ts";
 import { simulatedAcquirers } from "../src/acquirers/simulated.ts";
@@ -11,7 +11,7 @@ export function aTable(changes: Partial<RoutingTable> = {}): RoutingTable {
   return { version: 7, rules: defaultRules, acquirers: simulatedAcquirers, states: new Map(), ...changes };
 }
 
-/** Every environment is open unless `open` says otherwise. */
+/** Parts for commands on payments. `open`: whether environments take payments. */
 export function aRouter(changes: Partial<RoutingTable> = {}, open = true): PaymentParts {
   const table = aTable(changes);
   return {
@@ -27,13 +27,13 @@ export function aRouter(changes: Partial<RoutingTable> = {}, open = true): Payme
   };
 }
 
-/** An acquirer like the simulated all-rounder, but for these. */
+/** An acquirer like `cendana`, the simulated one with all methods, with the given changes. */
 export function anAcquirer(code: string, changes: Partial<Acquirer> = {}): Acquirer {
   const cendana = simulatedAcquirers.find((acquirer) => acquirer.code === "cendana") as Acquirer;
   return { ...cendana, code, name: code, ...changes };
 }
 
-/** What an acquirer takes: QRIS in IDR, but for these. */
+/** A capability of an acquirer: QRIS in IDR, with the given changes. */
 export function takes(changes: Partial<Capability> = {}): Capability {
   const cost = { basisPoints: 0, flatMinor: 0n };
   return { method: "qris", currencies: ["IDR"], minimumMinor: 1n, maximumMinor: 1_000_000n, cost, ...changes };

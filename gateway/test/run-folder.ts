@@ -1,5 +1,5 @@
-// The folder of a run of the tests: databases, what services keep, whatever is temporary. In memory where the machine has a file system for that,
-// since a database is a thousand small files: a clone on a disk costs ten times the processor time, and removing them all a minute.
+// The folder of a test run, for databases, data of services and temporary files. It is in memory when the machine has a file system for that: a
+// database has a thousand small files, so a clone on a disk costs ten times the processor time, and removing all clones takes a minute.
 import {
   accessSync,
   constants,
@@ -14,16 +14,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const MEMORY = "/dev/shm";
-/** Much more than a run was seen to hold. */
+/** Free space that a run demands; much more than a run was seen to use. */
 const ROOM_BYTES = 2 * 1024 ** 3;
 const NAME = /^gerbang-tests-(\d+)-/;
 
-/** Makes it, and removes those of runs that were killed: memory is not given back by itself. */
+/** Makes the folder, and removes folders in memory of runs that were killed. */
 export function makeRunFolder(): string {
   if (!hasRoom(MEMORY)) return makeIn(tmpdir());
   for (const left of readdirSync(MEMORY)) {
     const run = NAME.exec(left)?.[1];
-    // A server of it that still runs ends when it finds its files gone.
+    // A server of that run which still runs ends when it finds its files gone.
     if (run !== undefined && !isAlive(Number(run))) rmSync(join(MEMORY, left), { recursive: true, force: true });
   }
   const folder = makeIn(MEMORY);
@@ -51,7 +51,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Some machines let nothing run from there, and tests write programs. */
+/** Whether programs may run from a folder: some machines forbid it in memory, and tests write programs. */
 function runsPrograms(folder: string): boolean {
   const program = join(folder, "program");
   writeFileSync(program, "", { mode: 0o700 });

@@ -1,4 +1,4 @@
-// An acquirer for tests that does what the test says, call by call, and remembers what it was asked.
+// An acquirer for tests that follows a script, call by call, and records its calls.
 import {
   type Acquirer,
   AcquirerRefused,
@@ -17,42 +17,45 @@ import { simulatedAcquirers } from "../src/acquirers/simulated.ts";
 import { Fault } from "../src/ground/fault.ts";
 import { paymentMethods } from "../src/merchants/settings.ts";
 
-/** `refuse`: this one; `down`: all of them. `lost`: it does the work and its answer never comes. `unheard`: the call never arrives. `held`: until `let go`. `refuse late`: then. */
+/**
+ * `refuse`: rejects this call. `down`: rejects as unavailable. `lost`: does the work and never answers. `unheard`: the call never arrives. `held`:
+ * waits for `letGo`, then works. `refuse late`: waits for `letGo`, then rejects.
+ */
 export type Behaviour = "ok" | "refuse" | "down" | "lost" | "unheard" | "held" | "refuse late";
 
-/** What an acquirer says beside its answers: the words of a call or a report about an operation, and what it calls that. */
+/** Further data of an acquirer's answers: the words of a call or report about an operation, and the acquirer's own ids of it. */
 export interface Voice {
   words(call: "open" | "ask" | "cancel" | "judge" | "refund" | "ask_refund" | "report", operationKey: string): Words;
   providerIds(operationKey: string): ProviderIds;
 }
 
 export interface ScriptedAcquirer extends Acquirer {
-  /** It tells neither words nor ids of its own while this is undefined. */
+  /** While undefined, answers have neither words nor the acquirer's own ids. */
   voice: Voice | undefined;
-  /** What happens to the next calls that open or refund; `otherwise` when it is used up. */
+  /** Behaviours of the next calls that open or refund; after the last one, `otherwise`. */
   script: Behaviour[];
   otherwise: Behaviour;
-  /** Whether questions are answered. */
+  /** Whether inquiries are answered. */
   answersQuestions: boolean;
   refundStatus: RefundStatus;
   opened: OpenRequest[];
   refunds: RefundRequest[];
   asked: string[];
-  /** What it ended before its time, by operation key; its payer cannot pay any more. */
+  /** Operation keys of payments that were ended at the acquirer; their payers cannot pay any more. */
   ended: string[];
-  /** What happens to the next calls that end or judge a payment; it does as it is told when this is used up. */
+  /** Behaviours of the next calls that end or judge a payment; after the last one, calls succeed. */
   endings: Behaviour[];
-  /** What it was told of payments that it questions, by operation key. */
+  /** Judgements that the acquirer received of payments that it questions, with the operation key. */
   judged: [string, Judgement][];
   standings: Map<string, Standing>;
   letGo(): void;
-  /** From now on it does not know this operation, whatever it said before. */
+  /** Makes the acquirer not know this operation any more. */
   forget(operationKey: string): void;
 }
 
 const cendana = simulatedAcquirers.find(({ code }) => code === "cendana") as Acquirer;
 
-/** Callbacks to it carry no signature: the body is the callback as JSON, amounts as text. */
+/** Makes a scripted acquirer. Its callbacks have no signature: the body is the report as JSON, with amounts as text. */
 export function scriptedAcquirer(code: string, environment: "sandbox" | "production" = "sandbox"): ScriptedAcquirer {
   const known = new Map<string, OpenRequest>();
   const voided = new Set<string>();
@@ -194,7 +197,7 @@ function reportOf(body: Buffer): Report {
   ) as Report;
 }
 
-/** Reports to the service as the acquirer would. */
+/** Sends a report to the service, as the acquirer would; gives the status of the answer. */
 export async function report(origin: string, code: string, told: Report, as = code): Promise<number> {
   const body = JSON.stringify(told, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
   const response = await fetch(`${origin}/acquirers/${code}/callbacks`, {

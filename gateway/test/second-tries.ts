@@ -1,7 +1,7 @@
-// Names the tests that passed only at their second try, and what went wrong at the first: they are to be looked at, and fail nobody's work meanwhile.
+// Reports the tests that passed only at their second try, with the error of the first, so that someone looks at them. The run does not fail.
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 
-/** Of what went wrong, as a terminal shows it; the whole of a page or of a log is too much. */
+/** Lines of an error that are shown: errors that hold a whole page or log are too long. */
 const TOLD_MAX_LINES = 12;
 
 export class SecondTries implements Reporter {

@@ -1,4 +1,4 @@
-// The simulated acquirer as a subject of the provider exam: it speaks our own protocol.
+// The simulated acquirer as a subject of the provider exam, by the project's own acquirer protocol.
 import { remoteAcquirer } from "../src/acquirers/remote.ts";
 import type { Mode } from "../src/cli/simulator/controls.ts";
 import { startSimulator } from "../src/cli/simulator/simulator.ts";
@@ -6,7 +6,7 @@ import { NotApplicable, type Subject } from "../src/providers/exam/bench.ts";
 import type { FaultName } from "../src/providers/exam/control.ts";
 import { SECRET, profile } from "./remote-rig.ts";
 
-/** Its own words for what may go wrong; it cannot do the others. */
+/** The simulator's modes for the faults that it supports. */
 const modes: Partial<Record<FaultName, Mode>> = {
   "silent after effect": "timeout",
   "silent before effect": "timeout_before",

@@ -1,4 +1,4 @@
-// Keys of the tests: a pair that was made for the vectors of the official client and is used for nothing else.
+// The key pair of the SNAP tests. It was made for the vectors of the official client and is used for nothing else.
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import vectors from "./snap-client-vectors.json" with { type: "json" };
 

@@ -1,4 +1,4 @@
-// A partner of SNAP and requests to it, as its connector's tests need them. Nothing here listens.
+// A SNAP partner and requests to it, for tests of the SNAP connector. Nothing here listens.
 import type { OpenRequest, RefundRequest } from "../src/acquirers/acquirer.ts";
 import { SECOND } from "../src/ground/clock.ts";
 import { newId } from "../src/ground/ids.ts";
@@ -8,7 +8,7 @@ import { doku } from "../src/providers/snap/profiles/doku.ts";
 
 export const NOW = Date.parse("2026-11-23T14:00:00Z") * 1000;
 
-/** An operation key of a payment or refund that was made at a moment. */
+/** The operation key of a payment or refund that was made at `at`. */
 export function keyAt(kind: "payment" | "refund", at = NOW): string {
   return `${newId(kind, at).replace("_", "")}.${newId("merchant", at).slice(4)}.s1`;
 }

@@ -1,14 +1,14 @@
-// What SQL a source file holds: the tables that it writes, and whether it has a statement at all. Used by the guards of the architecture.
+// Finds SQL in a source file: the tables that it writes, and whether it has any statement. Used by the tests of the architecture.
 import { parseAst } from "vitest/node";
 
 type Node = Record<string, unknown> & { type: string; start: number; end: number };
 
 interface Source {
-  /** Every text of the file: strings and templates, joined where they are added up, with a stand-in for what only the program knows. */
+  /** Strings and templates of the file, joined where `+` joins them, with a placeholder for each expression. */
   texts: string[];
-  /** What each stand-in stands for, as it is written. */
+  /** The source text of the expression of each placeholder. */
   expressions: string[];
-  /** The first argument of each bulkInsert and bulkUpdate, like a text. */
+  /** The first argument of each bulkInsert and bulkUpdate, in the form of `texts`. */
   bulkTables: string[];
 }
 
@@ -33,7 +33,7 @@ function read(code: string): Source {
     if (node.type !== "TemplateLiteral") {
       const index = source.expressions.push(`\${${code.slice(node.start, node.end)}}`) - 1;
       visit(node);
-      return `unknown__${index}__`; // the patterns below take it for a name, or part of one
+      return `unknown__${index}__`; // for the patterns below it is a name, or part of one
     }
     const expressions = node.expressions as Node[];
     return (node.quasis as { value: { cooked: string } }[])
@@ -57,7 +57,7 @@ function read(code: string): Source {
   return source;
 }
 
-/** The table is captured. An `update` counts with its `set` alone: `for update` and `do update` name no table. */
+/** Patterns of statements that write, which capture the table. An `update` needs its `set`: `for update` and `do update` name no table. */
 const writes = [
   /\binsert\s+into\s+([\w."]*)/gi,
   /\bdelete\s+from\s+(?:only\s+)?([\w."]*)/gi,
@@ -66,7 +66,7 @@ const writes = [
   /(?<!\b(?:do|for|key)\s+)\bupdate\s+(?:only\s+)?([\w."]+)(?:\s+(?:as\s+)?\w+)?\s+set\b/gi,
 ];
 
-/** Each table that a file writes, once for each statement. What only the program knows of a name is given as it is written: `${…}`. */
+/** The tables that a file writes, once per statement. An expression in a name is given as its source: `${…}`. */
 export function writtenTables(code: string): string[] {
   const { texts, expressions, bulkTables } = read(code);
   const named = texts.flatMap((text) =>
@@ -77,7 +77,7 @@ export function writtenTables(code: string): string[] {
   );
 }
 
-/** Whether a file holds a statement that reads or writes a table, or a bulk write. */
+/** Whether a file has a statement that reads or writes a table, or a bulk write. */
 export function holdsSql(code: string): boolean {
   const reads = /(?:^|[\n(;])\s*select\b[\s\S]*?\bfrom\b/;
   const { texts, bulkTables } = read(code);

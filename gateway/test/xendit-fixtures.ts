@@ -1,4 +1,4 @@
-// Requests of ours, and answers of Xendit's as its documentation shows them, for tests. Ids and texts are the documentation's examples.
+// Requests of the adapter, and Xendit's answers as its documentation shows them. Ids and texts are the documentation's examples.
 import type { OpenRequest, RefundRequest } from "../src/acquirers/acquirer.ts";
 
 export const KEY = "pay01arz3ndektsv4rrffq69g5fav.01arz3ndektsv4rrffq69g5fb0.s1";
@@ -138,7 +138,7 @@ export function refund(change: Record<string, unknown> = {}): Record<string, unk
   };
 }
 
-/** A notification's envelope. */
+/** Makes a notification with its envelope. */
 export function event(name: string, data: Record<string, unknown>): Buffer {
   return Buffer.from(
     JSON.stringify({ event: name, business_id: "6094fa76c2fd53701b8e079c", created: "2026-11-23T09:05:01.566Z", data }),

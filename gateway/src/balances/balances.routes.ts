@@ -1,4 +1,4 @@
-// GET /v1/balances (section 4.8): what the ledger says, for each enabled currency.
+// GET /v1/balances (interface 4.8): a merchant's balances in each enabled currency, read from the ledger.
 import { z } from "zod";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
@@ -12,7 +12,7 @@ import { selectBalances } from "../ledger/ledger.sql.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
 import type { Database } from "../store/database.ts";
 
-/** A sum over a book: JSON cannot carry every one exactly. */
+/** Schema of a sum over a book; null when JSON cannot carry the sum exactly. */
 const sum = (description: string, example: number) =>
   z
     .int()
@@ -80,7 +80,7 @@ export function balanceEndpoints(database: Database, clock: Clock): Endpoint[] {
           ...call.merchant.settings.currencies,
           ...rows.filter((row) => row.account !== null).map((row) => row.currency),
         ]);
-        // What the merchant owns is a credit balance: credits minus debits.
+        // Money that the merchant owns is a credit balance: credits minus debits.
         const owned = (account: string, currency: string): number | null =>
           wireMinor(kept.get(`${account} ${currency}`) ?? 0n);
         return reply(200, {

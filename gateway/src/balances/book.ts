@@ -1,4 +1,4 @@
-// A book as its bookkeeper reads it: the totals of every account in every currency, and the end of its chain.
+// A book as its bookkeeper reads it: the totals of every account in every currency, and the chain head. Single entries are in entries.ts.
 import { z } from "zod";
 import { assert } from "../ground/fault.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
@@ -68,8 +68,7 @@ export const bookSchema = z
     ],
   });
 
-/** Entries behind a figure or behind an account. */
-/** What is asked of: an account instead of a figure. */
+/** Query parameter that names an account of the ledger instead of a figure of the balances. */
 export const accountField = z
   .string()
   .refine(isAccount, "is not an account of a book")
@@ -83,7 +82,7 @@ type OneOf = { account?: string | undefined; figure?: string | undefined };
 const isOneOf = ({ account, figure }: OneOf): boolean => account === undefined || figure === undefined;
 const notBoth = { path: ["account"], message: "cannot be asked for together with a figure" };
 
-/** A query that names a figure or an account, and not both. */
+/** Adds to a query the rule that it may name a figure or an account, but not both. */
 export const ofFigureOrAccount = <Shape extends z.ZodType<OneOf>>(query: Shape): Shape =>
   query.refine(isOneOf, notBoth);
 
@@ -98,10 +97,10 @@ interface TotalRow extends Record<string, unknown> {
   credit_minor: bigint;
 }
 
-/** Accounts that every book has, whether or not anything was written in them. */
+/** Accounts that every book shows, even when they have no entries. */
 const standing = Object.values(accounts).filter((account) => typeof account === "string");
 
-/** The totals of a book: of every enabled currency and every other that money ever moved in. */
+/** Reads the totals of a book in every enabled currency, and in every other currency in which money ever moved. */
 export async function readBook(
   database: Database,
   book: Book,
@@ -139,7 +138,7 @@ function accountsOf(rows: readonly TotalRow[]): z.infer<typeof bookSchema>["curr
   });
 }
 
-/** The format of a book as text. */
+/** Query parameter for the format of an exported book. */
 export const exportFormatField = z
   .enum(exportFormats)
   .meta({ description: "`hledger`, which Ledger reads too, `beancount`, or JSON lines." });

@@ -1,5 +1,4 @@
-// The answer to "why this number": the journal entries behind a figure of the balances or an account, newest first, each with the figure
-// after it.
+// Explains a figure of the balances, or an account: lists the journal entries behind it, newest first, each with the figure after it.
 import { wireAmount, wireMinor } from "../ground/money.ts";
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
@@ -23,7 +22,7 @@ const accountOf = {
 
 const balanceFigure = z.enum(figures).meta({ id: "BalanceFigure" });
 
-/** The figure that a path is about. */
+/** Path parameter of the currency whose figure is explained. */
 export const entriesParams = {
   currency: currencyCode.meta({ description: "ISO 4217 code." }).register(parameterNames, { name: "Currency" }),
 };
@@ -40,7 +39,7 @@ export const entriesQuerySchema = z.strictObject({
       examples: ["42-1"],
     }),
 });
-/** What is asked for: a figure, or an account of the ledger. */
+/** Query for the entries of a figure, or of an account of the ledger. */
 export type EntriesQuery = z.infer<typeof entriesQuerySchema> & { account?: string | undefined };
 
 export const entrySchema = z
@@ -82,7 +81,6 @@ export const entrySchema = z
 
 export const entriesSchema = listSchema(entrySchema, "BalanceEntryList");
 
-/** The account behind a figure. */
 export function accountOfFigure(figure: (typeof figures)[number] = "available"): string {
   return accountOf[figure];
 }
@@ -99,8 +97,8 @@ interface EntryRow extends Record<string, unknown> {
 }
 
 /**
- * One page. What a merchant owns is a credit balance, so the signs of its figures are turned: added is positive. An account
- * keeps the ledger's signs.
+ * Gives a page of entries. Money that a merchant owns is a credit balance, so entries of a figure have the opposite signs: added money is
+ * positive. Entries of an account keep the ledger's signs. Throws VALIDATION_ERROR for a malformed currency.
  */
 export async function listEntries(
   database: Database,
@@ -121,7 +119,7 @@ export async function listEntries(
   return reply(200, { data, has_more: more, next_cursor: more ? (data.at(-1)?.id ?? null) : null });
 }
 
-/** An entry as it is shown; `sign` is -1 for a figure of a merchant's, and 1 for an account in the ledger's signs. */
+/** An entry as the API shows it. `sign` is -1 for a merchant's figure, and 1 for an account with the ledger's signs. */
 export function entryView(row: EntryRow, sign: 1 | -1): z.infer<typeof entrySchema> {
   return {
     id: `${row.seq}-${row.line}`,

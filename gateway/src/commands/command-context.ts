@@ -1,4 +1,4 @@
-// What a command of one merchant has to work with. Everything that it may know comes in through its context, so it is a pure function.
+// The context of a command of one merchant. A command gets all its inputs from the context, so it is a pure function.
 import type { EventType } from "../events/event.ts";
 import { emitEvent } from "../events/outbox.ts";
 import type { Micros } from "../ground/clock.ts";
@@ -11,42 +11,42 @@ import type { Merchant } from "../merchants/directory.ts";
 import type { Command, Moment } from "../store/lane.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 
-/** Whose book a command works on, and the merchant's settings at the moment in which it was made. */
+/** The book that a command works on, and its merchant with the settings at the time when the command was made. */
 export interface BookOwner {
   readonly merchant: Merchant;
   readonly book: Book;
 }
 
 export interface CommandContext extends BookOwner {
-  /** The rows that the command asked for, plus what earlier commands of its batch did. */
+  /** The rows that the command needs, with the changes of earlier commands of its batch. */
   readonly set: WorkingSet;
-  /** The time in the book. */
+  /** The time by the book's clock. */
   readonly now: Micros;
-  /** The real time: acquirers and leases do not live in a sandbox's time. */
+  /** The real time, for acquirers and leases, which do not follow a sandbox's clock. */
   readonly realNow: Micros;
-  /** A new identity, in the order of the book's time. */
+  /** Makes an identity that sorts by the book's time. */
   readonly newId: (kind: IdKind) => string;
-  /** Writes an event about an object, delivered to `callbackUrl` or else to the registered address. Gives the event's identity. */
+  /** Writes an event about an object, to be delivered to `callbackUrl`, else to the registered address. Gives the event's identity. */
   readonly emit: (event: {
     type: EventType;
     subjectId: string | undefined;
     data: unknown;
     callbackUrl?: string | undefined;
   }) => string;
-  /** Adds a journal to the book. Throws UNBALANCED_ENTRY when it is not zero-sum. */
+  /** Adds a journal to the book. Throws UNBALANCED_ENTRY when the journal is not zero-sum. */
   readonly post: (draft: JournalDraft) => Journal;
 }
 
-/** A command of one book, before it is handed to a lane. */
+/** A command of one book, before `bookCommand` turns it into the form that lanes run. */
 export interface BookCommand<Answer> {
   name: string;
-  /** Rows beyond the book's clock. */
+  /** Rows to load, besides the book's clock. */
   needs: readonly Need[];
   execute: (context: CommandContext) => Answer;
   onLocked?: (table: string) => Fault | undefined;
 }
 
-/** The context of one command as it runs. */
+/** Makes the context of one run of a command. */
 export function contextOf({ merchant, book }: BookOwner, set: WorkingSet, { realNow, newId }: Moment): CommandContext {
   const now = bookNow(set, book, realNow);
   const context: CommandContext = {
@@ -67,7 +67,7 @@ export function contextOf({ merchant, book }: BookOwner, set: WorkingSet, { real
   return context;
 }
 
-/** The command as lanes run it. */
+/** Turns a command of a book into the form that lanes run. */
 export function bookCommand<Answer>(owner: BookOwner, command: BookCommand<Answer>): Command<Answer> {
   const { name, needs, execute, onLocked } = command;
   return {

@@ -1,17 +1,17 @@
-// Addresses as limits count them: one for each IPv4 address, one for each /64 of IPv6, which one household has to itself. Pure.
+// Groups of client addresses for limits: each IPv4 address, and each /64 of IPv6, which usually belongs to one household. Pure.
 import { isIPv6 } from "node:net";
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
-/** What an address counts as. Text that is no address counts as itself. */
+/** The group that an address counts in. Text that is no address is its own group. */
 export function addressGroup(address: string): string {
-  const [plain = ""] = address.split("%"); // a zone names a network card of ours
+  const [plain = ""] = address.split("%"); // a zone names a network interface of this machine
   const mapped = MAPPED.exec(plain)?.[1];
   if (mapped !== undefined) return mapped;
   if (!isIPv6(plain)) return plain;
   const [head = "", tail] = plain.split("::");
   const before = head === "" ? [] : head.split(":");
-  // An IPv4 address at the end stands for two groups; it is in the last ones, and never among the first four but after `::`.
+  // An IPv4 address at the end stands for the last two groups. Their values do not matter: only the first four groups are kept.
   const after =
     tail === undefined || tail === ""
       ? []

@@ -1,4 +1,4 @@
-// Time: the only place that reads the real clock, and how instants are written. Business rules get an instant handed in.
+// Time: the only file that reads the real clock, and the text forms of instants. Business rules take instants as arguments.
 
 /** Microseconds since 1970-01-01T00:00:00Z. Exact as a number until the year 2255. */
 export type Micros = number;
@@ -13,10 +13,10 @@ export interface Clock {
 const origin = Math.round(performance.timeOrigin * 1000);
 let last = 0;
 
-/** A clock that was set back by more than this is followed; a smaller step back is waited out. */
+/** When the machine's clock is set back by more than this, `systemClock` follows; otherwise it only creeps on until the clock catches up. */
 const CORRECTION: Micros = SECOND;
 
-/** The machine's clock, with microseconds. It runs while the machine sleeps, and follows a correction in either direction. */
+/** The machine's clock in microseconds. It goes on while the machine sleeps, and follows corrections in either direction. */
 export const systemClock: Clock = {
   now() {
     const wall = Date.now() * 1000;
@@ -28,16 +28,16 @@ export const systemClock: Clock = {
   },
 };
 
-/** Milliseconds of a monotonic stopwatch, for measuring how long something took. */
+/** Milliseconds of a monotonic stopwatch, for measuring durations. */
 export function stopwatchMs(): number {
   return performance.now();
 }
 
-// Most times that are written are of this second or of one that many payments share.
+// A cache of texts by second: most written times share few seconds.
 const written = new Map<number, string>();
 const REMEMBERED_MAX = 256;
 
-/** Interface 2.1: RFC 3339, UTC, whole seconds (rounded down), ending in Z. */
+/** Writes an instant as in interface 2.1: RFC 3339, UTC, whole seconds (rounded down), ending in Z. */
 export function wireTime(at: Micros): string {
   const seconds = Math.floor(at / SECOND);
   let text = written.get(seconds);
@@ -49,13 +49,13 @@ export function wireTime(at: Micros): string {
   return text;
 }
 
-/** The same instant with its microseconds, as PostgreSQL's timestamptz reads it. */
+/** Writes an instant with its microseconds, as PostgreSQL's timestamptz reads it. */
 export function sqlTime(at: Micros): string {
   const micros = Math.floor(at % SECOND);
   return `${wireTime(at).slice(0, 19)}.${micros.toString().padStart(6, "0")}Z`;
 }
 
-// The times of one row are often the same, and those of many rows of the same second.
+// Caches: the times of one row are often equal, and many rows share a second.
 let read: { text: string; at: Micros } | undefined;
 const secondsRead = new Map<string, Micros>();
 const SECOND_LENGTH = "2026-01-01 00:00:00".length;
@@ -91,7 +91,7 @@ export function parseWireTime(text: string): { at: Micros; wholeDay: boolean } |
   if (!match) return undefined;
   const wholeDay = match[2] === undefined;
   const ms = Date.parse(wholeDay ? `${text}T00:00:00Z` : text);
-  // Date.parse rolls 31 February over to March: a day that does not exist is refused instead.
+  // Date.parse rolls 31 February over to March: this check rejects days that do not exist.
   const day = Date.parse(`${match[1]}T00:00:00Z`);
   if (Number.isNaN(ms) || Number.isNaN(day) || new Date(day).toISOString().slice(0, 10) !== match[1]) return undefined;
   return ms >= 0 && ms < Date.UTC(2200, 0) ? { at: ms * 1000, wholeDay } : undefined;

@@ -1,4 +1,4 @@
-// Configuration: the only file that reads the environment. All mistakes are reported together, before anything starts.
+// Configuration: the only file that reads the service's settings from the environment. Reports all mistakes together, before anything starts.
 import { resolve } from "node:path";
 import { z } from "zod";
 import { readPrivateNetworks } from "./private-networks.ts";
@@ -96,55 +96,55 @@ export interface Config {
   port: number;
   host: string;
   metrics: { port: number | undefined; host: string };
-  /** Where the operator's API listens, and how many proxies stand in front of it. */
+  /** Address of the operator API's listener, and the number of proxies in front of it. */
   operator: { port: number; host: string; trustProxy: number };
   dataDirectory: string;
   databaseUrl: string | undefined;
   migrationDatabaseUrl: string | undefined;
-  /** Ends in /v1; undefined means "derive it from the address listened on". */
+  /** Ends in /v1; when undefined, derived from the address of the listener. */
   baseUrl: string | undefined;
-  /** The status page, where it is not our own. */
+  /** Address of the status page, when the service's own is not used. */
   statusUrl: string | undefined;
-  /** Where operators' browsers reach the console, as an origin; undefined: at the address listened on, and in production nowhere. */
+  /** Origin at which operators' browsers reach the console; undefined: the address of the listener, and none in production. */
   consoleUrl: string | undefined;
-  /** Where holes are told; undefined: nowhere, and there is no security.txt. */
+  /** Contact for reports of vulnerabilities; when undefined there is no security.txt. */
   securityContact: string | undefined;
   serviceName: string;
   webhookHeaderPrefix: string;
   masterKey: string | undefined;
-  /** Opens what it has sealed, while the master key is being replaced. */
+  /** The other master key while the master key is being replaced: opens the secrets that it has sealed. */
   secondMasterKey: string | undefined;
   operatorToken: string | undefined;
-  /** Reads everything of /ops/v1 and changes nothing; undefined means that there is no such token. */
+  /** Token that may read everything under /ops/v1 and change nothing; undefined when there is no such token. */
   operatorViewerToken: string | undefined;
-  /** Acquirers of our own protocol; undefined means `<data>/acquirers.json`, if it is there. */
+  /** File of the acquirers; when undefined, `<data>/acquirers.json` if it exists. */
   acquirersFile: string | undefined;
   productionActive: boolean;
-  /** How long events, and each attempt to deliver them, are kept. */
+  /** Days for which events and their delivery attempts are kept. */
   webhookHistoryDays: number;
-  /** Whether requests of merchants' systems are kept for their developers. */
+  /** Whether requests of merchants' systems are logged for their developers. */
   requestLog: boolean;
   webhookAllowHosts: ReadonlySet<string>;
-  /** Private networks that webhooks may go to as if they were public, in the form of `readPrivateNetworks`. */
+  /** Private networks that webhooks may be sent to, in the form of `readPrivateNetworks`. */
   webhookAllowNetworks: readonly string[];
-  /** The mail server that invitations are sent by; undefined: the inviter hands the link over. */
+  /** The mail server that sends invitations; when undefined, the inviter hands the link over. */
   mail: { url: string; from: string } | undefined;
-  /** Connections that one address, or one /64 of IPv6, may hold. Without effect behind a proxy. */
+  /** Connections that one IPv4 address, or one /64 of IPv6, may hold. No effect behind a proxy. */
   connectionsPerAddress: number;
   unauthenticatedLimitPerMinute: number;
-  /** How long requests are still taken after the service was told to stop, so that proxies learn of it. */
+  /** Seconds for which requests are still accepted after the signal to stop, so that proxies notice the stop. */
   drainSeconds: number;
-  /** How many proxies stand in front of the service. */
+  /** Number of proxies in front of the service. */
   trustProxy: number;
   logLevel: string;
-  /** Where traces are sent, by OTLP over HTTP; undefined: nowhere. `ratio`: the part of them that is kept. */
+  /** Receiver of traces, by OTLP over HTTP; undefined: traces are off. `ratio`: the part of the traces that is kept, 0 to 1. */
   tracing: { endpoint: string; serviceName: string; ratio: number } | undefined;
 }
 
-/** What names the files of the configuration: known even where other variables are wrong. */
+/** The settings that name files. They are known even when other variables are wrong. */
 export type FilesOfConfig = Pick<Config, "dataDirectory" | "acquirersFile"> & { production: boolean };
 
-/** Two above the API's where it is not named, and any free one where the API takes any. */
+/** The operator API's port: OPS_PORT, else PORT + 2; 0 (any free port) when PORT is 0. */
 function operatorPort({ PORT, OPS_PORT }: { PORT: number; OPS_PORT?: number | undefined }): number {
   return OPS_PORT ?? (PORT === 0 ? 0 : PORT + 2);
 }
@@ -154,8 +154,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads and cross-checks the environment. Throws one `ConfigError` that lists every mistake, and those that `checkFiles`
- * finds in the files that the environment names. `needs`: a command that only reads the database is given no secrets of the service.
+ * Reads and cross-checks the environment. Throws one `ConfigError` that lists every mistake, including those that `checkFiles` finds in the
+ * files that the environment names. `needs`: with "database" the secrets of the service are not required, for commands that only read.
  */
 export function readConfig(
   environment: Record<string, string | undefined> = process.env,

@@ -1,4 +1,4 @@
-// Cryptography: digests, request and webhook signatures, and sealing of secrets at rest.
+// Cryptography: digests, signatures of requests and webhooks, random secrets, and the vault. The format of sealed secrets is in key-ring.ts.
 import {
   createHmac,
   createSecretKey,
@@ -25,7 +25,7 @@ export function digestOf(...parts: (string | Uint8Array)[]): Buffer {
   );
 }
 
-/** SHA-256 in hex of several texts, of which none but the last has a space: no two lists of such texts collide. */
+/** SHA-256, in hex, of several texts. Only the last may contain a space, so different lists never give the same input. */
 export function fingerprintOf(...texts: string[]): string {
   return hash("sha256", texts.join(" "), "hex");
 }
@@ -37,38 +37,38 @@ export function signingKey(secret: string): KeyObject {
 const hmacOf = (key: KeyObject, timestamp: string, body: Uint8Array | string): Hmac =>
   createHmac("sha256", key).update(`${timestamp}.`).update(body);
 
-/** How far a signature's timestamp may be from the clock that judges it, in both directions: in requests and webhooks. */
+/** Largest difference, in both directions, between the timestamp of a signed request or webhook and the clock of its receiver. */
 export const TIMESTAMP_WINDOW_SECONDS = 300;
 
-/** Interface 5, rule 3: 300 seconds are accepted, 301 are not. Both in Unix seconds. */
+/** Checks a timestamp (interface 5, rule 3): 300 seconds are accepted, 301 are not. Both arguments are Unix seconds. */
 export function isInTimestampWindow(timestamp: number, now: number): boolean {
   return Math.abs(timestamp - now) <= TIMESTAMP_WINDOW_SECONDS;
 }
 
-/** Interface 5 and 6.2: lower-case hex of HMAC-SHA256 over timestamp + '.' + the exact bytes of the body. */
+/** Signs by interface 5 and 6.2: lower-case hex of HMAC-SHA256 over timestamp + '.' + the exact bytes of the body. */
 export function sign(key: KeyObject, timestamp: string, body: Uint8Array | string): string {
   return hmacOf(key, timestamp, body).digest("hex");
 }
 
-/** Whether `signature` is exactly what `sign` gives; compared in constant time, as bytes, which costs less than as texts. */
+/** True when `signature` is exactly the result of `sign`. Compares in constant time, as bytes, which costs less than texts. */
 export function isSigned(key: KeyObject, timestamp: string, body: Uint8Array | string, signature: string): boolean {
   if (!/^[0-9a-f]{64}$/.test(signature)) return false;
   return timingSafeEqual(hmacOf(key, timestamp, body).digest(), Buffer.from(signature, "hex"));
 }
 
-/** Compares in constant time; different lengths are unequal at once (the length is no secret). */
+/** Compares texts in constant time. Texts of different lengths are unequal at once: the length is no secret. */
 export function sameText(left: string, right: string): boolean {
   const a = Buffer.from(left);
   const b = Buffer.from(right);
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** An unguessable name: 160 random bits in Crockford base32 behind a prefix. */
+/** Makes an unguessable text: 160 random bits in Crockford base32 after a prefix. */
 export function newSecret(prefix: string): string {
   return prefix + encode(randomBytes(16)) + encode(randomBytes(16)).slice(14);
 }
 
-/** The 32 bytes of a master key, written in hex or base64; undefined when it is neither. */
+/** The 32 bytes of a master key that is written in hex or base64; undefined when the text is neither. */
 export function masterKeyBytes(text: string): Buffer | undefined {
   const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, "hex") : Buffer.from(text, "base64");
   return bytes.length === 32 ? bytes : undefined;
@@ -77,25 +77,25 @@ export function masterKeyBytes(text: string): Buffer | undefined {
 export const MASTER_KEY_FORM = "must be 32 bytes, as 64 hex digits or in base64";
 
 /**
- * Seals secrets under keys derived from the master key, one for each purpose. While the master key is being replaced there are two of them:
- * the first seals, both open.
+ * Derives a key for each purpose from the master key, and seals secrets. While the master key is being replaced there are two master keys: the
+ * first seals, both open.
  */
 export class Vault {
   private readonly masters: readonly [Buffer, ...Buffer[]];
   private readonly ring: KeyRing;
 
-  /** Each 32 bytes in hex or base64. Throws when one is neither. */
+  /** Takes master keys of 32 bytes in hex or base64. Throws when one is neither. */
   constructor(master: string, second?: string) {
     this.masters = second === undefined ? [masterOf(master)] : [masterOf(master), masterOf(second)];
     this.ring = new KeyRing(this.deriveEach("seal"));
   }
 
-  /** A key for one purpose, so that the same master never serves two. */
+  /** Derives the key of a purpose, so that no key serves two purposes. */
   derive(purpose: string): Buffer {
     return derived(this.masters[0], purpose);
   }
 
-  /** The key of a purpose from each master key, that of the first one first. */
+  /** Derives the key of a purpose from each master key, in the order of the master keys. */
   deriveEach(purpose: string): [Buffer, ...Buffer[]] {
     const [first, ...others] = this.masters;
     return [derived(first, purpose), ...others.map((master) => derived(master, purpose))];

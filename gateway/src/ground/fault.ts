@@ -1,6 +1,6 @@
-// Outcomes of the interface's table of errors (section 7.3), and the two kinds of error that are not in it.
+// The errors of the interface's table (section 7.3), and impossible states, which are not in it. The shape of an error answer is in reply.ts.
 
-/** `stored`: a decision of the business, kept under its idempotency key and replayed. */
+/** `stored`: the error is a business decision that is stored under the request's idempotency key and replayed. */
 const table = {
   UNAUTHORIZED: [401, false, "Send `Authorization: Bearer <client_id>`."],
   CLIENT_NOT_FOUND: [401, false, "This client_id is unknown or revoked. Check it in the portal under API keys."],
@@ -98,29 +98,29 @@ export type FaultCode = keyof typeof table;
 export const faultCodes = Object.keys(table) as FaultCode[];
 
 export interface FaultExtras {
-  /** Public: goes out as `error.details`. */
+  /** Public: sent as `error.details`. */
   details?: Record<string, unknown>;
-  /** Public: replaces the code's usual sentence. */
+  /** Public: replaces the usual message of the code. */
   message?: string;
-  /** Private: for the log only. */
+  /** Private: written to the log only. */
   internal?: unknown;
   retryAfterSeconds?: number;
-  /** The methods that a path has: sent as `Allow`. */
+  /** The methods of the path, sent as `Allow`. */
   allow?: readonly string[];
-  /** Where HTTP has a status of its own for one case of the code. */
+  /** Replaces the status of the code, when HTTP has another status for this case. */
   status?: number;
-  /** The refusal comes with a change of state that stays, such as a payment that is kept as failed. */
+  /** The rejected command keeps its changes, such as a payment that is stored as failed. */
   keepsChanges?: boolean;
 }
 
-/** An outcome from the interface's table of errors. Not a defect: nothing is logged above `info` for it but 5xx. */
+/** An error of the interface's table. It is an answer, not a defect: only those with a 5xx status are logged above `info`. */
 export class Fault extends Error {
   readonly code: FaultCode;
   readonly extras: FaultExtras;
 
   constructor(code: FaultCode, extras: FaultExtras = {}) {
     const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = 0; // a fault is an answer, not an accident: its stack would only cost time
+    Error.stackTraceLimit = 0; // a fault is an expected answer: collecting its stack would only cost time
     super(extras.message ?? table[code][2]);
     Error.stackTraceLimit = limit;
     this.name = "Fault";
@@ -132,18 +132,18 @@ export class Fault extends Error {
     return this.extras.status ?? table[this.code][0];
   }
 
-  /** True when what led to the refusal is kept; otherwise a refused command leaves no trace. */
+  /** True when the rejected command keeps its changes; otherwise they are dropped. */
   get keepsChanges(): boolean {
     return this.extras.keepsChanges === true;
   }
 
-  /** True when the answer is a decision of the business and is kept under the idempotency key. */
+  /** True when the answer is a business decision, to be stored under the idempotency key. */
   get stored(): boolean {
     return table[this.code][1];
   }
 }
 
-/** A field rule broken (interface 7.1): dotted path and the value as far as it can be shown. */
+/** Makes the fault of a broken field rule (interface 7.1), with the field's dotted path and a value that is safe to show. */
 export function validationFault(field: string, value: unknown, message?: string): Fault {
   return new Fault("VALIDATION_ERROR", {
     details: { field, value: showable(value) },
@@ -151,13 +151,13 @@ export function validationFault(field: string, value: unknown, message?: string)
   });
 }
 
-/** Scalars as they were sent (long text cut), anything else by its kind: an error never echoes a structure of unknown depth. */
+/** Gives scalars as they were sent (long text cut), and the kind of anything else: an error never echoes a structure of unknown depth. */
 export function showable(value: unknown): unknown {
   if (typeof value === "string") return value.length > 100 ? value.slice(0, 100) + "…" : value;
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (typeof value === "boolean" || value === null) return value;
   if (value === undefined) return null;
-  // A number as it was written, where JavaScript would write another.
+  // `parseObject` gives a symbol for a number that JavaScript would write in another way.
   if (typeof value === "symbol") return numberAsWritten(value.description ?? "");
   return Array.isArray(value) ? "(array)" : "(object)";
 }
@@ -168,13 +168,13 @@ declare global {
   }
 }
 
-/** As a number where every reader of JSON can take it, else as text. */
+/** Gives a number when every JSON reader can take it, else its text. */
 function numberAsWritten(text: string): unknown {
   if (text.length > 100) return `${text.slice(0, 100)}…`;
   return Number.isFinite(Number(text)) ? JSON.rawJSON(text) : text;
 }
 
-/** A state that the code excludes. Whoever meets one stops instead of going on with wrong money. */
+/** A state that the code excludes. The lane that finds one stops the book, because going on could move wrong money. */
 export class ImpossibleState extends Error {
   override name = "ImpossibleState";
 }

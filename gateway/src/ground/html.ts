@@ -1,4 +1,4 @@
-// HTML from templates: whatever is put in is text, unless it was made here. Pure.
+// HTML from templates: inserted values are escaped as text, unless this file made them. Pure.
 
 const made = Symbol("html");
 
@@ -17,12 +17,12 @@ function written(part: Part): string {
   return made in part ? part[made] : part.map(written).join("");
 }
 
-/** A template: texts and numbers are escaped, pieces are put in as they are, false and undefined are nothing. Attributes are quoted by `"`. */
+/** Template tag: escapes texts and numbers, inserts `Html` as it is, and skips false and undefined. Attributes must be quoted by `"`. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { [made]: strings.map((text, at) => (at === 0 ? text : written(parts[at - 1]) + text)).join("") };
 }
 
-/** A page as it is sent. */
+/** The text of a page, ready to send. */
 export function pageText(page: Html): string {
   return page[made];
 }

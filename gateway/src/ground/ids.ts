@@ -1,4 +1,4 @@
-// Identifiers: a kind prefix and a UUIDv7 in 26 lower-case Crockford base32 characters on the wire, `uuid` in the database.
+// Identifiers: in the API a kind prefix and a UUIDv7 in 26 lower-case Crockford base32 characters, in the database a `uuid`.
 import { randomFillSync } from "node:crypto";
 import type { Micros } from "./clock.ts";
 
@@ -34,9 +34,9 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const codes = Buffer.from(alphabet);
 const hexDigits = new Uint8Array(128);
 for (const [value, character] of [..."0123456789abcdef"].entries()) hexDigits[character.charCodeAt(0)] = value;
-/** Where texts are put together, one at a time. */
+/** Buffer in which each text is built before it is converted. */
 const written = Buffer.alloc(26);
-/** By character code. */
+/** Values of the characters of the alphabet, by character code. */
 const digits = new Uint8Array(128);
 for (const [value, character] of [...alphabet].entries()) digits[character.charCodeAt(0)] = value;
 const body = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
@@ -57,8 +57,8 @@ let lastAt: Micros | undefined;
 let step = 0;
 
 /**
- * A new identifier whose order follows `at` (UUIDv7 with the sub-millisecond part in `rand_a`). Those made for one moment one
- * after the other are in that order, too: `rand_b` begins with a count.
+ * Makes an identifier that sorts by `at` (UUIDv7 with the sub-millisecond part in `rand_a`). Identifiers made one after another for the same
+ * moment sort in that order too: `rand_b` begins with a counter.
  */
 export function newId(kind: IdKind, at: Micros): string {
   const bytes = Buffer.allocUnsafe(16);
@@ -72,12 +72,12 @@ export function newId(kind: IdKind, at: Micros): string {
   return kinds[kind] + encode(bytes);
 }
 
-/** The moment that an identifier was made for, to the millisecond. */
+/** The moment for which an identifier was made, in microseconds, exact to the millisecond. */
 export function momentOf(id: string): Micros {
   return decode(id.slice(-26)).readUIntBE(0, 6) * 1000;
 }
 
-/** 16 bytes as 26 characters, most significant first (130 bits, the first two zero). */
+/** Writes 16 bytes as 26 characters, most significant first (130 bits, the first two zero). */
 export function encode(bytes: Uint8Array): string {
   let [value, bits, at] = [0, 2, 0];
   for (const byte of bytes) {
@@ -92,7 +92,7 @@ export function encode(bytes: Uint8Array): string {
   return written.toString("latin1");
 }
 
-/** The bytes of `encode`; undefined for a text that it cannot have made. */
+/** Reverses `encode`; undefined for a text that `encode` cannot have made. */
 export function decoded(text: string): Buffer | undefined {
   return body.test(text) ? decode(text) : undefined;
 }
@@ -114,17 +114,17 @@ function decode(text: string): Buffer {
   return bytes;
 }
 
-/** What every identifier of this kind matches, as a regular expression for contracts. */
+/** The regular expression that identifiers of this kind match, for contracts. */
 export function idPattern(kind: IdKind): string {
   return `^${kinds[kind]}${body.source.slice(1)}`;
 }
 
-/** True when `text` is a well-formed identifier of this kind. A malformed one is answered as "not found". */
+/** True when `text` is a well-formed identifier of this kind. The API answers a malformed identifier as "not found". */
 export function isId(kind: IdKind, text: string): boolean {
   return text.startsWith(kinds[kind]) && body.test(text.slice(4));
 }
 
-// A merchant's is asked for with every row of every table, in either form.
+// A cache of merchants' identifiers in both forms: every row of every table needs one.
 const merchants = new Map<string, string>();
 const MERCHANTS_MAX = 20_000;
 
@@ -137,12 +137,12 @@ function remembered(name: string, make: () => string): string {
   return made;
 }
 
-/** The database's form of a well-formed identifier. */
+/** Converts a well-formed identifier to the `uuid` of the database. */
 export function uuidOf(id: string): string {
   return id.startsWith(kinds.merchant) ? remembered(id, () => dashed(id)) : dashed(id);
 }
 
-/** The same as its 16 bytes. */
+/** Converts a well-formed identifier to the 16 bytes of its `uuid`. */
 export function uuidBytes(id: string): Buffer {
   return decode(id.slice(4));
 }
@@ -152,7 +152,7 @@ function dashed(id: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** The wire's form of a database `uuid`. */
+/** Converts a `uuid` of the database to an identifier. */
 export function idOf(kind: IdKind, uuid: string): string {
   return kind === "merchant" ? remembered(uuid, () => kinds.merchant + undashed(uuid)) : kinds[kind] + undashed(uuid);
 }

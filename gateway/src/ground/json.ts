@@ -1,16 +1,16 @@
-// JSON as money needs it: UTF-8 or nothing, one value per key, and no number that is read as another than was written.
+// Strict JSON: valid UTF-8 only, no duplicate keys, and no number whose value differs from what was written.
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export class MalformedJson extends Error {}
 
-/** Deeper than any shape of the interface, and shallow enough for whatever walks a value by recursion. */
+/** Deeper than any schema of the interface, and shallow enough for recursive functions. */
 const DEPTH_MAX = 2_000;
 
 /**
- * Reads a JSON object. Throws `MalformedJson` for bad UTF-8, bad JSON, another top-level value, a duplicate key, or a depth beyond reason.
+ * Reads a JSON object. Throws `MalformedJson` for bad UTF-8, bad JSON, another top-level value, a duplicate key, or a depth over DEPTH_MAX.
  * A number that JavaScript would write in another way, such as 1800.0, 1e3 or one that it rounds, becomes a symbol with its text: no schema
- * accepts one, and an error can show what was sent. A key `__proto__` is a property like any other.
+ * accepts a symbol, and an error can show the text that was sent. A key `__proto__` is an ordinary property.
  */
 export function parseObject(bytes: Uint8Array): Record<string, unknown> {
   let text: string;
@@ -30,11 +30,11 @@ export function parseObject(bytes: Uint8Array): Record<string, unknown> {
   ) as Record<string, unknown>;
 }
 
-/** From this length on JavaScript may round a number. */
+/** JavaScript may round a number of this many characters or more. */
 const LONG_NUMBER = 16;
 const plainInteger = /^(0|-?[1-9]\d*)$/;
 
-/** Walks text that is already known to be JSON. Iterative: depth costs memory, never the stack. */
+/** Scans text that is known to be JSON. Iterative, so that depth costs memory and not stack. */
 function scan(text: string): { objection: string | undefined; unusualNumber: boolean } {
   const open: (Set<string> | null)[] = []; // a set of keys for an object, null for an array
   let keys: Set<string> | null = null;
@@ -74,7 +74,7 @@ function scan(text: string): { objection: string | undefined; unusualNumber: boo
         break;
       }
       default: {
-        // Outside strings only a number has digits; a sign before them is part of it.
+        // Outside strings only numbers have digits; a minus sign before the digits belongs to the number.
         if (!isDigit(text.charCodeAt(at))) break;
         const start = text.charCodeAt(at - 1) === 0x2d ? at - 1 : at;
         while (isNumberPart(text.charCodeAt(at + 1))) at++;
@@ -90,7 +90,7 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** Digits, and the characters that fractions and exponents are written with. */
+/** True for digits and the other characters of fractions and exponents. */
 function isNumberPart(code: number): boolean {
   return isDigit(code) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === 0x2d;
 }

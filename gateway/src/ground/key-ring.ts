@@ -1,4 +1,4 @@
-// Sealing at rest: AES-256-GCM under the first key of a ring, opened by whichever of its keys the seal names.
+// Sealing of secrets at rest with AES-256-GCM: the first key of a ring seals, and the key that a seal names opens it.
 import { type KeyObject, createCipheriv, createDecipheriv, createSecretKey, hash, randomBytes } from "node:crypto";
 
 const VERSION = 2;
@@ -18,12 +18,12 @@ interface RingKey {
 export class KeyRing {
   private readonly keys: readonly RingKey[];
 
-  /** `keys`: 32 random bytes each. The first one seals; every one opens. */
+  /** `keys`: 32 random bytes each. The first seals; all of them open. */
   constructor(keys: readonly [Buffer, ...Buffer[]]) {
     this.keys = keys.map((key) => ({ id: keyIdOf(key), key: createSecretKey(key) }));
   }
 
-  /** What every new seal begins with: the version byte and the id of the first key. */
+  /** The first bytes of every new seal: the version byte and the id of the first key. */
   get head(): Buffer {
     return Buffer.concat([Buffer.of(VERSION), this.first.id]);
   }
@@ -33,8 +33,8 @@ export class KeyRing {
   }
 
   /**
-   * version byte, 4-byte key id, 12-byte nonce, ciphertext, 16-byte tag; bound to `owner`, so that a sealed value moved to another row
-   * does not open.
+   * Gives version byte, 4-byte key id, 12-byte nonce, ciphertext and 16-byte tag. The seal is bound to `owner`: a sealed value that was moved
+   * to another row does not open.
    */
   seal(secret: string, owner: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
@@ -42,7 +42,7 @@ export class KeyRing {
     return Buffer.concat([this.head, nonce, cipher.update(secret, "utf8"), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** The secret. Throws when the bytes were changed, belong to another owner, or were sealed with a key that is not in the ring. */
+  /** Opens a seal. Throws when the bytes were changed, belong to another owner, or were sealed with a key that is not in the ring. */
   open(sealed: Uint8Array, owner: string): string {
     const bytes = Buffer.from(sealed);
     if (bytes[0] === UNNAMED) return this.openUnnamed(bytes.subarray(1), owner);
@@ -51,7 +51,7 @@ export class KeyRing {
     return opened(holder.key, bytes.subarray(1 + ID_BYTES), owner);
   }
 
-  /** True when one of the ring's keys made this seal, as far as the seal says. */
+  /** True when the seal names a key of the ring, or is of the first version, which names none. */
   knows(sealed: Uint8Array): boolean {
     return sealed[0] === UNNAMED || this.holderOf(Buffer.from(sealed)) !== undefined;
   }
@@ -61,7 +61,7 @@ export class KeyRing {
     return this.keys.find(({ id }) => bytes.subarray(1, 1 + ID_BYTES).equals(id));
   }
 
-  /** By the first key that fits: a wrong one is told by the tag. */
+  /** Opens a seal without a key id with the first key that fits: with a wrong key the tag does not match. */
   private openUnnamed(bytes: Buffer, owner: string): string {
     let failure: unknown;
     for (const { key } of this.keys) {
@@ -75,12 +75,12 @@ export class KeyRing {
   }
 }
 
-/** A name of a key that tells nothing of it. */
+/** The id of a key, which reveals nothing about the key. */
 function keyIdOf(key: Buffer): Buffer {
   return hash("sha256", Buffer.concat([Buffer.from("gerbang key id"), key]), "buffer").subarray(0, ID_BYTES);
 }
 
-/** `bytes`: from the nonce on. */
+/** Decrypts a seal. `bytes`: the seal from its nonce on. */
 function opened(key: KeyObject, bytes: Buffer, owner: string): string {
   const end = bytes.length - TAG_BYTES;
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), OPTIONS);

@@ -1,9 +1,9 @@
-// The languages in which pages without a sign-in speak, and which of them a browser asks for. Pure.
+// The languages of pages without a sign-in, and the choice among them by a browser's preferences. Pure.
 
 export const languages = ["id", "en"] as const;
 export type Language = (typeof languages)[number];
 
-/** The language of a page: the one that was chosen on it, else the one that the browser likes best, else English. */
+/** The language of a page: the one chosen on the page, else the one that the browser prefers, else English. */
 export function languageOf(chosen: string | undefined, acceptLanguage: string | undefined): Language {
   const known = languages.find((language) => language === chosen);
   if (known) return known;
@@ -17,7 +17,7 @@ export function languageOf(chosen: string | undefined, acceptLanguage: string | 
     })
     .filter(({ weight }) => weight > 0)
     .toSorted((a, b) => b.weight - a.weight);
-  // `in` is what old phones call Indonesian.
+  // `in` is the former code of Indonesian, which old phones send.
   const spoken = wanted.map(({ language }) => (language === "in" ? "id" : language));
   return spoken.flatMap((one) => languages.filter((language) => language === one))[0] ?? "en";
 }

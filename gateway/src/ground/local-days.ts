@@ -1,22 +1,22 @@
-// Days of a time zone: when each of them began. Names of zones are IANA's.
+// The starts of days in a time zone, and of hours. Time zones have IANA names.
 import { type Micros, SECOND } from "./clock.ts";
 
-/** When each of the last `days` days of a zone began, oldest first; the last one is that of `now`. Throws RangeError for an unknown zone. */
+/** The starts of the last `days` days of a zone, oldest first; the last day is that of `now`. Throws RangeError for an unknown zone. */
 export function localDayStarts(timeZone: string, now: Micros, days: number): Micros[] {
   const offsetAt = offsetsOf(timeZone);
   const ms = now / 1000;
   const today = Math.floor((ms + offsetAt(ms)) / DAY_MS);
   return Array.from({ length: days }, (_, at) => {
     const local = (today - days + 1 + at) * DAY_MS;
-    // The offset of the day's first moment, not of the moment that the same digits mean in UTC.
+    // Uses the offset at the day's first moment, not at the UTC moment with the same digits.
     const midnight = local - offsetAt(local - offsetAt(local));
-    // Where the clocks go forward at midnight there is none: the day begins when they do, an hour later by their own count.
+    // When clocks go forward at midnight, that midnight does not exist: the day begins at the change.
     const begins = midnight + offsetAt(midnight) < local ? local - offsetAt(midnight) : midnight;
     return Math.round(begins) * 1000;
   });
 }
 
-/** The beginnings of the last `hours` hours, oldest first. */
+/** The starts of the last `hours` hours, oldest first. */
 export function hourStarts(now: Micros, hours: number): Micros[] {
   const last = now - (now % HOUR);
   return Array.from({ length: hours }, (_, at) => last - (hours - 1 - at) * HOUR);
@@ -25,7 +25,7 @@ export function hourStarts(now: Micros, hours: number): Micros[] {
 const HOUR: Micros = 3600 * SECOND;
 const DAY_MS = 86_400_000;
 
-/** How far a zone's clocks are ahead of UTC at an instant, both in milliseconds. */
+/** Gives a function from an instant to the zone's offset from UTC, both in milliseconds; positive when the zone is ahead. */
 function offsetsOf(timeZone: string): (ms: number) => number {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone,

@@ -1,4 +1,4 @@
-// The log: structured lines, one for each request, never a body, a secret or a signature.
+// The log: structured lines, one for each request, without bodies, secrets and signatures.
 import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from "pino";
 
 export type Log = Logger;
@@ -19,7 +19,7 @@ export function createLog(level: string, to?: { write(line: string): void }): Lo
   return to ? pino(options, to) : pino(options);
 }
 
-/** What of an error may be logged: database errors carry row values in `detail`, which stay out. */
+/** The parts of an error that may be logged. Database errors have row values in `detail`, which is left out. */
 function errorFacts(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
   const code = (error as { code?: unknown }).code;

@@ -1,19 +1,19 @@
-// The meters that rooms on several floors write and `/metrics` shows.
+// The meters that several rooms write and `/metrics` shows.
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import { version } from "./version.ts";
 
-/** What a process is doing, beside requests and commands. */
+/** State of a process, besides its requests and commands. */
 export interface ProcessFacts {
   draining: boolean;
   connections: { busy: number; idle: number };
-  /** For a connection. */
+  /** Callers that wait for a database connection. */
   waiting: number;
   listeners: { stream: number; poll: number };
 }
 
 export interface Metrics {
   registry: Registry;
-  /** Counts a request that was answered, and how long it took where that is known. */
+  /** Counts an answered request, and its duration when known. */
   answered(method: string, route: string, status: number, seconds?: number): void;
   laneBatchSize: Histogram<"lane">;
   laneWaitSeconds: Histogram<"lane">;
@@ -28,17 +28,17 @@ export interface Metrics {
   acquirerCalls: Counter<"gateway_code" | "payment_method" | "call" | "outcome">;
   acquirerSeconds: Histogram<"gateway_code" | "payment_method" | "call">;
   acquirerInFlight: Gauge<"gateway_code">;
-  /** Has what is in flight looked up whenever the meters are read. */
+  /** Registers a function that is called whenever the meters are read: requests and bytes in flight, and connections cut. */
   inFlight(read: () => { requests: number; bytes: number; cut: number }): void;
-  /** The same for how far the clock is ahead of the database's, and for books that are refused. */
+  /** The same for the clock's lead over the database's, and the number of quarantined books. */
   state(read: () => { skewMs: number; quarantined: number }): void;
-  /** The same for what the process is doing. */
+  /** The same for the state of the process. */
   process(read: () => ProcessFacts): void;
   rollUpAgeSeconds: Gauge;
   roundsFailed: Counter<"loop">;
-  /** The same for the circuits of acquirers that were called, by acquirer and method. */
+  /** The same for the circuit breakers of acquirers that were called, by acquirer and method. */
   circuits(read: () => readonly { gatewayCode: string; method: string; state: string }[]): void;
-  /** The same for the hosts of webhooks that were called lately: how many are of each health. */
+  /** The same for the number of webhook hosts that were called lately, by host health. */
   hosts(read: () => Readonly<Record<string, number>>): void;
 }
 
@@ -153,7 +153,7 @@ export function createMetrics(): Metrics {
       );
     },
     answered(method, route, status, took) {
-      // Found by one text: to look labels up again for each request would cost more than to count it.
+      // Meters are cached by one text: looking up labels for each request would cost more than counting it.
       const name = `${method} ${status} ${route}`;
       let meters = answers.get(name);
       if (!meters) answers.set(name, (meters = metersOf(method, route, status)));

@@ -5,24 +5,24 @@ import { assert } from "./fault.ts";
 /** An amount in minor units. */
 export type Minor = bigint;
 
-/** The largest amount on the wire (2^53 - 1), so that every client can read it exactly. */
+/** The largest amount in the API (2^53 - 1), so that every client can read it exactly. */
 export const MINOR_MAX: Minor = 9_007_199_254_740_991n;
 
-/** The one currency that has defaults: amounts in settings that name no currency are in its minor units. */
+/** The default currency: amounts in settings that name no currency are in its minor units. */
 export const DEFAULT_CURRENCY = "IDR";
 
-/** The amount of one object as JSON carries it. The database bounds it, so anything beyond is an impossible state. */
+/** The amount of one object as a JSON number. The database bounds amounts, so a larger one is an impossible state. */
 export function wireAmount(amount: Minor): number {
   assert(amount <= MINOR_MAX && amount >= -MINOR_MAX, "an amount that JSON cannot carry exactly");
   return Number(amount);
 }
 
-/** A sum of many amounts as JSON carries it; null when a JSON number could not do so exactly. */
+/** A sum of many amounts as a JSON number; null when a JSON number cannot hold it exactly. */
 export function wireMinor(amount: Minor): number | null {
   return amount > MINOR_MAX || amount < -MINOR_MAX ? null : Number(amount);
 }
 
-/** Decimal exponents of ISO 4217. IDR is 2 here, whatever a locale library says. Funds, metals and test codes are left out. */
+/** Decimal exponents of ISO 4217. IDR has 2, although locale libraries differ. Funds, metals and test codes are left out. */
 const exponents: Record<string, number> = Object.fromEntries([
   ..."BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split(" ").map((code) => [code, 0]),
   ..."BHD IQD JOD KWD LYD OMR TND".split(" ").map((code) => [code, 3]),
@@ -42,14 +42,14 @@ export function isCurrency(code: string): boolean {
   return Object.hasOwn(exponents, code);
 }
 
-/** The decimal exponent of a known currency. */
+/** The decimal exponent of a currency. Throws for a currency that is not in the table. */
 export function exponentOf(currency: string): number {
   const exponent = Object.hasOwn(exponents, currency) ? exponents[currency] : undefined;
   if (exponent === undefined) throw new Error(`unknown currency ${currency}`);
   return exponent;
 }
 
-/** An amount as a person reads it: `1234567` IDR is `12,345.67`. */
+/** An amount for people: `1234567` IDR is `12,345.67`. */
 export function readable(amount: Minor, currency: string): string {
   const exponent = exponentOf(currency);
   const digits = (amount < 0n ? -amount : amount).toString().padStart(exponent + 1, "0");
@@ -66,7 +66,7 @@ export interface FeeRule {
   maximumMinor?: Minor | undefined;
 }
 
-/** The fee of an amount: half up, never more than the amount itself. */
+/** The fee of an amount in minor units: half a unit rounds up; the fee is never more than the amount. */
 export function feeOf(amount: Minor, rule: FeeRule): Minor {
   let fee = (amount * BigInt(rule.basisPoints) + 5_000n) / 10_000n + rule.flatMinor;
   if (rule.minimumMinor !== undefined && fee < rule.minimumMinor) fee = rule.minimumMinor;

@@ -1,9 +1,9 @@
-// Networks of IP addresses as people write them: read into one form, and asked whether an address is in one of them.
+// Networks of IP addresses: reads them into one canonical form, and tests whether an address is in one of them.
 import { BlockList, isIP } from "node:net";
 
 /**
- * The one form of a network, with its prefix: `10.0.0.0/8`, `2001:db8::/32`, `192.0.2.7/32` for a single address. Or why it is none, in words
- * that end a sentence.
+ * Gives the canonical form of a network, with its prefix: `10.0.0.0/8`, `2001:db8::/32`, `192.0.2.7/32` for a single address. For other text
+ * gives an objection, worded as the end of a sentence.
  */
 export function readNetwork(text: string): { network: string } | { objection: string } {
   const [address = "", prefixText, ...rest] = text.split("/");
@@ -21,7 +21,7 @@ export function readNetwork(text: string): { network: string } | { objection: st
   return first === value ? { network } : { objection: `is an address inside a network; the network is ${network}` };
 }
 
-/** A test for addresses: whether one is in any of the networks, in the form of `readNetwork`. IPv4 inside IPv6 is IPv4. */
+/** Makes a test whether an address is in any of the networks (in the form of `readNetwork`). IPv4 inside IPv6 counts as IPv4. */
 export function containedIn(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const network of networks) {
@@ -37,7 +37,7 @@ export function containedIn(networks: readonly string[]): (address: string) => b
 
 function valueOf(address: string): bigint {
   if (isIP(address) === 4) return address.split(".").reduce((value, part) => (value << 8n) | BigInt(part), 0n);
-  // One spelling of all, without dots.
+  // URL rewrites every spelling of an IPv6 address to one, without dots.
   const text = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = "", tail] = text.split("::");
   const groups = (part: string): string[] => (part === "" ? [] : part.split(":"));

@@ -1,13 +1,13 @@
-// Whoever is started by another program ends when that one has gone, even where no signal came: killed, it sends none.
+// Ends a process when the program that started it is gone, even without a signal: a killed program sends none.
 const LOOK_MS = 500;
 
 /**
- * Sends this process a SIGTERM once its parent, which GERBANG_PARENT names by its number, is no longer there. `npm start`
- * and the older Nodes that start ours set it. Without it nothing happens: a service may well outlive the shell that started it.
+ * Sends this process a SIGTERM once its parent, whose process number is in GERBANG_PARENT, is gone. `npm start` and older versions of Node
+ * that start the project's own set the variable. Without it nothing happens: a service may outlive the shell that started it.
  */
 export function stopWithParent(named: string | undefined = process.env.GERBANG_PARENT): void {
   if (named === undefined) return;
-  // What this process starts in its turn has another parent.
+  // Removed, because processes that this process starts have another parent.
   delete process.env.GERBANG_PARENT;
   const timer = setInterval(() => {
     if (process.ppid === Number(named)) return;

@@ -1,4 +1,4 @@
-// What a picture is, judged by its bytes and never by a name: PNG and JPEG, whole, and of a size that nobody is harmed by.
+// Recognizes whole PNG and JPEG pictures by their bytes, never by a file name, and reads their size. Nothing is decoded.
 import { crc32 } from "node:zlib";
 
 export interface Picture {
@@ -8,7 +8,7 @@ export interface Picture {
   height: number;
 }
 
-/** What is wrong with bytes that should be a picture, in a sentence for people. */
+/** The problem with bytes that should be a picture, as a sentence for people. */
 export interface NoPicture {
   problem: string;
 }
@@ -18,14 +18,14 @@ const NEITHER: NoPicture = { problem: "This is neither a PNG nor a JPEG." };
 const CUT_OFF: NoPicture = { problem: "The picture is cut off or damaged." };
 const MORE: NoPicture = { problem: "The picture is followed by something that is no part of it." };
 
-/** The picture that the bytes are. A reader that decodes it needs memory for `width` × `height` pixels: bounds are the caller's. */
+/** Gives the type and size of a picture, or its problem. Decoding takes memory for `width` × `height` pixels, so the caller must bound them. */
 export function judgePicture(bytes: Buffer): Picture | NoPicture {
   if (bytes.subarray(0, PNG.length).equals(PNG)) return judgePng(bytes);
   if (bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff) return judgeJpeg(bytes);
   return NEITHER;
 }
 
-/** Walks the chunks: a header first, each with its right checksum, and nothing after the end. */
+/** Checks the chunks of a PNG: a header first, a right checksum in each, and nothing after the end. */
 function judgePng(bytes: Buffer): Picture | NoPicture {
   let size: { width: number; height: number } | undefined;
   let hasPixels = false;
@@ -47,7 +47,7 @@ function judgePng(bytes: Buffer): Picture | NoPicture {
   }
 }
 
-/** Walks the segments up to the pixels; what comes after them ends with the mark of the end. */
+/** Checks the segments of a JPEG up to its pixels, and that nothing follows the end mark. */
 function judgeJpeg(bytes: Buffer): Picture | NoPicture {
   let size: { width: number; height: number } | undefined;
   for (let at = 2; ;) {
@@ -69,12 +69,12 @@ function judgeJpeg(bytes: Buffer): Picture | NoPicture {
   }
 }
 
-/** The segments that tell a picture's size: SOF0 to SOF15, without those of tables. */
+/** True for the segments with a picture's size: SOF0 to SOF15, except those of tables. */
 function isFrame(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 }
 
-/** Where the mark of the end ends, looked for from the pixels on; -1 when there is none. */
+/** The position after the last end mark at or behind `from`, where the pixels begin; -1 when there is none. */
 function endsAt(bytes: Buffer, from: number): number {
   const at = bytes.lastIndexOf(Buffer.from([0xff, 0xd9]));
   return at < from ? -1 : at + 2;

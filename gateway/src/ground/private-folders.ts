@@ -1,4 +1,4 @@
-// Folders that belong to this program alone: made exclusively, and refused where another user of the machine could have prepared them.
+// Folders of this program alone: created exclusively, and rejected when another user of the machine could have prepared them.
 import {
   type Stats,
   closeSync,
@@ -28,14 +28,14 @@ const WRITABLE_BY_ALL = 0o002;
 const STICKY = 0o1000;
 
 /**
- * Makes a folder with its parents where it is missing, for its owner to write in and for others to pass through. Throws `ConfigError` when one
- * that exists, or a folder above it, can be changed by anybody but root, the user of this process and the owner of the program's own files.
+ * Makes a folder and its missing parents; its owner may write in it, and others may pass through. Throws `ConfigError` when the folder, or one
+ * above it, can be changed by anybody but root, the user of this process and the owner of the program's files.
  */
 export function ownFolder(path: string): void {
   const folder = resolve(path);
   if (existsSync(folder)) refuseWritable(folder, statSync(folder));
   else {
-    // What is there already is judged before anything is put into it.
+    // Existing folders are checked before anything is made inside them.
     refuseForeignPath(nearestExisting(folder));
     mkdirSync(folder, { recursive: true, mode: 0o711 });
   }
@@ -43,8 +43,8 @@ export function ownFolder(path: string): void {
 }
 
 /**
- * Makes a folder that only its owner can look into, or takes one over that nobody but root, this process or that owner can have made. Its parent
- * must exist. Throws `ConfigError` for a symbolic link, for what is no folder, for a foreign owner and for one that others can write in.
+ * Makes a folder that only its owner can read, or takes over one that belongs to root, the user of this process or `owner`. Its parent must
+ * exist. Throws `ConfigError` for a symbolic link, for something other than a folder, for another owner, and when others can write in it.
  */
 export function ownPrivateFolder(path: string, owner?: User): void {
   const folder = resolve(path);
@@ -56,7 +56,7 @@ export function ownPrivateFolder(path: string, owner?: User): void {
   }
   refuseUnlessOwned(folder, owner);
   if (!owner) return;
-  // By its handle: whatever may stand at the path by now, this is the folder that was looked at.
+  // The handle refers to one folder for both the check and the change of owner, even if the path is replaced meanwhile.
   const handle = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   try {
     refuseUnlessIts(folder, fstatSync(handle), [owner.uid]);
@@ -66,7 +66,7 @@ export function ownPrivateFolder(path: string, owner?: User): void {
   }
 }
 
-/** Throws `ConfigError` unless the path is a real folder of root, of this process's user or of `owner`, in which nobody else can write. */
+/** Throws `ConfigError` unless the path is a real folder of root, of this process's user or of `owner`, and only its owner can write in it. */
 export function refuseUnlessOwned(folder: string, owner?: User): void {
   const found = lstatSync(folder);
   if (found.isSymbolicLink())
@@ -77,7 +77,7 @@ export function refuseUnlessOwned(folder: string, owner?: User): void {
   refuseUnlessIts(folder, found, owner ? [owner.uid] : []);
 }
 
-/** Writes a file that must not exist yet, for its owner alone. Follows no link that somebody may have put there. */
+/** Writes a file that must not exist yet, readable by its owner alone. Follows no symbolic link. */
 export function writePrivateFile(file: string, text: string, owner?: User): void {
   const handle = openSync(file, "wx", 0o600);
   try {
@@ -91,7 +91,7 @@ export function writePrivateFile(file: string, text: string, owner?: User): void
 
 function refuseUnlessIts(folder: string, found: Stats, alsoTrusted: readonly number[]): void {
   const uid = process.getuid?.();
-  if (uid === undefined) return; // a system without such owners
+  if (uid === undefined) return; // this system has no numeric users
   if (![0, uid, ...alsoTrusted].includes(found.uid))
     throw new ConfigError(
       `${folder} belongs to another user of this machine (uid ${found.uid}), who could read or change what is put there. Remove it, or name another folder in GERBANG_DATA.`,
@@ -106,7 +106,7 @@ function refuseWritable(folder: string, { mode }: Stats): void {
   );
 }
 
-/** Each folder and link on the way to a folder that exists has to belong to somebody who is trusted, and lets nobody else put another in its place. */
+/** Throws `ConfigError` unless each folder and link on the way to an existing folder has a trusted owner, and no other user can replace it. */
 function refuseForeignPath(path: string): void {
   const uid = process.getuid?.();
   if (uid === undefined) return;
@@ -124,7 +124,7 @@ function refuseForeignPath(path: string): void {
   }
 }
 
-/** Whoever owns the program's files decides what it does anyhow: a checkout that is run in a container may be another user's. */
+/** The owner of the program's files is trusted, since that user can change the program. A checkout in a container may have another owner. */
 function programOwner(): number {
   return statSync(fileURLToPath(import.meta.url)).uid;
 }

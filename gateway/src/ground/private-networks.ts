@@ -1,8 +1,8 @@
-// Private networks that an operator may name: which they can be, and which addresses inside them stay closed whatever was named. Pure.
+// Private networks that an operator may open for webhooks: which networks are allowed, and which addresses in them always stay closed. Pure.
 import { isIP } from "node:net";
 import { containedIn, readNetwork } from "./networks.ts";
 
-/** Address space that belongs to whoever runs a network, with the least prefix that is narrow enough to be meant. */
+/** Private address spaces, each with the shortest prefix that a network inside it may have. */
 const spaces = [
   { network: "10.0.0.0/8", least: 8 },
   { network: "172.16.0.0/12", least: 12 },
@@ -11,13 +11,13 @@ const spaces = [
   { network: "fc00::/7", least: 32 },
 ].map((space) => ({ ...space, contains: containedIn([space.network]) }));
 
-/** Where clouds hand out the credentials of a machine inside such space: AWS, Google and Alibaba. */
+/** Metadata services inside private space, which give out the credentials of a machine: AWS, Google and Alibaba. */
 const isMetadata = containedIn(["fd00:ec2::254/128", "fd20:ce::254/128", "100.100.100.200/32"]);
 
-/** So many networks can be named. */
+/** Maximum of networks in a list. */
 export const NETWORKS_MAX = 32;
 
-/** The networks of a list with commas, each in its one form; or what is wrong with any of them, a sentence each. */
+/** Reads a comma-separated list: gives the networks in canonical form, and a sentence for each problem. */
 export function readPrivateNetworks(text: string): { networks: string[]; problems: string[] } {
   const written = text
     .split(",")
@@ -42,9 +42,9 @@ function objectionTo(network: string): string | undefined {
   return Number(prefix) < space.least ? `is too wide; give it a prefix of at least ${space.least} bits` : undefined;
 }
 
-/** A test for addresses: whether one is in any of these networks. IPv4 inside IPv6 is in none, nor is an address that hands out credentials. */
+/** Makes a test whether an address is in any of these networks. IPv4 inside IPv6 and metadata services are in none. */
 export function inPrivateNetworks(networks: readonly string[]): (address: string) => boolean {
-  // Apart, because one list of both finds an IPv4 address inside IPv6 as well, in any of its spellings.
+  // Two lists, because one list of both kinds would also match IPv4 addresses inside IPv6, in any spelling.
   const inFour = containedIn(networks.filter((network) => !network.includes(":")));
   const inSix = containedIn(networks.filter((network) => network.includes(":")));
   return (address) => (isIP(address) === 4 ? inFour : inSix)(address) && !isMetadata(address);

@@ -1,6 +1,6 @@
-// Shares of things that succeeded: how sure one is, how far two lie apart, and how many more it takes to tell them apart. Pure.
+// Statistics of success rates: confidence intervals of a rate and of a difference, and the sample size that tells two rates apart. Pure.
 
-/** So many of these succeeded. */
+/** `succeeded` out of `of`. */
 export interface Proportion {
   succeeded: number;
   of: number;
@@ -11,20 +11,20 @@ export interface Interval {
   high: number;
 }
 
-/** Of the normal distribution: 95 % lie within so many deviations. */
+/** 95 % of a normal distribution lie within this many standard deviations. */
 const Z = 1.959963984540054;
 
-/** The 95 % interval of Wilson (1927), without a correction for continuity. Undefined of nothing. */
+/** The 95 % interval of Wilson (1927), without a correction for continuity. Undefined when `of` is 0. */
 export function wilson({ succeeded, of }: Proportion): Interval | undefined {
   if (of === 0) return undefined;
   const share = succeeded / of;
   const middle = (share + (Z * Z) / (2 * of)) / (1 + (Z * Z) / of);
   const reach = (Z / (1 + (Z * Z) / of)) * Math.sqrt((share * (1 - share)) / of + (Z * Z) / (4 * of * of));
-  // At both ends the formula gives 0 and 1 exactly, and arithmetic nearly so.
+  // For none and for all the formula gives exactly 0 and 1, but floating-point arithmetic does not.
   return { low: succeeded === 0 ? 0 : middle - reach, high: succeeded === of ? 1 : middle + reach };
 }
 
-/** `a` minus `b` with the 95 % interval of Newcombe (1998, method 10). Undefined while one of them is of nothing. */
+/** The rate of `a` minus that of `b`, with the 95 % interval of Newcombe (1998, method 10). Undefined while one of them has `of` 0. */
 export function difference(a: Proportion, b: Proportion): (Interval & { estimate: number }) | undefined {
   const [ofA, ofB] = [wilson(a), wilson(b)];
   if (!ofA || !ofB) return undefined;
@@ -38,8 +38,8 @@ export function difference(a: Proportion, b: Proportion): (Interval & { estimate
 }
 
 /**
- * About how many more of both together it takes until the interval of their difference leaves zero out, should the difference stay as it is
- * and `a` get this share of all. Undefined where there is no difference, or nothing yet.
+ * Estimates how many more samples of both together it takes until the interval of their difference excludes zero, if the difference stays as
+ * it is and `a` gets `shareOfA` of the samples. Undefined when the rates are equal or one has no samples.
  */
 export function moreToTellApart(a: Proportion, b: Proportion, shareOfA: number): number | undefined {
   if (a.of === 0 || b.of === 0) return undefined;
@@ -49,7 +49,7 @@ export function moreToTellApart(a: Proportion, b: Proportion, shareOfA: number):
   return Math.max(1, Math.ceil(all) - a.of - b.of);
 }
 
-/** With two successes and two failures added (Agresti and Coull), so that none of few is not taken for certain. */
+/** The variance of a rate, with two successes and two failures added (Agresti and Coull), so that 0 of a few does not count as certain. */
 function variance({ succeeded, of }: Proportion): number {
   const share = (succeeded + 2) / (of + 4);
   return share * (1 - share);

@@ -1,14 +1,14 @@
-// What may be kept of what others send: JSON and text without cards, secrets, signatures, or what names and reaches a person. Pure.
+// Redaction: removes card numbers, secrets, signatures, names and contacts of people from JSON, text and queries before they are stored. Pure.
 import { parseObject } from "./json.ts";
 
 export const REDACTED = "[redacted]";
 
-/** Numbers below it are no cards. */
+/** Smaller numbers are too short for a card number. */
 const SHORT_NUMBER = 1e12;
-/** Deeper than any shape of the interface: what lies below is not looked into, and so not kept. */
+/** Deeper than any schema of the interface. Values below this depth are not checked, and therefore redacted. */
 const DEPTH_MAX = 32;
 
-/** Names of fields are compared in one spelling: lower case, letters and digits alone. */
+/** Private field names. Names are compared in lower case, with letters and digits only. */
 const exact = new Set(
   "body,card,pan,cvv,cvv2,cvc,cvn,pin,otp,holder,cardholder,accountholder,recipient,beneficiary,nik,npwp,ktp,ssn,passport".split(
     ",",
@@ -17,14 +17,14 @@ const exact = new Set(
 const partly =
   /secret|passw|passphrase|passcode|token|signature|authorization|credential|cookie|apikey|privatekey|serverkey|clientkey|sharedkey|accesskey|cardnumber|securitycode|payeraccount|email|phone|mobile|msisdn|whatsapp/;
 const ends = /(?:name|address)$/;
-/** Names of things, where all others are taken for those of people. */
+/** Names of things. Every other field that ends in `name` counts as the name of a person. */
 const harmless = new Set(["bankname", "productname", "itemname", "filename", "hostname"]);
 
-// The same few names come with every body.
+// A cache, because every body has the same few field names.
 const judged = new Map<string, boolean>();
 const JUDGED_MAX = 1_000;
 
-/** True when nothing of a field with this name may be kept. */
+/** True when the value of a field with this name must not be stored. */
 export function isPrivate(name: string): boolean {
   const known = judged.get(name);
   if (known !== undefined) return known;
@@ -45,20 +45,20 @@ const addresses = /[^\s@"'<>(),;:]{1,64}@[^\s@"'<>(),;:]{1,253}/g;
 const phones = /\+\d{8,15}(?!\d)/g;
 const longNumbers = /(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d.])/g;
 
-/** What every text has that has one of them: most texts have none, and four searches cost more than one. */
+/** Matches every text that one of the four patterns above can match. Most texts have no match, and one search costs less than four. */
 const suspicious = /@|\+\d|\d[\d -]{11}|sk_|op_|whsec|bearer/i;
 
-/** A text without what must not be kept, whatever field it stands in. */
+/** Redacts secrets, e-mail addresses, telephone and card numbers in a text of any field. */
 export function redactText(text: string): string {
   if (!suspicious.test(text)) return text;
   const open = text.replaceAll(secrets, REDACTED);
-  // A long number makes a text suspicious, too, and looking for addresses is what costs most.
+  // The search for addresses costs most, and a text with only a long number needs none.
   return (open.includes("@") ? open.replaceAll(addresses, REDACTED) : open)
     .replaceAll(phones, REDACTED)
     .replaceAll(longNumbers, (found) => (isCardNumber(found) ? REDACTED : found));
 }
 
-/** By the check digit that every card number ends in (Luhn). One in ten other numbers passes, too. */
+/** Checks the Luhn digit that every card number ends in. One in ten other numbers passes too. */
 function isCardNumber(text: string): boolean {
   let sum = 0;
   let doubled = false;
@@ -73,19 +73,19 @@ function isCardNumber(text: string): boolean {
 }
 
 export interface RedactOptions {
-  /** Texts that the service made itself, such as what a QR code says: their long numbers are no cards. By the object that holds them. */
+  /** Name of an object whose texts the service made itself, such as the content of a QR code: their long numbers are not card numbers. */
   trusted?: string;
 }
 
 /**
- * A JSON object as text again, without what must not be kept: the same fields in the same order, numbers as they were written. Throws
- * `MalformedJson` for what is no JSON object.
+ * Redacts a JSON object, and gives its text with the same fields in the same order and numbers as they were written. Throws `MalformedJson`
+ * when the bytes are no JSON object.
  */
 export function redactJson(bytes: Uint8Array, options: RedactOptions = {}): string {
   return redactObject(parseObject(bytes), options);
 }
 
-/** The same of an object as `parseObject` gives it. */
+/** Redacts an object that `parseObject` gave, like `redactJson`. */
 export function redactObject(object: object, options: RedactOptions = {}): string {
   return JSON.stringify(redactValue(object, "", 0, options));
 }
@@ -98,7 +98,7 @@ function redactValue(value: unknown, name: string, depth: number, options: Redac
   if (depth >= DEPTH_MAX) return REDACTED;
   if (Array.isArray(value)) return value.map((item) => redactValue(item, name, depth + 1, options));
   const isTrusted = options.trusted !== undefined && name === options.trusted;
-  // From entries, so that a field called __proto__ is a field like any other.
+  // Object.fromEntries keeps a field called __proto__ as an ordinary field.
   return Object.fromEntries(
     Object.entries(value).map(([field, inner]) => {
       if (isPrivate(field) && inner !== null) return [field, REDACTED];
@@ -107,13 +107,13 @@ function redactValue(value: unknown, name: string, depth: number, options: Redac
   );
 }
 
-/** An amount is none that could be a card, however long it is. */
+/** Redacts a number that may be a card number. Fields that end in `_minor` are amounts, and kept. */
 function redactNumber(text: string, name: string): unknown {
   if (/^\d{13,19}$/.test(text) && !name.endsWith("_minor") && isCardNumber(text)) return REDACTED;
   return JSON.rawJSON(text);
 }
 
-/** A query, or part of one, without the values that must not be kept. Names and order stay. */
+/** Redacts values in a query, or a part of one. Names and their order stay. */
 export function redactQuery(query: string): string {
   return query
     .split("&")
@@ -127,7 +127,7 @@ export function redactQuery(query: string): string {
     .join("&");
 }
 
-/** Percent-encoded text, as far as it can be read. */
+/** Decodes percent-encoded text; gives malformed text unchanged. */
 export function unescaped(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));

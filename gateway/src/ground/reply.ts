@@ -1,34 +1,34 @@
-// The error envelope of section 7.1: the same bytes for an answer now and for one replayed later.
+// The reply of an endpoint, and the body of an error (interface 7.1). A replayed answer has the same bytes as the first. Sending is in http/.
 import type { Readable } from "node:stream";
 import type { Fault } from "./fault.ts";
 
-/** A file that somebody else made: saved, never shown. */
+/** A file that a person uploaded: browsers save it and never show it. */
 export interface Attachment {
-  /** As its maker calls it: any text. */
+  /** The name that the uploader gave the file; it may be any text. */
   name: string;
-  /** Of a large file, as they are read. */
+  /** The content; an iterable of chunks for a large file. */
   bytes: Buffer | AsyncIterable<Buffer>;
-  /** How many there are, where they are read. */
+  /** Length of the content; given when `bytes` is an iterable. */
   sizeBytes?: number;
 }
 
-/** What an endpoint answers: a status and the body's exact text. */
+/** The answer of an endpoint: a status and the exact text of the body. */
 export interface Reply {
   status: number;
   body: string;
-  /** JSON unless said otherwise. */
+  /** JSON when absent. */
   contentType?: string;
   /** A file that is sent instead of the body. */
   file?: Attachment;
-  /** What is sent instead of the body, as long as it goes on. It is destroyed when whoever asked has gone. */
+  /** A stream that is sent instead of the body. It is destroyed when the client disconnects. */
   stream?: Readable;
-  /** The name under which it is saved instead of shown: one of ours, of letters, digits, points and hyphens. */
+  /** Makes browsers save the body under this name. It comes from the service: letters, digits, points and hyphens only. */
   saveAs?: string;
-  /** True for a stored answer given again (section 4.11). */
+  /** True for a stored answer that is replayed (interface 4.11). */
   replayed?: boolean;
   /**
-   * There is no answer yet: this gives it once the change is committed, and the key stays in progress until then. It makes everything that
-   * needs more than one commit, and throws what stays in progress.
+   * Present when there is no answer yet: it is called after the commit, and gives the answer; the idempotency key stays in progress until then.
+   * It may need several further commits. The key stays in progress when it throws.
    */
   continues?: () => Promise<Reply>;
 }

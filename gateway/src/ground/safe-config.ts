@@ -1,4 +1,4 @@
-// What a configuration must not be: open to others without the rules of production, or in production without safe parts. Pure.
+// Safety rules of a configuration: only production may be reachable from other machines, and production needs safe settings. Pure.
 import { masterKeyBytes } from "./crypto.ts";
 
 type Given = Readonly<Record<string, string | undefined>>;
@@ -7,7 +7,7 @@ const LOOPBACK = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|\[::1\]|localhost)$/i;
 const SECRETS = ["OPERATOR_TOKEN", "OPERATOR_VIEWER_TOKEN"];
 const HTTPS = ["BASE_URL", "STATUS_URL"];
 
-/** What would be open beyond this machine, or take real money, without the rules of production. */
+/** Problems of a configuration that listens beyond this machine, or takes real money, without the rules of production. */
 export function exposureProblems(given: Given): string[] {
   if (given.NODE_ENV === "production") return [];
   const problems = ["HOST", "METRICS_HOST", "OPS_HOST"]
@@ -18,7 +18,7 @@ export function exposureProblems(given: Given): string[] {
   return problems;
 }
 
-/** What production refuses. `needs`: a command that only reads the database needs no secrets of the service. */
+/** Problems of a configuration for production. `needs`: with "database" the secrets of the service are not required. */
 export function productionProblems(given: Given, needs: "service" | "database"): string[] {
   const required = [...(needs === "service" ? ["MASTER_KEY", "OPERATOR_TOKEN", "BASE_URL"] : []), "DATABASE_URL"];
   const problems = required
@@ -52,9 +52,9 @@ function isPlainBeyondLoopback(address: string): boolean {
   return URL.canParse(address) && address.startsWith("http:") && !LOOPBACK.test(new URL(address).hostname);
 }
 
-/** What is wrong with how a database is reached. On another machine its certificate is checked, or it is said that there is none. */
+/** The problem of a database's TLS settings. For a database on another machine its certificate must be checked, or TLS switched off explicitly. */
 function databaseTlsProblem(address: string): string | undefined {
-  if (!URL.canParse(address)) return undefined; // its form is refused elsewhere
+  if (!URL.canParse(address)) return undefined; // the schema in config.ts rejects it
   const { hostname, searchParams } = new URL(address);
   const mode = searchParams.get("sslmode");
   if (mode === "no-verify") return "sslmode=no-verify checks no certificate; use sslmode=verify-full and sslrootcert";
@@ -64,9 +64,9 @@ function databaseTlsProblem(address: string): string | undefined {
   return `its host ${host} is another machine: use sslmode=verify-full and sslrootcert, or say sslmode=disable where the network itself is safe`;
 }
 
-/** True of text with few letters, and of a shorter text repeated. A random one of 24 characters or 32 bytes is neither. */
+/** True for text with few different characters, and for a repeated shorter text. Random text of 24 characters or 32 bytes is neither. */
 function isWeak(text: string): boolean {
   if (new Set(text).size < 8) return true;
-  // A text is a repetition when it is found in itself, doubled, before its end.
+  // A text is a repetition exactly when it occurs in its own double at a position other than its start and its end.
   return `${text}${text}`.indexOf(text, 1) < text.length;
 }

@@ -1,4 +1,4 @@
-// Secrets that come from files: for each variable that may, NAME_FILE names one.
+// Secrets of the configuration that come from files: for each variable below, NAME_FILE may name a file with its value.
 import { type Stats, readFileSync, statSync } from "node:fs";
 
 const FROM_FILES = [
@@ -12,14 +12,14 @@ const FROM_FILES = [
 ] as const;
 
 export interface WithFiles {
-  /** The variables, those from files among them. */
+  /** The variables, including those read from files. */
   given: Record<string, string | undefined>;
   problems: string[];
 }
 
 /**
- * Puts what the files hold, without the line's end, in the place of their names. In production a file that others than its owner can read is a
- * problem. Problems never show what a file holds.
+ * Sets each variable to the text of its file, without the final line break. In production a file that others can read is a problem (see
+ * `isReadByOthers`). Problems never show the text of a file.
  */
 export function readSecretFiles(variables: Record<string, string | undefined>): WithFiles {
   const given = { ...variables };
@@ -45,8 +45,8 @@ export function readSecretFiles(variables: Record<string, string | undefined>): 
 }
 
 /**
- * Whether a file is open to more than the service. systemd and Kubernetes hand secrets over in files of root that one group, or an entry of an
- * access list, lets the service read: so root's file may have the group's right to read, where the service itself is not root.
+ * Whether others than the service can read a file. systemd and Kubernetes provide secrets in files of root that the service reads by its group
+ * or by an access list. So a file of root may be readable by its group, unless the service itself runs as root.
  */
 export function isReadByOthers({ mode, uid }: Pick<Stats, "mode" | "uid">, ownUid: number | undefined): boolean {
   const handedOver = uid === 0 && ownUid !== 0;

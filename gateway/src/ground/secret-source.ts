@@ -1,26 +1,25 @@
-// Where secrets outside the service's own configuration come from: a variable of the environment, or a file that may change while it runs.
+// Sources of secrets that are not part of the service's own configuration: an environment variable, or a file that may change at run time.
 import { readFileSync, statSync } from "node:fs";
 import { stopwatchMs } from "./clock.ts";
 
-/** A variable of the environment; undefined when it is not set, or empty. */
+/** An environment variable; undefined when it is not set or empty. */
 export function environmentVariable(name: string): string | undefined {
   return process.env[name] || undefined;
 }
 
 export interface SecretFile {
   readonly path: string;
-  /** What the file holds now, as far as it was looked at in the last seconds. Throws when it was never readable. */
+  /** The text of the file, at most LOOK_MS old. Throws when the file was never readable. */
   read(): string;
 }
 
-/** A changed file is noticed after so long at the latest. */
+/** Interval at which the file is checked for changes, at most. */
 const LOOK_MS = 2_000;
-/** Longer files hold no key. */
+/** Largest file, in bytes; keys are shorter. */
 const BYTES_MAX = 65_536;
 
 /**
- * A file that is read again when it has changed. While it cannot be read, as in the moment of its replacement, what it held before
- * is given.
+ * A file that is read again when it has changed. While it cannot be read, as in the moment of its replacement, `read` gives the earlier text.
  */
 export function watchedFile(path: string, stopwatch: () => number = stopwatchMs): SecretFile {
   let text: string | undefined;
@@ -38,7 +37,7 @@ export function watchedFile(path: string, stopwatch: () => number = stopwatchMs)
         if (mark === seen && text !== undefined) return text;
         if (size > BYTES_MAX) throw new Error(`${path} is too long for a key`);
         const read = readFileSync(path, "utf8");
-        // Half of a file that is being written is no key: an empty one is not taken in place of one that was there.
+        // An empty file is probably being written: the earlier text stays.
         if (read.trim() !== "" || text === undefined) text = read;
         seen = mark;
       } catch (error) {

@@ -1,4 +1,4 @@
-// Dictionaries of HTTP's structured fields (RFC 8941), read strictly: what is not in its one canonical spelling, or comes twice, is refused.
+// Dictionaries of HTTP's structured fields (RFC 8941), read strictly: text that is not in its canonical spelling, or has a key twice, is rejected.
 
 /** The value of an item or a parameter. `text` is its canonical spelling. */
 export interface BareItem {
@@ -21,7 +21,7 @@ export interface InnerList {
 
 export type Member = { kind: "list"; list: InnerList } | { kind: "item"; item: Item };
 
-/** How much is read at most; more is malformed. */
+/** Limits of a dictionary; a larger one counts as malformed. */
 export interface Bounds {
   characters: number;
   members: number;
@@ -29,7 +29,7 @@ export interface Bounds {
   parameters: number;
 }
 
-/** The members of a dictionary by key; undefined when it is malformed, empty or beyond the bounds. */
+/** The members of a dictionary by key; undefined when the text is malformed, empty or beyond the bounds. */
 export function parseDictionary(text: string, bounds: Bounds): ReadonlyMap<string, Member> | undefined {
   if (text.length > bounds.characters) return undefined;
   try {
@@ -124,7 +124,7 @@ class Reader {
     while (this.skips(";")) {
       this.take(SPACES);
       const key = this.take(KEY);
-      // The standard lets the last of two win; of what is signed nobody should have to know which one counted.
+      // The standard uses the last of two equal keys. They are rejected here: in signed text it must be plain which parameter counts.
       if (parameters.has(key) || parameters.size >= this.bounds.parameters) throw new NotStructured();
       parameters.set(key, this.skips("=") ? this.bareItem() : TRUE);
     }
@@ -157,7 +157,7 @@ class Reader {
     return { kind: "token", text, value: text };
   }
 
-  /** What the pattern finds here; it is sticky. */
+  /** Takes the text that a sticky pattern matches at the current position. */
   private take(pattern: RegExp): string {
     pattern.lastIndex = this.at;
     const [found] = pattern.exec(this.text) ?? [];

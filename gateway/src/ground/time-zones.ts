@@ -1,6 +1,6 @@
-// Names of time zones, as people and merchants choose them.
+// Checks the names of time zones that people and merchants choose.
 
-/** Whether the time of day can be told by this name. An offset such as +07:00 is none: it does not know of summer. */
+/** True for the name of a time zone. An offset such as +07:00 is none: it has no summer time. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
   try {

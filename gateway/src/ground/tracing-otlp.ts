@@ -1,4 +1,4 @@
-// Traces sent by OTLP over HTTP. The only file that knows OpenTelemetry, and loaded only where an address to send to is configured.
+// Traces sent by OTLP over HTTP. The only file that uses OpenTelemetry; it is loaded only when a receiver is configured.
 import { AsyncLocalStorage } from "node:async_hooks";
 import * as api from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
@@ -13,7 +13,7 @@ import { stopwatchMs } from "./clock.ts";
 import type { Log } from "./log.ts";
 import type { Attributes, Span, SpanBeginning, SpanName, Tracing, TracingOptions } from "./tracing.ts";
 
-/** Spans that wait to be sent; more are dropped. */
+/** Spans that may wait to be sent; further ones are dropped. */
 const WAITING_MAX = 4_096;
 const SEND_MS = 1_000;
 const SEND_WITHIN_MS = 3_000;
@@ -89,7 +89,7 @@ export class OtlpTracing implements Tracing {
     try {
       await this.provider.shutdown();
     } catch (error) {
-      api.diag.error(String(error)); // what is left is lost, and told like every other failure to send
+      api.diag.error(String(error)); // the remaining spans are lost; logged like every failure to send
     }
     api.diag.disable();
   }
@@ -125,7 +125,7 @@ class OtlpSpan implements Span {
   }
 }
 
-/** The version 00 of W3C Trace Context; undefined for anything else, which is then no trace at all. */
+/** Reads version 00 of W3C Trace Context; undefined for anything else, which is ignored. */
 function parseTraceparent(text: string | undefined): (SpanName & { isRemote: true }) | undefined {
   const [, traceId, spanId, flags] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(text ?? "") ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
@@ -133,7 +133,7 @@ function parseTraceparent(text: string | undefined): (SpanName & { isRemote: tru
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & api.TraceFlags.SAMPLED, isRemote: true };
 }
 
-/** Failures to send go to the log, once a minute at most: requests are served all the same. */
+/** Logs failures to send, once a minute at most. Requests are served regardless. */
 function complainTo(log: Log): void {
   let told = -Infinity;
   const complain = (reason: string): void => {

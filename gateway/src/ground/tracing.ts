@@ -1,8 +1,8 @@
-// Traces: what a request, a command, a flight to the database, a call and a delivery took, and how they hang together. Nothing of it is loaded
-// unless an address to send them to is configured; until then each of these functions does nothing.
+// Traces of requests, commands, round trips to the database, calls and deliveries. Without a configured receiver no tracing code is loaded,
+// and these functions do nothing. Sending is in tracing-otlp.ts.
 import type { Log } from "./log.ts";
 
-/** What names a span to others: hexadecimal, as in the header `traceparent`. */
+/** The identity of a span, in hexadecimal as in the header `traceparent`. */
 export interface SpanName {
   readonly traceId: string;
   readonly spanId: string;
@@ -13,12 +13,12 @@ export type Attributes = Record<string, string | number | boolean | undefined>;
 
 export interface Span {
   readonly name: SpanName;
-  /** Says more of it. Never anything personal or secret. */
+  /** Adds attributes, which must hold no personal data and no secrets. */
   set(attributes: Attributes): void;
   rename(title: string): void;
-  /** Says that it has to do with another one that is not its parent. */
+  /** Links the span with another span that is not its parent. */
   link(to: SpanName): void;
-  /** `failed`: the code or the word of what went wrong. */
+  /** Ends the span. `failed`: a code or word for the failure; undefined on success. */
   end(failed?: string): void;
 }
 
@@ -27,20 +27,20 @@ export interface SpanBeginning {
   parent?: SpanName | undefined;
   links?: readonly SpanName[];
   attributes?: Attributes;
-  /** The header `traceparent` of a request; the parent where its sender is trusted, else a link. */
+  /** The header `traceparent` of a request: the parent if its sender is trusted, else a link. */
   sent?: { traceparent: string | undefined; trusted: boolean };
 }
 
 export interface Tracing {
-  /** Begins a span. Undefined where nothing is traced. */
+  /** Begins a span; undefined when nothing is traced. */
   begin(title: string, beginning: SpanBeginning): Span | undefined;
-  /** Runs `work` with a span as the current one, in all that it waits for. */
+  /** Runs `work` with a span as the current one, also in its asynchronous continuations. */
   within<T>(span: Span | undefined, work: () => T): T;
   current(): Span | undefined;
-  /** Remembers in which span an event came to be, for whoever in this process delivers it. The latest few thousand are kept. */
+  /** Remembers the span that wrote an event, for the delivery of the event in this process. The latest few thousand are kept. */
   remember(eventId: string, span: Span): void;
   remembered(eventId: string): SpanName | undefined;
-  /** Sends what is left. Never throws. */
+  /** Sends the spans that wait. Never throws. */
   stop(): Promise<void>;
 }
 
@@ -54,15 +54,15 @@ export const noTracing: Tracing = {
 };
 
 export interface TracingOptions {
-  /** Of an OTLP receiver over HTTP, without /v1/traces. */
+  /** Address of an OTLP receiver over HTTP, without /v1/traces. */
   endpoint: string;
   serviceName: string;
   version: string;
-  /** Of the traces that begin here, the part that is kept: 0 to 1. */
+  /** The part of the traces that begin here which is kept, 0 to 1. */
   ratio: number;
 }
 
-/** Tracing as configured: with an address to send to, or none. */
+/** Opens tracing; without options, tracing that does nothing. */
 export async function openTracing(options: TracingOptions | undefined, log: Log): Promise<Tracing> {
   if (options === undefined) return noTracing;
   const { OtlpTracing } = await import("./tracing-otlp.ts");

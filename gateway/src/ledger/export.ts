@@ -1,4 +1,4 @@
-// A book as text that other programs read: JSON lines, hledger (which Ledger reads too) and Beancount. Pure, a chunk a journal.
+// A book as text that other programs read: JSON lines, hledger (which Ledger reads too) and Beancount. Pure: one chunk per journal.
 import { type Micros, SECOND, sqlTime, wireTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { type Minor, exponentOf, readable } from "../ground/money.ts";
@@ -9,8 +9,8 @@ export const exportFormats = ["hledger", "beancount", "jsonl"] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
 /**
- * The text of a book, in chunks: a head, one for each journal in the order they come, and an end that counts them. Debits
- * are positive. Only accounts and currencies are remembered, never journals, so a book of any length passes through.
+ * The text of a book, in chunks: a head, one chunk for each journal in the given order, and an end that counts the journals; JSON lines have
+ * neither head nor end. Debits are positive. Memory holds accounts and currencies only, never journals, so a book may have any length.
  */
 export async function* exportBook(
   format: ExportFormat,
@@ -40,7 +40,7 @@ export async function* exportBook(
   yield `${last}\n; end of ${bookKey(book)}: ${seen.journals} journals\n`;
 }
 
-/** What an export has to remember. A date never goes back, or programs that sort by date would see another order. */
+/** State of an export between journals. Its date never goes back, or programs that sort by date would see another order. */
 class Seen {
   journals = 0n;
   private latest: Micros = 0;
@@ -48,7 +48,7 @@ class Seen {
   private readonly currencies = new Set<string>();
   private balances = new Map<string, Entry>();
 
-  /** Moves on to the time of the next journal; true when it falls on a later day than the one before. */
+  /** Moves on to the time of the next journal; true when that journal falls on a later day than the one before. */
   turn(postedAt: Micros): boolean {
     const before = this.day();
     this.latest = Math.max(this.latest, postedAt);
@@ -78,7 +78,7 @@ class Seen {
     for (const entry of journal.entries) this.balances.set(`${entry.account} ${entry.currency}`, entry);
   }
 
-  /** The last entry of every account and currency that moved since this was asked. */
+  /** The last entry of every account and currency that moved since the previous call. */
   takeMoved(): Entry[] {
     const taken = [...this.balances.values()];
     this.balances = new Map();
@@ -105,7 +105,7 @@ const dialects: Record<Exclude<ExportFormat, "jsonl">, Dialect> = {
     head: (book) =>
       `; ${bookKey(book)}: debits are positive, operation keys are percent-encoded\n\n` +
       tagNames.map((name) => `tag ${name}\n`).join(""),
-    // 1.234 could be a thousand and more: the format says that the point is a decimal one. Without one there is no doubt.
+    // The format line says that the point in 1.234 is a decimal point. A currency without decimals needs no such line.
     currency: (_day, currency) =>
       `\ncommodity ${currency}\n` +
       (exponentOf(currency) > 0 ? `  format ${amount(10n ** BigInt(exponentOf(currency) + 3), currency)}\n` : ""),
@@ -125,7 +125,7 @@ const dialects: Record<Exclude<ExportFormat, "jsonl">, Dialect> = {
       `; ${bookKey(book)}: debits are positive, operation keys are percent-encoded\n\n` +
       `option "title" "${bookKey(book)}"\n`,
     currency: (day, currency) => `\n${day} commodity ${currency}\n`,
-    // An account may be opened once only, so it is open to every currency.
+    // Beancount allows one `open` per account, so the account is opened for every currency.
     account: (day, account) => `\n${day} open ${accountName(account)}\n`,
     transaction: (day, journal) => {
       const tags = tagsOf(journal).map(([name, value]) => `  ${name}: "${value}"\n`);
@@ -133,7 +133,7 @@ const dialects: Record<Exclude<ExportFormat, "jsonl">, Dialect> = {
       const link = `^${safe(journal.groupId)}`;
       return `\n${day} * "${safe(journal.kind)}" ${link}\n${tags.join("")}${postings.join("")}`;
     },
-    // Without the tolerance of zero, a difference of one minor unit would pass.
+    // `~ 0` sets the tolerance to zero: by default Beancount accepts a difference of one minor unit.
     balances: (day, moved) =>
       moved.map((entry, index) => {
         const number = amount(entry.balanceAfterMinor, entry.currency).replace(" ", " ~ 0 ");
@@ -156,7 +156,7 @@ function tagsOf(journal: Journal): [name: string, value: string][] {
   return tagNames.map((name) => [name, values[name]]);
 }
 
-/** Percent-encoded but for the colon: a value that no program takes for syntax, and everyone can decode. */
+/** Percent-encodes all but the colon, so that no program takes the value for syntax and every reader can decode it. */
 function safe(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replaceAll("%3A", ":");
 }
@@ -170,7 +170,7 @@ function amount(minor: Minor, currency: string): string {
   return `${readable(minor, currency).replaceAll(",", "")} ${currency}`;
 }
 
-/** The first part of an account decides its root; what is not known here is equity. */
+/** Bookkeeping roots, by whole account or by its first part; any other account is equity. */
 const roots: Record<string, string> = {
   "platform:bank": "Assets",
   "platform:fees": "Income",
@@ -181,7 +181,7 @@ const roots: Record<string, string> = {
 
 /**
  * An account under the five roots of bookkeeping: `acquirer:bank_a:receivable` is `Assets:Acquirer:Bank-a:Receivable`. No two
- * accounts get one name: they are lower case without digits, so capitals, hyphens and the digit 0 are free to say the rest.
+ * accounts get one name: they are lower case without digits, so capitals, hyphens and the digit 0 are free to mark everything else.
  */
 export function accountName(account: string): string {
   assert(/^[a-z]+:[a-z_:]+$/.test(account), `no name for the account ${account}`);

@@ -1,4 +1,4 @@
-// Exports of books under way: each is sent while it is read, so many at once, for so long, and only to whom it may go.
+// Limits of book exports: how many run at once, for how long, and only while their reader may see the book. The text is in export.ts.
 import { Readable } from "node:stream";
 import { stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -8,32 +8,32 @@ import type { Database } from "../store/database.ts";
 import { type ExportFormat, exportBook } from "./export.ts";
 import { readJournals } from "./verify.ts";
 
-/** Whoever reads so slowly that it takes longer is cut off: others wait for the place. */
+/** An export that takes longer is cut off: its reader is too slow, and others wait for the place. */
 const EXPORT_WITHIN_MS = 30 * 60_000;
-/** Whoever loses the right to read the book reads no more of it for longer. */
+/** Interval at which an export asks whether its reader may still see the book. */
 const ALLOWED_EVERY_MS = 5_000;
 const endings: Record<ExportFormat, string> = { hledger: "journal", beancount: "beancount", jsonl: "jsonl" };
 
-/** A long book takes minutes and a connection now and then. */
+/** Exports that may run at once. An export of a long book takes minutes, and uses a database connection now and then. */
 export interface ExportLimits {
   inAll: number;
-  /** Of those that count for the same one. */
+  /** Exports at once that count for the same `whose`. */
   each: number;
 }
 
 export interface AskedExport {
   book: Book;
   format: ExportFormat;
-  /** Whom it counts for. */
+  /** The operator's name or the merchant whose limit the export counts against. */
   whose: string;
-  /** Throws where whoever asked may have no more of it. */
+  /** Throws when the reader may no longer see the book. */
   stillAllowed: () => Promise<void>;
 }
 
 export class BookExports {
   private readonly database: Database;
   private readonly limits: ExportLimits;
-  /** Whom each counts for. */
+  /** The `whose` of each running export. */
   private readonly running: string[] = [];
 
   constructor(database: Database, limits: ExportLimits) {
@@ -41,7 +41,7 @@ export class BookExports {
     this.limits = limits;
   }
 
-  /** The answer that goes on until the book ends. Throws RATE_LIMITED (theirs are too many), SERVICE_UNAVAILABLE (all together are). */
+  /** Gives a reply that streams the whole book. Throws RATE_LIMITED at the limit of `whose`, SERVICE_UNAVAILABLE at the limit of all. */
   begin({ book, format, whose, stillAllowed }: AskedExport): Reply {
     const { running, limits } = this;
     const isOwn = running.filter((one) => one === whose).length >= limits.each;
@@ -68,7 +68,7 @@ export class BookExports {
   }
 }
 
-/** The same chunks, as long as whoever asked may have them: it is asked again every few seconds. Throws what `stillAllowed` does. */
+/** Passes chunks on, and calls `stillAllowed` every `everyMs` milliseconds. Throws what `stillAllowed` throws. */
 export async function* whileAllowed(
   chunks: AsyncGenerator<string>,
   stillAllowed: () => Promise<void>,
@@ -84,7 +84,7 @@ export async function* whileAllowed(
   }
 }
 
-/** The same chunks; `release` is called once, when they have ended, failed, or nobody wants any more of them, whether or not one was read. */
+/** Passes chunks on, and calls `release` once: when the chunks have ended or failed, or the reader stops, even before the first chunk. */
 function released(chunks: AsyncGenerator<string>, release: () => void): AsyncIterable<string> {
   let isHeld = true;
   const end = (): void => {

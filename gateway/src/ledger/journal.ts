@@ -1,11 +1,11 @@
-// What a journal is, how it balances and how it is hashed. Pure; the database holds the same rules.
+// What a journal is, how it balances and how it is hashed. Pure; the database enforces the same rules by itself.
 import { createHash } from "node:crypto";
 import type { Micros } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 
-/** Accounts of a book, in each currency. The platform's own stand in the merchant's book, so no two merchants share a row. */
+/** Accounts of a book, in each currency. The platform's accounts stand in every merchant's book, so no two merchants share a row. */
 export const accounts = {
   receivable: (gatewayCode: string) => `acquirer:${gatewayCode}:receivable`,
   available: "merchant:available",
@@ -36,10 +36,10 @@ export interface Journal {
   book: Book;
   seq: bigint;
   journalId: string;
-  /** What belongs together: a payment and all that reverses it, or a settlement batch (kinds `settlement_…`). */
+  /** The object that the journal belongs to: a payment with everything that reverses it, or a settlement batch (kinds `settlement_…`). */
   groupId: string;
   kind: string;
-  /** Makes the movement happen once, whatever is retried. */
+  /** Unique in the book, so that a retry cannot move the money twice. */
   operationKey: string;
   postedAt: Micros;
   prevHash: Buffer;
@@ -54,7 +54,7 @@ export interface JournalDraft {
   postings: readonly Posting[];
 }
 
-/** Two entries or more, none of zero, and zero in sum for each currency; else UNBALANCED_ENTRY. */
+/** Throws UNBALANCED_ENTRY unless there are two postings or more, none is zero, and they sum to zero in each currency. */
 export function assertBalanced(postings: readonly Posting[]): void {
   const sums = new Map<string, Minor>();
   for (const { currency, amountMinor } of postings) sums.set(currency, (sums.get(currency) ?? 0n) + amountMinor);
@@ -63,7 +63,7 @@ export function assertBalanced(postings: readonly Posting[]): void {
     throw new Fault("UNBALANCED_ENTRY", { internal: "journal draft" });
 }
 
-/** The hash of a journal: SHA-256 over the hash before it and everything the journal says. */
+/** SHA-256 over the previous journal's hash and every field of this journal. */
 export function journalHash(journal: Omit<Journal, "hash">): Buffer {
   const text = JSON.stringify([
     bookKey(journal.book),
@@ -83,7 +83,7 @@ export function journalHash(journal: Omit<Journal, "hash">): Buffer {
   return createHash("sha256").update(journal.prevHash).update(text).digest();
 }
 
-/** Money has come for a payment: the acquirer owes the amount; the merchant gets it less the fee. */
+/** A payment is paid: the acquirer owes the amount; the merchant gets the amount less the fee. */
 export function capturePostings(payment: {
   gatewayCode: string;
   currency: string;
@@ -103,7 +103,7 @@ interface Reversed {
   amountMinor: Minor;
 }
 
-/** A refund: the merchant gives back the amount, the acquirer owes that much less. The fee stays. */
+/** A refund: the merchant gives the amount back, and the acquirer owes that much less. The fee is kept. */
 export function refundPostings(gatewayCode: string, { currency, amountMinor }: Reversed): Posting[] {
   return [
     { account: accounts.available, currency, amountMinor },
@@ -111,12 +111,12 @@ export function refundPostings(gatewayCode: string, { currency, amountMinor }: R
   ];
 }
 
-/** A refund that failed after all: the same, the other way round. */
+/** A refund failed after it was posted: its postings are reversed. */
 export function refundReturnPostings(gatewayCode: string, reversed: Reversed): Posting[] {
   return opposite(refundPostings(gatewayCode, reversed));
 }
 
-/** Money has come that no payment awaits: the acquirer owes it, and nobody owns it yet. */
+/** The acquirer received money that no payment awaits: the acquirer owes it, and nobody owns it yet. */
 export function unappliedPostings(gatewayCode: string, { currency, amountMinor }: Reversed): Posting[] {
   return [
     { account: accounts.receivable(gatewayCode), currency, amountMinor },
@@ -129,7 +129,7 @@ export function unappliedReturnPostings(gatewayCode: string, received: Reversed)
   return opposite(unappliedPostings(gatewayCode, received));
 }
 
-/** Unapplied money is given to the merchant, whole. */
+/** Unapplied money is credited to the merchant, without a fee. */
 export function unappliedCreditPostings({ currency, amountMinor }: Reversed): Posting[] {
   return [
     { account: accounts.unapplied, currency, amountMinor },
@@ -145,12 +145,12 @@ export function holdPostings({ currency, amountMinor }: Reversed): Posting[] {
   ];
 }
 
-/** A dispute ends well for the merchant: what was held is available again. */
+/** A dispute is won or withdrawn: the held amount is available to the merchant again. */
 export function releasePostings(held: Reversed): Posting[] {
   return opposite(holdPostings(held));
 }
 
-/** A dispute is lost: what was held goes back through the acquirer. */
+/** A dispute is lost: the held amount goes back to the payer through the acquirer. */
 export function lossPostings(gatewayCode: string, { currency, amountMinor }: Reversed): Posting[] {
   return [
     { account: accounts.held, currency, amountMinor },
@@ -158,7 +158,7 @@ export function lossPostings(gatewayCode: string, { currency, amountMinor }: Rev
   ];
 }
 
-/** A batch is formed: its net waits for the bank. */
+/** A settlement batch is formed: its net waits for the bank. */
 export function settlePostings({ currency, amountMinor }: Reversed): Posting[] {
   return [
     { account: accounts.available, currency, amountMinor },
@@ -166,12 +166,12 @@ export function settlePostings({ currency, amountMinor }: Reversed): Posting[] {
   ];
 }
 
-/** A batch came back from the bank. */
+/** The bank returned a settlement batch: its net is available again. */
 export function unsettlePostings(batch: Reversed): Posting[] {
   return opposite(settlePostings(batch));
 }
 
-/** A batch is paid out. */
+/** The bank paid a settlement batch out. */
 export function payoutPostings({ currency, amountMinor }: Reversed): Posting[] {
   return [
     { account: accounts.settling, currency, amountMinor },

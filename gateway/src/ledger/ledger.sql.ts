@@ -1,4 +1,4 @@
-// All SQL of the ledger: heads, balances and the one statement that appends journals with their entries.
+// The SQL of the ledger: heads, balances and the one statement that appends journals with their entries. Verification has its own.
 import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookArrays, bookKey, bookKeyColumns, bookOfRow } from "../merchants/books.ts";
@@ -12,7 +12,7 @@ export interface Head {
   hash: Buffer;
 }
 
-/** The end of each book's chain. Loading it locks the book for everyone who posts; the database moves it itself. */
+/** The head of each book's chain. Loading a head locks the book against others who post. A trigger moves the head when journals are appended. */
 export const heads: Table<Book, Head> = {
   name: "book heads",
   keyText: bookKey,
@@ -21,7 +21,7 @@ export const heads: Table<Book, Head> = {
   parse: (row) => ({ book: bookOfRow(row), seq: row.seq as bigint, hash: row.hash as Buffer }),
 };
 
-/** Every balance of a book (`account currency` to debits minus credits), read after its head is locked. Written by trigger. */
+/** Every balance of a book (`account currency` to debits minus credits), read after the book's head is locked. A trigger writes balances. */
 export interface BookBalances {
   book: Book;
   balances: ReadonlyMap<string, Minor>;
@@ -91,7 +91,7 @@ const entryColumns: Columns<Line> = {
   balance_after_minor: ["bigint", ({ entry }) => entry.balanceAfterMinor],
 };
 
-// Journals and entries go in one statement: the triggers at its end see both, so a journal without its entries cannot be.
+// One statement inserts journals and entries: the triggers at its end see both, so no journal can be written without its entries.
 function appendJournals(journals: readonly Journal[]): Statement {
   const entries = journals.flatMap((journal): Line[] =>
     journal.entries.map((entry, index) => ({ journal, entry, line: index + 1 })),
@@ -113,7 +113,7 @@ from unnest($11::uuid[], $12::text[], $13::bigint[], $14::smallint[], $15::text[
   };
 }
 
-/** Every balance of one book, how far its chain goes and how it ends, in one snapshot. */
+/** Every balance of one book, with the number and the hash of its newest journal, in one snapshot. */
 export function selectBalances(book: Book): Statement {
   return {
     name: "select balances",
@@ -182,7 +182,7 @@ export function journalOfRow(book: Book, row: JournalRow): Journal {
   };
 }
 
-/** A page of one account's entries with their journals, newest first, before `before`, and one more than `limit`. */
+/** A page of one account's entries with their journals, newest first, older than `before`. Reads one entry more than `limit`. */
 export function selectEntries(
   book: Book,
   account: string,

@@ -1,4 +1,4 @@
-// The ledger as commands use it: what they need, what an account holds, and posting a journal.
+// The ledger as commands use it: the rows to load, the balance of an account, and posting a journal. Its SQL is in ledger.sql.ts.
 import type { Micros } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import type { Minor } from "../ground/money.ts";
@@ -7,17 +7,17 @@ import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { type Journal, type JournalDraft, assertBalanced, journalHash } from "./journal.ts";
 import { bookBalances, heads, journals } from "./ledger.sql.ts";
 
-/** What a command that posts to a book needs. */
+/** The rows that a command which posts to a book must load. */
 export function ledgerNeeds(book: Book): Need[] {
   return [need(heads, book), need(bookBalances, book)];
 }
 
-/** The balance of an account: debits minus credits. What a merchant owns is a credit balance, so negative here. */
+/** The balance of an account: debits minus credits. Money that a merchant owns is a credit balance, so it is negative here. */
 export function balanceOf(set: WorkingSet, book: Book, account: string, currency: string): Minor {
   return set.get(bookBalances, book)?.balances.get(`${account} ${currency}`) ?? 0n;
 }
 
-/** What a journal is posted into: a command's context has it all. */
+/** The parts of a command's context that posting a journal uses. */
 export interface PostingContext {
   readonly set: WorkingSet;
   readonly book: Book;
@@ -26,7 +26,7 @@ export interface PostingContext {
   newId(kind: "journal"): string;
 }
 
-/** Adds a journal to the book. Throws UNBALANCED_ENTRY when it is not zero-sum; nothing is posted then. */
+/** Adds a journal to the book. Throws UNBALANCED_ENTRY, and posts nothing, when the journal is not zero-sum. */
 export function post(context: PostingContext, draft: JournalDraft): Journal {
   const { set, book, now } = context;
   assertBalanced(draft.postings);

@@ -1,11 +1,11 @@
-// The SQL of verification that holds rows against each other: payments, batches and events, with the refunds, disputes, marks and items that belong to
-// them. Each statement takes one page and gives the first row that is wrong; verify.sql.ts says what a snapshot promises.
+// The SQL of verification that compares rows with rows: payments, settlement batches and events, with the refunds, disputes, marks and items
+// that belong to them. Each statement takes one page and gives the first wrong row; verify.sql.ts says why one snapshot is enough.
 import { uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { inBook, paid } from "./verify.sql.ts";
 
-/** The statement over a page of keys whose `wrong` is the first word said by `rows`, which selects `id` and `wrong`. */
+/** Builds the statement that takes a page of keys and gives the first message of `rows`, a query that selects `id` and `wrong`. */
 const firstOf =
   (name: string, rows: string) =>
   (book: Book, ids: readonly string[]): Statement => ({
@@ -21,8 +21,8 @@ limit 1`,
   });
 
 /**
- * The first payment of a page whose totals, status or dispute are not what its refunds, disputes and journals make them.
- * How the newest dispute stands: the running one's status, or what the payment's last journal of a dispute says.
+ * Finds the first payment of a page whose totals, status or dispute status do not follow from its refunds, disputes, receipts and journals.
+ * The expected dispute status is that of the running dispute, else the one that the payment's last dispute journal names.
  */
 export const paymentsAstray = firstOf(
   "totals of payments",
@@ -83,7 +83,7 @@ left join lateral (
 where ${inBook("p")} and p.payment_id = any($3::uuid[])`,
 );
 
-/** The first row of a page whose mark is not the one batch that counts it. */
+/** Finds the first row of a page whose mark does not name the one batch that counts the row. */
 export const marksAstray = (owner: "payment" | "receipt" | "refund" | "dispute"): ReturnType<typeof firstOf> =>
   firstOf(
     `marks of ${owner}s`,
@@ -101,7 +101,7 @@ cross join lateral (
 where ${inBook("m")} and m.${owner}_id = any($3::uuid[])`,
   );
 
-/** The first batch of a page that is not the sum of its items. */
+/** Finds the first batch of a page whose figures are not the sums of its items. */
 export const batchesAstray = firstOf(
   "sums of settlements",
   `select s.settlement_id as id, case
@@ -121,7 +121,7 @@ cross join lateral (
 where ${inBook("s")} and s.settlement_id = any($3::uuid[])`,
 );
 
-/** The first item of a page of batches that is not, to the digit, a paid payment, a credited receipt, a refund or a lost dispute of its batch. */
+/** Finds the first item of a page of batches that differs from its batch, paid payment, credited receipt, succeeded refund or lost dispute. */
 export const itemsAstray = firstOf(
   "items of settlements",
   `select (i.settlement_id, i.kind, i.item_id) as id, case
@@ -159,7 +159,7 @@ left join lateral (
 where ${inBook("i")} and i.settlement_id = any($3::uuid[])`,
 );
 
-/** The first item of a page of batches whose payment was in a running dispute when the batch was formed. */
+/** Finds the first item of a page of batches whose payment was in a running dispute when the batch was formed. */
 export const itemsContested = firstOf(
   "contested items of settlements",
   `select (i.settlement_id, i.kind, i.item_id) as id, case
@@ -177,12 +177,12 @@ cross join lateral (
 where ${inBook("i")} and i.settlement_id = any($3::uuid[]) and i.kind in ('payment', 'refund')`,
 );
 
-/** The millisecond that an event's identity begins with, for a moment: identities are in the order of time. */
+/** SQL: the smallest identity of the millisecond of `moment`, plus `later` milliseconds. Identities begin with their millisecond. */
 const millisecond = (moment: string, later: number): string =>
   `rpad(lpad(to_hex(floor(extract(epoch from ${moment}) * 1000)::bigint + ${later}), 12, '0'), 32, '0')::uuid`;
 
-/** The first paid payment of a page that was not told of exactly once. Told in its own moment, so a narrow
- * range is read; what was told before the book's history begins is forgotten, and not asked for. */
+/** Finds the first paid payment of a page that does not have exactly one `payment.succeeded` event. That event's identity has the millisecond
+ * of `paid_at`, so a narrow range is read. Payments paid before the book's retention watermark are skipped: their events are deleted. */
 export const paymentsUntold = firstOf(
   "events of payments",
   `select p.payment_id as id, case
@@ -199,7 +199,7 @@ where ${inBook("p")} and p.payment_id = any($3::uuid[]) and p.status in ${paid}
   and p.paid_at >= coalesce((select h.forgotten_before from retention_watermarks h where ${inBook("h")}), '-infinity')`,
 );
 
-/** The first event of a page that tells of a payment's success, and it is not there, not paid, or was paid at another time. */
+/** Finds the first `payment.succeeded` event of a page whose payment does not exist, is not paid, or was paid at another time. */
 export const eventsUnfounded = firstOf(
   "payments of events",
   `select e.event_id as id, case

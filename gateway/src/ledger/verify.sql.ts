@@ -1,16 +1,16 @@
-// The SQL of verification that holds rows and journals against each other: each statement takes one page and gives the first that is wrong. What holds
-// rows against rows is in verify-rows.sql.ts.
+// The SQL of verification that compares rows and journals. Each statement takes one page and gives the first wrong row or journal. The SQL
+// that compares rows with rows is in verify-rows.sql.ts.
 //
-// Each statement is one snapshot of both sides, and money moves together with its rows in one transaction, so a book that
-// is being written meanwhile gives no false alarm: a row is seen with everything that belongs to it, or not at all. Rows
-// newer than the page are left to the next run. The words name rows as `payment <uuid>`; whoever reads makes ids of them.
+// Each statement reads both sides in one snapshot, and money moves together with its rows in one transaction. So a book that is being
+// written causes no false alarm: the statement sees a row with everything that belongs to it, or not at all. Rows newer than the page are
+// left to the next run. Messages name rows as `payment <uuid>`; verify.ts turns the UUIDs into identities.
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import { GENUINE, ORIGIN } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
 
-/** What is read page by page, and by which key. */
+/** Tables that are read page by page, each with the key that orders its pages. */
 const keys = {
   payments: "payment_id",
   refunds: "refund_id",
@@ -36,17 +36,17 @@ limit $4::integer`,
   };
 }
 
-/** Of the book that a statement names first. */
+/** SQL: `row` belongs to the book that the first two parameters name. */
 export const inBook = (row: string): string => `${row}.merchant_id = $1::uuid and ${row}.environment = $2::environment`;
-/** The statuses of a payment whose money came in. */
+/** SQL: the statuses of a payment whose money came in. */
 export const paid = "('succeeded', 'partially_refunded', 'refunded')";
 
-/** The entries of journal `j` as one text, in the order of their accounts. */
+/** SQL: the entries of a journal as one text, in the order of their accounts. */
 const postings = `string_agg(format('%s %s %s', e.account, e.currency, e.amount_minor), ', ' order by e.account collate "C")`;
 
 type Owner = "payment" | "refund" | "dispute" | "settlement" | "receipt";
 
-/** What each owner's rows say that the journals must hold. `sign` turns the sides. Accounts stand in alphabetical order. */
+/** SQL: the journals that each owner's rows require. `sign` -1 swaps debits and credits. Accounts are in alphabetical order, as in `postings`. */
 const expectations: Record<Owner, string> = {
   payment: `select g.id, g.wire, p.status::text as status, 'capture' as kind, p.payment_id as group_id, concat_ws(', ',
     format('acquirer:%s:receivable %s %s', p.gateway_code, p.currency, p.amount_minor),
@@ -98,7 +98,7 @@ const expectations: Record<Owner, string> = {
     on k.kind = 'receipt_unapplied' or k.kind = 'receipt_' || c.status`,
 };
 
-/** The first row of a page that has not exactly the journals it should have, under its own operation key. */
+/** Finds the first row of a page that does not have exactly one journal of each kind that it requires, under its own operation key. */
 export const journalsMissing =
   (owner: Owner) =>
   (book: Book, ids: readonly string[]): Statement => ({
@@ -131,7 +131,7 @@ limit 1`,
     values: [uuidOf(book.merchantId), book.environment, ids, ids.map((id) => idOf(owner, id))],
   });
 
-/** A journal of a kind whose money belongs to a row, and that row. */
+/** A journal of a kind whose money belongs to a row, and the row that its operation key names. */
 export interface Claim {
   seq: bigint;
   kind: string;
@@ -140,7 +140,7 @@ export interface Claim {
   ownerId: string;
 }
 
-/** The first journal of a page that moves money for a row that is not there, or not in that state. States here are final. */
+/** Finds the first journal of a page whose row does not exist or is not in the state that the kind requires. No row ever leaves those states. */
 export function journalsUnfounded(book: Book, claims: readonly Claim[]): Statement {
   return {
     name: "verify: owners of journals",
@@ -194,7 +194,7 @@ limit 1`,
   };
 }
 
-/** The first of merchant:held, merchant:settling and platform:unapplied that is not what its rows add up to. */
+/** Finds the first of merchant:held, merchant:settling and platform:unapplied whose balance is not the sum of its rows. */
 export function selectProtectedMismatch(book: Book): Statement {
   return {
     name: "verify: held, settling and unapplied",
@@ -230,9 +230,9 @@ limit 1`,
 }
 
 export interface CountedRow extends Row {
-  /** How far the book went in the same snapshot. */
+  /** The number of the book's newest journal in the same snapshot. */
   seq: bigint;
-  /** Null where nothing is counted. */
+  /** Null when no payment of the book is counted. */
   hour: Micros | null;
   acquirer: string;
   currency: string;
@@ -241,8 +241,8 @@ export interface CountedRow extends Row {
 }
 
 /**
- * What the roll-up of payments says was paid, with what it has still to count; no row where there is no roll-up. One snapshot: journals up to
- * `seq` are exactly those that it knows of.
+ * Paid payments by hour, acquirer and currency: those that the roll-up has counted, and those that it still has to count. No row when there
+ * is no roll-up. All of it is one snapshot, so the sums cover exactly the journals up to `seq`.
  */
 export function selectCounted(book: Book): Statement {
   return {

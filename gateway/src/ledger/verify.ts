@@ -1,5 +1,5 @@
-// Verification: replays a book from its first journal and believes nothing that it has not recomputed; then holds every
-// payment, refund, dispute, batch and event against the journals, page by page.
+// Verification of a book: recomputes the chain, the sums and the balances from the first journal on, then compares every payment, refund,
+// dispute, settlement batch and event with the journals, page by page. Its SQL is in verify.sql.ts and verify-rows.sql.ts.
 import { SECOND, wireTime } from "../ground/clock.ts";
 import { type IdKind, idOf, isId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
@@ -32,34 +32,34 @@ export interface BookReport {
   journals: bigint;
   /** The first thing found wrong, in words; undefined when the book is clean. */
   wrong: string | undefined;
-  /** The hash of the newest journal, in hex; zeros while there is none. Only of a book whose chain was replayed to its end. */
+  /** The hash of the newest journal, in hex; zeros while there is none. Present only when the chain was replayed to its end. */
   head?: string;
 }
 
-/** How far a replay has come: first through the journals, then through the rows that they stand for. */
+/** Progress of a replay, which reads the journals first and then the rows whose money they move. */
 export interface ReplayProgress {
-  /** Journals replayed, and how many there were when it began. */
+  /** Journals replayed so far, and journals in the book when the replay began. */
   journals: bigint;
   journalsInAll: bigint;
-  /** Kinds of checks of rows that are done, and how many there are. */
+  /** Checks of rows that are done, and the number of all such checks. */
   checks: number;
   checksInAll: number;
-  /** Rows, or batches, held against the journals; a row counts in each check. */
+  /** Rows, or settlement batches, compared so far; a row counts once in each check. */
   rows: bigint;
 }
 
-/** Who watches a replay. */
+/** Observes a replay and may end it. */
 export interface ReplayWatch {
-  /** Hears of every page. Must return at once. */
+  /** Called at the start and after every page. Must return at once. */
   progress?: ((progress: ReplayProgress) => void) | undefined;
-  /** Ends it between two pages: `verifyBook` throws the signal's reason. */
+  /** Ends the replay between two pages: `verifyBook` throws the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
 const PAGE = 1000;
 const HOUR = 3600 * SECOND;
 
-/** What every row is asked, in this order; what names a row most exactly comes first. `page`: rows, or batches, at a time. */
+/** Checks of rows, in the order in which they run: those that name a wrong row most exactly come first. `page`: rows, or batches, at a time. */
 const checks: readonly {
   table: PagedTable;
   page: number;
@@ -71,7 +71,7 @@ const checks: readonly {
   { table: "settlements", page: PAGE, statement: journalsMissing("settlement") },
   { table: "receipts", page: PAGE, statement: journalsMissing("receipt") },
   { table: "payments", page: PAGE, statement: paymentsAstray },
-  // A batch may have thousands of items.
+  // Pages of batches are small: a batch may have thousands of items.
   { table: "settlements", page: 20, statement: batchesAstray },
   { table: "settlement_items", page: 20, statement: itemsAstray },
   { table: "settlement_items", page: 20, statement: itemsContested },
@@ -84,10 +84,10 @@ const checks: readonly {
 ];
 
 /**
- * Replays one book: sequence, chain, zero-sum, running balances, totals. Then proves that the journals and the rows that
- * merchants see tell the same: every payment's capture, refund, dispute and batch has its journals and nothing else has,
- * totals and marks are the sums of what they stand for, every success was told of once, and the roll-up has counted each. May run beside any
- * traffic: no transaction is open for longer than a page.
+ * Replays one book: checks its sequence, chain, zero sums, running balances and totals. Then proves that the journals and the rows that
+ * merchants see agree: every capture, refund, dispute and settlement batch has its journals and no other row has any, totals and marks match
+ * the rows that they sum up, every paid payment has one `payment.succeeded` event, and the roll-up has counted every paid payment. May run
+ * beside any traffic: no transaction is open for longer than a page. Throws the reason of `watch.signal`.
  */
 export async function verifyBook(database: Database, book: Book, watch: ReplayWatch = {}): Promise<BookReport> {
   const captures = new Captures(await database.query<CountedRow>(selectCounted(book)));
@@ -120,12 +120,12 @@ export async function verifyBook(database: Database, book: Book, watch: ReplayWa
     if (wrong !== undefined) return { book, journals: after, wrong };
     pages.turn({ journals: after });
   }
-  // What names a row says more than what names an hour.
+  // The roll-up is compared last: it can name only an hour, while the other checks name a row.
   const wrong = replay.compare(totals) ?? (await rowsWrong(database, book, pages)) ?? captures.compare();
   return { book, journals: upTo, wrong, head: replay.head };
 }
 
-/** Whose money a journal moves; undefined for kinds that belong to no row; words when its operation key says nothing. */
+/** The row whose money a journal moves; undefined for kinds that belong to no row; a message when the operation key names no such row. */
 function claimOf({ seq, journalId, kind, groupId, operationKey }: Journal): Claim | string | undefined {
   const [, noun] = /^(capture|refund|dispute|settlement|receipt)(?:_[a-z]+)?$/.exec(kind) ?? [];
   if (noun === undefined) return undefined;
@@ -152,7 +152,7 @@ async function rowsWrong(database: Database, book: Book, pages: Pages): Promise<
   return firstWrong(database, selectProtectedMismatch(book));
 }
 
-/** The row that a statement found wrong, with its identities as they are on the wire. */
+/** The message of a statement that found a wrong row, with UUIDs turned into identities as the API shows them. */
 async function firstWrong(database: Database, statement: Statement): Promise<string | undefined> {
   const [row] = await database.query<{ wrong: string }>(statement);
   return row?.wrong.replaceAll(
@@ -161,7 +161,7 @@ async function firstWrong(database: Database, statement: Statement): Promise<str
   );
 }
 
-/** Every journal of a book in order, page by page, as far as its chain goes now. */
+/** Every journal of a book in order, read page by page, up to the head that the chain has at the start. */
 export async function* readJournals(database: Database, book: Book): AsyncGenerator<Journal> {
   const [head] = await database.query<{ seq: bigint }>(selectBalances(book));
   const upTo = head?.seq ?? 0n;
@@ -173,7 +173,7 @@ export async function* readJournals(database: Database, book: Book): AsyncGenera
   }
 }
 
-/** Counts the pages of a replay, tells of each, and ends it between two. */
+/** Reports the progress of a replay after each page, and ends the replay between two pages once its signal is aborted. */
 class Pages {
   private readonly watch: ReplayWatch;
   private told: ReplayProgress;
@@ -184,7 +184,7 @@ class Pages {
     this.turn({});
   }
 
-  /** A page is done. `rows`: so many more. Throws the reason of the signal. */
+  /** Records that a page is done. `rows`: rows of this page, added to the count. Throws the reason of the signal. */
   turn({ rows = 0, ...reached }: { journals?: bigint; checks?: number; rows?: number }): void {
     this.told = { ...this.told, ...reached, rows: this.told.rows + BigInt(rows) };
     this.watch.progress?.(this.told);
@@ -192,7 +192,7 @@ class Pages {
   }
 }
 
-/** What was captured, by hour, acquirer and currency: as the journals tell it, beside what the roll-up of payments says. */
+/** Captured payments by hour, acquirer and currency: sums of the journals, compared with the roll-up of payments. */
 class Captures {
   private readonly upTo: bigint;
   private readonly counted: Map<string, string>;
@@ -219,7 +219,7 @@ class Captures {
   }
 
   compare(): string | undefined {
-    if (this.upTo === 0n) return undefined; // there is no roll-up yet, or nothing in the book
+    if (this.upTo === 0n) return undefined; // no roll-up exists yet, or the book has no journal
     const posted = new Map(
       [...this.posted].map(([name, sum]) => [name, `${sum.payments} payments of ${sum.amountMinor}`]),
     );
@@ -231,7 +231,7 @@ class Captures {
   }
 }
 
-/** The state of a book as its journals alone tell it. */
+/** The state of a book, computed from its journals alone. */
 class Replay {
   private seq = 0n;
   private hash: Buffer = Buffer.alloc(32);
@@ -242,7 +242,7 @@ class Replay {
     return this.hash.toString("hex");
   }
 
-  /** Takes the next journal; gives what is wrong with it. */
+  /** Takes the next journal; gives a message when the journal is wrong. */
   next(journal: Journal): string | undefined {
     const name = `journal ${journal.seq} (${journal.journalId})`;
     if (journal.seq !== this.seq + 1n) return `after journal ${this.seq} comes ${name}: the sequence has a gap`;
@@ -265,7 +265,7 @@ class Replay {
     return undefined;
   }
 
-  /** Compares with the totals that the database keeps. */
+  /** Compares the computed totals with those that the database keeps; gives a message for the first difference. */
   compare(
     totals: { account: string | null; currency: string; debit_minor: bigint; credit_minor: bigint }[],
   ): string | undefined {

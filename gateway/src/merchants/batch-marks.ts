@@ -1,4 +1,4 @@
-// Marks on rows that settlement batches are made of: which batch a row is in. Each room makes the table of its own rows.
+// Batch marks: the settlement batch that a payment, refund, dispute or receipt is in. Each room makes the table for its own rows.
 import type { Statement } from "../store/database.ts";
 import type { LockedTable } from "../store/lock-order.ts";
 import type { Table } from "../store/table.ts";
@@ -7,9 +7,9 @@ import { type Book, bookKey } from "./books.ts";
 
 export interface BatchMark {
   book: Book;
-  /** The row's identity on the wire. */
+  /** The row's identity as the API shows it. */
   id: string;
-  /** The batch, or undefined when the row waits for one again. */
+  /** The batch; undefined when the row waits for a batch again. */
   settlement: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export const markColumns = {
   settlement_id: ["uuid", (mark: BatchMark) => (mark.settlement === undefined ? null : uuidOf(mark.settlement))],
 } as const;
 
-/** `write` is the bulk update of the room's own table. */
+/** Makes the lane's table of marks. `write` is the bulk update of the room's own table. */
 export function batchMarks(
   name: LockedTable,
   write: (marks: readonly BatchMark[]) => Statement,

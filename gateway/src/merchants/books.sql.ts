@@ -1,4 +1,4 @@
-// SQL of books outside the lanes: which there are, and the offset of a clock. The tables of the lanes are in books.ts.
+// SQL of books outside the lanes: the list of books, and the offset of a clock. The tables of the lanes are in books.ts.
 import { uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 import type { Book } from "./books.ts";
@@ -12,7 +12,7 @@ export function selectBookOffset(book: Book): Statement {
   };
 }
 
-/** Every book; of one merchant or in one environment, where they are given. */
+/** Lists all books, or those of one merchant or environment when given. */
 export function selectBooks(merchantId: string | undefined, environment: string | undefined): Statement {
   return {
     text: `select merchant_id, environment

@@ -1,4 +1,4 @@
-// Books: one merchant in one environment, and the clock of its own that a sandbox book has.
+// Books: a book is one merchant in one environment. A sandbox book has a clock of its own. Journals of a book are in ledger/.
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
@@ -27,26 +27,26 @@ export interface BookClock {
   offsetSeconds: number;
 }
 
-/** A clock for whoever moves it. */
+/** A book's clock with the fields that moving it needs. */
 export interface MovableClock extends BookClock {
-  /** Where it is going, stopping at each moment on the way at which something falls due; undefined while it stands. */
+  /** Offset that the clock moves to, with a stop at each moment at which something falls due; undefined while it does not move. */
   targetSeconds: number | undefined;
-  /** When it last moved, in real time. */
+  /** Real time of the last move. */
   movedAt: Micros | undefined;
 }
 
-/** The parameters `$1`, `$2` of a statement about several books: parallel arrays, for `unnest`. */
+/** Parallel arrays for `unnest`: the parameters `$1` and `$2` of a statement about several books. */
 export function bookArrays(books: readonly Book[]): [merchants: string[], environments: string[]] {
   return [books.map((book) => uuidOf(book.merchantId)), books.map((book) => book.environment)];
 }
 
-/** Columns that lead every key of every table of a book. */
+/** The columns that come first in the key of every table of a book. */
 export const bookColumns = {
   merchant_id: ["uuid", (row: { book: Book }) => uuidOf(row.book.merchantId)],
   environment: ["environment", (row: { book: Book }) => row.book.environment],
 } as const;
 
-/** The key of a table with one row a book. */
+/** The key of a table with one row per book. */
 export const bookKeyColumns = {
   merchant_id: ["uuid", (book: Book) => uuidOf(book.merchantId)],
   environment: ["environment", (book: Book) => book.environment],
@@ -56,7 +56,7 @@ export function bookOfRow(row: Record<string, unknown>): Book {
   return { merchantId: idOf("merchant", row.merchant_id as string), environment: row.environment as Environment };
 }
 
-/** For commands that only read the time. */
+/** The clocks of books, for commands that only read the time. */
 export const bookClocks: Table<Book, BookClock> = {
   name: "book clocks",
   keyText: bookKey,
@@ -65,7 +65,7 @@ export const bookClocks: Table<Book, BookClock> = {
   parse: (row) => ({ book: bookOfRow(row), offsetSeconds: Number(row.clock_offset_seconds) }),
 };
 
-/** For commands that move it. */
+/** The clocks of books, locked, for commands that move a clock. */
 export const movableBookClocks: Table<Book, MovableClock> = {
   name: "movable book clocks",
   keyText: bookKey,

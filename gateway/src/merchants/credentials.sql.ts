@@ -1,4 +1,4 @@
-// All SQL of merchants' credentials: made, changed, rolled, ended and listed. The hot path reads them in directory.sql.ts.
+// SQL of merchants' credentials: create, change, roll, revoke and list. Requests read credentials by directory.sql.ts.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -9,13 +9,13 @@ export interface CredentialTerms {
   name: string | undefined;
   scopes: readonly Scope[];
   signature: SignatureDemand;
-  /** In the form of `readNetwork`. None: from anywhere. */
+  /** Addresses in the form of `readNetwork`. When empty, the credential may be used from anywhere. */
   allowedAddresses: readonly string[];
   /** Real time. */
   expiresAt: Micros | undefined;
 }
 
-/** As it is listed: never its secret. */
+/** A credential as it is listed, without its secret. */
 export interface Credential extends CredentialTerms {
   clientId: string;
   environment: Environment;
@@ -49,7 +49,7 @@ values ($1::uuid, $2::text, $3::environment, $4::bytea, $5::text[], $6::text, $7
   };
 }
 
-/** Changes everything that may be changed of a credential that is not revoked. Gives a row when there is one. */
+/** Writes all changeable fields of a credential that is not revoked. Gives a row when there is one. */
 export function updateCredential(book: Book, clientId: string, terms: CredentialTerms): Statement {
   return {
     text: `update credentials
@@ -69,7 +69,7 @@ returning client_id`,
   };
 }
 
-/** Revokes it. No row when the merchant has no credential of this id that is not revoked. */
+/** Revokes a credential. No row when the merchant has no such credential that is not revoked. */
 export function endCredential(merchantId: string, clientId: string, now: Micros): Statement {
   return {
     text: `update credentials set revoked_at = $3::timestamptz
@@ -79,7 +79,7 @@ returning client_id`,
   };
 }
 
-/** Says what took its place, and until when it is good beside it. */
+/** Records the credential that replaces another, and limits the life of the replaced one to `until`. */
 export function replaceCredential(book: Book, clientId: string, by: string, until: Micros): Statement {
   return {
     text: `update credentials set replaced_by = $4::text, expires_at = least(expires_at, $5::timestamptz)
@@ -88,7 +88,7 @@ where merchant_id = $1::uuid and client_id = $2::text and environment = $3::envi
   };
 }
 
-/** How many credentials of a book are good. */
+/** Counts the live credentials of a book. */
 export function countLive(book: Book, now: Micros): Statement {
   return {
     text: `select count(*)::integer as live
@@ -102,7 +102,7 @@ where merchant_id = $1::uuid and environment = $2::environment and revoked_at is
 const columns = `c.client_id, c.environment, c.name, c.scopes, c.signature, c.allowed_addresses::text[] as allowed_addresses, c.created_at,
   c.expires_at, c.revoked_at, c.replaced_by, u.used_at, u.address`;
 
-/** One row when there is, or was, a credential of this id. */
+/** Reads a credential, also a revoked or expired one. */
 export function selectCredential(
   { merchantId, environment }: { merchantId: string; environment?: Environment },
   clientId: string,
@@ -116,7 +116,7 @@ where c.merchant_id = $1::uuid and c.client_id = $2::text${environment === undef
   };
 }
 
-/** A merchant's, in one environment or in both; newest first, those that ended too; those before the credential `after`. */
+/** Reads a page of a merchant's credentials, including ended ones, in one environment or both: newest first, from `after` (exclusive) on. */
 export function selectCredentials(
   { merchantId, environment }: { merchantId: string; environment?: Environment },
   after: string | undefined,

@@ -1,4 +1,4 @@
-// Credentials of merchants' systems: made with a secret that is shown once, changed, rolled with an overlap, and ended.
+// Credentials of merchants' systems: created with a secret that is shown once, changed, rolled with an overlap, and revoked.
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { type Vault, newSecret } from "../ground/crypto.ts";
 import { validationFault } from "../ground/fault.ts";
@@ -20,11 +20,11 @@ import { scopes as allScopes, credentialOwner } from "./directory.ts";
 
 export interface NewCredential {
   clientId: string;
-  /** Shown this once. */
+  /** Shown once: only its seal is stored. */
   secret: string;
 }
 
-/** Good ones that people may make in one book. */
+/** Maximum of live credentials that people may create in one book. */
 export const LIVE_MAX = 20;
 
 export type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
@@ -39,7 +39,7 @@ export interface CredentialParts {
   database: Database;
   vault: Vault;
   clock: Clock;
-  /** Runs work in a transaction after which every process loads the merchant anew. False when there is no such merchant. */
+  /** Runs work in a transaction after which every process reloads the merchant. False when there is no such merchant. */
   touched: (merchantId: string, work: (query: Query) => Promise<unknown>) => Promise<boolean>;
 }
 
@@ -51,8 +51,8 @@ export class Credentials {
   }
 
   /**
-   * A new key pair; several live ones are normal. Undefined when there is no such merchant. With `max`, throws VALIDATION_ERROR when the book
-   * has so many that are good. `also` is done in the same transaction: when it throws, there is no key.
+   * Creates a credential; a book may have several live ones. Undefined when there is no such merchant. With `max`, throws VALIDATION_ERROR
+   * when the book has that many live ones already. `also` runs in the same transaction: when it throws, no credential is created.
    */
   async create(
     book: Book,
@@ -70,13 +70,13 @@ export class Credentials {
     return made;
   }
 
-  /** Throws VALIDATION_ERROR when a book has so many that are good. */
+  /** Throws VALIDATION_ERROR when a book has `max` live credentials or more. */
   async refuseFull(book: Book, max: number): Promise<void> {
     const { database, clock } = this.parts;
     await refuseBeyond((statement) => database.query(statement), book, clock.now(), max);
   }
 
-  /** Changes a credential that is not revoked, in every process within a second. Undefined when the book has none of this id. */
+  /** Changes a credential that is not revoked, in every process within a second. Undefined when the book has no such credential. */
   async change(book: Book, clientId: string, change: Partial<CredentialTerms>): Promise<Credential | undefined> {
     let found = false;
     await this.parts.touched(book.merchantId, async (query) => {
@@ -88,8 +88,8 @@ export class Credentials {
   }
 
   /**
-   * A new credential on the same terms; the one before stays good for `overlapSeconds`, so that systems can change over one by one. One that
-   * expires gives the new one as long a life. Undefined when the book has no live one of this id.
+   * Replaces a credential by a new one on the same terms. The old one stays live for `overlapSeconds`, so that systems can change over one by
+   * one. If the old one expires, the new one gets the same lifetime, from now. Undefined when the book has no such live credential.
    */
   async roll(book: Book, clientId: string, overlapSeconds: number): Promise<NewCredential | undefined> {
     const { clock, touched } = this.parts;
@@ -109,7 +109,7 @@ export class Credentials {
     return made;
   }
 
-  /** Ends a credential, in every process within a second. False when the merchant has none of this id that is not revoked. */
+  /** Revokes a credential, in every process within a second. False when the merchant has no such credential that is not revoked. */
   async end(merchantId: string, clientId: string): Promise<boolean> {
     let found = false;
     await this.parts.touched(merchantId, async (query) => {
@@ -118,12 +118,12 @@ export class Credentials {
     return found;
   }
 
-  /** One that the merchant has or had, in that environment or in any. */
+  /** A credential that the merchant has or had, in one environment or in either. */
   read(of: Whose, clientId: string): Promise<Credential | undefined> {
     return readCredential((statement) => this.parts.database.query(statement), of, clientId);
   }
 
-  /** A page of a merchant's, newest first, those that ended too. */
+  /** A page of a merchant's credentials, newest first, including revoked and expired ones. */
   async list(of: Whose, after: string | undefined, count: number): Promise<Credential[]> {
     return (await this.parts.database.query(selectCredentials(of, after, count))).map(credentialOfRow);
   }
@@ -150,7 +150,7 @@ export class Credentials {
   }
 }
 
-/** True while it proves requests. */
+/** True for a credential that is neither revoked nor expired. */
 export function isLive({ revokedAt, expiresAt }: Pick<Credential, "revokedAt" | "expiresAt">, now: Micros): boolean {
   return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }

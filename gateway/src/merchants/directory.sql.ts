@@ -1,4 +1,4 @@
-// All SQL of the directory: one merchant whole, which ones have changed, and whose credentials some are.
+// SQL of the directory: loads a whole merchant, lists changed merchants, and finds the merchants of credentials.
 import { uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 
@@ -13,7 +13,7 @@ export interface LoadedRow extends Record<string, unknown> {
   webhooks: string | null;
 }
 
-/** Gives a `LoadedRow`. One statement, so one snapshot: the epoch read belongs to the facts read. */
+/** Reads a `LoadedRow`. One statement is one snapshot, so the epoch belongs to the other data of the row. */
 export function loadMerchant(merchantId: string): Statement {
   return {
     name: "load merchant",
@@ -31,7 +31,7 @@ where m.merchant_id = $1::uuid`,
   };
 }
 
-/** Merchants that changed after an epoch. */
+/** Reads the merchants that changed after an epoch. */
 export function selectChanged(since: bigint): Statement {
   return {
     name: "changed merchants",
@@ -40,7 +40,7 @@ export function selectChanged(since: bigint): Statement {
   };
 }
 
-/** Whose live credentials these are. */
+/** Reads the merchants of those of these credentials that are not revoked. */
 export function selectOwners(clientIds: readonly string[]): Statement {
   return {
     name: "merchants of clients",

@@ -1,4 +1,4 @@
-// The directory: merchants and their credentials as the hot path sees them, cached and never older than a second.
+// The directory: merchants and their credentials as requests use them, cached for at most a second after a change.
 import { type KeyObject, createSecretKey } from "node:crypto";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { type Vault, signingKey } from "../ground/crypto.ts";
@@ -17,11 +17,11 @@ export interface Merchant {
   suspended: boolean;
   rateLimitPerMinute: number;
   settings: MerchantSettings;
-  /** What signs the events of each book, and the registered address, if any. */
+  /** The signing secrets of each book's events, and the registered address, if any. */
   webhooks: Partial<Record<Environment, Webhook>>;
 }
 
-/** One signing secret of webhooks: as the key of the service's own header, and of the Standard-Webhooks headers. */
+/** One signing secret of webhooks, as two keys: for the service's own signature header, and for the Standard Webhooks headers. */
 export interface WebhookSecret {
   key: KeyObject;
   standardKey: KeyObject;
@@ -29,7 +29,7 @@ export interface WebhookSecret {
 
 export interface Webhook extends WebhookSecret {
   url: string | undefined;
-  /** After a rotation: the secret before, and until when (real time) it signs as well. */
+  /** After a rotation: the previous secret, and the real time until which it signs too. */
   previous: (WebhookSecret & { until: Micros }) | undefined;
 }
 
@@ -47,18 +47,18 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Which signatures prove a credential's requests: any that the interface knows, or those of RFC 9421 alone. */
+/** The signatures that a credential accepts: any that the interface describes, or only those of RFC 9421. */
 export const signatureDemands = ["any", "rfc9421"] as const;
 export type SignatureDemand = (typeof signatureDemands)[number];
 
-/** Who is asking, however they came in: a merchant's system with a credential, or a person who signed in. */
+/** The caller of a request: a merchant's system with a credential, or a person who signed in. */
 export interface Principal {
-  /** Names them: in the count of their requests, in logs and in audits. A credential's is its client_id. */
+  /** The caller's name in rate limits, logs and audits. For a credential it is the client_id. */
   readonly actor: string;
   readonly merchant: Merchant;
-  /** Of the environment that they ask about. */
+  /** The merchant's book in the environment of the request. */
   readonly book: Book;
-  /** What they may do there: scopes. */
+  /** The scopes that the caller has in this book. */
   readonly scopes: ReadonlySet<string>;
 }
 
@@ -67,9 +67,9 @@ export interface Client extends Principal {
   clientId: string;
   key: KeyObject;
   signature: SignatureDemand;
-  /** Real time from which it proves nothing any more. */
+  /** Real time at which the credential expires. */
   expiresAt: Micros | undefined;
-  /** Whether it may be used from an address; undefined: from any. */
+  /** Whether the credential may be used from an address; undefined when any address is allowed. */
   allows: ((address: string) => boolean) | undefined;
 }
 
@@ -89,7 +89,7 @@ export function webhookOwner(book: Book): string {
   return `webhook/${book.merchantId}/${book.environment}`;
 }
 
-/** The keys of a webhook secret: `whsec_` and base64. The service's own header takes the text, the standard its bytes. */
+/** The keys of a secret of the form `whsec_` and base64. The service's own header uses the text as key, Standard Webhooks the decoded bytes. */
 export function webhookSecret(secret: string): WebhookSecret {
   return {
     key: signingKey(secret),
@@ -105,7 +105,7 @@ export class Directory {
   private readonly clients = new Map<string, Client>();
   private readonly owners: Owners;
   private readonly loading = new Map<string, Promise<Cached | undefined>>();
-  /** The newest epoch known of each merchant changed lately: a slow load must not put older facts back. */
+  /** The newest known epoch of each merchant that changed lately, so that a slow load does not put older data back. */
   private readonly changed = new Map<string, bigint>();
 
   constructor(database: Database, vault: Vault, watch: SettingsWatch) {
@@ -116,14 +116,14 @@ export class Directory {
     watch.subscribe((since) => this.forgetChanged(since));
   }
 
-  /** The client of a credential, or undefined when it is unknown or revoked. One that has expired says so itself. */
+  /** The client of a credential; undefined when the credential is unknown or revoked. The caller must check `expiresAt`. */
   client(clientId: string): Client | Promise<Client | undefined> {
     const cached = this.clients.get(clientId);
     const asking = this.watch.fresh();
     return cached && !asking ? cached : this.find(clientId, asking);
   }
 
-  /** Whether a credential is known here without asking anybody. What it may do is said by `client`. */
+  /** Whether a credential is in the cache; asks no database. The cached data may be out of date: use `client` for decisions. */
   isKnown(clientId: string): boolean {
     return this.clients.has(clientId);
   }
@@ -137,13 +137,13 @@ export class Directory {
     return (await this.load(merchantId))?.clients.find((client) => client.clientId === clientId);
   }
 
-  /** The merchant, or undefined when there is none of this id. */
+  /** The merchant; undefined when there is no such merchant. */
   async merchant(merchantId: string): Promise<Merchant | undefined> {
     await this.watch.fresh();
     return (this.merchants.get(merchantId) ?? (await this.load(merchantId)))?.merchant;
   }
 
-  /** One load at a time for a merchant, whoever waits for it: a burst after a change asks the database once. */
+  /** Loads a merchant. All callers share one load at a time, so a burst after a change asks the database once. */
   private load(merchantId: string): Promise<Cached | undefined> {
     const under = this.loading.get(merchantId);
     if (under) return under;
@@ -228,7 +228,7 @@ export class Directory {
 
   private async forgetChanged(since: bigint): Promise<void> {
     const rows = await this.database.query<{ merchant_id: string; epoch: bigint }>(selectChanged(since));
-    // The first answer names every merchant there is; nothing is cached yet, so there is nothing to forget.
+    // The first call lists every merchant, but nothing is cached yet.
     if (since < 0n) return;
     if (this.changed.size > 10_000) this.changed.clear();
     for (const row of rows) {
@@ -242,8 +242,8 @@ export class Directory {
 const LOOKUPS_MAX = 10_000;
 
 /**
- * Whose credential a client_id is. Names that wait are asked for together, one statement at a time: however many names an
- * unauthenticated caller invents, the database hears one question at a time, and an honest new client waits for one or two of them.
+ * Finds the merchant of a client_id. Names that wait share a statement, and one statement runs at a time: however many names an
+ * unauthenticated caller invents, the database runs one such statement at a time, and a new client waits for one or two of them.
  */
 class Owners {
   private readonly database: Database;

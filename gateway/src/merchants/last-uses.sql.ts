@@ -1,4 +1,4 @@
-// The SQL of last uses: when each credential last proved a request, and from where.
+// The SQL of last uses: when each credential last signed a request, and from which address.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
@@ -10,7 +10,7 @@ export interface Use {
   address: string;
 }
 
-/** Keeps the newer of two. Credentials come in one order, so that two processes never wait for each other in a circle. */
+/** Writes last uses and keeps the newer of two. Rows are written in the order of credentials, so that two processes cannot deadlock. */
 export function recordUses(uses: readonly Use[]): Statement {
   return {
     name: "record uses of credentials",

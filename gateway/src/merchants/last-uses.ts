@@ -1,4 +1,4 @@
-// Last uses of credentials: noted in memory by each request, and written down every few seconds, all at once. No request waits for it.
+// Last uses of credentials: each request notes its use in memory, and every few seconds all are written together. No request waits for that.
 import type { Clock } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Database } from "../store/database.ts";
@@ -6,7 +6,7 @@ import type { Client } from "./directory.ts";
 import { type Use, recordUses } from "./last-uses.sql.ts";
 
 const WRITE_MS = 5_000;
-/** Credentials that wait to be written. What is beyond is left out: its next use says it again. */
+/** Credentials that may wait to be written. Further ones are dropped: their next use is noted again. */
 const WAITING_MAX = 20_000;
 const BATCH_MAX = 1_000;
 const ADDRESS_MAX = 60;
@@ -25,7 +25,7 @@ export class LastUses {
     this.log = log;
   }
 
-  /** Takes note of a request that a credential proved. */
+  /** Notes a request that this credential signed. */
   note({ clientId, merchant }: Client, address: string): void {
     if (this.waiting.size >= WAITING_MAX && !this.waiting.has(clientId)) return;
     const { merchantId } = merchant;
@@ -38,7 +38,7 @@ export class LastUses {
     this.timer ??= setTimeout(() => void this.write(), WRITE_MS).unref();
   }
 
-  /** Writes down what is noted. What cannot be written is forgotten: this is no record of anything, and the next use says it again. */
+  /** Writes the noted uses. Uses that cannot be written are dropped: the next use is noted again, and nothing else relies on them. */
   write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;

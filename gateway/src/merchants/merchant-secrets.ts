@@ -1,4 +1,4 @@
-// Every secret a merchant has or had, opened for a moment: to find out what something was signed with. Never on the hot path.
+// Opens the secrets that a merchant has or had, to find out which one a signature was made with. Requests in normal operation never use it.
 import type { Vault } from "../ground/crypto.ts";
 import type { Database } from "../store/database.ts";
 import type { Environment } from "./books.ts";
@@ -6,13 +6,13 @@ import { credentialOwner, webhookOwner } from "./directory.ts";
 import { type SecretsRow, selectSecrets } from "./merchants.sql.ts";
 
 export interface MerchantSecrets {
-  /** The newest credentials, live and revoked, of both environments. */
+  /** The newest credentials of both environments, including revoked ones. */
   credentials: { clientId: string; environment: Environment; secret: string; revoked: boolean }[];
-  /** The signing secret of each book's webhooks, and the one before its last rotation while that is kept. */
+  /** The signing secret of each book's webhooks, and the previous one while it is kept. */
   webhooks: { environment: Environment; secret: string; previous: string | undefined }[];
 }
 
-/** Reads and opens them. The caller keeps them no longer than it needs. */
+/** Reads and opens a merchant's secrets. Callers must not keep them longer than needed. */
 export async function readMerchantSecrets(
   database: Database,
   vault: Vault,

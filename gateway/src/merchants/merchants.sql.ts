@@ -1,4 +1,4 @@
-// All SQL of merchants and their settings, outside the directory. Credentials and the addresses of webhooks have files of their own.
+// SQL of merchants and their settings. The directory, credentials and webhook addresses have files of their own.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
@@ -17,7 +17,7 @@ values ($1::uuid, $2::text, $3::jsonb, $4::bigint, $5::timestamptz)`,
   };
 }
 
-/** One book in each environment. */
+/** Adds a book in each environment. */
 export function insertBooks(merchantId: string): Statement {
   return {
     text: "insert into books (merchant_id, environment) select $1::uuid, unnest($2::text[])::environment",
@@ -33,7 +33,7 @@ export interface SettingsRow extends Record<string, unknown> {
   settings: string;
 }
 
-/** Gives a `SettingsRow`. */
+/** Reads a `SettingsRow`. */
 export function selectMerchant(merchantId: string): Statement {
   return {
     text: "select name, suspended, rate_limit_per_minute, settings from merchants where merchant_id = $1::uuid",
@@ -41,7 +41,7 @@ export function selectMerchant(merchantId: string): Statement {
   };
 }
 
-/** The settings, and nobody else changes them before the transaction ends. */
+/** Reads the settings and locks them until the transaction ends. */
 export function lockSettings(merchantId: string): Statement {
   return {
     text: "select settings from merchants where merchant_id = $1::uuid for update",
@@ -64,7 +64,7 @@ where merchant_id = $1::uuid`,
   };
 }
 
-/** Makes every process load the merchant anew. No row when there is no such merchant. */
+/** Makes every process reload the merchant. No row when there is no such merchant. */
 export function touchMerchant(merchantId: string, epoch: bigint): Statement {
   return {
     text: "update merchants set epoch = $2::bigint where merchant_id = $1::uuid returning merchant_id",
@@ -72,7 +72,7 @@ export function touchMerchant(merchantId: string, epoch: bigint): Statement {
   };
 }
 
-/** No row when there is no merchant at all. */
+/** Gives a row when any merchant exists. */
 export const selectAnyMerchant: Statement = { text: "select from merchants limit 1" };
 
 export function selectOldestNamed(name: string): Statement {
@@ -86,14 +86,14 @@ const CREDENTIALS_MAX = 50;
 
 export interface SecretsRow extends Record<string, unknown> {
   environment: Environment;
-  /** Null for the secret of a book's webhooks. */
+  /** Null in the row of a book's webhook secret. */
   client_id: string | null;
   secret_sealed: Buffer;
   previous_sealed: Buffer | null;
   revoked: boolean;
 }
 
-/** Every secret of a merchant, as `SecretsRow`: of its newest credentials, live and revoked, and of its webhooks. */
+/** Reads a merchant's secrets as `SecretsRow`: those of its newest credentials, including revoked ones, and of its webhooks. */
 export function selectSecrets(merchantId: string): Statement {
   return {
     name: "secrets of a merchant",

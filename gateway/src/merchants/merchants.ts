@@ -1,4 +1,4 @@
-// Making and changing merchants, credentials and webhook addresses. Rare, so outside the lanes: one transaction each.
+// Creates and changes merchants, credentials and webhook addresses. These are rare, so each runs in its own transaction outside the lanes.
 import { randomBytes } from "node:crypto";
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import type { Vault } from "../ground/crypto.ts";
@@ -49,14 +49,14 @@ export interface MerchantSummary {
   settings: MerchantSettings;
 }
 
-/** Something that was noticed about the secret before a rotation. */
+/** An observation about the webhook secret before a rotation. */
 export interface PreviousSecretMark {
   book: Book;
   at: Micros;
   fact: "carried" | "needed" | "not needed";
 }
 
-/** For so long after a rotation every delivery carries both signatures. */
+/** Time after a rotation in which every delivery carries both signatures. */
 const UNDISTURBED_SECONDS = 60;
 
 export class Merchants {
@@ -75,7 +75,7 @@ export class Merchants {
     this.credentials = new Credentials({ database, vault, clock, touched });
   }
 
-  /** A merchant with default settings, a book in each environment, and webhook secrets, which are shown this once. */
+  /** Creates a merchant with default settings and a book in each environment. Gives its webhook secrets. */
   async create(name: string): Promise<{ merchantId: string; webhookSecrets: Record<Environment, string> }> {
     const now = this.clock.now();
     const merchantId = newId("merchant", now);
@@ -91,7 +91,7 @@ export class Merchants {
     return { merchantId, webhookSecrets };
   }
 
-  /** Every setting of a merchant, or undefined when there is none of this id. */
+  /** The settings of a merchant; undefined when there is no such merchant. */
   async read(merchantId: string): Promise<MerchantSummary | undefined> {
     const [row] = await this.database.query<SettingsRow>(selectMerchant(merchantId));
     return (
@@ -106,8 +106,8 @@ export class Merchants {
   }
 
   /**
-   * Applies a change that the schema has accepted. False when there is no such merchant. Throws VALIDATION_ERROR for a currency without
-   * prices and limits of its own.
+   * Applies a change that the schema has accepted. False when there is no such merchant. Throws VALIDATION_ERROR when an enabled currency has
+   * no prices or limits of its own.
    */
   async patch(merchantId: string, change: SettingsChange): Promise<boolean> {
     return this.change(async (query, epoch) => {
@@ -121,7 +121,7 @@ export class Merchants {
     });
   }
 
-  /** A new key pair; several live ones are normal. Undefined when there is no such merchant. */
+  /** Creates a credential; a merchant may have several live ones. Undefined when there is no such merchant. */
   createCredential(
     merchantId: string,
     environment: Environment,
@@ -134,20 +134,20 @@ export class Merchants {
     );
   }
 
-  /** Changes which signatures a credential takes, in every process within a second. False when the merchant has none of this id. */
+  /** Changes which signatures a credential accepts, in every process within a second. False when the merchant has no such credential. */
   async changeCredential(merchantId: string, clientId: string, signature: SignatureDemand): Promise<boolean> {
-    // The prefix of a client_id says which environment it is of.
+    // The prefix of a client_id names its environment.
     const environment = clientId.startsWith("ak_live_") ? "production" : "sandbox";
     return (await this.credentials.change({ merchantId, environment }, clientId, { signature })) !== undefined;
   }
 
-  /** Ends a credential, in every process within a second. False when the merchant has no live one of this id. */
+  /** Revokes a credential, in every process within a second. False when the merchant has no such credential that is not revoked. */
   revokeCredential(merchantId: string, clientId: string): Promise<boolean> {
     return this.credentials.end(merchantId, clientId);
   }
 
   /**
-   * Registers the address of a book's events. The URL has passed the guard. Gives the signing secret, which stays the same; undefined when
+   * Registers the address of a book's events. The caller has checked the URL. Gives the signing secret, which does not change; undefined when
    * there is no such merchant.
    */
   async setWebhook(book: Book, url: string): Promise<string | undefined> {
@@ -160,8 +160,8 @@ export class Merchants {
   }
 
   /**
-   * Issues a new signing secret. The one before it signs as well for `overlapSeconds` of real time, so that a receiver can
-   * change over without losing a delivery. Undefined when there is no such merchant.
+   * Issues a new signing secret. The previous secret signs too for `overlapSeconds` of real time, so that a receiver can change over without
+   * losing a delivery. Undefined when there is no such merchant.
    */
   async rotateWebhook(book: Book, overlapSeconds: number): Promise<string | undefined> {
     const secret = newWebhookSecret();
@@ -180,7 +180,7 @@ export class Merchants {
     return done ? secret : undefined;
   }
 
-  /** Ends the overlap of a rotation, in every process within a second. False when the secret before signed no more already. */
+  /** Ends the overlap of a rotation, in every process within a second. False when the previous secret no longer signed. */
   async retirePreviousSecret(book: Book): Promise<boolean> {
     let found = false;
     await this.touched(book.merchantId, async (query) => {
@@ -189,18 +189,18 @@ export class Merchants {
     return found;
   }
 
-  /** The address of a book's events and where the rotation of its secret stands. Undefined when there is no such merchant. */
+  /** The address of a book's events and the state of its secret's rotation. Undefined when there is no such merchant. */
   async webhook(book: Book): Promise<WebhookRegistration | undefined> {
     const [row] = await this.database.query(selectWebhook(book));
     return row && registrationOfRow(row);
   }
 
-  /** Remembers what was noticed about secrets before a rotation, while they sign as well. */
+  /** Writes observations about previous secrets; those from outside the overlap of a rotation are dropped. */
   async markPrevious(marks: readonly PreviousSecretMark[]): Promise<void> {
     await this.database.query(markPreviousSecrets(marks));
   }
 
-  /** Takes a book's turn to send with the new signature alone, if it is time; `next` is when the one after it may come. */
+  /** Takes a book's turn to send a probe, with the new signature alone, if one is due. The next probe may come at `next`. */
   async takeProbe(book: Book, next: Micros): Promise<{ taken: boolean; next: Micros }> {
     const taken = await this.database.query(takeProbe(book, this.clock.now(), next));
     if (taken.length > 0) return { taken: true, next };
@@ -208,12 +208,12 @@ export class Merchants {
     return { taken: false, next: row?.probe_at ?? next };
   }
 
-  /** True when no merchant exists yet: the first start. */
+  /** True when no merchant exists yet, as at the first start. */
   async none(): Promise<boolean> {
     return (await this.database.query(selectAnyMerchant)).length === 0;
   }
 
-  /** The first merchant that was made with this name; undefined when there is none. */
+  /** The oldest merchant with this name; undefined when there is none. */
   async oldestNamed(name: string): Promise<string | undefined> {
     const [row] = await this.database.query<{ merchant_id: string }>(selectOldestNamed(name));
     return row && idOf("merchant", row.merchant_id);
@@ -235,7 +235,7 @@ export class Merchants {
   }
 }
 
-/** 32 random bytes in base64 behind the customary prefix; the whole text is the signing key. */
+/** 32 random bytes in base64 after the usual prefix `whsec_`; the whole text is the key of the service's own signature header. */
 function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }

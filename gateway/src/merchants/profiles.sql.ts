@@ -1,4 +1,4 @@
-// All SQL of merchants' profiles: how they show themselves to payers, and what holds where a person has chosen nothing.
+// SQL of merchants' profiles: branding for payers, and the language and time zone of people who have chosen none.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -10,7 +10,7 @@ export interface Logo {
   /** Pixels. */
   width: number;
   height: number;
-  /** SHA-256 of its bytes, in hex: part of its address. */
+  /** SHA-256 of the picture's bytes, in hex; part of the logo's address. */
   digest: string;
 }
 
@@ -23,14 +23,14 @@ export interface Profile {
   logo: Logo | undefined;
 }
 
-/** Undefined stays; null is chosen no more. */
+/** Undefined leaves a field as it is; null clears it. */
 export interface ProfileChange {
   language?: Language | null | undefined;
   timeZone?: string | null | undefined;
   colour?: string | null | undefined;
 }
 
-/** The profile without the bytes of the logo. No row when there is no such merchant. */
+/** Reads a profile without the bytes of the logo. No row when there is no such merchant. */
 export function selectProfile(merchantId: string): Statement {
   return {
     name: "select merchant's profile",
@@ -65,7 +65,7 @@ export interface LogoRow extends Record<string, unknown> {
   logo_type: Logo["type"];
 }
 
-/** The logo that is served at an address, as `LogoRow`: none when it is another one by now. */
+/** Reads the logo with this digest as `LogoRow`; no row when the merchant has another logo, or none. */
 export function selectLogo(merchantId: string, digest: string): Statement {
   return {
     name: "select merchant's logo",
@@ -76,7 +76,7 @@ where merchant_id = $1::uuid and logo_digest = decode($2::text, 'hex')`,
   };
 }
 
-/** Each column is set to its value where its `is_given` says so. */
+/** Writes a profile. Each column is set only when the boolean that belongs to it is true. */
 export function upsertProfile(merchantId: string, change: ProfileChange, now: Micros): Statement {
   const { language, timeZone, colour } = change;
   return {
@@ -100,7 +100,7 @@ set language = case when $5::boolean then excluded.language else merchant_profil
   };
 }
 
-/** Puts a logo in the place of the one before. */
+/** Stores a logo and replaces an earlier one. */
 export function upsertLogo(merchantId: string, logo: Logo, bytes: Buffer, now: Micros): Statement {
   return {
     text: `insert into merchant_profiles (merchant_id, logo, logo_type, logo_width, logo_height, logo_digest, updated_at)
@@ -112,7 +112,7 @@ set logo = excluded.logo, logo_type = excluded.logo_type, logo_width = excluded.
   };
 }
 
-/** Takes the logo away. No row when there is none. */
+/** Removes the logo. No row when there is none. */
 export function clearLogo(merchantId: string, now: Micros): Statement {
   return {
     text: `update merchant_profiles

@@ -1,4 +1,4 @@
-// A merchant's profile: its name, its branding, and its language and time zone. Rare changes, so outside the lanes.
+// A merchant's profile: name, branding, language and time zone. Changes are rare, so they run outside the lanes.
 import type { Clock } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import { assert, validationFault } from "../ground/fault.ts";
@@ -35,14 +35,14 @@ export class Profiles {
     this.clock = clock;
   }
 
-  /** The profile of a merchant that exists. */
+  /** The profile of a merchant; the merchant must exist. */
   async of(merchantId: string): Promise<Profile> {
     const [row] = await this.database.query(selectProfile(merchantId));
     assert(row, "there is no such merchant");
     return profileOfRow(row);
   }
 
-  /** Changes what is given. A new name is known to every process within a second. Throws VALIDATION_ERROR. */
+  /** Changes the given fields. A new name reaches every process within a second. Throws VALIDATION_ERROR. */
   async change(merchantId: string, { name, ...change }: ProfileChange & { name?: string | undefined }): Promise<void> {
     const { timeZone } = change;
     if (typeof timeZone === "string" && !isTimeZone(timeZone))
@@ -54,18 +54,18 @@ export class Profiles {
     if (name !== undefined) await this.watch.ask();
   }
 
-  /** Keeps a picture as the logo. Throws VALIDATION_ERROR for bytes that are no picture we show. */
+  /** Stores a picture as the logo. Throws VALIDATION_ERROR for bytes that are not an accepted picture. */
   async setLogo(merchantId: string, bytes: Buffer): Promise<void> {
     const logo = judgeLogo(bytes);
     await this.database.query(upsertLogo(merchantId, logo, bytes, this.clock.now()));
   }
 
-  /** False when there was none. */
+  /** Removes the logo; false when there was none. */
   async removeLogo(merchantId: string): Promise<boolean> {
     return (await this.database.query(clearLogo(merchantId, this.clock.now()))).length > 0;
   }
 
-  /** The bytes at a logo's address; undefined where there is nothing. */
+  /** The bytes at a logo's address; undefined when that logo does not exist. */
   async logo(merchantId: string, digest: string): Promise<{ bytes: Buffer; type: Logo["type"] } | undefined> {
     if (!isId("merchant", merchantId) || !/^[0-9a-f]{64}$/.test(digest)) return undefined;
     const [row] = await this.database.query<LogoRow>(selectLogo(merchantId, digest));
@@ -73,7 +73,7 @@ export class Profiles {
   }
 }
 
-/** Where a logo is served: another picture has another address, so browsers may keep each for good. */
+/** The path of a logo. Another picture has another path, so browsers may cache each forever. */
 export function logoPath(merchantId: string, { digest }: Logo): string {
   return `/logos/${merchantId}/${digest}`;
 }

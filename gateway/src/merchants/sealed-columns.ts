@@ -1,4 +1,4 @@
-// Which of this room's columns hold sealed secrets, and whose each one is.
+// This room's columns of sealed secrets, with the owner of each secret.
 import { idOf } from "../ground/ids.ts";
 import type { Row } from "../store/database.ts";
 import type { SealedColumn } from "../store/seals.sql.ts";

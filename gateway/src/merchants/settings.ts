@@ -1,4 +1,4 @@
-// What can be set for a merchant, its defaults, and how an operator's change is merged in.
+// The settings of a merchant, their defaults, and how an operator's change is merged in. Storing them is in merchants.ts.
 import { z } from "zod";
 import { defaultSchedule, settlementScheduleSchema } from "./settlement-schedule.ts";
 import { Fault, assert } from "../ground/fault.ts";
@@ -32,7 +32,7 @@ const bounded = <Fee extends z.ZodType<{ minimum_minor?: number | undefined; max
     message: "is below minimum_minor",
   });
 
-/** A price. Flat parts are minor units of the payment's currency, so `per_currency` gives other currencies their own. */
+/** A price. Flat parts are minor units of the payment's currency, so `per_currency` has prices for other currencies. */
 const currencyFeeSchema = bounded(z.strictObject(feeFields)).meta({
   id: "CurrencyFee",
   description: "A price in one currency: a share in basis points and a flat part, between a minimum and a maximum.",
@@ -69,9 +69,9 @@ export const riskSettingsSchema = z
     customer_per_hour: z.int().min(1).max(1000),
     merchant_per_minute: z.int().min(1).max(2000),
     large_amount_minor: positiveMinor,
-    /** A currency without one has no large amounts. */
+    /** Amounts in a currency that is not named never count as large. */
     large_amount_minor_per_currency: perCurrency(positiveMinor),
-    /** From this score on a person looks at the payment; 101 sends nothing there. */
+    /** A payment with this score or more is reviewed by a person; 101 turns reviews off. */
     review_at: z.int().min(1).max(101),
     reject_at: z.int().min(1).max(101),
   })
@@ -149,16 +149,16 @@ const scheduleChange = settlementScheduleSchema
   .partial()
   .meta({ id: "SettlementScheduleChange", description: "What changes; the rest stays." });
 
-/** What an operator may change of a merchant: any of these, the rest stays. */
+/** An operator's change of a merchant. Absent fields stay as they are. */
 export const settingsChangeSchema = z
   .strictObject({
     suspended: z.boolean().optional(),
     rate_limit_per_minute: z.int().min(1).max(100_000_000).optional(),
-    /** Each but the default one needs fees of its own for every method that is on, and a largest amount. */
+    /** Each currency but the default one needs fees of its own for every enabled method, and a largest amount. */
     currencies: z.array(currency).min(1).max(50).optional(),
-    /** A number is the default currency's; an object names currencies. */
+    /** A number is for the default currency; an object has amounts by currency. */
     max_amount_minor: z.union([positiveMinor, z.record(currency, positiveMinor)]).optional(),
-    /** The methods that are on (the others go off), or a change for some of them. */
+    /** The list of enabled methods (the others are disabled), or changes of some methods. */
     methods: z.union([z.array(paymentMethodSchema).min(1), methodsChange]).optional(),
     fees: feesChange.optional(),
     wallet_frozen: z.record(currency, z.boolean()).optional(),
@@ -171,7 +171,7 @@ export const settingsChangeSchema = z
   });
 export type SettingsChange = z.infer<typeof settingsChangeSchema>;
 
-/** The settings after a change. Pure. */
+/** Gives the settings after a change. Pure. */
 export function applyChange(settings: MerchantSettings, change: SettingsChange): MerchantSettings {
   const methods = { ...settings.methods };
   for (const method of paymentMethods) {
@@ -203,7 +203,7 @@ export function applyChange(settings: MerchantSettings, change: SettingsChange):
   };
 }
 
-/** What is named is replaced; of amounts by currency only the currencies that are named. */
+/** Replaces the fields that `change` names; in amounts by currency, only the currencies that it names. */
 function changed<Part extends object>(before: Part, change: object | undefined): Part {
   const after = { ...before };
   for (const [name, value] of Object.entries(change ?? {})) {
@@ -227,7 +227,7 @@ function maximaAfter(
   };
 }
 
-/** What an enabled currency lacks, by field: a price or a limit of one currency is never read in another's units. */
+/** The first price or limit that an enabled currency lacks: amounts of one currency are never applied to another. */
 export function missingOf(settings: MerchantSettings): { field: string; message: string } | undefined {
   for (const currency of settings.currencies.filter((one) => one !== DEFAULT_CURRENCY)) {
     if (settings.max_amount_minor_per_currency[currency] === undefined) {
@@ -248,17 +248,17 @@ export function missingOf(settings: MerchantSettings): { field: string; message:
   return undefined;
 }
 
-/** True while the merchant's wallet of a currency is frozen: nothing is refunded, gathered into batches or paid out. */
+/** True while the merchant's wallet of a currency is frozen: no refunds, no new settlement batches and no payouts. */
 export function isFrozen(settings: Pick<MerchantSettings, "wallet_frozen">, currency: string): boolean {
   return settings.wallet_frozen[currency] === true;
 }
 
-/** Throws WALLET_FROZEN while it is. */
+/** Throws WALLET_FROZEN while the wallet is frozen. */
 export function refuseFrozen(settings: Pick<MerchantSettings, "wallet_frozen">, currency: string): void {
   if (isFrozen(settings, currency)) throw new Fault("WALLET_FROZEN");
 }
 
-/** The most one payment of this method and currency may be, in minor units. A method's own limit is the default currency's. */
+/** The largest amount of a payment of this method and currency, in minor units. A method's own limit holds for the default currency only. */
 export function maximumOf(settings: MerchantSettings, method: PaymentMethod | undefined, currency: string): bigint {
   if (currency !== DEFAULT_CURRENCY) return BigInt(settings.max_amount_minor_per_currency[currency] ?? 0);
   const own = method && settings.methods[method].max_amount_minor;

@@ -1,4 +1,4 @@
-// When a merchant's money is settled: its schedule, and the days and instants that follow from it. Pure; forms no batches.
+// A merchant's settlement schedule, and the days and instants that follow from it. Pure; batches are formed in settlements/.
 import { z } from "zod";
 import { type Micros, SECOND, parseWireTime, wireTime } from "../ground/clock.ts";
 import { DEFAULT_CURRENCY, type Minor, isCurrency } from "../ground/money.ts";
@@ -7,7 +7,7 @@ const MINUTE: Micros = 60 * SECOND;
 const DAY: Micros = 24 * 60 * MINUTE;
 const HOLIDAYS_MAX = 400;
 
-/** Items of an array, each once; the second of two is the one that is refused. */
+/** An array without repeated items; the error names the second of two equal items. */
 const distinct = <Item extends z.ZodType>(item: Item) =>
   z.array(item).check(({ value, issues }) => {
     const seen = new Set<unknown>();
@@ -21,26 +21,26 @@ const existingDate = z
   .string()
   .refine((text) => parseWireTime(text)?.wholeDay === true, "is not a date YYYY-MM-DD of 1970 to 2199");
 
-/** When and how payments become payouts, as it stands in a merchant's settings. Days and times of day are local. */
+/** The settlement schedule in a merchant's settings. Days and times of day are local. */
 export const settlementScheduleSchema = z
   .strictObject({
-    /** Local time is UTC plus this; a fixed offset, without summer time. */
+    /** Local time is UTC plus this fixed offset; there is no summer time. */
     utc_offset_minutes: z.int().min(-720).max(840),
-    /** When a business day ends and runs start. "00:00" ends the day before; any other ends the day it stands in. */
+    /** Time at which a business day ends and runs start. "00:00" ends the previous day; any other time ends the day that it lies in. */
     cutoff: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, "is not a time of day HH:MM"),
-    /** The n of T+n, in calendar days. T+0 with cutoff "00:00" is T+1: the day is over only when the next begins. */
+    /** The n of T+n, in calendar days. T+0 with cutoff "00:00" is T+1: the day ends only when the next begins. */
     delay_days: z.int().min(0).max(30),
     /** 0 is Sunday. */
     closed_weekdays: distinct(z.int().min(0).max(6)).max(6, "leaves no day open"),
     holidays: distinct(existingDate).max(HOLIDAYS_MAX),
-    /** Minor units of the default currency; less than this waits for a later run. At most MINOR_MAX, which is the largest z.int(). */
+    /** Minor units of the default currency; a smaller payout waits for a later run. At most MINOR_MAX, which is the largest z.int(). */
     minimum_payout_minor: z.int().min(0),
-    /** The same of other currencies, each in its own minor units; none where there is none. */
+    /** Minimum payouts of other currencies, each in its own minor units; a currency that is not named has none. */
     minimum_payout_minor_per_currency: z.record(
       z.string().refine(isCurrency, "is not a currency of ISO 4217"),
       z.int().min(0),
     ),
-    /** From the forming of a batch until its payout. */
+    /** Seconds from the forming of a batch until its payout. */
     pay_after_seconds: z.int().min(0).max(604_800),
   })
   .meta({
@@ -61,19 +61,19 @@ export const defaultSchedule: SettlementSchedule = {
   pay_after_seconds: 3600,
 };
 
-// A day is a number: the local calendar days since 1970-01-01.
+// Below, a day is a number: local calendar days since 1970-01-01.
 
 /**
- * The first cutoff strictly after `after` that falls on an open local day: when the next run is due.
- * Takes and gives microseconds UTC. Throws only for a schedule its schema refuses.
+ * The time at which the next run is due: the first cutoff strictly after `after` on an open local day. Takes and gives microseconds UTC.
+ * Throws only for a schedule that its schema rejects.
  */
 export function nextRun(schedule: SettlementSchedule, after: Micros): Micros {
   return cutoffOf(schedule, firstOpenDay(schedule, lastCutoffDay(schedule, after) + 1));
 }
 
 /**
- * The run that takes a payment paid at `paidAt`, of those from `next` on: delay_days calendar days after its business day, or the first open
- * day from there, or `next` when that is later. Takes and gives microseconds UTC. Throws only for a schedule its schema refuses.
+ * The run, `next` or later, that takes a payment paid at `paidAt`: the one on the first open day from delay_days calendar days after the
+ * payment's business day on, or `next` when that is later. Takes and gives microseconds UTC. Throws only for a schedule that its schema rejects.
  */
 export function settlingRun(schedule: SettlementSchedule, paidAt: Micros, next: Micros): Micros {
   if (paidAt < periodEnd(schedule, next)) return next;
@@ -81,7 +81,7 @@ export function settlingRun(schedule: SettlementSchedule, paidAt: Micros, next: 
   return cutoffOf(schedule, firstOpenDay(schedule, closing + daysHeld(schedule)));
 }
 
-/** The local day, YYYY-MM-DD, on which a batch is paid out that the run at `runAt` forms. */
+/** The local day, YYYY-MM-DD, of the payout of a batch that the run at `runAt` forms. */
 export function payoutDate(schedule: SettlementSchedule, runAt: Micros): string {
   return localDate(schedule, runAt + schedule.pay_after_seconds * SECOND);
 }
@@ -91,22 +91,22 @@ export function localDate(schedule: SettlementSchedule, at: Micros): string {
   return wireTime(at + schedule.utc_offset_minutes * MINUTE).slice(0, 10);
 }
 
-/** The least that a batch of this currency pays out. */
+/** The minimum payout of a batch of this currency, in minor units. */
 export function minimumPayoutOf(schedule: SettlementSchedule, currency: string): Minor {
   const { minimum_payout_minor: minimum, minimum_payout_minor_per_currency: others } = schedule;
   return BigInt(currency === DEFAULT_CURRENCY ? minimum : (others[currency] ?? 0));
 }
 
 /**
- * The run that is due at `runAt` takes what was paid strictly before this instant, unless an earlier run took it. That is the
- * end of the last business day that is delay_days old: `runAt` itself with T+1 and cutoff "00:00", or T+0 and another cutoff.
- * A run that starts late counts as starting at the cutoff before it. Takes and gives microseconds UTC, never later than `runAt`.
+ * The instant before which a payment must be paid for the run due at `runAt` to take it: the end of the last business day that is delay_days
+ * old. It is `runAt` itself with T+1 and cutoff "00:00", or with T+0 and another cutoff. A run that starts late counts as starting at the
+ * cutoff before it. Takes and gives microseconds UTC, never later than `runAt`.
  */
 export function periodEnd(schedule: SettlementSchedule, runAt: Micros): Micros {
   return cutoffOf(schedule, lastCutoffDay(schedule, runAt) - daysHeld(schedule));
 }
 
-/** Days from the cutoff that ends a business day to the one that settles it. A cutoff at midnight is already the next day's. */
+/** Days from the cutoff that ends a business day to the cutoff that settles it. A cutoff at midnight already lies in the next day. */
 function daysHeld(schedule: SettlementSchedule): number {
   return schedule.cutoff === "00:00" ? Math.max(schedule.delay_days - 1, 0) : schedule.delay_days;
 }
@@ -127,7 +127,7 @@ function lastCutoffDay(schedule: SettlementSchedule, at: Micros): number {
 }
 
 function firstOpenDay(schedule: SettlementSchedule, from: number): number {
-  // Each week has a weekday that is not closed, so more weeks than holidays always hold an open day.
+  // Each week has an open weekday, so a range of more weeks than there can be holidays has an open day.
   const end = from + 7 * (HOLIDAYS_MAX + 1);
   for (let day = from; day < end; day++) {
     if (!schedule.closed_weekdays.includes(weekdayOf(day)) && !schedule.holidays.includes(dateOf(day))) return day;

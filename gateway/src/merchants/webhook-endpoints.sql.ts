@@ -1,4 +1,4 @@
-// All SQL of webhook addresses and their signing secrets: registered, rotated, and what was noticed about the secret before.
+// SQL of webhook addresses and their signing secrets: registration, rotation, and observations about the previous secret.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -7,19 +7,19 @@ import { type Book, bookArrays } from "./books.ts";
 export interface WebhookRegistration {
   url: string | undefined;
   rotatedAt: Micros | undefined;
-  /** Until when the secret before the last rotation signs as well; past times mean that it no longer does. */
+  /** End of the time in which the previous secret signs too; in the past when it no longer signs. */
   previousUntil: Micros | undefined;
-  /** When a delivery that carried its signature was last accepted; by which signature it was verified, that does not tell. */
+  /** Last time that a delivery with both signatures was accepted. It does not show which signature the receiver verified. */
   previousCarriedAt: Micros | undefined;
-  /** When one was refused with the new signature alone, and accepted with both. */
+  /** Last time that a delivery was rejected with the new signature alone, and accepted with both. */
   previousNeededAt: Micros | undefined;
-  /** When one was accepted with the new signature alone. */
+  /** Last time that a delivery was accepted with the new signature alone. */
   previousNotNeededAt: Micros | undefined;
 }
 
 const PROBE_AFTER_REFUSAL_SECONDS = 600;
 
-/** A book's first sealed secret; there is no address yet. */
+/** Adds a book's first sealed secret, without an address. */
 export function insertWebhook(book: Book, sealed: Buffer, now: Micros): Statement {
   return {
     text: `insert into webhook_endpoints (merchant_id, environment, secret_sealed, updated_at)
@@ -28,7 +28,7 @@ values ($1::uuid, $2::environment, $3::bytea, $4::timestamptz)`,
   };
 }
 
-/** Registers an address. The secrets stay as they are. Gives the sealed one that signs. */
+/** Registers an address and leaves the secrets as they are. Gives the sealed secret that signs. */
 export function updateWebhookUrl(book: Book, url: string, now: Micros): Statement {
   return {
     text: `update webhook_endpoints
@@ -39,7 +39,7 @@ returning secret_sealed`,
   };
 }
 
-/** Puts a new secret in; the one before is kept with `until` if it overlaps. */
+/** Stores a new secret. With `overlaps` the previous secret is kept, and signs until `until`. */
 export function rotateWebhook(
   book: Book,
   rotation: { sealed: Buffer; at: Micros; overlaps: boolean; until: Micros; probeAt: Micros },
@@ -63,7 +63,7 @@ where merchant_id = $1::uuid and environment = $2::environment`,
   };
 }
 
-/** The secret before signs no more. A row when it still did. */
+/** Ends the use of the previous secret. Gives a row when it was still in use. */
 export function retirePreviousSecret(book: Book, now: Micros): Statement {
   return {
     text: `update webhook_endpoints
@@ -95,7 +95,7 @@ export function registrationOfRow(row: Row): WebhookRegistration {
   };
 }
 
-/** Marks that came outside the overlap of a rotation are left out. */
+/** Writes observations about previous secrets. Those from outside the overlap of a rotation are dropped. */
 export function markPreviousSecrets(marks: readonly { book: Book; at: Micros; fact: string }[]): Statement {
   return {
     name: "mark previous webhook secrets",
@@ -121,7 +121,7 @@ where w.merchant_id = v.merchant_id and w.environment = v.environment and v.last
   };
 }
 
-/** One row when it is time for the book's next probe: it is taken, and the one after it may come at `next`. */
+/** Takes the book's next probe if it is due, and sets the time of the one after it to `next`. Gives a row when it was due. */
 export function takeProbe(book: Book, now: Micros, next: Micros): Statement {
   return {
     name: "take probe",

@@ -1,4 +1,4 @@
-// The expiry worker: twice a second it asks which pending payments are over by their book's clock, and expires them.
+// The expiry worker: twice a second it finds the pending payments whose time is over by their book's clock, and expires them.
 import type { Clock } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
@@ -20,8 +20,8 @@ export interface ExpiryParts {
 }
 
 /**
- * Expires what is due now, of one book or of all, in rounds until nothing is left. Gives how many. Any number of
- * processes may sweep; a payment that cannot be expired is logged and holds no other back.
+ * Expires all payments that are due, of one book or of all. Gives their number. Any number of processes may sweep at once. A payment that
+ * cannot be expired is logged and does not stop the others.
  */
 export async function sweepExpired(parts: ExpiryParts, book?: Book): Promise<number> {
   let expired = 0;

@@ -1,4 +1,4 @@
-// All SQL of erasing payers, and of sealing what earlier versions kept open.
+// SQL of erasing payers, and of sealing the payers' data that earlier versions kept in clear text.
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
@@ -7,7 +7,7 @@ import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, arraysOf, bulkUpdate, rowsOf } from "../store/table.ts";
 import type { StoredPayer } from "./payment.ts";
 
-/** Payments of a book with one of these contacts, in no order; a contact stands in either of two columns. */
+/** Reads at most `most` payments of a book with one of these contacts, in no order. A contact may stand in either of two columns. */
 export function selectOfContact(book: Book, contactKeys: readonly string[], most: number): Statement {
   const branch = (column: string): string => `select p.payment_id
     from payments p
@@ -29,7 +29,7 @@ limit $4::integer`,
 export interface Erasure {
   book: Book;
   reference: string;
-  /** Real time: the law's, not a sandbox's. */
+  /** Real time, as the law demands; not a sandbox's time. */
   erasedAt: Micros;
 }
 
@@ -38,7 +38,7 @@ const keyColumns = {
   payment_id: ["uuid", ({ reference }: Pick<Erasure, "reference">) => uuidBytes(reference)],
 } as const;
 
-/** Payments whose payer is erased. Their rows are locked as payments. */
+/** The update that erases payers from their payments, which the command has loaded, and so locked, as `payments`. */
 export const erasedPayers: Table<Pick<Erasure, "book" | "reference">, Erasure> = {
   name: "erased payers",
   keyText: ({ book, reference }) => `${bookKey(book)}/${reference}`,
@@ -59,7 +59,7 @@ export interface OpenPayer {
   customer: Customer;
 }
 
-/** Payments whose customer an earlier version wrote down open. */
+/** Reads at most `most` payments whose customer an earlier version wrote in clear text. */
 export function selectOpenPayers(most: number): Statement {
   return {
     name: "select open payers",
@@ -90,7 +90,7 @@ const sealedColumns: Columns<SealedPayer> = {
   phone_key: ["bytea", ({ payer }) => bytes(payer.phoneKey)],
 };
 
-/** Writes them sealed: those that nobody else has sealed or erased meanwhile. */
+/** Writes payers' data sealed, except those that another process has sealed or erased meanwhile. */
 export function sealOpenPayers(payers: readonly SealedPayer[]): Statement {
   return {
     name: "seal open payers",

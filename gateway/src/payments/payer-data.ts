@@ -1,4 +1,4 @@
-// What a merchant tells of a payer: sealed at rest, found again by keyed digests. Keys are read at the start, and made at the first one.
+// Payers' data: sealed at rest, and found again by keyed digests. The keys are read at every start, and made at the first start.
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import type { Clock } from "../ground/clock.ts";
 import type { Vault } from "../ground/crypto.ts";
@@ -19,7 +19,7 @@ import {
 
 const CONTACT_KEY_BYTES = 16;
 
-/** A payer of whom nothing is known. */
+/** A payer without any data. */
 export const NO_PAYER: StoredPayer = { customerKey: null, phoneKey: null, sealed: null, erasedAt: null };
 
 export interface PayerDataParts {
@@ -28,7 +28,7 @@ export interface PayerDataParts {
   clock: Clock;
 }
 
-/** What of a payment its payer's data are bound to: none of it ever changes. */
+/** The fields of a payment that its payer's data are bound to. They never change. */
 type Sealed = { book: Book; referenceId: string };
 
 const ownerOf = ({ book, referenceId }: Sealed): string => `payer/${bookKey(book)}/${referenceId}`;
@@ -41,7 +41,7 @@ export class PayerData {
     this.parts = parts;
   }
 
-  /** Reads the keys, and makes those that are missing. Before it nothing can be sealed. Throws when another master key sealed them. */
+  /** Reads the keys, and makes missing ones. Must precede `seal` and `open`. Throws when another master key sealed the keys. */
   async load(): Promise<void> {
     const kept = await this.read();
     const missing = payerKeyPurposes.filter((purpose) => !kept.some((key) => key.purpose === purpose));
@@ -49,12 +49,12 @@ export class PayerData {
     this.take(missing.length === 0 ? kept : await this.read());
   }
 
-  /** A new key for what is sealed from the next start on. What was sealed before keeps its own. */
+  /** Adds a key that seals new data from the next start on. Data that are sealed already keep their key. */
   async addSealingKey(): Promise<void> {
     await this.addKey("seal", false);
   }
 
-  /** A customer as it stands in a payment's row. */
+  /** Seals a customer for a payment's row. */
   seal(of: Sealed, customer: Customer | undefined): StoredPayer {
     if (customer === undefined) return NO_PAYER;
     const email = customer.email?.toLowerCase();
@@ -69,19 +69,19 @@ export class PayerData {
   }
 
   /**
-   * What stands for an e-mail address (in lower case) or a telephone, in hex. Each contact is counted for itself: one telephone under ever
-   * new addresses is one customer, and so is one address under ever new telephones.
+   * Keyed digest of an e-mail address (in lower case) or a telephone, in hex. Each contact is counted by itself: one telephone with many
+   * addresses is one customer, and so is one address with many telephones.
    */
   contactKey(contact: string): string {
     const mac = createHmac("sha256", this.taken.contacts).update(contact).digest();
     return mac.subarray(0, CONTACT_KEY_BYTES).toString("hex");
   }
 
-  /** Who pays, as the merchant gave it; undefined when nothing was given, or it was erased. */
+  /** The customer as the merchant gave it; undefined when none was given or it was erased. */
   async open(payment: Sealed & { payer: StoredPayer }): Promise<Customer | undefined> {
     const { sealed } = payment.payer;
     if (sealed === null) return undefined;
-    // Another process may have made a key since this one started.
+    // Another process may have made a key since this process read the keys.
     if (!this.taken.ring.knows(sealed)) await this.load();
     return JSON.parse(this.taken.ring.open(sealed, ownerOf(payment))) as Customer;
   }
@@ -114,5 +114,5 @@ export class PayerData {
   }
 }
 
-/** What a key of payers' data is sealed for. */
+/** The owner that a key of payers' data is sealed for. */
 export const payerKeyOwner = (keyId: string): string => `payer key/${keyId}`;

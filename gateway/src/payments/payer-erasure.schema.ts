@@ -1,4 +1,4 @@
-// The shapes of erasing a payer, for merchants' people and for operators alike.
+// The schemas of erasing a payer, shared by the merchant portal and the operator API.
 import { z } from "zod";
 import { customerSchema } from "./payments.schema.ts";
 import type { Erased } from "./payer-erasure.ts";

@@ -1,4 +1,4 @@
-// Erasing a payer: what a merchant said of one person is deleted from the payments of a book, and the books stay as they are.
+// Erasing a payer: deletes one person's data from the payments of a book. Amounts and journals stay as they are.
 import { type BookOwner, bookCommand } from "../commands/command-context.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Database } from "../store/database.ts";
@@ -9,9 +9,9 @@ import type { PayerData } from "./payer-data.ts";
 import { erasedPayers, selectOfContact } from "./payer-data.sql.ts";
 import { payments } from "./payments.sql.ts";
 
-/** So many payments are erased together. */
+/** Payments that one command erases. */
 const TOGETHER = 200;
-/** So many by one call: a payer who paid more often is erased by several. */
+/** One call of `erasePayer` stops after this many payments; a payer with more needs several calls. */
 export const ERASED_MAX = 10_000;
 
 export interface ErasureParts {
@@ -25,15 +25,15 @@ export interface Erased {
   isComplete: boolean;
 }
 
-/** Whom to erase: by an e-mail address, a telephone, or both. Payments that carry any of them are of that person. */
+/** The person to erase: an e-mail address, a telephone, or both. A payment with either of them is that person's. */
 export interface Contacts {
   email?: string | undefined;
   phone?: string | undefined;
 }
 
 /**
- * Erases name, e-mail address and telephone from the payments of a book that have one of these contacts, `ERASED_MAX` at most. Gives how
- * many, and whether that was all. Repeated, it goes on, and finds nothing in the end.
+ * Erases name, e-mail address and telephone from the payments of a book that have one of these contacts. Stops once `ERASED_MAX` are erased.
+ * Gives how many were erased, and whether none is left; the next call goes on.
  */
 export async function erasePayer(parts: ErasureParts, owner: BookOwner, contacts: Contacts): Promise<Erased> {
   const { database, lanes, payers } = parts;
@@ -49,7 +49,7 @@ export async function erasePayer(parts: ErasureParts, owner: BookOwner, contacts
   }
 }
 
-/** Erases who pays from these payments of a book. Gives how many it was still known of. */
+/** Erases the payer's data of these payments of a book. Gives the number of payments that were not erased before. */
 export function eraseFrom(owner: BookOwner, references: readonly string[]): Command<number> {
   const { book } = owner;
   return bookCommand(owner, {

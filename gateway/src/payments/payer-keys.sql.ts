@@ -1,4 +1,4 @@
-// All SQL of the keys of payers' data: added, read, and sealed again under another master key.
+// SQL that reads and adds the keys of payers' data. Sealing them under another master key is in store/seals.sql.ts.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import type { Row, Statement } from "../store/database.ts";
 
@@ -11,7 +11,7 @@ export interface PayerKey {
   sealed: Buffer;
 }
 
-/** Newest first. They are few: one of `contacts`, and one of `seal` for each replacement of the master key. */
+/** Reads all keys, newest first. They are few: one `contacts` key, and a `seal` key for the start and each replacement of the master key. */
 export const selectPayerKeys: Statement = {
   name: "select payer keys",
   text: `select key_id, purpose, key_sealed
@@ -28,7 +28,7 @@ export function payerKeyOfRow(row: Row): PayerKey {
   };
 }
 
-/** Adds a key. Of `contacts`, and with `first` of any purpose, only where there is none. */
+/** Adds a key. A `contacts` key, and with `first` a key of any purpose, is added only when there is none of its purpose. */
 export function insertPayerKey({ keyId, purpose, sealed }: PayerKey, at: Micros, first: boolean): Statement {
   return {
     text: `insert into payer_keys (key_id, purpose, key_sealed, created_at)

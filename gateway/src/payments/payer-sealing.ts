@@ -1,11 +1,11 @@
-// Seals what earlier versions wrote down open of payers: in the background, until nothing is left.
+// Seals, in the background, the payers' data that earlier versions wrote in clear text, until none is left.
 import type { Database } from "../store/database.ts";
 import type { PayerData } from "./payer-data.ts";
 import { openPayerOfRow, sealOpenPayers, selectOpenPayers } from "./payer-data.sql.ts";
 
 const TOGETHER = 500;
 
-/** Gives how many were sealed. Any number of processes may do it at once. */
+/** Gives the number of payments read and sealed. Any number of processes may run this at once. */
 export async function sealEarlierPayers(database: Database, payers: PayerData, ending?: AbortSignal): Promise<number> {
   let sealed = 0;
   for (;;) {

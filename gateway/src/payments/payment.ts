@@ -1,4 +1,4 @@
-// A payment as the house knows it, and as it is shown: on create, on status and in events.
+// A payment inside the service, and its views: on create, on status, on cancel and in events. Changes of a payment are in payments.ts.
 import type { Instructions } from "../acquirers/acquirer.ts";
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
@@ -12,7 +12,7 @@ import { type PaymentStatus, isPaid } from "./states.ts";
 export const disputeStatuses = ["needs_response", "under_review", "won", "lost", "withdrawn"] as const;
 export type DisputeStatus = (typeof disputeStatuses)[number];
 
-/** Where a payment stands: no more than a status request is answered with. */
+/** The part of a payment that the answer to a status request uses. */
 export interface PaymentStanding {
   book: Book;
   reference: string;
@@ -20,7 +20,7 @@ export interface PaymentStanding {
   amountMinor: Minor;
   feeMinor: Minor;
   refundedMinor: Minor;
-  /** The batch that the payment is in; undefined while it waits for one. Only where it was read. */
+  /** The settlement batch of the payment; undefined while the payment waits for one, and where the batch was not read. */
   batch?: { status: "processing" | "paid"; payoutDate: string } | undefined;
   currency: string;
   method: PaymentMethod;
@@ -29,47 +29,47 @@ export interface PaymentStanding {
   createdAt: Micros;
   updatedAt: Micros;
   paidAt: Micros | undefined;
-  /** How the newest dispute stands; undefined when there was none. */
+  /** Status of the newest dispute; undefined when there was none. */
   disputeStatus: DisputeStatus | undefined;
   instructions: Instructions | undefined;
-  /** When an unpaid payment expires, or a review ends. */
+  /** Book time at which an unpaid payment expires, or a review ends. */
   expiresAt: Micros;
-  /** The payment link that it came by. */
+  /** The payment link that the payment came by. */
   link: LinkMark | undefined;
 }
 
-/** What a payment keeps of its link: a link that is not reusable has one payment that is open or paid, at most. */
+/** The link's fields in a payment. They let the database allow only one open or paid payment of a link that is not reusable. */
 export interface LinkMark {
   uuid: string;
   reusable: boolean;
 }
 
-/** What stands in a payment's row for who pays. `PayerData` makes and opens it. */
+/** The payer's data in a payment's row. `PayerData` seals and opens them. */
 export interface StoredPayer {
-  /** Stands for the e-mail address, else the telephone, in hex; null when neither was given. */
+  /** Keyed digest of the e-mail address, else of the telephone, in hex; null when neither was given. */
   customerKey: string | null;
-  /** Stands for the telephone where an e-mail address was given too. */
+  /** Keyed digest of the telephone when an e-mail address was given too, in hex; else null. */
   phoneKey: string | null;
-  /** Name, e-mail address and telephone; null when none was given, or they were erased. */
+  /** Name, e-mail address and telephone, sealed; null when none was given or they were erased. */
   sealed: Buffer | null;
-  /** When it was erased; null when it was not. Real time. */
+  /** Real time of the erasure; null when there was none. */
   erasedAt: Micros | null;
 }
 
 export interface Payment extends PaymentStanding {
-  /** Reversed already for refunds whose acquirer has not answered yet. */
+  /** Sum of refunds that are already posted and whose acquirer has not answered yet. */
   refundPendingMinor: Minor;
-  /** What lost disputes have taken of it. */
+  /** Sum that lost disputes have taken from the payment. */
   lostMinor: Minor;
   description: string | undefined;
   callbackUrl: string | undefined;
-  /** Where the payer's browser goes back to. */
+  /** The address to which the payer's browser returns. */
   returnUrl: string | undefined;
   payer: StoredPayer;
   metadata: Record<string, string> | undefined;
   risk: RiskVerdict;
   routing: RoutingDecision;
-  /** Under review: the seconds to pay in that were asked for, counted from the approval. */
+  /** Under review: seconds that the payer will have, counted from the approval. */
   expiresIn: number | undefined;
   canceledAt: Micros | undefined;
   cancelReason: string | undefined;
@@ -85,18 +85,17 @@ function amounts(payment: PaymentStanding): Record<string, unknown> {
   };
 }
 
-/** How a payment is paid and until when, while that is still possible: also in answers that come later than the creation's. */
+/** Instructions and expiry of a payment that can still be paid: statuses and events carry them too, not only the creation's answer. */
 function paying(payment: PaymentStanding): Record<string, unknown> {
   if (payment.status !== "pending") return {};
   return { instructions: payment.instructions ?? null, expires_at: wireTime(payment.expiresAt) };
 }
 
-/** By which link a payment came, where it came by one. */
 function origin({ link }: PaymentStanding): Record<string, unknown> {
   return link === undefined ? {} : { payment_link: link.uuid };
 }
 
-/** Interface 4.2: what creation answers. `checkoutUrl`: of the page where its payer pays. */
+/** The answer to a creation (interface 4.2). `checkoutUrl`: address of the page where the payer pays. */
 export function createdView(payment: Payment, checkoutUrl: string): Record<string, unknown> {
   return {
     reference: payment.reference,
@@ -119,25 +118,25 @@ export function createdView(payment: Payment, checkoutUrl: string): Record<strin
   };
 }
 
-/** Interface 4.5: what a cancel answers. */
+/** The answer to a cancel (interface 4.5). */
 export function canceledView({ reference, status, canceledAt, cancelReason }: Payment): Record<string, unknown> {
   assert(canceledAt !== undefined, `${reference} is not canceled`);
   return { reference, status, canceled_at: wireTime(canceledAt), reason: cancelReason ?? null };
 }
 
-/** True for a dispute that is not decided. */
+/** True for a dispute without an outcome. */
 export function isRunning(status: DisputeStatus | undefined): boolean {
   return status === "needs_response" || status === "under_review";
 }
 
-/** True for a payment that is paid and in no batch: when it will be paid out has to be estimated. */
+/** True for a payment that is paid and in no settlement batch: its payout date must be estimated. */
 export function awaitsSettlement(payment: PaymentStanding): boolean {
   return isPaid(payment.status) && payment.batch === undefined;
 }
 
 /**
- * Interface 4.3: what a status request answers. `estimatedDate`: of a payment that awaits settlement, the day on which it is paid out as
- * things stand; null when no run can take it. `checkoutUrl`: of the page where its payer pays, shown while that is possible.
+ * The answer to a status request (interface 4.3). `estimatedDate`: for a payment that awaits settlement, the expected day of the payout; null
+ * when no batch can take the payment. `checkoutUrl`: address of the page where the payer pays, shown while the payment is pending.
  */
 export function statusView(
   payment: PaymentStanding,

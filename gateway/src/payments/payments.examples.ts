@@ -1,4 +1,4 @@
-// Examples of payments for the contract: one QRIS payment and what becomes of it, and the instructions of each method.
+// Examples of payments for the contract: one QRIS payment with its later states, and the instructions of each method.
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 
 const qrString =
@@ -133,7 +133,7 @@ export const exampleCanceledPayment = {
   reason: "The customer changed their mind",
 };
 
-/** The data of payment.succeeded; the other events have it without `paid_at`, and while it is pending with the instructions. */
+/** The data of payment.succeeded. Other events have no `paid_at`; those of a pending payment have the instructions. */
 export const examplePaymentEventData = {
   reference: exampleIds.payment,
   status: "succeeded" as const,

@@ -1,4 +1,4 @@
-// The HTTP of payments: sections 4.2 to 4.5.
+// The HTTP endpoints of payments (interface 4.2 to 4.5). Their commands are in payments.ts.
 import type { BookOwner } from "../commands/command-context.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -48,18 +48,18 @@ import type { PayerData } from "./payer-data.ts";
 import { judgeReturnUrl } from "./return-url.ts";
 import { type CallToMake, type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
 
-/** What the room above does for payments whose acquirer must be asked. */
+/** The part of acquiring/ that creations use when an acquirer must be asked for instructions. */
 export interface OpensPayments {
-  /** Asks the acquirers, one after the other, of a payment as it was committed. Gives the creation's answer; throws GATEWAY_ERROR, GATEWAY_TIMEOUT. */
+  /** Asks the acquirers, one after another, to take a committed payment. Gives the creation's answer; throws GATEWAY_ERROR, GATEWAY_TIMEOUT. */
   finish(payment: Payment, call: CallToMake): Promise<Reply>;
-  /** The same request again while its key is in progress: the command to go on with, or undefined when it is to wait. */
+  /** For a repeated request whose key is in progress: gives the command that goes on with it, or undefined when the request must wait. */
   resume(
     owner: BookOwner,
     intent: Intent,
   ): Promise<Command<{ payment: Payment; call: CallToMake } | { reply: Reply }> | undefined>;
 }
 
-/** A creation whose acquirer is called after the commit. */
+/** The reply of a creation whose acquirer is called after the commit. */
 function awaited({ acquiring }: PaymentRouteParts, payment: Payment, call: CallToMake): Reply {
   return { status: 201, body: "", continues: () => acquiring.finish(payment, call) };
 }
@@ -68,9 +68,9 @@ export interface PaymentRouteParts extends PaymentParts {
   database: Database;
   acquiring: OpensPayments;
   payers: PayerData;
-  /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. Waits a moment at most. */
+  /** Gives the address in the form to store; throws VALIDATION_ERROR for an address that webhooks must not be sent to. Waits a short time at most. */
   checkCallbackUrl(url: string, merchantId: string): Promise<string>;
-  /** The day on which each payment is paid out as things stand, by reference, null when none: of the room above that settles. */
+  /** The expected payout day of each payment, by reference; null when no batch can take it. Part of settlements/. */
   estimatePayouts(owner: BookOwner, waiting: readonly PaymentStanding[]): Promise<ReadonlyMap<string, string | null>>;
 }
 
@@ -183,7 +183,7 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
   ];
 }
 
-/** What a creation answers, as its key keeps it. */
+/** The answer of a creation, as its idempotency key stores it. */
 export function createdReply({ payUrl }: Pick<PaymentParts, "payUrl">, payment: Payment): Reply {
   return reply(201, createdView(payment, payUrl(payment.book, payment.reference)));
 }
@@ -192,7 +192,7 @@ function payerOf({ payers }: PaymentRouteParts, { book }: Call, body: CreatePaym
   return payers.seal({ book, referenceId: body.reference_id }, body.customer);
 }
 
-/** The rules of creation that need the merchant's settings, merged into the order of the interface's table. */
+/** Applies the rules of creation that need the merchant's settings, in the order of the interface's table. Throws the first fault. */
 function judgeCreation(
   parts: PaymentRouteParts,
   call: Call,
@@ -206,11 +206,11 @@ function judgeCreation(
   const { amount_minor: amount, currency, payment_method: named } = input;
   const method = paymentMethods.find((candidate) => candidate === named);
   const enabled = typeof currency === "string" && isCurrency(currency) && settings.currencies.includes(currency);
-  // A currency that is not enabled has no limit of its own; its own error comes after the amount's.
+  // A currency that is not enabled has no limit, so the default currency's is used; the currency's own error comes after the amount's.
   const maximum = maximumOf(settings, method, enabled ? currency : DEFAULT_CURRENCY);
   if (!before("amount_minor") || BigInt(amount as number) > maximum) throw invalidAmount(amount, maximum);
   if (before("currency") && !enabled) throw new Fault("CURRENCY_NOT_SUPPORTED");
-  // Production without an acquirer of its own has no route rather than no method (the rulings).
+  // By the project's rulings, production without an acquirer answers NO_ROUTE_AVAILABLE, not PAYMENT_METHOD_UNAVAILABLE.
   const offered = (): boolean =>
     method !== undefined &&
     (call.book.environment === "production" ||
@@ -224,7 +224,7 @@ function judgeCreation(
   return found.value;
 }
 
-/** Apart from the rest, which waits for nothing: only who names an address pays for its being looked at. */
+/** The asynchronous end of `judgeCreation`, kept apart so that only requests with a `callback_url` wait for its check. */
 async function withCallbackUrl(
   parts: PaymentRouteParts,
   call: Call,
@@ -236,7 +236,7 @@ async function withCallbackUrl(
   return { ...found.value, callback_url: kept };
 }
 
-/** The payment named in the path, if it is this merchant's and of this environment. */
+/** The payment named in the path. Throws PAYMENT_NOT_FOUND or ENVIRONMENT_MISMATCH. */
 async function findStanding(standing: SharedRead<PaymentName>, call: Call): Promise<PaymentStanding> {
   const reference = call.params.reference ?? "";
   if (!isId("payment", reference)) throw new Fault("PAYMENT_NOT_FOUND");
@@ -275,7 +275,7 @@ async function listPayments(parts: PaymentRouteParts, call: Call): Promise<Reply
   return page(found, limit, await statusViewer(parts, call, found), ({ reference }) => reference);
 }
 
-/** How these payments are shown, with the dates on which those that await settlement are paid out. */
+/** Gives the function that shows these payments, with the expected payout dates of those that await settlement. */
 async function statusViewer(
   parts: PaymentRouteParts,
   call: Call,

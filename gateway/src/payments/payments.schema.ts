@@ -1,4 +1,4 @@
-// The shapes of payments on the wire, and the order in which their errors prevail. The contract is generated from these.
+// The schemas of payments in the API, and the order of their errors. The contract is generated from them.
 import { z } from "zod";
 import { Fault, showable } from "../ground/fault.ts";
 import { MINOR_MAX, type Minor, wireAmount } from "../ground/money.ts";
@@ -40,7 +40,7 @@ export const amountMinor = z
   .max(Number(MINOR_MAX))
   .meta({ description: "Minor units of the currency.", examples: [15_000_000] });
 
-/** INVALID_AMOUNT, with the bounds that the amount breaks. */
+/** Makes the fault INVALID_AMOUNT with the bounds of the amount in minor units. */
 export function invalidAmount(
   value: unknown,
   maximum: Minor = MINOR_MAX,
@@ -78,7 +78,7 @@ const METADATA_MAX = 20;
 const metadataName = text(1, 40);
 const metadataText = text(0, 500);
 
-/** Pairs of texts. Checked by hand: a record of zod's leaves out the key `__proto__`, which is a name like any other here. */
+/** Pairs of texts, checked by hand: `z.record` drops the key `__proto__`, which is a valid name here. */
 export const metadataSchema = z
   .custom<Record<string, string>>(
     (value) => typeof value === "object" && value !== null && !Array.isArray(value),
@@ -242,7 +242,7 @@ const instructions = instructionsSchema
   .nullable()
   .meta({ description: "How the payer pays. Null under review and where no acquirer took the payment." });
 
-/** While a payment is pending: in every answer and in `payment.created`. */
+/** Fields of a pending payment, in answers and in `payment.created`. */
 const payingFields = {
   instructions: instructions.optional().meta({ description: "How the payer pays. Present while it is pending." }),
   expires_at: timestamp
@@ -362,7 +362,6 @@ export const paymentEventSchema = z
   })
   .meta({ id: "PaymentEventData", description: "The payment as it was.", examples: [examplePaymentEventData] });
 
-/** The payment that a path names. */
 export const paymentParams = {
   reference: inPath("payment", "PaymentReference", "`reference` of the payment."),
 };

@@ -1,4 +1,4 @@
-// Statements that read, lock and write payments, and how their rows are mapped.
+// SQL that reads, locks and writes payments, and the mapping of their rows. Payers' data have their own SQL.
 import type { Instructions } from "../acquirers/acquirer.ts";
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
@@ -24,7 +24,7 @@ const keyColumns = {
   payment_id: ["uuid", ({ reference }: PaymentKey) => uuidBytes(reference)],
 } as const satisfies Columns<PaymentKey>;
 
-/** What may change after creation. */
+/** Columns that an update may change after the payment was created. */
 const stateColumns = {
   status: ["payment_status", (payment: Payment) => payment.status],
   refunded_minor: ["bigint", (payment: Payment) => payment.refundedMinor],
@@ -63,7 +63,7 @@ const birthColumns = {
   routing: ["json", (payment: Payment) => json(payment.routing)],
 } as const satisfies Columns<Payment>;
 
-/** Payments by reference. Loading locks them: whoever changes a payment has it alone. */
+/** Payments by reference. Loading a payment locks it, so one transaction at a time changes it. */
 export const payments: Table<PaymentKey, Payment> = {
   name: "payments",
   keyText: ({ book, reference }) => `${bookKey(book)}/${reference}`,
@@ -75,8 +75,8 @@ export const payments: Table<PaymentKey, Payment> = {
 };
 
 /**
- * What a judgement or an acquirer's late answer writes: the verdict, how and until when it is paid, and the state with it. Written before
- * what becomes of the payment next, because only a payment that still waits may get it.
+ * The update that follows a review or an acquirer's late answer: verdict, acquirer, instructions, expiry and state. It is written before any
+ * other update of the same payment in the batch, because the database allows it only while the payment is pending.
  */
 export const routedPayments: Table<PaymentKey, Payment> = {
   name: "routed payments",
@@ -95,7 +95,7 @@ export const routedPayments: Table<PaymentKey, Payment> = {
 type ReferenceId = { book: Book; referenceId: string };
 type TakenReferenceId = ReferenceId & { reference: string };
 
-/** Which of the merchant's own order identities are taken, and by which payment. Loaded without a lock; written by the insert of payments. */
+/** Each `reference_id` that a payment of the merchant has taken. Loaded without a lock; the insert of payments writes it. */
 export const takenReferenceIds: Table<ReferenceId, TakenReferenceId> = {
   name: "reference ids",
   keyText: ({ book, referenceId }) => `${bookKey(book)}/${referenceId}`,
@@ -152,13 +152,13 @@ function payerOfRow(row: Row): StoredPayer {
   };
 }
 
-/** A payment by its merchant, in whichever environment: the caller tells "other environment" from "not found". */
+/** Names a payment without its environment, so that the caller can tell ENVIRONMENT_MISMATCH from PAYMENT_NOT_FOUND. */
 export interface PaymentName {
   merchantId: string;
   reference: string;
 }
 
-/** Where payments stand, several at once: `place` says which name a row belongs to. */
+/** Reads the standings of several payments at once. The column `place` gives the position of a row's name, from 1. */
 export function selectStandings(names: readonly PaymentName[]): Statement {
   return {
     name: "select payment standings",
@@ -220,7 +220,7 @@ function batchOfRow(row: Row): PaymentStanding["batch"] {
   return status && { status, payoutDate: row.payout_date as string };
 }
 
-/** One payment of a merchant in whichever environment: the caller tells "other environment" from "not found". */
+/** Reads one payment of a merchant in either environment: the caller tells ENVIRONMENT_MISMATCH from PAYMENT_NOT_FOUND. */
 export function selectPayment(merchantId: string, reference: string): Statement {
   return {
     name: "select payment",
@@ -274,7 +274,7 @@ limit $${values.length}::integer`,
   };
 }
 
-/** Pending payments whose time is over by the clock of their own book: of one book, or of all. At most `limit`. */
+/** Reads at most `limit` pending payments whose time is over by their book's clock, of one book or of all. */
 export function selectExpired(realNow: Micros, limit: number, book?: Book): Statement {
   return {
     name: "select expired payments",
@@ -294,7 +294,7 @@ limit $2::integer`,
   };
 }
 
-/** Which settlement batch a payment is in. */
+/** The settlement batch that each payment is in. */
 export const paymentBatches = batchMarks(
   "payment batches",
   bulkUpdate<BatchMark>("payments", { ...bookColumns, payment_id: ["uuid", (mark) => uuidOf(mark.id)] }, markColumns),

@@ -1,4 +1,4 @@
-// What can be done with a payment: create, cancel, expire, capture. Pure commands for the lanes.
+// Commands on a payment: create, cancel, expire, capture. Pure functions that the lanes run; acquirers are called elsewhere, in acquiring/.
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import type { EventType } from "../events/event.ts";
@@ -27,53 +27,52 @@ import { type RouteParts, type RouteSelection, enterSplitTest, selectRoute } fro
 import { type PaymentStatus, assertTransition } from "./states.ts";
 
 export const DEFAULT_EXPIRES_IN = 1800;
-/** A person has a day of the book's clock to judge a payment; after that it is refused. */
+/** Time for a person to judge a payment under review, by the book's clock. After it the payment is refused. */
 export const REVIEW_TIME: Micros = 24 * 3600 * SECOND;
 
-/** A call of an acquirer that comes after the commit. Only the room above, which planned it, looks into it. */
+/** A call to an acquirer that follows the commit. Opaque here: acquiring/ plans the call and makes it. */
 export type CallToMake = object;
 
 export interface PaymentParts extends RouteParts {
-  /** False while an environment takes no payments: production, until it is switched on and has an acquirer. */
+  /** False while an environment takes no payments. Production takes none until it is switched on and has an acquirer. */
   isOpen(environment: Environment): boolean;
-  /** The acquirer of a code; undefined when it is no longer configured. */
+  /** The acquirer with this gateway code; undefined when it is no longer configured. */
   acquirer(code: string): Acquirer | undefined;
-  /** Where an acquirer reports what becomes of a payment. */
+  /** The address at which an acquirer reports the outcomes of payments. */
   callbackUrl(gatewayCode: string): string;
-  /** Plans what the acquirer is to be asked: of the room above that talks to acquirers. Gives the call that the request itself makes. */
+  /** Plans the acquirer operation of a new payment (acquiring/ does). Gives the call that the request itself makes after the commit. */
   planPayment(
     context: CommandContext,
     payment: Payment,
     selection: RouteSelection,
     idempotencyKey?: string,
   ): CallToMake | undefined;
-  /** What a command needs that plans the end of a payment at its acquirer. */
+  /** Rows that a command must load to use `planEnd`. */
   endNeeds(book: Book, reference: string): Need[];
-  /** Plans that a payment which nobody is to pay any more is ended at its acquirer, too. */
+  /** Plans to end a canceled payment at its acquirer too. */
   planEnd(context: CommandContext, payment: Payment): void;
 }
 
 /** The request that a creation answers. */
 export interface CreationRequest {
-  /** Undefined where nobody waits for an acquirer's answer: a worker asks it. */
+  /** The key of the request that calls the acquirer itself. When undefined, a worker calls the acquirer. */
   idempotencyKey: string | undefined;
   realNow: Micros;
-  /** Its customer, sealed for the payment's row. */
+  /** The customer, sealed for the payment's row. */
   payer: StoredPayer;
-  /** The payment link by which it came. */
+  /** The payment link that the payment came by. */
   link?: LinkMark | undefined;
 }
 
-/** What a creation gives. */
 export interface Created {
   payment: Payment;
-  /** Given where the acquirer is to be asked first: the payment has no instructions yet. */
+  /** Set when the request must call the acquirer next: the payment has no instructions yet. */
   call: CallToMake | undefined;
 }
 
 /**
- * Interface 4.2. Throws REFERENCE_ID_DUPLICATE, NO_ROUTE_AVAILABLE, INVALID_AMOUNT; and RISK_REJECTED, RISK_REVIEW, with which the payment
- * is kept as failed or pending.
+ * Creates a payment (interface 4.2). Throws REFERENCE_ID_DUPLICATE, NO_ROUTE_AVAILABLE, INVALID_AMOUNT. Also throws RISK_REJECTED and
+ * RISK_REVIEW, which keep the payment as failed or pending.
  */
 export function createPayment(
   parts: PaymentParts,
@@ -161,7 +160,7 @@ function newPayment(
     risk,
     routing: { rules_version: rulesVersion, candidates: [] },
     expiresAt: now + (body.expires_in ?? DEFAULT_EXPIRES_IN) * SECOND,
-    // Counted from an approval, where a person has to judge it first.
+    // Under review the payer's time begins with the approval, so its length is kept.
     expiresIn: risk.decision === "review" ? (body.expires_in ?? DEFAULT_EXPIRES_IN) : undefined,
     createdAt: now,
     updatedAt: now,
@@ -171,7 +170,7 @@ function newPayment(
   };
 }
 
-/** What the risk engine's verdict makes of a new payment. */
+/** Applies the risk verdict to a new payment: rejects it, puts it under review, or chooses its acquirer. */
 function begin(
   parts: PaymentParts,
   context: CommandContext,
@@ -187,7 +186,7 @@ function begin(
     throw new Fault("RISK_REJECTED", { details: { reference }, keepsChanges: true });
   }
   if (asked.risk.decision === "review") {
-    // No acquirer, no instructions and no event yet: a person decides, within the review's own time.
+    // No acquirer, no instructions and no event until a person decides, within REVIEW_TIME.
     set.insert(payments, { ...asked, expiresAt: now + REVIEW_TIME });
     throw new Fault("RISK_REVIEW", { details: { reference, status: asked.status }, keepsChanges: true });
   }
@@ -207,14 +206,14 @@ function begin(
   return { payment, call: undefined };
 }
 
-/** Counts this payment too, so that the next one in the same batch sees it. */
+/** Gives the count before this payment, and counts this payment too, so that later commands of the same batch see it. */
 function countOne(set: WorkingSet, table: typeof merchantVelocity, key: VelocityKey): number {
   const count = set.get(table, key)?.count ?? 0;
   if (set.get(table, key)) set.update(table, { key, count: count + 1 });
   return count;
 }
 
-/** What a command on one payment needs: the row in both environments, to tell "other environment" from "not found". */
+/** Rows that a command on one payment must load: those of both environments, to tell ENVIRONMENT_MISMATCH from PAYMENT_NOT_FOUND. */
 export function paymentNeeds(book: Book, reference: string): Need[] {
   if (!isId("payment", reference)) return [];
   return [need(payments, { book, reference }), need(payments, { book: otherBook(book), reference })];
@@ -230,7 +229,8 @@ export function findLocked({ set, book }: Pick<CommandContext, "set" | "book">, 
 }
 
 /**
- * Interface 4.5. Its acquirer hears of it after the commit. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_CANCELABLE.
+ * Cancels a payment (interface 4.5). A worker ends it at its acquirer after the commit. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH,
+ * PAYMENT_NOT_CANCELABLE.
  */
 export function cancelPayment(
   parts: Pick<PaymentParts, "endNeeds" | "planEnd">,
@@ -245,7 +245,7 @@ export function cancelPayment(
       const payment = findLocked(context, reference);
       if (payment.status !== "pending") throw new Fault("PAYMENT_NOT_CANCELABLE");
       if (payment.expiresAt <= context.now) {
-        // Its time was over before this cancel came; the sweep just had not reached it yet.
+        // The payment's time was over before this cancel; the expiry sweep had not reached it yet.
         expire(context, payment);
         throw new Fault("PAYMENT_NOT_CANCELABLE", { keepsChanges: true });
       }
@@ -255,7 +255,7 @@ export function cancelPayment(
   });
 }
 
-/** Expires a payment whose time is over; does nothing when something else happened to it first. Gives whether it did. */
+/** Expires a pending payment whose time is over. Gives false, and changes nothing, when the payment is no longer pending or not yet due. */
 export function expirePayment(owner: BookOwner, reference: string): Command<boolean> {
   const { book } = owner;
   return bookCommand(owner, {
@@ -270,7 +270,7 @@ export function expirePayment(owner: BookOwner, reference: string): Command<bool
   });
 }
 
-/** The end of a payment's time: an unpaid one expires, one that nobody judged is refused. */
+/** Ends a payment whose time is over: expires it, or refuses it when it is still under review. */
 export function expire(context: CommandContext, payment: Payment): Payment {
   if (payment.risk.decision === "review") return refuse(context, payment);
   return move(context, payment, { status: "expired" });
@@ -286,14 +286,14 @@ export function refuse(context: CommandContext, payment: Payment): Payment {
 
 export type AcquirerOutcome = "processing" | "succeeded" | "failed";
 
-/** What a command needs that takes an acquirer's outcome. */
+/** Rows that a command must load to use `takeOutcome`. */
 export function outcomeNeeds(book: Book, reference: string): Need[] {
   return [...paymentNeeds(book, reference), ...ledgerNeeds(book)];
 }
 
 /**
- * Takes an acquirer's outcome of a payment: moves it on and, when it is paid, posts the capture. Throws PAYMENT_NOT_FOUND,
- * ENVIRONMENT_MISMATCH, PAYMENT_EXPIRED (the payment's time is over; it is expired on the way) or PAYMENT_NOT_PAYABLE.
+ * Applies an acquirer's outcome to a payment: moves its status and, on success, posts the capture. Throws PAYMENT_NOT_FOUND,
+ * ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE, or PAYMENT_EXPIRED (which keeps a pending payment whose time is over as expired).
  */
 export function takeOutcome(context: CommandContext, reference: string, outcome: AcquirerOutcome): Payment {
   const payment = findLocked(context, reference);
@@ -304,14 +304,14 @@ export function takeOutcome(context: CommandContext, reference: string, outcome:
       ? new Fault("PAYMENT_NOT_PAYABLE", { details: { status: "failed" }, keepsChanges: true })
       : new Fault("PAYMENT_EXPIRED", { keepsChanges: true });
   }
-  // Before an acquirer has it nobody can have paid.
+  // Nobody can have paid a payment that no acquirer has yet.
   const awaited = payment.status === "pending" && payment.gatewayCode !== undefined;
   const open = awaited || (payment.status === "processing" && outcome !== "processing");
   if (!open) throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: payment.status } });
   return outcome === "succeeded" ? capture(context, payment) : move(context, payment, { status: outcome });
 }
 
-/** The money is there: it goes into the book, and the payment has succeeded. */
+/** Posts the capture of a payment whose money has come, and moves the payment to succeeded. */
 export function capture(context: CommandContext, payment: Payment): Payment {
   const { reference, gatewayCode } = payment;
   assert(gatewayCode !== undefined, `${reference} is open and has no acquirer`);
@@ -324,7 +324,7 @@ export function capture(context: CommandContext, payment: Payment): Payment {
   return move(context, payment, { status: "succeeded", paidAt: context.now });
 }
 
-/** Moves what refunds have taken of a payment, and its state with it. */
+/** Adds `change` to a payment's refunded and pending refund amounts (negative values subtract), and revises its status. */
 export function reviseRefunds(
   { set, now }: CommandContext,
   payment: Payment,
@@ -345,7 +345,7 @@ export function reviseRefunds(
   return revised;
 }
 
-/** Writes how a payment's dispute stands, and what it took of the payment if it was lost. */
+/** Writes the status of a payment's dispute, and adds `lost`, the amount that a lost dispute took from the payment. */
 export function markDispute(
   { set, now }: CommandContext,
   payment: Payment,
@@ -355,7 +355,7 @@ export function markDispute(
   set.update(payments, { ...payment, disputeStatus, lostMinor: payment.lostMinor + lost, updatedAt: now });
 }
 
-/** One step of the state machine, with its event. */
+/** Moves a payment to another status and emits the event. Throws `ImpossibleState` for a transition that does not exist. */
 export function move(
   context: CommandContext,
   payment: Payment,
@@ -368,7 +368,6 @@ export function move(
   return moved;
 }
 
-/** Writes an event about a payment. */
 export function emitPayment(context: CommandContext, payment: Payment, type: EventType): void {
   const { reference, callbackUrl } = payment;
   context.emit({ type, subjectId: reference, data: eventView(payment), callbackUrl });

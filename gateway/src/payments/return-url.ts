@@ -1,4 +1,4 @@
-// Where a payer's browser goes back to: its shape on the wire, and what each environment takes. The database holds the same rules.
+// The address to which a payer's browser returns: its schema, and what each environment accepts. The database enforces the same rules.
 import { z } from "zod";
 import { type FieldRules, rankOf } from "../http/fields.ts";
 import { validationFault } from "../ground/fault.ts";
@@ -6,11 +6,11 @@ import type { Environment } from "../merchants/books.ts";
 
 const NOT_HTTPS = "must be an https address";
 
-/** https, or http on the machine of a developer who tries the sandbox; without a name and password in it. */
+/** https, or http on the local machine for developers who try the sandbox; without user name and password. */
 const returnUrl = z
   .string()
   .max(2048)
-  // As RFC 3986 writes addresses: printable ASCII without what it never holds, with a host. It goes into a page and back to the merchant.
+  // An address by RFC 3986: printable ASCII without the characters that it excludes, and with a host. It is written into the payer's page.
   .regex(/^(https:\/\/[^/?#]+|http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?)([/?#].*)?$/, NOT_HTTPS)
   .refine(
     (text) => /^[!-~]+$/.test(text) && !/["<>\\^`{|}]/.test(text),
@@ -21,7 +21,7 @@ const returnUrl = z
     return url !== null && url.username === "" && url.password === "";
   }, "must be an https address without user information");
 
-/** As it is taken on creation. */
+/** The field of a creation. */
 export const returnUrlField = returnUrl.optional().meta({
   description:
     "https address to which the payer's browser goes back after paying, or after a decline. In the sandbox http on localhost, 127.0.0.1 and [::1] as well.",
@@ -32,7 +32,7 @@ export const returnUrlField = returnUrl.optional().meta({
 
 type Found<T> = { value: T } | { rank: number; fault: Error };
 
-/** What the rules of an environment make of a body that was judged: real payers are sent back to https alone. */
+/** Adds the rule of the environment to a judged body: payers in production are sent to https only. */
 export function judgeReturnUrl<T>(
   environment: Environment,
   { order }: Pick<FieldRules<unknown>, "order">,

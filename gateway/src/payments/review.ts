@@ -1,4 +1,4 @@
-// Review: payments that a person judges. Approved they go on as if just created; refused, or forgotten, they fail.
+// Review of payments by a person. An approved payment goes on as if just created; a refused or unjudged payment fails.
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -8,7 +8,7 @@ import { DEFAULT_EXPIRES_IN, type PaymentParts, emitPayment, findLocked, payment
 import { payments, routedPayments } from "./payments.sql.ts";
 import { enterSplitTest, selectRoute } from "./route-selection.ts";
 
-/** True while a payment waits for a person's judgement. */
+/** True while a payment waits for a person's decision. */
 export function isUnderReview(payment: Payment): boolean {
   return payment.status === "pending" && payment.risk.decision === "review";
 }
@@ -21,8 +21,8 @@ function findReviewed(context: CommandContext, reference: string): Payment {
 }
 
 /**
- * Approves a payment under review: an acquirer is chosen, and the payer may pay, for as long as was asked, from now. Throws
- * PAYMENT_NOT_FOUND, PAYMENT_NOT_PAYABLE (not under review), NO_ROUTE_AVAILABLE.
+ * Approves a payment under review: chooses an acquirer, and counts `expires_in` from now. Throws PAYMENT_NOT_FOUND, PAYMENT_NOT_PAYABLE (not
+ * under review), NO_ROUTE_AVAILABLE.
  */
 export function approvePayment(parts: PaymentParts, owner: BookOwner, reference: string): Command<Payment> {
   return bookCommand(owner, {
@@ -47,7 +47,7 @@ export function approvePayment(parts: PaymentParts, owner: BookOwner, reference:
       set.show(payments, approved);
       enterSplitTest(context, approved);
       parts.planPayment(context, approved, selection);
-      // An acquirer that must be asked first is asked by a worker; the merchant is notified when it has answered.
+      // When the acquirer must be asked for instructions, a worker asks it, and `payment.created` follows its answer.
       if (instructions !== undefined) emitPayment(context, approved, "payment.created");
       return approved;
     },

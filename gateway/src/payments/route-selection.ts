@@ -1,4 +1,4 @@
-// Which acquirer takes a payment, and whether it must be asked first.
+// Chooses the acquirer of a payment, and says whether the acquirer must be asked for instructions. The routing rules are in routing/.
 import type { Acquirer, InstructionRequest, Instructions } from "../acquirers/acquirer.ts";
 import type { CommandContext } from "../commands/command-context.ts";
 import { Fault } from "../ground/fault.ts";
@@ -18,9 +18,9 @@ import type { Payment } from "./payment.ts";
 import { invalidAmount } from "./payments.schema.ts";
 
 export interface RouteParts {
-  /** The table at the moment a command is made. */
+  /** The current routing table. */
   routingTable(): RoutingTable;
-  /** The payer's page of a payment, for methods that redirect. */
+  /** Address of the page where the payer of a payment pays. */
   payUrl(book: Book, reference: string): string;
 }
 
@@ -28,13 +28,13 @@ export interface RouteSelection {
   chosen: Acquirer;
   decision: RoutingDecision;
   request: InstructionRequest;
-  /** Undefined when the acquirer must be asked for them. */
+  /** Undefined when the acquirer must be asked for the instructions. */
   instructions: Instructions | undefined;
 }
 
 /**
- * The acquirer that takes a payment and why; those of `refusedBy` do not. The first decision may put it into a split test; the ones after it, of
- * the next acquirer and of the next try, keep to that test. Throws NO_ROUTE_AVAILABLE or INVALID_AMOUNT.
+ * Chooses the acquirer of a payment, except those in `refusedBy`, and records why. The first decision may put the payment into a split test;
+ * later decisions, for another acquirer or another attempt, stay within that test. Throws NO_ROUTE_AVAILABLE or INVALID_AMOUNT.
  */
 export function selectRoute(
   parts: RouteParts,
@@ -56,7 +56,7 @@ export function selectRoute(
   return { chosen, decision, request, instructions: chosen.issue(request) };
 }
 
-/** Keeps in which split test a payment is, once its first decision is written. */
+/** Records the split test of a payment, if its first decision put it into one. */
 export function enterSplitTest({ set }: Pick<CommandContext, "set">, { book, reference, routing }: Payment): void {
   if (routing.split) set.insert(splitAssignments, { book, reference, split: routing.split });
 }
@@ -70,7 +70,7 @@ export function instructionRequest(parts: RouteParts, merchant: Merchant, paymen
     method,
     merchantName: merchant.name,
     expiresAt,
-    // Made when it is asked for: most methods have no such page.
+    // A getter, because most methods need no such page.
     get payUrl() {
       return parts.payUrl(book, reference);
     },
@@ -79,10 +79,10 @@ export function instructionRequest(parts: RouteParts, merchant: Merchant, paymen
   };
 }
 
-/** What an acquirer says to an amount, whenever it is asked. */
+/** Verdicts that depend on the amount alone, so that no retry changes them. */
 const amountVerdicts: ReadonlySet<string> = new Set(["amount_out_of_range", "amount_too_fine"]);
 
-/** Nobody takes it: because of its amount, which no retry changes, or because nobody can now. */
+/** The fault when no acquirer takes a payment: INVALID_AMOUNT when only the amount is in the way, else NO_ROUTE_AVAILABLE. */
 function routeFault(table: RoutingTable, asked: RoutingRequest, decision: RoutingDecision): Fault {
   const able = decision.candidates.filter(
     ({ verdict }) =>
@@ -90,7 +90,7 @@ function routeFault(table: RoutingTable, asked: RoutingRequest, decision: Routin
   );
   const bounds = amountBounds(table, asked);
   const finest = finestStep(table, asked);
-  // Whoever has no rule would not take another amount either.
+  // An acquirer without a routing rule would not take another amount either.
   const isRuled = able.some(({ priority }) => priority !== undefined);
   if (bounds && isRuled && able.every(({ verdict }) => amountVerdicts.has(verdict))) {
     const { minimumMinor, maximumMinor } = bounds;

@@ -1,5 +1,5 @@
-// Which of this room's columns hold sealed secrets, and whose each one is. What payers are called is sealed with these keys, not with the
-// master key.
+// This room's columns of secrets that the master key seals, with the owner of each: the keys of payers' data. Payers' data themselves are
+// sealed with those keys, not with the master key.
 import type { SealedColumn } from "../store/seals.sql.ts";
 import { payerKeyOwner } from "./payer-data.ts";
 

@@ -1,4 +1,4 @@
-// The states of a payment and every transition between them, as data. The database holds the same list.
+// The states of a payment and every transition between them, as data. The database enforces the same list.
 import { ImpossibleState } from "../ground/fault.ts";
 
 export const paymentStatuses = [
@@ -13,7 +13,7 @@ export const paymentStatuses = [
 ] as const;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
-/** Interface 3.1 with the rulings: nothing else can happen to a payment. */
+/** All transitions (interface 3.1, refined by the project's rulings). No others exist. */
 export const transitions: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   pending: ["processing", "succeeded", "failed", "expired", "canceled"],
   processing: ["succeeded", "failed"],
@@ -25,7 +25,7 @@ export const transitions: Readonly<Record<PaymentStatus, readonly PaymentStatus[
   refunded: [],
 };
 
-/** Throws `ImpossibleState` for a transition that is not in the list. */
+/** Throws `ImpossibleState` unless the transition is in the list. */
 export function assertTransition(from: PaymentStatus, to: PaymentStatus): void {
   if (!transitions[from].includes(to)) throw new ImpossibleState(`a payment cannot go from ${from} to ${to}`);
 }
@@ -35,7 +35,7 @@ export function isPaid(status: PaymentStatus): boolean {
   return status === "succeeded" || status === "partially_refunded" || status === "refunded";
 }
 
-/** True once nobody is to pay it any more, and nobody has. An acquirer may still take money for it. */
+/** True for a payment that ended unpaid. Its acquirer may still take money for it. */
 export function isUnpaid(status: PaymentStatus): boolean {
   return status === "canceled" || status === "expired";
 }

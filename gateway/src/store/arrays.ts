@@ -1,11 +1,11 @@
-// Arrays as PostgreSQL's wire carries them in binary: what is written in bulk is neither quoted here nor parsed there.
-// Tried: the driver's own text form. Quoting cost a tenth of this process, and parsing a fifth of what an insert costs there.
+// Arrays in PostgreSQL's binary format, for bulk writes: this process quotes no text, and the database parses none.
+// Tried: the driver's text format. Quoting cost a tenth of this process, and parsing a fifth of an insert in the database.
 import { Buffer } from "node:buffer";
 import type { Micros } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 
 interface Codec {
-  /** The type's number in PostgreSQL's catalogue: the same in all versions. */
+  /** The type's number in PostgreSQL's catalog, the same in all versions. */
   oid: number;
   sizeOf(value: unknown): number;
   write(buffer: Buffer, at: number, value: unknown, size: number): void;
@@ -15,7 +15,7 @@ const fixed = (oid: number, size: number, write: Codec["write"]): Codec => ({ oi
 
 /** Bytes before the first value. */
 const HEAD = 20;
-/** 1 January 2000, from which PostgreSQL counts, in microseconds of Unix time. */
+/** 1 January 2000, where PostgreSQL's timestamps begin, in microseconds of Unix time. */
 const EPOCH: Micros = 946_684_800_000_000;
 
 const codecs: Readonly<Record<string, Codec>> = {
@@ -33,7 +33,7 @@ const codecs: Readonly<Record<string, Codec>> = {
     sizeOf: (value) => Buffer.byteLength(value as string),
     write: (buffer, at, value, size) => buffer.write(value as string, at, size),
   },
-  // Microseconds of Unix time, or the text that `sqlTime` makes of them.
+  // Takes microseconds of Unix time, or the text that `sqlTime` makes of them.
   timestamptz: fixed(1184, 8, (buffer, at, value) => {
     const micros = typeof value === "number" ? value : microsOf(value as string);
     const since = micros - EPOCH;
@@ -41,7 +41,7 @@ const codecs: Readonly<Record<string, Codec>> = {
     buffer.writeInt32BE(high, at);
     buffer.writeUInt32BE(since - high * 2 ** 32, at + 4);
   }),
-  // Its bytes, or its text with or without dashes.
+  // Takes the sixteen bytes, or the text with or without dashes.
   uuid: fixed(2950, 16, (buffer, at, value) => {
     const written =
       typeof value === "string"
@@ -56,12 +56,12 @@ function microsOf(text: string): Micros {
   return Date.parse(`${text.slice(0, 19)}Z`) * 1_000 + Number(text.slice(20, 26));
 }
 
-/** True for types whose arrays are carried in binary. */
+/** True for types whose arrays can be sent in binary. */
 export function isCarried(type: string): boolean {
   return type in codecs;
 }
 
-/** `values` as one parameter of type `type[]`; null and undefined are null. */
+/** Encodes `values` as one parameter of type `type[]`; null and undefined become null. */
 export function binaryArray(type: string, values: readonly unknown[]): Buffer {
   const codec = codecs[type];
   assert(codec, `${type} has no binary form here`);
@@ -84,7 +84,7 @@ export function binaryArray(type: string, values: readonly unknown[]): Buffer {
   buffer.writeInt32BE(values.length, 12);
   buffer.writeInt32BE(1, 16); // the first index
   let at = HEAD;
-  let before = -1; // where the value before was written: rows of one batch have much in common
+  let before = -1; // position of the previous value: rows of one batch often repeat values, and a repeated value is copied
   for (let index = 0; index < values.length; index++) {
     const size = sizes[index] as number;
     buffer.writeInt32BE(size, at);

@@ -1,16 +1,16 @@
-// The order of commits: numbers of transactions, and what is certain about them.
+// The order of commits: how a reader follows new rows by the numbers of their transactions, and misses none.
 //
-// A transaction's number is taken when it first writes, and it may be committed after others with larger numbers. So whoever remembers the
-// last number that it has seen loses rows. But below the oldest number that still runs nothing can appear any more: a reader
-// takes what lies from its position up to there, and no row is read twice or left out, whatever the clocks say.
+// A transaction gets its number with its first write, and may be committed after transactions with larger numbers. So a reader that
+// continues after the last number it has seen loses rows. Below the oldest number that still runs, no row can appear any more: a reader
+// takes the rows from its position up to there, and reads no row twice and misses none, whatever the clocks say.
 
-/** A transaction's number, as a text: it has 64 bits. */
+/** A transaction's number of 64 bits, as a decimal text. */
 export type Position = string;
 
-/** In a statement: the number below which every transaction has ended, as this statement sees it. */
+/** SQL: the number below which every transaction has ended, in the statement's snapshot. */
 export const HORIZON = "pg_snapshot_xmin(pg_current_snapshot())";
 
-/** In a statement: names the database whose transactions are numbered. A clone or a restored copy has another. */
+/** SQL: names the database that numbered the transactions. A clone or a restored copy has another name. */
 export const ORIGIN = `(
   select c.system_identifier || ' ' || d.oid
   from pg_control_system() c, pg_database d
@@ -18,7 +18,7 @@ export const ORIGIN = `(
 )`;
 
 /**
- * In a statement: true where row `e` with its number in `xact` was written by the transaction that it names. Of a row that was restored from a dump the
- * number is another database's, and nobody may take it for one of this database's future: no row is older than its transaction.
+ * SQL: true when row `e` was written by the transaction that its column `xact` names. A row restored from a dump has a number of another
+ * database, which may lie in this database's future: such a row is older than the transaction, which is impossible for a genuine row.
  */
 export const GENUINE = "age(e.xmin) <= age(e.xact::xid)";

@@ -1,32 +1,33 @@
-// The time by which the house acts, held against the database's. One process whose clock is wrong must not end what others rely on.
+// The process's clock, compared with the database's and limited by it: a process whose clock is wrong must not delete or end what other
+// processes rely on. The plain clock is in ground/clock.ts.
 import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Database } from "./database.ts";
 
-/** Beyond this the difference is said aloud. */
+/** A larger difference is logged. */
 const NOTABLE_MS = 1_000;
-/** Beyond this the process deletes nothing and ends nothing. */
+/** At a larger difference the process deletes nothing and ends nothing. */
 const SWEEP_MAX_MS = 5_000;
-/** Beyond this it takes no requests. */
+/** At a larger difference the process takes no requests. */
 const REQUESTS_MAX_MS = 60_000;
-/** Differences below this are the way to the database and back. */
+/** Smaller differences are ignored: they come from the round trip to the database. */
 const NOISE_MS = 50;
 const INTERVAL_MS = 1_000;
-/** A database that was last heard of longer ago does not answer. */
+/** The database counts as silent when its last answer is older than this. */
 const SILENT_MAX_MS = 5_000;
 
-/** What was found at one moment. */
+/** The result of one comparison. */
 interface Anchor {
-  /** On the stopwatch. */
+  /** Stopwatch time of the comparison. */
   takenAtMs: number;
-  /** The own clock, and how far it is ahead of the database's; negative when it is behind. */
+  /** The process's clock, and by how many milliseconds it is ahead of the database's; negative when it is behind. */
   own: Micros;
   aheadMs: number;
 }
 
 /**
- * A clock that runs with the stopwatch from the last comparison with the database, and is never ahead of the database's: what is
- * irreversible happens by the earlier of the two. It follows a correction of the own clock, in either direction, within a second.
+ * A clock that runs with the stopwatch from the last comparison, and is never ahead of the database's clock: irreversible changes happen by
+ * the earlier of the two clocks. It follows a correction of the process's clock, in either direction, within a second.
  */
 export class DatabaseClock implements Clock {
   private readonly own: Clock;
@@ -43,45 +44,45 @@ export class DatabaseClock implements Clock {
     this.log = log;
   }
 
-  /** The earlier of the own clock and the database's, as they were compared last and have run since. */
+  /** The earlier of the process's clock and the database's at the last comparison, plus the time since. */
   now(): Micros {
     const { anchor } = this;
     const since = anchor === undefined ? 0 : Math.floor((stopwatchMs() - anchor.takenAtMs) * 1_000);
     const at = anchor === undefined ? this.own.now() : anchor.own - ahead(anchor) * 1_000 + since;
-    // Moments of one process are in order, but for a correction that is worth following.
+    // Times of one process only grow, except when a correction exceeds NOTABLE_MS.
     this.last = at > this.last || this.last - at > NOTABLE_MS * 1_000 ? at : this.last + 1;
     return this.last;
   }
 
   /**
-   * The same time by a clock that runs while the machine sleeps: the stopwatch stands still then, until the next comparison. For what
-   * is allowed only for a while. It is never behind `now`.
+   * The same time by a clock that goes on while the machine sleeps; the stopwatch stops then, until the next comparison. For permissions
+   * that expire, such as leases. Never behind `now`.
    */
   readonly awake: Clock = {
     now: () => Math.max(this.now(), this.own.now() - (this.anchor === undefined ? 0 : ahead(this.anchor) * 1_000)),
   };
 
-  /** How far the own clock is ahead of the database's, in milliseconds; negative when it is behind; 0 before it was compared. */
+  /** By how many milliseconds the process's clock is ahead of the database's; negative when it is behind; 0 before the first comparison. */
   get skewMs(): number {
     return this.anchor?.aheadMs ?? 0;
   }
 
-  /** False while the clock is too far from the database's to delete anything or to end anything. */
+  /** False while the clocks differ by more than SWEEP_MAX_MS: the process must not delete or end anything. */
   get maySweep(): boolean {
     return Math.abs(this.skewMs) <= SWEEP_MAX_MS;
   }
 
-  /** False while the clock is too far from the database's to take requests. */
+  /** False while the clocks differ by more than REQUESTS_MAX_MS: the process must not take requests. */
   get mayServe(): boolean {
     return Math.abs(this.skewMs) <= REQUESTS_MAX_MS;
   }
 
-  /** False when the last comparisons had no answer. */
+  /** False when the database has not answered a comparison for SILENT_MAX_MS. */
   get hears(): boolean {
     return this.anchor !== undefined && stopwatchMs() - this.anchor.takenAtMs <= SILENT_MAX_MS;
   }
 
-  /** Compares for the first time, and from then on once a second. Throws when the database cannot be asked. */
+  /** Compares the clocks now, and from then on once a second. Throws when the database does not answer the first comparison. */
   async start(): Promise<void> {
     await this.compare();
     this.timer = setInterval(() => {
@@ -94,7 +95,6 @@ export class DatabaseClock implements Clock {
     clearInterval(this.timer);
   }
 
-  /** Compares once. */
   async compare(): Promise<void> {
     const sentMs = stopwatchMs();
     const [row] = await this.database.query<{ at: Micros }>({
@@ -104,7 +104,7 @@ export class DatabaseClock implements Clock {
     const takenAtMs = stopwatchMs();
     const own = this.own.now();
     if (row === undefined) return;
-    // It was read somewhere between sending and receiving: the difference is known no better than that.
+    // The database read its clock at some moment between sending and receiving, so the difference is known only as a range.
     const earliest = (own - row.at) / 1_000 - (takenAtMs - sentMs);
     const latest = (own - row.at) / 1_000;
     const aheadMs = earliest > 0 ? earliest : latest < 0 ? latest : 0;

@@ -1,4 +1,4 @@
-// The door to PostgreSQL: one pool with our types, statements as values, and what an error means.
+// The access to PostgreSQL: one pool with the service's column types, statements as values, and the classes of errors.
 import type { Socket } from "node:net";
 import pg from "pg";
 import { parseSqlTime } from "../ground/clock.ts";
@@ -17,7 +17,7 @@ const parsers: Record<number, (text: string) => unknown> = {
   20: BigInt, // int8
   1184: parseSqlTime, // timestamptz, with its microseconds
   1082: String, // date
-  114: String, // json and jsonb stay text: the room that owns them knows their shape
+  114: String, // json and jsonb (3802) stay text: the room that owns a column knows its shape
   3802: String,
 };
 
@@ -34,17 +34,17 @@ const types = {
   },
 };
 
-/** A statement that takes longer means a database that hangs: the connection is given up, and its outcome is unknown. */
+/** A statement that takes longer means that the database hangs: its connection is closed, and its outcome is unknown. */
 const QUERY_TIMEOUT_MS = 6_000;
-/** A statement outside the lanes that waits for a lock may take so long. */
+/** The same limit for statements of `transaction`, which may wait for locks. */
 const PATIENT_MS = 8_000;
 
-/** The server ends a statement so long after we gave up waiting for it: it would go on with it, for nobody, otherwise. */
+/** The server cancels a statement this long after the client stopped waiting; without the limit it would run on. */
 const STATEMENT_GRACE_MS = 1_000;
 
 /**
- * The server finds within half a minute that a peer is gone, as the peer finds it of the server: it would keep a session open for hours
- * otherwise. It ends a statement that nobody waits for. Sent before whatever a new connection is opened for, and not waited for.
+ * Limits of a session. The server notices within half a minute that a client is gone (the client notices a lost server as fast); by default it
+ * would keep the session for hours. It also cancels statements that no client waits for. Sent first on a new connection, without waiting.
  */
 const SESSION = `select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
   set_config('tcp_keepalives_count', '4', false), set_config('tcp_user_timeout', '30000', false),
@@ -53,7 +53,7 @@ const SESSION = `select set_config('tcp_keepalives_idle', '10', false), set_conf
 export class Database {
   readonly pool: pg.Pool;
 
-  /** `connections`: the most that this process opens. */
+  /** `connections`: maximum that this process opens. */
   constructor(url: string, connections: number, log: Log, options: { queryTimeoutMs?: number } = {}) {
     const timeoutMs = options.queryTimeoutMs ?? QUERY_TIMEOUT_MS;
     this.pool = new pg.Pool({
@@ -68,8 +68,8 @@ export class Database {
       query_timeout: timeoutMs,
       application_name: "gerbang",
     });
-    // Without this listener an idle connection that dies (a restart of PostgreSQL) would end the process.
-    // A connection that is lost while it is in use says so as well, beside the failing query.
+    // Without error listeners a lost connection (a restart of PostgreSQL) would end the process. A connection that is lost in use emits
+    // `error` too, besides failing its query.
     this.pool.on("connect", (client) => {
       client
         .query(SESSION, [String(timeoutMs + STATEMENT_GRACE_MS)])
@@ -77,18 +77,18 @@ export class Database {
       client.on("error", (error) => log.debug({ err: error }, "a database connection was lost in use"));
     });
     this.pool.on("error", (error) => {
-      // Those that are being closed may be met by a server that stops, too.
+      // While the pool is being closed, connections may be lost to a server that stops at the same time.
       if (!this.pool.ending) log.warn({ err: error }, "an idle database connection was lost");
     });
   }
 
-  /** Runs one statement on its own and gives its rows. */
+  /** Runs one statement outside any transaction and gives its rows. */
   async query<R extends Row = Row>(statement: Statement): Promise<R[]> {
     const result = await this.pool.query<R>(statement as pg.QueryConfig);
     return result.rows;
   }
 
-  /** Runs statements in one round trip, each committed by itself. Gives the rows of each; throws what the first that failed threw. */
+  /** Runs statements in one round trip, each committed by itself. Gives the rows of each; throws the error of the first that failed. */
   async pipeline(statements: readonly Statement[]): Promise<Row[][]> {
     const client = await this.pool.connect();
     let sound = true;
@@ -107,9 +107,8 @@ export class Database {
   }
 
   /**
-   * Runs statements one after another in one transaction, for the rare work outside the lanes (settings, sweeps). It waits for locks for
-   * longer than a process that has gone can hold one. Never call the outside world inside `work`. `limitMs`: of each statement, where it
-   * may take its time.
+   * Runs statements one after another in one transaction, for the rare work outside the lanes (settings, sweeps). Waits for locks for longer
+   * than a process that has died can hold one. Never call other systems inside `work`. `limitMs`: limit of each statement, in milliseconds.
    */
   async transaction<T>(
     work: (query: <R extends Row = Row>(statement: Statement) => Promise<R[]>) => Promise<T>,
@@ -137,7 +136,7 @@ export class Database {
     }
   }
 
-  /** How its connections are used, and how many wait for one. */
+  /** Busy and idle connections of the pool, and callers that wait for a connection. */
   get connections(): { connections: { busy: number; idle: number }; waiting: number } {
     const { totalCount, idleCount, waitingCount } = this.pool;
     return { connections: { busy: totalCount - idleCount, idle: idleCount }, waiting: waitingCount };
@@ -149,14 +148,14 @@ export class Database {
 }
 
 /**
- * No transaction of ours outlives its process by more than this, and no lock with it: PostgreSQL ends a session that is silent inside a
- * transaction, and a statement that takes too long.
+ * A transaction, with its locks, outlives its process by no more than this: PostgreSQL ends a session that is silent inside a transaction,
+ * and a statement that takes too long.
  */
 export const TRANSACTION_LIMIT_MS = 4_000;
 
 /**
- * Limits for this transaction alone, so that they hold through a pooler too. Plans are made once and not for each batch anew: arrays of keys
- * look alike to the planner, and planning cost a lone request a third of a millisecond.
+ * Limits of the current transaction, not of the session, so that they hold through a pooler too. Plans are generic: arrays of keys look alike
+ * to the planner, and planning each batch anew cost a lone request a third of a millisecond.
  */
 export function limits(lockMs: number, statementMs: number = Math.max(TRANSACTION_LIMIT_MS, lockMs + 500)): Statement {
   return {
@@ -169,7 +168,7 @@ export function limits(lockMs: number, statementMs: number = Math.max(TRANSACTIO
   };
 }
 
-/** Ends a transaction that wrote nothing. Gives whether the connection can be used again. */
+/** Rolls a transaction back. Gives whether the connection can be used again. */
 export async function rollBack(client: pg.PoolClient): Promise<boolean> {
   try {
     await client.query("rollback");
@@ -179,7 +178,7 @@ export async function rollBack(client: pg.PoolClient): Promise<boolean> {
   }
 }
 
-/** Hands what `work` sends to the socket in one piece: one system call a round trip, not one a statement. */
+/** Sends all that `work` writes to the socket in one piece: one system call per round trip, not one per statement. */
 export function together<Sent>(client: pg.PoolClient, work: () => Sent): Sent {
   const { stream } = (client as pg.PoolClient & { connection: { stream: Socket } }).connection;
   stream.cork();
@@ -193,11 +192,11 @@ export function together<Sent>(client: pg.PoolClient, work: () => Sent): Sent {
 /** The SQLSTATE of an error that PostgreSQL itself reported. */
 export function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
-  // The system's own names, such as EPIPE, may be five letters long, too.
+  // Error names of the operating system, such as EPIPE, may have five letters too.
   return typeof code === "string" && /^(?!E[A-Z]{4})[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** True when the database could not be reached or went away, as opposed to refusing a statement. */
+/** True when the database could not be reached or the connection was lost, as opposed to an error of a statement. */
 export function isConnectionLoss(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return state.startsWith("08") || /^(57P0[1-5]|53300|25P03)$/.test(state);
@@ -214,14 +213,14 @@ export function isConnectionLoss(error: unknown): boolean {
 }
 
 /**
- * True when the database cannot do its work now, whatever it is asked: it is away, out of disk, memory or connections, read-only, or a
- * statement was cancelled or took too long. Nobody's request is wrong, and the same one may succeed later.
+ * True when the database cannot serve any statement now: it is unreachable, out of disk, memory or connections, or read-only; or when a
+ * statement was cancelled, timed out or lost a race. The request is not wrong and may succeed later.
  */
 export function isOutOfService(error: unknown): boolean {
   return isConnectionLoss(error) || /^(53|58)|^(57014|25006|25P02|55P03|40001|40P01)$/.test(sqlState(error) ?? "");
 }
 
-/** True for refusals that vanish when the same work is run again: a lost race, a deadlock, a lock that took too long. */
+/** True for errors that may vanish when the same work runs again: a unique key lost in a race, a deadlock, a lock that took too long. */
 export function isRaceLost(error: unknown): boolean {
   return /^(23505|40001|40P01|55P03)$/.test(sqlState(error) ?? "");
 }

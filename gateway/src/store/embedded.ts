@@ -11,19 +11,19 @@ import { type User, ownFolder, ownPrivateFolder, writePrivateFile } from "../gro
 import { type Binaries, findBinaries, traversable } from "./embedded-binaries.ts";
 
 export interface EmbeddedDatabase {
-  /** For the service: the least privileged role. */
+  /** Address for the service, whose role has the least privileges. */
   url: string;
-  /** For migrations: the owner of the schema. */
+  /** Address for migrations, as the owner of the schema. */
   ownerUrl: string;
-  /** Where the files are; another place than asked for when root's home cannot be traversed. */
+  /** Folder of the files; not the one asked for when the server's user cannot reach that one. */
   directory: string;
-  /** Starts the server again if it died by itself. */
+  /** Starts the server again if it has stopped; true when this call started it. */
   revive(): Promise<boolean>;
-  /** Stops the server, unless another process answers for it by now. */
+  /** Stops the server, unless another process has taken it over. */
   stop(): Promise<void>;
 }
 
-/** Kept in the cluster's own folder: the passwords belong to it and are never made anew. */
+/** Passwords of the cluster's roles. They are made once, and kept in the cluster's folder. */
 interface Passwords {
   owner: string;
   service: string;
@@ -36,34 +36,34 @@ const settings = {
   max_wal_size: "2GB",
   wal_buffers: "16MB",
   checkpoint_timeout: "5min",
-  // A new table has no statistics, and without them every index on merchant_id looks alike: count the first rows soon.
+  // A new table has no statistics, and without them the planner cannot tell indexes on merchant_id apart: analyze new rows soon.
   autovacuum_naptime: "1s",
   timezone: "UTC",
   log_timezone: "UTC",
   log_min_messages: "warning",
 };
 
-/** What the system allows for a socket's path, less its name. */
+/** Longest folder of a socket, in characters: the system's limit for a socket's path, less the file name. */
 const SOCKET_PATH_MAX = 85;
 const START_SECONDS = 60;
-/** A stop does not wait longer: the server ends by itself, and the next start waits for it. */
+/** A stop waits no longer than this: the server goes on shutting down, and the next start waits for it. */
 const STOP_SECONDS = 2;
 
 interface Place {
   directory: string;
   cluster: string;
-  /** Names the process that stops the server when it ends. */
+  /** File with the number of the process that stops the server when that process ends. */
   ownerFile: string;
   runAs: User | undefined;
   binaries: Binaries;
 }
 
-/** All that its programs see of an environment: neither PG* variables nor secrets nor LD_PRELOAD of ours change or reach them. */
+/** The whole environment of PostgreSQL's programs: PG* variables, secrets and LD_PRELOAD of this process do not reach them. */
 const env = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 
 /**
- * Starts the embedded server of a data directory, or joins the one that runs there. With `own` this process answers for
- * the server from now on; without, only if it had to start it.
+ * Starts the embedded server of a data directory, or joins the server that runs there. With `own` this process is the one that stops the
+ * server; without, only if it had to start the server. Throws `ConfigError`.
  */
 export async function startEmbedded(dataDirectory: string, own = true): Promise<EmbeddedDatabase> {
   const place = await prepare(dataDirectory);
@@ -87,17 +87,17 @@ function urlOf(user: string, password: string, port: number, database: string): 
   return `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
 }
 
-/** The folder of the server's socket, as its setting says it; "" where the path is one that it cannot take. */
+/** The server's setting for the folder of its socket; "" (no socket) when the setting cannot hold the path. */
 function socketDirectory({ directory }: Place): string {
   return directory.length <= SOCKET_PATH_MAX && /^[\w./-]+$/.test(directory) ? directory : "";
 }
 
-/** A local socket costs both sides less than TCP. A server that was started without one is reached by TCP. */
+/** Whether the server has a local socket, which costs both sides less than TCP. A server without one is reached by TCP. */
 function hasSocket({ directory }: Place, port: number): boolean {
   return existsSync(join(directory, `.s.PGSQL.${port}`));
 }
 
-/** Whether a data directory has a database already. Makes nothing. */
+/** Whether a data directory has a database already. Creates nothing. */
 export function hasCluster(dataDirectory: string): boolean {
   return existsSync(join(directoryOf(dataDirectory, runsAs()), "cluster", "PG_VERSION"));
 }
@@ -124,14 +124,14 @@ async function prepare(dataDirectory: string): Promise<Place> {
   };
 }
 
-/** Makes the cluster aside and moves it into place whole, so that two first starts cannot spoil each other's. */
+/** Makes the cluster in a draft folder and renames that into place, so that two first starts at once cannot spoil each other's cluster. */
 function createCluster({ directory, cluster, runAs, binaries }: Place): Passwords {
   const secrets = join(cluster, "gerbang.json");
   if (!existsSync(join(cluster, "PG_VERSION"))) {
     const passwords: Passwords = { owner: randomBytes(24).toString("hex"), service: randomBytes(24).toString("hex") };
     const draft = join(directory, `cluster.${process.pid}`);
     const passwordFile = join(directory, `password.${process.pid}`);
-    // In a container every first start has the same number: what one left behind that was killed is in the way.
+    // In a container every first start has the same process number: a start that was killed may have left files of these names.
     for (const left of [draft, passwordFile]) rmSync(left, { recursive: true, force: true });
     writePrivateFile(passwordFile, passwords.owner, runAs);
     execFileSync(
@@ -142,7 +142,7 @@ function createCluster({ directory, cluster, runAs, binaries }: Place): Password
         "--username=postgres",
         `--pwfile=${passwordFile}`,
         "--no-locale",
-        // A new segment of the log is filled with zeros while every commit waits: 16 MiB, the usual, took 45 ms each second.
+        // Every commit waits while a new segment of the write-ahead log is filled with zeros: the default of 16 MiB took 45 ms each second.
         "--wal-segsize=4",
         "--encoding=UTF8",
       ],
@@ -154,7 +154,7 @@ function createCluster({ directory, cluster, runAs, binaries }: Place): Password
       renameSync(draft, cluster);
     } catch (error) {
       rmSync(draft, { recursive: true, force: true });
-      if (!existsSync(secrets)) throw error; // else another first start was faster: its cluster is the one
+      if (!existsSync(secrets)) throw error; // else another first start was faster, and its cluster is used
     }
   }
   if (!existsSync(secrets))
@@ -162,7 +162,7 @@ function createCluster({ directory, cluster, runAs, binaries }: Place): Password
   return JSON.parse(readFileSync(secrets, "utf8")) as Passwords;
 }
 
-/** True when this call started the server. Waits for one that is starting or stopping. */
+/** Starts the server unless it runs; true when this call started it. Waits for a server that is starting or stopping. */
 async function ensureRunning(place: Place, passwords: Passwords, wantedPort?: number): Promise<boolean> {
   const maintenanceUrl = (port: number): string => urlOf("postgres", passwords.owner, port, "postgres");
   let lastWords = "";
@@ -178,7 +178,7 @@ async function ensureRunning(place: Place, passwords: Passwords, wantedPort?: nu
     } else if (await answers(urlOf("gerbang_service", passwords.service, port, "gerbang"))) {
       return false;
     } else if (await answers(maintenanceUrl(port))) {
-      // Its first start is still at it, or was killed half-way: whoever comes next does what is missing.
+      // The first start is still making roles and database, or was killed half-way: this call makes what is missing.
       lastWords = await furnish(maintenanceUrl(port), passwords).then(() => "", String);
     }
     await pause(200);
@@ -188,7 +188,7 @@ async function ensureRunning(place: Place, passwords: Passwords, wantedPort?: nu
   );
 }
 
-/** The port of a server that lives in the cluster, by the file it keeps itself. */
+/** The port of the server that runs on the cluster, read from its `postmaster.pid`. */
 function runningPort({ cluster }: Place): number | undefined {
   const running = readPostmaster(cluster);
   return running && isPostgres(running.pid) ? running.port : undefined;
@@ -202,7 +202,7 @@ function readPostmaster(cluster: string): { pid: number; port: number } | undefi
   return pid > 0 && port > 0 ? { pid, port } : undefined;
 }
 
-/** Starts the server in a session of its own: Ctrl-C in a terminal must reach the service first. Gives "" or its last words. */
+/** Starts the server in its own session: Ctrl-C in a terminal must reach the service first. Gives "", or the end of the log on failure. */
 async function boot(place: Place, port: number, url: string): Promise<string> {
   const { cluster, directory, runAs, binaries } = place;
   const logFile = join(directory, "server.log");
@@ -227,10 +227,10 @@ async function boot(place: Place, port: number, url: string): Promise<string> {
   return "it did not answer in time";
 }
 
-/** Makes the roles and the database that are missing. However often, by however many, and after any kill half-way. */
+/** Makes the roles and the database that are missing. Safe to repeat, to run in several processes at once, and to kill half-way. */
 async function furnish(url: string, passwords: Passwords): Promise<void> {
   const client = new pg.Client({ connectionString: url });
-  client.on("error", () => undefined); // a server that stops meanwhile fails the statement too
+  client.on("error", () => undefined); // when the server stops meanwhile, the statement fails too
   await client.connect();
   try {
     await client.query("select pg_advisory_lock(hashtext('gerbang furnish'))");
@@ -258,7 +258,7 @@ async function shutDown({ cluster }: Place): Promise<void> {
   }
 }
 
-/** Writes this process down as the one that stops the server. Whole or not at all. */
+/** Records, atomically, that this process stops the server. */
 function claim({ ownerFile }: Place): void {
   const draft = `${ownerFile}.${process.pid}`;
   rmSync(draft, { force: true });
@@ -274,19 +274,19 @@ function isOwner({ ownerFile }: Place): boolean {
 
 async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
-  client.on("error", () => undefined); // a connection that breaks is an answer too: no
+  client.on("error", () => undefined); // when the connection breaks, the statement fails too
   try {
     await client.connect();
     await client.query("select 1");
     return true;
   } catch {
-    return false; // not up yet, or on its way down: the caller asks again
+    return false; // the server is starting or stopping: the caller tries again
   } finally {
     await client.end().catch(() => false);
   }
 }
 
-/** True while this process lives and is a PostgreSQL server, not another program that got the number of a dead one. */
+/** True while process `pid` lives and is a PostgreSQL server, not another program that got the number of a dead server. */
 function isPostgres(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -294,7 +294,7 @@ function isPostgres(pid: number): boolean {
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
   const status = `/proc/${pid}/status`;
-  if (!existsSync("/proc/self/status")) return true; // a system without /proc: the number has to do
+  if (!existsSync("/proc/self/status")) return true; // no /proc on this system: the process number alone decides
   if (!existsSync(status)) return false;
   const text = readFileSync(status, "utf8");
   return /^Name:\s+postgres$/m.test(text) && !/^State:\s+Z/m.test(text);

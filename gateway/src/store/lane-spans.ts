@@ -1,16 +1,16 @@
-// The spans of a lane: of each command from its arrival to its answer, and of the batch that carries it, with its two flights to the database.
+// The spans of a lane: one for each command from its arrival to its answer, one for its batch, and one for each of the batch's two round trips.
 import { Fault } from "../ground/fault.ts";
 import { type IdKind, newId } from "../ground/ids.ts";
 import type { Micros } from "../ground/clock.ts";
 import type { Span, Tracing } from "../ground/tracing.ts";
 
-/** The span of a command; undefined where nothing is traced. */
+/** The span of a command; undefined when nothing is traced. */
 export function commandSpan(tracing: Tracing, command: string, lane: string): Span | undefined {
   const parent = tracing.current()?.name;
   return tracing.begin(`command ${command}`, { parent, attributes: { "gerbang.lane": lane } });
 }
 
-/** The same outcome, told to the command's span. */
+/** Passes the outcome on, and ends the command's span with it. */
 export async function toldTo<Answer>(span: Span, answer: Promise<Answer>): Promise<Answer> {
   try {
     const given = await answer;
@@ -24,7 +24,7 @@ export async function toldTo<Answer>(span: Span, answer: Promise<Answer>): Promi
   }
 }
 
-/** The span of a batch: a part of its first command's trace, linked with the others'. */
+/** The span of a batch: a child of its first command's span, linked with the spans of the other commands. */
 export function batchSpan(tracing: Tracing, lane: string, commands: readonly (Span | undefined)[]): Span | undefined {
   const spans = commands.filter((span) => span !== undefined);
   const [first, ...others] = spans;
@@ -37,7 +37,7 @@ export function batchSpan(tracing: Tracing, lane: string, commands: readonly (Sp
   return batch;
 }
 
-/** Runs one flight to the database in a span of its own. */
+/** Runs one round trip to the database in a span of its own. */
 export async function flightSpan<T>(
   tracing: Tracing,
   title: string,
@@ -61,7 +61,7 @@ export async function flightSpan<T>(
   }
 }
 
-/** How a command makes identities: each event remembers whose trace it belongs to. */
+/** The function with which a command makes identities. It remembers, for the identity of each event, the command's span. */
 export function identitiesIn(tracing: Tracing, span: Span | undefined): (kind: IdKind, at: Micros) => string {
   if (!span) return newId;
   return (kind, at) => {

@@ -1,4 +1,4 @@
-// Lanes: the one way to write. Commands that arrive while a transaction is in flight are committed together in the next.
+// Lanes run commands: those that arrive while a transaction is in flight are committed together in the next one. lanes.ts chooses the lane.
 import type { PoolClient } from "pg";
 import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
 import type { IdKind } from "../ground/ids.ts";
@@ -12,16 +12,16 @@ import { byLockOrder } from "./lock-order.ts";
 import { type Ending, NotBegun, type Step, beginAndRead, writeAndCommit } from "./transaction.ts";
 import { type Need, WorkingSet } from "./working-set.ts";
 
-/** A book, as far as a lane needs to know it. */
+/** The fields of a book that a lane uses. */
 export interface BookName {
   readonly merchantId: string;
   readonly environment: string;
 }
 
-/** What a command may know beyond its rows: the real time, and how identities are made. */
+/** Inputs of a command besides its rows. */
 export interface Moment {
   readonly realNow: Micros;
-  /** A new identity whose order follows `at`. */
+  /** Makes an identity that sorts by `at`. */
   readonly newId: (kind: IdKind, at: Micros) => string;
 }
 
@@ -30,34 +30,34 @@ function nameOf({ merchantId, environment }: BookName): string {
 }
 
 /**
- * A change of state: a pure function from the working set to changes and an answer. It may throw a `Fault`, which
- * refuses it without a trace. It is called again when its batch is run again, so it must not remember anything.
+ * A change of state: a pure function from the working set to changes and an answer. A `Fault` that it throws rejects the command, and drops
+ * its changes unless the fault has `keepsChanges`. `execute` is called again when the batch runs again, so it must keep no state.
  */
 export interface Command<Answer> {
   readonly name: string;
-  /** Whose rows it locks: commands of one book wait for each other, and for nobody else. */
+  /** The book whose rows the command locks. Commands of one book wait for each other, and not for those of other books. */
   readonly book: BookName;
   readonly needs: readonly Need[];
   execute(set: WorkingSet, moment: Moment): Answer;
-  /** After a COMMIT whose outcome is unknown: the answer, if what it did is there. Throws the `Fault` that it was refused with. */
+  /** Called after a COMMIT whose outcome is unknown: gives the answer if the database has it. Throws the `Fault` to answer instead. */
   recall?(): Promise<Answer | undefined>;
-  /** What it means when rows of this table stay locked by another process; SERVICE_UNAVAILABLE when absent or undefined. */
+  /** The fault when another process keeps rows of this table locked; SERVICE_UNAVAILABLE when absent or undefined. */
   onLocked?: (table: string) => Fault | undefined;
 }
 
 export interface LaneOptions {
   name: string;
-  /** Transactions at the same time. 1 where commands of one merchant must not run concurrently. */
+  /** Transactions that may run at the same time. 1 where commands of one merchant must not run concurrently. */
   inFlight: number;
   batchMax: number;
   /** How long the commands of one book wait for rows that another process has locked, in milliseconds. */
   bookLockMs?: number;
   /**
-   * Called with what the commands of a batch did, before it is written: for what is decided by the process and not by the business, such
-   * as who delivers an event. What it adds to the set is kept.
+   * Called with the changes of a batch before they are written, for decisions of the process and not of the business, such as which process
+   * delivers an event. Changes that the call adds to the set are kept.
    */
   beforeWrite?: ((set: WorkingSet) => void) | undefined;
-  /** Commands that may wait; more are refused with SERVICE_UNAVAILABLE before memory grows. */
+  /** Commands that may wait. Further commands are rejected with SERVICE_UNAVAILABLE, so that memory stays bounded. */
   queueMax: number;
 }
 
@@ -66,16 +66,16 @@ export interface LaneParts {
   clock: Clock;
   metrics: Metrics;
   log: Log;
-  /** Books in which an impossible state was met, and why: their commands are refused rather than go on with wrong money. */
+  /** Books in which an impossible state was found, with the reason. Their commands are rejected, or they could move wrong money. */
   quarantine: Map<string, string>;
-  /** Hears how each transaction ended, for whoever says whether the database can be written to. */
+  /** Called with the ending of each transaction; `WriteHealth` learns from it whether the database can be written to. */
   onEnding(ending: Ending): void;
   tracing?: Tracing;
 }
 
 interface Waiting {
   command: Command<unknown>;
-  /** Undefined where nothing is traced. */
+  /** Undefined when nothing is traced. */
   span: Span | undefined;
   since: number;
   resolve(answer: unknown): void;
@@ -84,14 +84,14 @@ interface Waiting {
 
 type Outcome = { answer: unknown } | { error: unknown };
 
-/** What a batch came to: an outcome for each command, or that nothing of it is written. */
+/** The result of a batch: an outcome for each command, or the failure of the whole batch. */
 type Run = { outcomes: Outcome[] } | Refused;
 
 interface Refused {
   refused: unknown;
   /** The table whose statement failed. */
   failed: string | undefined;
-  /** True when it is certain that nothing is written, so that the commands may run again. */
+  /** True when it is certain that nothing is written and the commands may run again. */
   again: boolean;
 }
 
@@ -100,13 +100,13 @@ function isLocked({ refused, again }: Refused): boolean {
 }
 
 const WAIT_MAX_MS = 10_000;
-/** Rows that another process has locked are waited for so long by a batch: with the second try a key in use is told within 200 ms. */
+/** A batch waits this long for a row that another process has locked. With the second try, a key in use is reported within 200 ms. */
 const LOCK_MS = 90;
-/** And so long by the commands of one book alone: longer than a process that has gone can hold a lock. */
+/** A batch of one book that waits by itself waits this long: longer than a process that has died can hold a lock. */
 const BOOK_LOCK_MS = TRANSACTION_LIMIT_MS + 500;
-/** Books whose rows are locked by others and that are waited for at the same time. Each takes a connection. */
+/** Maximum of locked books whose batches run at the same time. Each takes a connection. */
 const LOCKED_BOOKS_MAX = 4;
-/** How often a command that lost a race runs again alone. */
+/** Attempts of a command that runs alone and keeps losing races. */
 const ROUNDS_MAX = 4;
 
 export class Lane {
@@ -116,7 +116,7 @@ export class Lane {
   private queue: Waiting[] = [];
   private running = 0;
   private scheduled = false;
-  /** Commands of books whose rows somebody else has locked: each book waits by itself. */
+  /** Commands of books whose rows another process has locked. Each book has its own queue. */
   private readonly locked = new Map<string, Waiting[]>();
   private lockedRunning = 0;
 
@@ -126,7 +126,7 @@ export class Lane {
     this.tracing = parts.tracing ?? noTracing;
   }
 
-  /** Runs the command in one of the next batches. Resolves only after its commit; throws the `Fault` that refused it. */
+  /** Runs the command in one of the next batches. Resolves only after its commit; throws the `Fault` that rejected it. */
   submit<Answer>(command: Command<Answer>): Promise<Answer> {
     const reason = this.parts.quarantine.get(nameOf(command.book));
     if (reason !== undefined) return Promise.reject(new Fault("SERVICE_UNAVAILABLE", { internal: reason }));
@@ -157,7 +157,7 @@ export class Lane {
   }
 
   private schedule(): void {
-    // The next turn of the event loop, not a timer: requests read in this turn join the batch, and nobody waits longer.
+    // setImmediate, not a timer: requests that are read in this turn of the event loop join the batch, and no command waits longer.
     if (this.scheduled || this.running >= this.options.inFlight || this.queue.length === 0) return;
     this.scheduled = true;
     setImmediate(() => {
@@ -184,7 +184,7 @@ export class Lane {
     return batch;
   }
 
-  /** Runs a batch and answers its commands. One that fails as a whole is run again in parts, so that one command fails no other. */
+  /** Runs a batch and answers its commands. The commands of a batch that fails as a whole run again one by one, so that none fails another. */
   private async runBatch(batch: Waiting[]): Promise<void> {
     const run = await this.attempt(batch, LOCK_MS);
     if ("outcomes" in run) return answer(batch, run.outcomes);
@@ -203,7 +203,7 @@ export class Lane {
     );
   }
 
-  /** Another process has locked a row of these commands' books: each book waits by itself, and the lane goes on. */
+  /** Gives each book of a batch its own queue, because another process has locked rows of one of them. The lane goes on with other books. */
   private setAside(batch: Waiting[]): void {
     const books = new Set(batch.map(({ command }) => nameOf(command.book)));
     const fresh = [...books].filter((book) => !this.locked.has(book));
@@ -215,7 +215,7 @@ export class Lane {
     for (const book of fresh) void this.runBook(book);
   }
 
-  /** Runs what waits for one book, until nothing does. */
+  /** Runs the commands in the queue of one locked book until the queue is empty. */
   private async runBook(book: string): Promise<void> {
     while (this.lockedRunning >= LOCKED_BOOKS_MAX) await new Promise((resolve) => setTimeout(resolve, 10));
     this.lockedRunning++;
@@ -245,8 +245,8 @@ export class Lane {
   }
 
   /**
-   * Refuses a command whose rows stay locked by another process. What its needs write by being read is kept: the signature of the request is
-   * used up before the refusal is told.
+   * Rejects a command whose rows another process keeps locked. Writes that happen while its needs are loaded are committed first: the nonce
+   * of the request must be consumed before the caller learns of the rejection.
    */
   private async lockedOut(command: Command<unknown>, { refused, failed }: Refused): Promise<Outcome> {
     const fault = command.onLocked?.(failed ?? "") ?? unavailable(refused);
@@ -350,7 +350,7 @@ export class Lane {
       const reason = this.parts.quarantine.get(nameOf(command.book));
       if (reason !== undefined) return { error: unavailable(reason) };
       try {
-        // A moment of its own for each: what happens one after another must not look as if it happened at once.
+        // Each command reads the clock itself, so that commands which run one after another get different times.
         const newId = identitiesIn(this.tracing, spans[index]);
         const answer = command.execute(set, { realNow: clock.now(), newId });
         set.keep();
@@ -370,7 +370,7 @@ export class Lane {
     return outcomes;
   }
 
-  /** Nobody knows whether the batch was committed: what is true stands in the database, so look there on a new connection. */
+  /** Finds the outcomes of a batch whose COMMIT may or may not have happened: asks the database on another connection. */
   private async recallAll(
     commands: readonly Command<unknown>[],
     outcomes: readonly Outcome[],
@@ -379,7 +379,7 @@ export class Lane {
     this.parts.log.warn({ err: cause, lane: this.options.name }, "the outcome of a commit is unknown, looking it up");
     return Promise.all(
       commands.map(async (command, index) => {
-        // A refusal is not told either: that its signature is used up is no more certain than the rest.
+        // A rejection is not passed on either: whether the nonce of its request was consumed is unknown too.
         if ("error" in (outcomes[index] as Outcome)) return { error: unavailable(cause) };
         try {
           const found = await command.recall?.();
@@ -399,7 +399,7 @@ export class Lane {
   }
 }
 
-/** Keys in use by another process are never waited for longer than this, whatever rows are. */
+/** Lowers the lock timeout before the writes of a transaction that may wait longer for rows: keys in use elsewhere are reported soon. */
 const KEY_LIMIT: Step = {
   table: "",
   statement: {
@@ -411,7 +411,7 @@ const KEY_LIMIT: Step = {
 
 const nothing = (): void => undefined;
 
-/** Who has waited too long (the database hangs) is refused instead of run for nobody. */
+/** Rejects commands that waited longer than WAIT_MAX_MS: the database hangs, and their clients have given up. */
 function rejectLate(queue: Waiting[]): void {
   const oldest = stopwatchMs() - WAIT_MAX_MS;
   const late = queue.findIndex(({ since }) => since >= oldest);
@@ -431,7 +431,7 @@ function unavailable(cause: unknown): Fault {
   return new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: cause });
 }
 
-/** One statement a table, tables in lock order, keys in order. What comes with rows that are wanted anyway is not asked for by itself. */
+/** One statement per table, tables in lock order, keys in order. Rows that another wanted row carries are not loaded by themselves. */
 function loadsOf(commands: readonly Command<unknown>[], realNow: Micros): (Step & { rows: Need["table"] })[] {
   const wanted = new Map<Need["table"], Map<string, unknown>>();
   for (const { table, key } of commands.flatMap(({ needs }) => needs)) {

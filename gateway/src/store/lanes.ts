@@ -1,4 +1,4 @@
-// Which lane a command runs in. Creations move no money and may overlap; a merchant's money moves one batch at a time.
+// Chooses the lane of a command. Creations move no money, so their batches may overlap; a merchant's money moves one batch at a time.
 import { type Command, Lane, type LaneParts } from "./lane.ts";
 import type { WorkingSet } from "./working-set.ts";
 
@@ -7,10 +7,10 @@ const MONEY_LANES = 4;
 export class Lanes {
   private readonly creation: Lane;
   private readonly money: Lane[];
-  /** Books that are refused since an impossible state was met in them, with the reason. */
+  /** Books whose commands are rejected since an impossible state was found in them, with the reason. */
   readonly quarantine: ReadonlyMap<string, string>;
 
-  /** `beforeWrite` is called with what each batch did, before it is written. */
+  /** `beforeWrite` is called with the changes of each batch before they are written. */
   constructor(given: Omit<LaneParts, "quarantine">, beforeWrite?: (set: WorkingSet) => void) {
     const quarantine = new Map<string, string>();
     const parts: LaneParts = { ...given, quarantine };
@@ -23,12 +23,12 @@ export class Lanes {
     );
   }
 
-  /** For commands that only add rows of their own and take no lock: batches of them may overlap, unique keys decide. */
+  /** Runs a command that only adds rows and takes no lock: batches of such commands may overlap, and unique keys decide. */
   create<Answer>(command: Command<Answer>): Promise<Answer> {
     return this.creation.submit(command);
   }
 
-  /** For every other command: those of one merchant never run concurrently in this process. */
+  /** Runs any other command. Such commands of one merchant never run concurrently in this process. */
   move<Answer>(merchantId: string, command: Command<Answer>): Promise<Answer> {
     return (this.money[laneOf(merchantId)] as Lane).submit(command);
   }
@@ -39,7 +39,7 @@ export class Lanes {
   }
 }
 
-/** A few lanes a database, by hash of the merchant: with one for each, batches vanish and two thirds of the rate with them. */
+/** A few lanes per database, chosen by hash of the merchant. With a lane per merchant there are no batches, and the rate falls by two thirds. */
 function laneOf(merchantId: string): number {
   let sum = 0;
   for (let at = merchantId.length - 8; at < merchantId.length; at++) sum = (sum * 31 + merchantId.charCodeAt(at)) >>> 0;

@@ -1,36 +1,36 @@
-// The lock order: every table of the lanes, in the one order in which transactions lock and write their rows.
+// The lock order: every table of the lanes, in the order in which transactions lock and write their rows.
 
 /**
- * Two transactions that take their locks in one order cannot wait for each other in a circle. Tables that are read without a lock have a
- * place too, because what they are read under must be locked before them.
+ * Transactions that take their locks in the same order cannot deadlock. Tables that are read without a lock have a place too, because some
+ * must be read only after another table's rows are locked.
  */
 export const lockOrder = [
-  // A repeated signature waits for the first use of it before it has locked anything else.
+  // First of all: a request that repeats a nonce waits for the first use of the nonce while it holds no other lock.
   "used nonces",
 
-  // Read without a lock; a sandbox's clock is locked only by the command that moves it.
+  // Read without a lock; only the command that moves a sandbox's clock locks that clock.
   "book clocks",
   "movable book clocks",
 
-  // Before everything that the request does: its repetition waits here until the first one is committed.
+  // Before everything that the request changes: a repeated request waits here until the first one is committed.
   "idempotency keys",
   "open idempotency keys",
 
   "settlement clocks",
 
-  // Before payments: a transaction that moves money waits for its book first and holds no payment meanwhile. A settlement batch
-  // finds its payments only under the head, so nothing that it waits for can wait for it.
+  // Before payments: a transaction that moves money waits for its book's head while it holds no payment. A settlement batch finds its
+  // payments only after it has locked the head, so no holder of those payments can wait for the batch.
   "book heads",
 
-  // Before payments: of those who use one link, each waits for the one before and then sees its payment.
+  // Before payments: commands that use one link wait for each other here, so that each sees the payment of the one before.
   "payment links",
-  // Read without a lock. Written by the insert of payments.
+  // Read without a lock. The insert of payments writes them.
   "reference ids",
   "payments of links",
 
   "routed payments",
   "payments",
-  // Appended with their payments, and under their locks.
+  // Appended together with their payments, under the locks of those.
   "split tests",
   "erased payers",
   "acquirer operations",
@@ -53,18 +53,18 @@ export const lockOrder = [
   "balances",
   "journals",
 
-  // Read without a lock of their own, under the lock of the book's head.
+  // Read under the lock of the book's head, without a lock of their own.
   "waiting items",
   "settlements",
   "settlement items",
   "settlement releases",
-  // After the batches, because each mark refers to one.
+  // After the batches, because each mark refers to a batch.
   "payment batches",
   "refund batches",
   "dispute batches",
   "receipt batches",
 
-  // Last: events report what the tables above hold. Deliveries refer to their events.
+  // Last: events report the contents of the tables above, and deliveries refer to their events.
   "events",
   "deliveries",
   "resendable events",
@@ -72,12 +72,12 @@ export const lockOrder = [
   "due books",
 ] as const;
 
-/** The name of a table that a lane may lock. */
+/** The name of a table that a lane may read, lock or write. */
 export type LockedTable = (typeof lockOrder)[number];
 
 const places = new Map<string, number>(lockOrder.map((name, place) => [name, place]));
 
-/** Sorts tables into the lock order. A table outside the list comes first; only tests have one. */
+/** Sorts tables into the lock order. A table outside the list, which only tests have, comes first. */
 export function byLockOrder(a: { readonly name: LockedTable }, b: { readonly name: LockedTable }): number {
   return (places.get(a.name) ?? -1) - (places.get(b.name) ?? -1);
 }

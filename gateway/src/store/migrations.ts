@@ -1,4 +1,4 @@
-// Migrations: numbered, forward-only SQL files, applied once however many processes start together.
+// Migrations: numbered, forward-only SQL files, each applied once even when several processes start together.
 import { readFileSync, readdirSync } from "node:fs";
 import pg from "pg";
 import { ConfigError } from "../ground/config.ts";
@@ -41,7 +41,7 @@ export async function migrate(url: string): Promise<string[]> {
     await client.query("begin");
     await client.query("set local lock_timeout = '10s'");
     await client.query("select pg_advisory_xact_lock(hashtext('gerbang migrations'))");
-    // Asked first, so that a role that may only read can start a service whose schema is up to date.
+    // The table is looked up before it is created, so that a role that may only read can start a service whose schema is up to date.
     const known = await client.query("select from pg_tables where tablename = 'schema_migrations'");
     if (known.rowCount === 0) await client.query(journalTable);
     const { rows } = await client.query<{ version: number; name: string; digest: string }>(
@@ -73,7 +73,7 @@ export async function migrate(url: string): Promise<string[]> {
   }
 }
 
-/** An open connection. The driver says of some refusals, as of a password that is missing, by an event alone. */
+/** Opens a connection. The driver reports some failures, such as a missing password, only by its `error` event. */
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
@@ -81,14 +81,14 @@ async function connect(url: string): Promise<pg.Client> {
     connectionTimeoutMillis: 10_000,
   });
   const refused = new Promise<never>((_resolve, reject) => {
-    client.on("error", reject); // later on, a connection that is lost fails the statement too
+    client.on("error", reject); // once open, a lost connection fails its statement too
   });
-  refused.catch(() => undefined); // the statement or the connecting has said it
+  refused.catch(() => undefined); // `connect` or the statement throws the same failure
   try {
     await Promise.race([client.connect(), refused]);
     return client;
   } catch (error) {
-    void client.end().catch(() => undefined); // it never was open
+    void client.end().catch(() => undefined); // the connection was never open
     throw error;
   }
 }
@@ -99,7 +99,7 @@ function newerSchema(name: string): ConfigError {
   );
 }
 
-/** For what works on a database and does not migrate it: throws `ConfigError` unless its schema is this program's. */
+/** Throws `ConfigError` unless the schema has this program's version. For commands that do not migrate. */
 export async function demandSchema(url: string): Promise<void> {
   const newest = readMigrations().at(-1);
   const client = await connect(url);
@@ -121,7 +121,7 @@ export async function demandSchema(url: string): Promise<void> {
   }
 }
 
-/** The service's role belongs to the whole server. An owner that may not make roles needs it to be there: the first migration would fail. */
+/** Throws `ConfigError` when the role gerbang_app is missing and the owner may not create roles: the first migration would fail. */
 async function demandRole(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ owner: string }>(`select current_user as owner from pg_roles
 where rolname = current_user and not rolsuper and not rolcreaterole

@@ -1,13 +1,13 @@
-// Retention: each room says what of its own has expired, and it is deleted in small steps, so that nobody waits for it.
+// Retention: deletes expired rows in small steps, so that no other statement waits long. Each room says which of its rows have expired.
 import { Throttle, inTurns } from "../ground/throttle.ts";
 import type { Database, Statement } from "./database.ts";
 
-/** Rows that one step deletes at most. A step that deletes so many is followed by another. */
+/** Rows that one step deletes at most. A step that deletes this many is followed by another. */
 export const STEP = 500;
 
 /**
- * Runs each statement until it deletes less than a step, one step of each in turn. A statement deletes `STEP` rows at most and returns one
- * row for each. Gives how many rows went; throws what the first statement that failed threw, when the others are done.
+ * Runs each statement, in turns, until it deletes fewer than `STEP` rows. A statement must delete at most `STEP` rows and return a row for
+ * each. Gives the number of deleted rows. Throws the error of the first statement that failed, after the others are done.
  */
 export async function deleteExpired(
   database: Database,

@@ -1,7 +1,7 @@
-// Whether the service's own role in the database may do no more than it needs. Production does not start otherwise.
+// Checks that the service's role in the database has no more rights than it needs. Production does not start otherwise.
 import type { Database } from "./database.ts";
 
-/** What is wrong with the role, in a sentence; undefined when nothing is. */
+/** A sentence that says which right of the role is too much; undefined when none is. */
 export async function roleProblem(database: Database): Promise<string | undefined> {
   const [row] = await database.query<{ role: string; superuser: boolean; owns: boolean; creates: boolean }>({
     text: `select current_user::text as role, r.rolsuper as superuser,

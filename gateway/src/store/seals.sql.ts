@@ -1,21 +1,21 @@
-// The SQL over columns of sealed secrets, whichever room's they are: which keys sealed them, and sealing them again.
+// SQL over columns of sealed secrets, of any room: which master keys sealed them, and replacing the seals. The procedure is in seals.ts.
 import type { Row, Statement } from "./database.ts";
 
-/** A column of sealed secrets. Its room says whose each one is. */
+/** A column of sealed secrets, described by the room that owns the table. */
 export interface SealedColumn {
   table: string;
   /** The primary key, and the type of each of its columns. */
   key: Readonly<Record<string, "uuid" | "text" | "environment">>;
   column: string;
-  /** What a row's secret is sealed for; the row has the key's columns. */
+  /** The owner that a row's secret is sealed for; the row has the columns of `key`. */
   ownerOf(row: Row): string;
 }
 
-// Seals of the first version say nothing of their key: behind the version byte comes what differs in each.
+// SQL: the version byte and the four bytes that name the key. Seals of version 1 do not name their key, so only the byte is taken.
 const head = (column: string): string =>
   `case get_byte(${column}, 0) when 1 then substring(${column} from 1 for 1) else substring(${column} from 1 for 5) end`;
 
-/** How many secrets of a column each key has sealed. */
+/** Counts the secrets of a column by the key that sealed them. */
 export function selectHeads({ table, column }: SealedColumn): Statement {
   return {
     text: `select ${head(column)} as head, count(*)::integer as secrets
@@ -26,7 +26,7 @@ group by 1`,
   };
 }
 
-/** Secrets that do not begin with `kept`, at most `most`. */
+/** Reads at most `most` secrets whose seals do not begin with `kept`. */
 export function selectSealedOtherwise({ table, key, column }: SealedColumn, kept: Buffer, most: number): Statement {
   const names = Object.keys(key).join(", ");
   return {
@@ -39,7 +39,7 @@ limit $2::integer`,
   };
 }
 
-/** Writes seals in the place of others, where those still stand. Gives a row for each. */
+/** Replaces seals, except those that have changed since they were read. Returns a row for each replaced seal. */
 export function replaceSeals(
   { table, key, column }: SealedColumn,
   changes: readonly { row: Row; sealed: Buffer }[],

@@ -1,23 +1,22 @@
-// Replacing the master key: every sealed secret is opened with the key that sealed it, and sealed with the first one.
+// Replacing the master key: opens every sealed secret with the key that sealed it, and seals it with the vault's first key.
 import type { Vault } from "../ground/crypto.ts";
 import type { Database } from "./database.ts";
 import { type SealedColumn, replaceSeals, selectHeads, selectSealedOtherwise } from "./seals.sql.ts";
 
 const TOGETHER = 200;
 
-/** Secrets of a column, by how they are sealed. */
+/** Numbers of a column's secrets, by the key that sealed them. */
 export interface SealCount {
   table: string;
   column: string;
-  /** With the first key of the vault. */
+  /** Sealed with the first key of the vault. */
   current: number;
-  /** With its other key, or by an earlier version that did not name the key. */
+  /** Sealed with the vault's second key, or in the first version of seals, which does not name the key. */
   other: number;
-  /** With a key that the vault does not have. */
+  /** Sealed with a key that the vault does not have. */
   unknown: number;
 }
 
-/** Counts secrets by their keys. */
 export async function countSeals(
   database: Database,
   vault: Vault,
@@ -36,8 +35,8 @@ export async function countSeals(
 }
 
 /**
- * Seals again what the vault's first key has not sealed. Gives how many secrets. Throws at a secret that no key of the vault opens; what was
- * sealed before it stays so, and the next call goes on. The service may run meanwhile, with both keys.
+ * Seals again the secrets of a column that the vault's first key has not sealed. Gives their number. Throws at a secret that no key of the
+ * vault opens; secrets sealed before it stay sealed, and the next call goes on. The service may run meanwhile, with both keys.
  */
 export async function sealAgain(database: Database, vault: Vault, column: SealedColumn): Promise<number> {
   let done = 0;
@@ -52,7 +51,7 @@ export async function sealAgain(database: Database, vault: Vault, column: Sealed
   }
 }
 
-/** True when the first secret of a column that the vault's first key has not sealed can be opened, or there is none. */
+/** True when the vault opens the first secret of a column that its first key has not sealed, or when there is no such secret. */
 export async function opensOther(database: Database, vault: Vault, column: SealedColumn): Promise<boolean> {
   const [row] = await database.query(selectSealedOtherwise(column, vault.head, 1));
   if (!row) return true;

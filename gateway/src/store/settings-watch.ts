@@ -1,11 +1,11 @@
-// How every process learns of changed settings: one number that grows with each change, asked four times a second.
+// How every process learns of changed settings: it reads the settings epoch, a number that grows with each change, four times a second.
 import { stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Database, Row, Statement } from "./database.ts";
 
 type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
 
-/** Takes the next epoch inside a transaction that changes settings. Changes wait for each other here, until commit. */
+/** Takes the next epoch inside a transaction that changes settings. Locks the epoch until commit, so that such transactions run one by one. */
 export async function nextEpoch(query: Query): Promise<bigint> {
   const [row] = await query<{ epoch: bigint }>({ text: "update settings_epoch set epoch = epoch + 1 returning epoch" });
   if (!row) throw new Error("settings_epoch is empty");
@@ -13,7 +13,7 @@ export async function nextEpoch(query: Query): Promise<bigint> {
 }
 
 const INTERVAL_MS = 250;
-/** With the interval this keeps the promise that a revocation holds within one second in every process. */
+/** Maximum age of cached settings. With the interval it ensures that a revocation holds within one second in every process. */
 const FRESH_MS = 700;
 
 export class SettingsWatch {
@@ -30,7 +30,7 @@ export class SettingsWatch {
     this.log = log;
   }
 
-  /** `listener` is called with the last epoch seen whenever there is a newer one. */
+  /** Calls `listener` with the last epoch seen whenever there is a newer one. */
   subscribe(listener: (since: bigint) => Promise<void>): void {
     this.listeners.push(listener);
   }
@@ -46,14 +46,14 @@ export class SettingsWatch {
     clearInterval(this.timer);
   }
 
-  /** Nothing while what is cached is young enough to rely on; asks the database when it is not, and resolves when it is again. */
+  /** Gives undefined while the cached settings are younger than FRESH_MS; otherwise a promise that resolves when they are fresh again. */
   fresh(): Promise<void> | undefined {
     return stopwatchMs() - this.askedAt > FRESH_MS ? this.ask() : undefined;
   }
 
-  /** Asks now. Called directly after a change made in this process. */
+  /** Reads the epoch now. Also called directly after a change made in this process. */
   async ask(): Promise<void> {
-    // An ask under way may have read before the caller's change: wait for it, then ask again.
+    // A read under way may have happened before the caller's change: wait for it, then read again.
     const before = this.asking;
     if (before) await before;
     this.asking ??= this.askOnce().finally(() => {

@@ -1,4 +1,4 @@
-// Reads by key that arrive while others are under way are asked together: one statement for all who wait.
+// Reads by key, combined: reads that arrive while others are in flight share the next statement.
 import type { Database, Row, Statement } from "./database.ts";
 
 interface Waiting<Key> {
@@ -9,7 +9,7 @@ interface Waiting<Key> {
 
 const IN_FLIGHT = 2;
 const BATCH_MAX = 128;
-/** A second statement goes out beside the first only for more than this: fewer, larger ones cost a tenth less of a read. */
+/** A second statement is sent beside the first only for more waiting keys than this: fewer, larger statements make a read a tenth cheaper. */
 const BESIDE_MIN = 20;
 
 export class SharedRead<Key> {
@@ -19,13 +19,13 @@ export class SharedRead<Key> {
   private running = 0;
   private scheduled = false;
 
-  /** `statement` gives at most one row for each key, and as `place` which key it belongs to, from 1. */
+  /** `statement` must give at most one row per key, with the position of its key, from 1, in the column `place`. */
   constructor(database: Database, statement: (keys: readonly Key[]) => Statement) {
     this.database = database;
     this.statement = statement;
   }
 
-  /** The row of a key, as it is committed now; undefined when there is none. Throws what the database threw. */
+  /** The row of a key, as committed now; undefined when there is none. Throws the database's error. */
   read(key: Key): Promise<Row | undefined> {
     return new Promise((resolve, reject) => {
       this.queue.push({ key, resolve, reject });
@@ -34,7 +34,7 @@ export class SharedRead<Key> {
   }
 
   private schedule(): void {
-    // As in the lanes: who is read in the same turn of the event loop is asked together, and nobody waits for a timer.
+    // As in the lanes: keys that arrive in one turn of the event loop share a statement, and none waits for a timer.
     if (this.scheduled || this.running >= IN_FLIGHT || this.queue.length <= this.running * BESIDE_MIN) return;
     this.scheduled = true;
     setImmediate(() => {

@@ -1,4 +1,4 @@
-// Tables as the lanes see them: how rows are loaded by key, and how many are written with one statement.
+// Tables as the lanes use them: statements that load rows by key and write many rows at once. Which tables there are is each room's matter.
 import type { Micros } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import { binaryArray, isCarried } from "./arrays.ts";
@@ -6,30 +6,30 @@ import type { Row, Statement } from "./database.ts";
 import type { LockedTable } from "./lock-order.ts";
 
 /**
- * A table in the working set of a lane. Rows are locked and written table by table in the order of `lock-order.ts`, and inside one table
- * in the order of keys, so that no two batches wait for each other in a circle.
+ * A table in the working set of a lane. Rows are locked and written table by table in the order of `lock-order.ts`, and inside a table in
+ * the order of keys, so that no two batches deadlock.
  */
 export interface Table<Key, Value> {
   readonly name: LockedTable;
-  /** A text that is equal exactly for equal keys. */
+  /** The key as a text; texts are equal exactly when keys are. */
   keyText(key: Key): string;
   keyOf(value: Value): Key;
-  /** Every row of these keys, in one statement; `realNow` is for what holds only for a time. Absent where rows are only appended. */
+  /** Loads the rows of these keys in one statement; `realNow` is for rows that expire. Absent when rows are only appended. */
   load?(keys: readonly Key[], realNow: Micros): Statement;
-  /** True where the statement that loads also writes: such a batch is committed even when its commands wrote nothing. */
+  /** True when `load` also writes: a batch that loads this table is committed even when its commands write nothing. */
   readonly writesOnLoad?: boolean;
   parse?(row: Row): Value;
   insert?(values: readonly Value[]): Statement;
-  /** Another table's row that comes with each of this one's, of the key that is named: it need not be loaded by itself. */
+  /** Another table whose row, of the key that `keyOf` gives, is part of each loaded row: that row is not loaded by itself. */
   readonly carries?: { table: Table<unknown, unknown>; keyOf(key: Key): unknown };
   update?(values: readonly Value[]): Statement;
 }
 
-/** One column of a bulk write: its type in SQL and how a value gives it. */
+/** One column of a bulk write: its SQL type, and a function that takes it from a value. */
 export type Column<Value> = readonly [type: string, get: (value: Value) => unknown];
 export type Columns<Value> = Readonly<Record<string, Column<Value>>>;
 
-// Types of our own, and json, travel as text.
+// Types without a binary form in arrays.ts (the schema's enums, json) are sent as text.
 const travelling = (type: string): string => (isCarried(type) ? type : "text");
 
 function unnested<Value>(columns: Columns<Value>): { names: string[]; unnest: string; casts: string } {
@@ -42,33 +42,32 @@ function unnested<Value>(columns: Columns<Value>): { names: string[]; unnest: st
   };
 }
 
-/** A prepared statement is known by its name alone: two statements on one table must not share it. */
+/** A name with a digest of the text: PostgreSQL knows a prepared statement by its name alone, and one table may have several. */
 function nameOf(words: string, text: string): string {
   return `${words} ${sha256(text).toString("hex").slice(0, 8)}`;
 }
 
-/** One array a column, as parameters for `unnest`. */
+/** One array per column, as parameters for `unnest`. */
 export function arraysOf<Value>(columns: Columns<Value>, values: readonly Value[]): Buffer[] {
   return Object.values(columns).map(([type, get]) => binaryArray(travelling(type), values.map(get)));
 }
 
-/** The values of `arraysOf` as rows of these columns; they are the statement's first parameters. */
+/** SQL that turns the arrays of `arraysOf`, the first parameters of the statement, into rows of these columns. */
 export function rowsOf<Value>(columns: Columns<Value>): string {
   const { names, unnest, casts } = unnested(columns);
   return `select ${casts}
 from unnest(${unnest}) as v(${names.join(", ")})`;
 }
 
-/** How rows are locked: never their keys, so that rows which refer to them can be added meanwhile. */
+/** How rows are locked. No mode locks their keys, so that rows which refer to them can be added meanwhile. */
 export type RowLock = "" | "for share" | "for no key update";
 
 /**
- * Rows of these keys, one descent of the index each, in the order in which the keys are given. `key` must be a whole unique key, and the
- * rows are locked by `lock`.
+ * Loads the rows of these keys in the given order, with one index descent per key, and locks them by `lock`. `key` must be a whole unique key.
  *
- * Tried: `(merchant_id, environment, id) in (select * from unnest(…))`, whose generic plan reads every row of the merchant; and this with the
- * merchants named twice, `merchant_id = any($1)` beside the join. Each name makes the planner expect fewer rows, none in the end, so that
- * any index that begins with the merchant looks as good as the key's: 2.9 ms a key of a busy merchant beside a thousand others.
+ * Tried: `(merchant_id, environment, id) in (select * from unnest(…))`, whose generic plan reads every row of the merchant; and this statement
+ * with `merchant_id = any($1)` beside the join. Each further condition makes the planner expect fewer rows, none in the end, so that any
+ * index that begins with the merchant looks as good as the key's: 2.9 ms per key of a busy merchant beside a thousand others.
  */
 export function loadByKey<Key>(
   name: string,
@@ -92,7 +91,7 @@ cross join lateral (
   return (keys) => ({ name, text, values: arraysOf(key, keys) });
 }
 
-/** `insert into … select … from unnest(…)`: one statement for any number of rows. */
+/** Builds an `insert into … select … from unnest(…)`: one statement for any number of rows. */
 export function bulkInsert<Value>(table: string, columns: Columns<Value>): (values: readonly Value[]) => Statement {
   const text = `insert into ${table} (${Object.keys(columns).join(", ")})
 ${rowsOf(columns)}`;
@@ -100,7 +99,7 @@ ${rowsOf(columns)}`;
   return (values) => ({ name, text, values: arraysOf(columns, values) });
 }
 
-/** `update … from unnest(…)`: `keys` find the rows, `changes` are set. */
+/** Builds an `update … from unnest(…)`: the columns of `keys` find the rows, those of `changes` are set. */
 export function bulkUpdate<Value>(
   table: string,
   keys: Columns<Value>,

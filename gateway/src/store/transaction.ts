@@ -1,28 +1,28 @@
-// One transaction of a lane, in two round trips: begin and read, then write and commit. It says how it ended, and never guesses.
+// One transaction of a lane, in two round trips: begin and read, then write and commit. The ending is `unknown` when it is not certain.
 import type { PoolClient } from "pg";
 import { type Row, type Statement, limits, rollBack, sqlState } from "./database.ts";
 import { roundTrip } from "./round-trip.ts";
 
 /**
- * How a transaction ended. Only `committed` may be told to anybody as done. `unknown`: the database holds the truth, and is asked before
- * anyone is answered.
+ * How a transaction ended. Callers hear of success only after `committed`. After `unknown` the database is asked before any caller is
+ * answered.
  */
 export type Ending =
   | { readonly kind: "committed" }
   | { readonly kind: "rolled_back"; readonly cause: unknown; readonly failed: string | undefined }
   | { readonly kind: "unknown"; readonly cause: unknown };
 
-/** A statement of a batch, and whose rows it reads or writes. */
+/** A statement of a batch, and the table whose rows it reads or writes. */
 export interface Step {
   readonly table: string;
   readonly statement: Statement;
 }
 
-/** The transaction did not begin, or what it needs could not be read: nothing of it is written. */
+/** The transaction did not begin, or its rows could not be read: nothing is written. */
 export class NotBegun extends Error {
   /** The table whose rows could not be read. */
   readonly failed: string | undefined;
-  /** False when the connection was lost: it is of no use any more. */
+  /** False when the connection was lost and must be closed. */
   readonly connectionIsSound: boolean;
 
   constructor(cause: unknown, failed: string | undefined, connectionIsSound: boolean) {
@@ -36,8 +36,7 @@ const BEGIN: Statement = { name: "begin", text: "begin" };
 const COMMIT: Statement = { name: "commit", text: "commit" };
 
 /**
- * Begins, and reads what is asked for. Waits for a row that somebody else has locked for `lockMs` at most. Gives the rows of each step.
- * Throws `NotBegun`.
+ * Begins a transaction and runs the reads. Waits at most `lockMs` for a locked row. Gives the rows of each read. Throws `NotBegun`.
  */
 export async function beginAndRead(client: PoolClient, reads: readonly Step[], lockMs: number): Promise<Row[][]> {
   const before = [BEGIN, limits(lockMs)];
@@ -47,7 +46,6 @@ export async function beginAndRead(client: PoolClient, reads: readonly Step[], l
   throw new NotBegun(rejected.cause, reads[completed.length - before.length]?.table, sound);
 }
 
-/** Writes and commits. */
 export async function writeAndCommit(client: PoolClient, writes: readonly Step[]): Promise<Ending> {
   const { completed, rejected } = await roundTrip(client, [...writes.map(({ statement }) => statement), COMMIT]);
   if (!rejected && completed.at(-1)?.tag === "COMMIT") return { kind: "committed" };

@@ -1,4 +1,4 @@
-// The working set of one batch: rows as loaded, plus what earlier commands of the batch did. Pure; no I/O.
+// The working set of one batch: its rows as loaded, plus the changes of earlier commands of the batch. Pure; no I/O.
 import { assert } from "../ground/fault.ts";
 import type { Row } from "./database.ts";
 import { byLockOrder } from "./lock-order.ts";
@@ -9,7 +9,7 @@ type AnyTable = Table<unknown, unknown>;
 
 interface Cell {
   value: unknown;
-  /** What must be written: nothing, a new row or a changed one. */
+  /** Whether nothing, a new row or a changed row must be written. */
   state: "loaded" | "inserted" | "updated";
 }
 
@@ -18,7 +18,7 @@ interface Hook {
   unknown: (() => void) | undefined;
 }
 
-/** What a command needs to have loaded before it runs. */
+/** A row that must be loaded before a command runs. */
 export interface Need {
   table: AnyTable;
   key: unknown;
@@ -34,19 +34,19 @@ export class WorkingSet {
   private hooks: Hook[] = [];
   private draftHooks: Hook[] = [];
 
-  /** Puts a row in as it was loaded. Not for commands. */
+  /** Adds a row that was loaded. Not for commands. */
   fill(table: AnyTable, row: Row): void {
     const value = table.parse?.(row);
     assert(value !== undefined, `${table.name} cannot be loaded`);
     this.put(table, value);
   }
 
-  /** Puts a value in as if it had been loaded. Not for commands. */
+  /** Adds a value as if it had been loaded. Not for commands. */
   put<Key, Value>(table: Table<Key, Value>, value: Value): void {
     cellsOf(this.cells, table).set(table.keyText(table.keyOf(value)), { value, state: "loaded" });
   }
 
-  /** The row as this command sees it, or undefined. */
+  /** The row with the changes of this command and of earlier ones; undefined when there is none. */
   get<Key, Value>(table: Table<Key, Value>, key: Key): Value | undefined {
     const own = table as unknown as AnyTable;
     const text = table.keyText(key);
@@ -54,19 +54,19 @@ export class WorkingSet {
     return cell?.value as Value | undefined;
   }
 
-  /** Adds a row. A row of that key must not be there. */
+  /** Adds a new row. Asserts that no row of that key exists. */
   insert<Key, Value>(table: Table<Key, Value>, value: Value): void {
     const key = table.keyOf(value);
     assert(this.get(table, key) === undefined, `${table.name} already has ${table.keyText(key)}`);
     cellsOf(this.draft, table).set(table.keyText(key), { value, state: "inserted" });
   }
 
-  /** Every row of a table that was added and is kept. */
+  /** New rows of a table, of commands whose changes are kept. */
   inserted<Key, Value>(table: Table<Key, Value>): Value[] {
     return this.inState(table, "inserted");
   }
 
-  /** Every row of a table that was there, was changed and is kept. */
+  /** Changed rows of a table, of commands whose changes are kept. */
   updated<Key, Value>(table: Table<Key, Value>): Value[] {
     return this.inState(table, "updated");
   }
@@ -76,12 +76,12 @@ export class WorkingSet {
     return [...cells.values()].filter(({ state }) => state === wanted).map(({ value }) => value as Value);
   }
 
-  /** Replaces a row that is there. */
+  /** Replaces an existing row. */
   update<Key, Value>(table: Table<Key, Value>, value: Value): void {
     this.replace(table, value, "updated");
   }
 
-  /** Replaces a row that is there for the commands that follow. What is new in it another table writes. */
+  /** Replaces an existing row for the commands that follow, without writing it: another table's statement writes the change. */
   show<Key, Value>(table: Table<Key, Value>, value: Value): void {
     this.replace(table, value, "loaded");
   }
@@ -95,14 +95,14 @@ export class WorkingSet {
   }
 
   /**
-   * Runs after the commit of this batch, if this command is kept. When nobody can know whether it was committed, `unknown` runs
-   * instead: it must be right in either case.
+   * Registers `committed` to run after the commit of this batch, if this command's changes are kept. When the outcome of the commit is
+   * unknown, `unknown` runs instead: it must be right whether or not the batch was committed.
    */
   afterCommit(committed: () => void, unknown?: () => void): void {
     this.draftHooks.push({ committed, unknown });
   }
 
-  /** Keeps what the command did. */
+  /** Keeps the changes of the command. */
   keep(): void {
     for (const [table, cells] of this.draft) {
       const target = cellsOf(this.cells, table);
@@ -112,13 +112,13 @@ export class WorkingSet {
     this.drop();
   }
 
-  /** Forgets what the command did since it was last kept: a refused command leaves no trace. */
+  /** Drops all changes since the last `keep`: a rejected command leaves no trace. */
   drop(): void {
     this.draft = new Map();
     this.draftHooks = [];
   }
 
-  /** What is to be written: one statement a table for new rows and one for changed ones; tables in lock order, rows by key. */
+  /** The statements to write: per table one for new rows and one for changed rows; tables in lock order, rows by key. */
   writes(): Step[] {
     const writes: Step[] = [];
     for (const table of [...this.cells.keys()].sort(byLockOrder)) {

@@ -1,8 +1,8 @@
-// Whether the database can be written to, as far as the lanes have seen: a full disk answers reads as if nothing were wrong.
+// Whether the database can be written to, by the endings of the lanes' transactions: a database with a full disk still answers reads.
 import { type Database, isConnectionLoss, sqlState } from "./database.ts";
 import type { Ending } from "./transaction.ts";
 
-/** A disk, memory or connections that ran out, an error of the system, a server that only reads. */
+/** True when the connection was lost, disk, memory or connections ran out, the system failed, or the server is read-only. */
 function isUnwritable(cause: unknown): boolean {
   return isConnectionLoss(cause) || /^(53|58)|^25006$/.test(sqlState(cause) ?? "");
 }
@@ -15,13 +15,13 @@ export class WriteHealth {
     this.database = database;
   }
 
-  /** Hears how a transaction ended. */
+  /** Takes the ending of a transaction. */
   readonly observe = (ending: Ending): void => {
     if (ending.kind === "committed") this.failing = false;
     else if (isUnwritable(ending.cause)) this.failing = true;
   };
 
-  /** True while writes go through. After one that did not, a small one is tried. */
+  /** True while writes succeed. After a failed write it tries a small one. */
   async isWritable(): Promise<boolean> {
     if (!this.failing) return true;
     try {
@@ -31,7 +31,7 @@ export class WriteHealth {
       });
       this.failing = false;
     } catch {
-      return false; // that it cannot be written to is the answer
+      return false; // the error is the answer: the database cannot be written to
     }
     return true;
   }
