@@ -7,7 +7,7 @@ import { type AcquirerSample, type Fold, type Measured, measures } from "./sampl
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 
-/** Time between two samples of a process. */
+/** Time between two samples that a process takes. */
 export const SAMPLE_SECONDS = 5;
 /** Retention in seconds by length of span in seconds: a little longer than any plot of that length. */
 export const samplesKeptSeconds = { 5: 2 * HOUR_SECONDS, 60: 2 * DAY_SECONDS, 3600: 35 * DAY_SECONDS } as const;
