@@ -1,6 +1,6 @@
 // Challenges that devices sign by a passkey: each is good once, within five minutes, for one purpose and one person.
 import { createHmac, randomBytes, randomInt } from "node:crypto";
-import { isIPv6 } from "node:net";
+import { addressGroup } from "../ground/address-group.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import type { PeopleParts } from "./access-audit.ts";
 import { CHALLENGE_SLOTS, type ChallengePurpose, putChallenge, takeChallenge } from "./passkeys.sql.ts";
@@ -42,22 +42,11 @@ export class PasskeyChallenges {
 
   /** One of the asker's slots. The slots depend on a secret key, so that nobody can aim at the slots of another asker. */
   private slotOf(asker: Asker): number {
-    const name = "personId" in asker ? asker.personId : networkOf(asker.address);
+    const name = "personId" in asker ? asker.personId : addressGroup(asker.address);
     const groups = CHALLENGE_SLOTS / SLOTS_OF_ONE;
     const group = createHmac("sha256", this.key).update(name).digest().readUInt32BE(0) % groups;
     // Places are taken in turn: random places would let challenges of the same moment replace each other.
     this.place = (this.place + 1) % SLOTS_OF_ONE;
     return group * SLOTS_OF_ONE + this.place;
   }
-}
-
-/** The network of one customer: a whole /64 for an IPv6 address, any other address itself. */
-function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const [head = "", tail] = address.split("::");
-  const given = head.split(":").filter(Boolean);
-  const rest = tail === undefined ? [] : tail.split(":").filter(Boolean);
-  const zeros =
-    tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - given.length - rest.length) }, () => "0");
-  return [...given, ...zeros, ...rest].slice(0, 4).join(":");
 }

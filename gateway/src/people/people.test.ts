@@ -10,7 +10,7 @@ import type { Joined } from "./invitations.ts";
 import type { NewPerson } from "./newcomers.ts";
 import { People } from "./people.ts";
 import type { MemberRole } from "./roles.ts";
-import { isSpent } from "./sign-in-throttle.ts";
+import { SignInThrottle, WrongGuess, isSpent } from "./sign-in-throttle.ts";
 import { codeOf } from "./totp.ts";
 
 const PASSWORD = "kopi tubruk senja 7";
@@ -128,6 +128,23 @@ describe("signing in", () => {
   test("an address waits after thirty failures, over all accounts", () => {
     expect(isSpent({ account: 4, address: 29 })).toBe(false);
     expect([isSpent({ account: 5, address: 0 }), isSpent({ account: 0, address: 30 })]).toEqual([true, true]);
+  });
+
+  test.each<[what: string, guesser: (guess: number) => string, other: string]>([
+    ["a whole /64 of IPv6", (guess) => `2001:db8:0:7:${guess}::1`, "2001:db8:0:8::1"],
+    ["an address of IPv4 in IPv6", () => "::ffff:198.18.0.7", "::ffff:198.18.0.8"],
+  ])("%s waits as one address, and no other one with it", async (_, guesser, other) => {
+    const throttle = new SignInThrottle(service.app.database, clock);
+    const guess = (name: string, address: string): Promise<string> =>
+      codeOfFault(
+        throttle.guard({ email: `${name} of ${address}`, address }, () =>
+          Promise.reject(new WrongGuess("UNAUTHORIZED")),
+        ),
+      );
+    for (let number = 0; number < 30; number++)
+      expect(await guess(`guess ${number}`, guesser(number))).toBe("UNAUTHORIZED");
+    expect(await guess("guess 30", guesser(30))).toBe("RATE_LIMITED");
+    expect(await guess("guess 31", other)).toBe("UNAUTHORIZED");
   });
 });
 

@@ -1,4 +1,5 @@
 // Throttle against guessing: after too many failures of an account or from an address, further attempts are rejected until the window ends.
+import { addressGroup } from "../ground/address-group.ts";
 import { type Clock, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Database } from "../store/database.ts";
@@ -81,5 +82,5 @@ export class SignInThrottle {
 }
 
 function namesOf({ email, address }: Attempt): [account: string, address: string] {
-  return [`account ${email.slice(0, 254)}`, `address ${address.slice(0, 60)}`];
+  return [`account ${email.slice(0, 254)}`, `address ${addressGroup(address).slice(0, 60)}`];
 }
