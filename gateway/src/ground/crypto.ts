@@ -63,7 +63,7 @@ export function sameText(left: string, right: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Makes an unguessable text: 160 random bits in Crockford base32 after a prefix. */
+/** Makes an unguessable text: 188 random bits in Crockford base32 after a prefix. */
 export function newSecret(prefix: string): string {
   return prefix + encode(randomBytes(16)) + encode(randomBytes(16)).slice(14);
 }
