@@ -1,7 +1,7 @@
 // Goal: an operator finds any merchant's payment, reads its whole story, and gives it back for its merchant. Method: a real
 // browser at the operators' listener, two merchants with money that moved; axe on each page.
 import { beforeAll, expect, test } from "vitest";
-import { saidOf } from "../../gateway/src/providers/mask.ts";
+import { exchangeText } from "../../gateway/src/providers/mask.ts";
 import { paymentBody } from "../../gateway/test/kit.ts";
 import { report, scriptedAcquirer } from "../../gateway/test/scripted-acquirer.ts";
 import { at } from "../../portal/src/console/paths.ts";
@@ -127,12 +127,12 @@ test("the palette finds a payment by the order of its merchant, and says whose i
   expect(page.url()).toContain(ofOther);
 });
 
-test("who took a payment, its ids, its words and what fitted nothing are read in the console, and its own part in the portal", async () => {
+test("who took a payment, its ids, its messages and what fitted nothing are read in the console, and its own part in the portal", async () => {
   rimba.voice = {
-    words: (call, key) => ({
+    message: (call, key) => ({
       about: `POST /${call}`,
       status: call === "report" ? undefined : 201,
-      text: saidOf(JSON.stringify({ order_id: key, api_key: "k", amount: { value: 90_000 } }), '{"id":"rb-1"}'),
+      text: exchangeText(JSON.stringify({ order_id: key, api_key: "k", amount: { value: 90_000 } }), '{"id":"rb-1"}'),
     }),
     providerIds: (key) => ({ transaction: "rb-1", payment_request: `pr-${key}` }),
   };

@@ -55,9 +55,9 @@ test.each<[FaultName, Way["code"], RegExp]>([
 ])(
   "what goes wrong as %s at %s moves no money, and an operator reads it with its payment",
   async (fault, code, said) => {
-    const { status, words } = await tour.meet(new Client(tour.service.demo), code, fault);
+    const { status, messages } = await tour.meet(new Client(tour.service.demo), code, fault);
     expect(status).toBe("pending");
-    expect(words).toMatch(said);
+    expect(messages).toMatch(said);
   },
 );
 

@@ -258,10 +258,10 @@ export class Tour {
 
   /** Whether an operator reads, in what was said of a payment, that its end was asked for. */
   private async isCalledToEnd(reference: string): Promise<boolean> {
-    const { words } = (await operate(this.demo, "GET", `/payments/${reference}/acquirer`)) as {
-      words: { call: string }[];
+    const { messages } = (await operate(this.demo, "GET", `/payments/${reference}/acquirer`)) as {
+      messages: { call: string }[];
     };
-    return words.some(({ call }) => call === "cancel");
+    return messages.some(({ call }) => call === "cancel");
   }
 
   private async order(client: Client, way: Way): Promise<{ reference: string; instruction: string }> {
@@ -327,7 +327,7 @@ export class Tour {
    * An order by QRIS whose first answer goes wrong. Gives the payment as the merchant sees it then, and what an operator reads of what was
    * said.
    */
-  async meet(client: Client, code: Way["code"], fault: FaultName): Promise<{ status: string; words: string }> {
+  async meet(client: Client, code: Way["code"], fault: FaultName): Promise<{ status: string; messages: string }> {
     await this.routeTo(code);
     // Inquiries about earlier orders come at any moment: they read, and only the creation meets the fault.
     this.fakes[code].control.fault(fault, 1, "POST");
@@ -338,9 +338,9 @@ export class Tour {
     const [payment] = json.data as { reference: string; status: string }[];
     if (!payment) throw new Error(`nothing was kept of the order that met ${fault}`);
     const told = (await operate(this.demo, "GET", `/payments/${payment.reference}/acquirer`)) as {
-      words: { words: string }[];
+      messages: { text: string }[];
     };
-    return { status: payment.status, words: told.words.map(({ words }) => words).join("\n") };
+    return { status: payment.status, messages: told.messages.map(({ text }) => text).join("\n") };
   }
 
   async stop(): Promise<void> {

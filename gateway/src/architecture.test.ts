@@ -115,7 +115,7 @@ const owners: Record<string, RegExp> = {
     /^(persons|memberships|recovery_codes|passkeys|passkey_challenges|sign_in_links|device_codes|sessions|invitations|operators|operator_invitations|sign_in_failures|people_audit)$/,
   payments: /^(payments|payer_keys)$/,
   acquiring:
-    /^(acquirer_operations|acquirer_words|acquirer_disputes|reconciliation_exceptions|receipts|stray_messages)$/,
+    /^(acquirer_operations|acquirer_messages|acquirer_disputes|reconciliation_exceptions|receipts|stray_messages)$/,
   links: /^payment_links$/,
   refunds: /^refunds$/,
   disputes: /^(disputes|dispute_evidence|evidence_drafts|evidence_files|evidence_pieces)$/,

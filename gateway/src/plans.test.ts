@@ -4,7 +4,7 @@
 // are asked in the same words (`loadByKey`).
 import { beforeAll, describe, expect, test } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase } from "../test/kit.ts";
-import { selectWords } from "./acquiring/words.sql.ts";
+import { selectMessages } from "./acquiring/messages.sql.ts";
 import { evidenceDrafts, evidenceFiles, fileLists } from "./disputes/evidence.sql.ts";
 import { keyRecords, openKeys } from "./idempotency/idempotency.sql.ts";
 import { heads } from "./ledger/ledger.sql.ts";
@@ -57,7 +57,7 @@ select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 'won', 'genera
 select merchant, 'sandbox', gen_random_uuid(), 'nusantara', 't' || n, gen_random_uuid(), 1, 'IDR', 'applied', now()`,
     acquirer_operations: `(merchant_id, environment, operation_id, kind, payment_id, step, gateway_code, attempt, round, created_at)
 select merchant, 'sandbox', gen_random_uuid(), 'refund', gen_random_uuid(), 'done', 'nusantara', 1, 0, now()`,
-    acquirer_words: `(merchant_id, environment, operation_id, digest, payment_id, operation_kind, gateway_code, attempt, call, about, words, said_at)
+    acquirer_messages: `(merchant_id, environment, operation_id, digest, payment_id, operation_kind, gateway_code, attempt, call, about, text, exchanged_at)
 select merchant, 'sandbox', gen_random_uuid(), decode(repeat('00', 32), 'hex'), gen_random_uuid(), 'payment', 'nusantara', 1, 'open', 'POST /',
   '', now()`,
     settlement_items: `(merchant_id, environment, settlement_id, kind, item_id, payment_id, amount_minor, fee_minor, occurred_at)
@@ -198,7 +198,7 @@ describe.each([
     ["events about an object", "events_of_subject", selectEventsOf(book, [reference])],
     ["settlements of a payment", "payments_pkey", selectBatchesOf(book, reference)],
     ["operations of a payment", "acquirer_operations_pkey", selectOperationsOfPayment(book, reference)],
-    ["words about a payment", "acquirer_words_payment", selectWords(book, reference, 101)],
+    ["messages about a payment", "acquirer_messages_payment", selectMessages(book, reference, 101)],
     ["payments by amount", "payments_pkey", selectFound(searched, 25)],
     ["payments of a payer", "payments_customer", selectFound({ ...searched, contactKey: "00" }, 25)],
     ["payments by reference_id", "payments_reference", selectFound({ ...searched, referenceId: "a" }, 25)],

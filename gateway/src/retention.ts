@@ -3,7 +3,7 @@ import { type Micros, SECOND } from "./ground/clock.ts";
 import { expiredRateWindows } from "./auth/admission.sql.ts";
 import { expiredKeys } from "./idempotency/idempotency.sql.ts";
 import { expiredStrays } from "./acquiring/strays.sql.ts";
-import { expiredWords } from "./acquiring/words.sql.ts";
+import { expiredMessages } from "./acquiring/messages.sql.ts";
 import { forgottenFiles, forgottenPieces } from "./disputes/evidence.sql.ts";
 import { peopleExpiredAt } from "./people/people-retention.ts";
 import { expiredTotals } from "./insights/totals.sql.ts";
@@ -26,7 +26,7 @@ export function expiredAt(realNow: Micros): Statement[] {
     expiredRequests(realNow),
     expiredGaps(realNow),
     expiredRefusals(realNow),
-    expiredWords(realNow),
+    expiredMessages(realNow),
     ...expiredStrays(realNow),
     ...expiredMeasurements(realNow),
     ...expiredTotals(realNow),

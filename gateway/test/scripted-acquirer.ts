@@ -10,8 +10,8 @@ import {
   type RefundStatus,
   type Report,
   type Standing,
-  type Tell,
-  type Words,
+  type RecordMessage,
+  type AcquirerMessage,
 } from "../src/acquirers/acquirer.ts";
 import { simulatedAcquirers } from "../src/acquirers/simulated.ts";
 import { Fault } from "../src/ground/fault.ts";
@@ -23,14 +23,17 @@ import { paymentMethods } from "../src/merchants/settings.ts";
  */
 export type Behaviour = "ok" | "refuse" | "down" | "lost" | "unheard" | "held" | "refuse late";
 
-/** Further data of an acquirer's answers: the words of a call or report about an operation, and the acquirer's own ids of it. */
+/** Further data of an acquirer's answers: the messages of a call or report about an operation, and the acquirer's own ids of it. */
 export interface Voice {
-  words(call: "open" | "ask" | "cancel" | "judge" | "refund" | "ask_refund" | "report", operationKey: string): Words;
+  message(
+    call: "open" | "ask" | "cancel" | "judge" | "refund" | "ask_refund" | "report",
+    operationKey: string,
+  ): AcquirerMessage;
   providerIds(operationKey: string): ProviderIds;
 }
 
 export interface ScriptedAcquirer extends Acquirer {
-  /** While undefined, answers have neither words nor the acquirer's own ids. */
+  /** While undefined, answers have neither messages nor the acquirer's own ids. */
   voice: Voice | undefined;
   /** Behaviours of the next calls that open or refund; after the last one, `otherwise`. */
   script: Behaviour[];
@@ -113,18 +116,18 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
     },
     calls: {
       deadlineMs: 400,
-      async open(request, signal, tell) {
+      async open(request, signal, record) {
         acquirer.opened.push(request);
-        speak("open", request, tell);
+        speak("open", request, record);
         await behave(signal, () => {
           if (voided.has(request.operationKey)) throw new AcquirerRefused("voided");
           known.set(request.operationKey, request);
         });
         return { instructions: instructionsOf(request), ...idsOf(request) };
       },
-      ask(request, _signal, tell): Promise<Known> {
+      ask(request, _signal, record): Promise<Known> {
         acquirer.asked.push(request.operationKey);
-        speak("ask", request, tell);
+        speak("ask", request, record);
         if (!acquirer.answersQuestions) return Promise.reject(new Error("no answer"));
         if (!known.has(request.operationKey)) {
           voided.add(request.operationKey);
@@ -133,30 +136,30 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
         const standing = acquirer.standings.get(request.operationKey) ?? { status: "waiting" as const };
         return Promise.resolve({ known: true, instructions: instructionsOf(request), standing, ...idsOf(request) });
       },
-      async cancel(request, signal, tell) {
+      async cancel(request, signal, record) {
         acquirer.ended.push(request.operationKey);
-        speak("cancel", request, tell);
+        speak("cancel", request, record);
         const end = (): void => void acquirer.standings.set(request.operationKey, { status: "failed" });
         await behave(signal, end, acquirer.endings.shift() ?? "ok");
       },
-      async judge(request, judgement, signal, tell) {
+      async judge(request, judgement, signal, record) {
         const { operationKey, amountMinor, currency } = request;
         acquirer.judged.push([operationKey, judgement]);
-        speak("judge", request, tell);
+        speak("judge", request, record);
         const receipt = { transactionId: operationKey, amountMinor, currency };
         const standing: Standing = judgement === "approve" ? { status: "paid", receipt } : { status: "failed" };
         const judge = (): void => void acquirer.standings.set(operationKey, standing);
         await behave(signal, judge, acquirer.endings.shift() ?? "ok");
       },
-      async refund(request, signal, tell) {
+      async refund(request, signal, record) {
         acquirer.refunds.push(request);
-        speak("refund", request, tell);
+        speak("refund", request, record);
         await behave(signal, () => refunded.set(request.operationKey, request));
         return { status: acquirer.refundStatus, ...idsOf(request) };
       },
-      askRefund(request, _signal, tell) {
+      askRefund(request, _signal, record) {
         acquirer.asked.push(request.operationKey);
-        speak("ask_refund", request, tell);
+        speak("ask_refund", request, record);
         if (!acquirer.answersQuestions) return Promise.reject(new Error("no answer"));
         return Promise.resolve(
           refunded.has(request.operationKey)
@@ -168,8 +171,8 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
         if (headers.authorization !== code) throw new Fault("SIGNATURE_INVALID");
         const told = reportOf(body);
         const about = "paymentOperationKey" in told ? told.paymentOperationKey : told.operationKey;
-        const words = acquirer.voice?.words("report", about);
-        return { kind: "reports", reports: [told], ...(words && { words }) };
+        const message = acquirer.voice?.message("report", about);
+        return { kind: "reports", reports: [told], ...(message && { message }) };
       },
     },
   };
@@ -177,9 +180,9 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
   const speak = (
     call: "open" | "ask" | "cancel" | "judge" | "refund" | "ask_refund",
     { operationKey }: About,
-    tell?: Tell,
+    record?: RecordMessage,
   ): void => {
-    if (acquirer.voice) tell?.(acquirer.voice.words(call, operationKey));
+    if (acquirer.voice) record?.(acquirer.voice.message(call, operationKey));
   };
   const idsOf = ({ operationKey }: About): { providerIds?: ProviderIds } =>
     acquirer.voice ? { providerIds: acquirer.voice.providerIds(operationKey) } : {};

@@ -1,6 +1,10 @@
 // The connector of Midtrans against the fake: each method, lost answers and repeats, and what must not be believed.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AcquirerRefused, type ConfirmDisputeRequest, type Words } from "../../../gateway/src/acquirers/acquirer.ts";
+import {
+  AcquirerRefused,
+  type ConfirmDisputeRequest,
+  type AcquirerMessage,
+} from "../../../gateway/src/acquirers/acquirer.ts";
 import { SECOND, systemClock } from "../../../gateway/src/ground/clock.ts";
 import { midtrans } from "../../../gateway/src/providers/midtrans/midtrans.ts";
 import { midtransSchema } from "../../../gateway/src/providers/midtrans/profile.ts";
@@ -270,9 +274,9 @@ describe("a dispute that is notified", () => {
   });
 });
 
-test("what was said is told without the server key", async () => {
-  const said: Words[] = [];
-  await rig.calls.open(rig.ordered(), signal, (words) => void said.push(words));
+test("messages are recorded without the server key", async () => {
+  const said: AcquirerMessage[] = [];
+  await rig.calls.open(rig.ordered(), signal, (message) => void said.push(message));
   expect(said).toMatchObject([{ about: "POST /v2/charge", status: 200 }]);
   const text = JSON.stringify(said);
   expect(text).toContain("qris");

@@ -15,7 +15,7 @@ import {
   type OpenRequest,
   type RefundRequest,
   type Report,
-  type Words,
+  type AcquirerMessage,
 } from "../../../gateway/src/acquirers/acquirer.ts";
 import { type Micros, SECOND, systemClock } from "../../../gateway/src/ground/clock.ts";
 import { Fault } from "../../../gateway/src/ground/fault.ts";
@@ -471,11 +471,13 @@ async function approvalOf(request: OpenRequest): Promise<string> {
 }
 
 test("a virtual account cannot be refunded, and nothing is sent", async () => {
-  const words: Words[] = [];
+  const messages: AcquirerMessage[] = [];
   const request = refundOf(wish({ method: "va", channel: "bca" }), {});
-  await expect(acquirer.calls.refund(request, never, (one) => words.push(one))).rejects.toBeInstanceOf(AcquirerRefused);
+  await expect(acquirer.calls.refund(request, never, (one) => messages.push(one))).rejects.toBeInstanceOf(
+    AcquirerRefused,
+  );
   expect(await acquirer.calls.askRefund(request, never)).toEqual({ known: false });
-  expect(words).toEqual([]);
+  expect(messages).toEqual([]);
 });
 
 test("what fails there has failed here", async () => {
@@ -545,14 +547,14 @@ test.for(accounts)("an account %s that they do not delete stays as it is, and is
 });
 
 test("what is said is told without keys, tokens or names", async () => {
-  const words: Words[] = [];
-  await acquirer.calls.open(wish({ method: "va", channel: "bca" }), never, (one) => words.push(one));
-  await acquirer.calls.check?.(never, (one) => words.push(one));
-  expect(words.map(({ about }) => about)).toEqual([
+  const messages: AcquirerMessage[] = [];
+  await acquirer.calls.open(wish({ method: "va", channel: "bca" }), never, (one) => messages.push(one));
+  await acquirer.calls.check?.(never, (one) => messages.push(one));
+  expect(messages.map(({ about }) => about)).toEqual([
     "POST /virtual-accounts/bi-snap-va/v1.1/transfer-va/create-va",
     "POST /authorization/v1/access-token/b2b",
   ]);
-  const text = words.map((one) => one.text).join("\n");
+  const text = messages.map((one) => one.text).join("\n");
   expect(text).toContain("2002700");
   for (const secret of [SECRET, "Warung Bu Sri", "eyJ", "PRIVATE KEY"]) expect(text).not.toContain(secret);
   expect(/"accessToken":"(?!\[redacted\])/.test(text)).toBe(false);

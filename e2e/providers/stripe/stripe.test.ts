@@ -13,7 +13,7 @@ import {
   type Heard,
   type OpenRequest,
   type RefundRequest,
-  type Words,
+  type AcquirerMessage,
 } from "../../../gateway/src/acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../../../gateway/src/ground/clock.ts";
 import { newId } from "../../../gateway/src/ground/ids.ts";
@@ -107,8 +107,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const words: Words[] = [];
-const tell = (said: Words): void => void words.push(said);
+const messages: AcquirerMessage[] = [];
+const record = (said: AcquirerMessage): void => void messages.push(said);
 const signal = new AbortController().signal;
 let made = 0;
 
@@ -133,10 +133,10 @@ function order(change: Partial<OpenRequest> = {}): OpenRequest {
   };
 }
 
-const open = (request: OpenRequest) => acquirer.calls.open(request, signal, tell);
-const ask = (request: OpenRequest) => acquirer.calls.ask(request, signal, tell);
+const open = (request: OpenRequest) => acquirer.calls.open(request, signal, record);
+const ask = (request: OpenRequest) => acquirer.calls.ask(request, signal, record);
 const cancel = (request: OpenRequest) =>
-  acquirer.calls.cancel?.(request, signal, tell) ?? Promise.reject(new Error("it closes none"));
+  acquirer.calls.cancel?.(request, signal, record) ?? Promise.reject(new Error("it closes none"));
 
 /** A payment that its payer has paid, and what is known of it. */
 async function paid(change: Partial<OpenRequest> = {}) {
@@ -241,7 +241,7 @@ test("a definite no in an inquiry means that it will never be there", async () =
 
 test("an address where nobody listens takes nothing, and says so", async () => {
   const nobody = connect("http://127.0.0.1:1");
-  const refused = await nobody.calls.open(order(), signal, tell).catch((error: unknown) => error);
+  const refused = await nobody.calls.open(order(), signal, record).catch((error: unknown) => error);
   expect(refused).toMatchObject({ name: "AcquirerRefused", unavailable: true });
   await nobody.opened.close();
 });
@@ -368,10 +368,10 @@ test.each<[FaultName, "refused" | "unknown"]>([
   const { request, known } = await paid();
   const refund = refundOf(request, known.providerIds);
   fake.control.fault(fault);
-  const outcome = await acquirer.calls.refund(refund, signal, tell).catch((error: unknown) => error);
+  const outcome = await acquirer.calls.refund(refund, signal, record).catch((error: unknown) => error);
   expect(outcome instanceof AcquirerRefused ? "refused" : "unknown").toBe(expected);
   if (expected === "refused") return expect(fake.control.refunded(refund.operationKey)).toBe(0);
-  const asked = await acquirer.calls.askRefund(refund, signal, tell);
+  const asked = await acquirer.calls.askRefund(refund, signal, record);
   expect(asked).toMatchObject({
     known: true,
     status: "pending",
@@ -383,10 +383,10 @@ test.each<[FaultName, "refused" | "unknown"]>([
 test("a refund is decided there, and told", async () => {
   const { request, known } = await paid();
   const refund = refundOf(request, known.providerIds);
-  const { providerIds } = await acquirer.calls.refund(refund, signal, tell);
+  const { providerIds } = await acquirer.calls.refund(refund, signal, record);
   await fake.control.decideRefund(refund.operationKey, "succeeded");
   expect(heard.at(-1)).toMatchObject({ reports: [{ kind: "look", operationKey: refund.operationKey }] });
-  expect(await acquirer.calls.askRefund({ ...refund, providerIds }, signal, tell)).toMatchObject({
+  expect(await acquirer.calls.askRefund({ ...refund, providerIds }, signal, record)).toMatchObject({
     status: "succeeded",
   });
   await fake.control.decideRefund(refund.operationKey, "failed");
@@ -397,11 +397,11 @@ test("refunds beyond the payment are refused, those of nothing too, and the page
   const { request, known } = await paid();
   const { session } = known.providerIds ?? {};
   const all = refundOf(request, { session: String(session) }, 150_050n);
-  expect(await acquirer.calls.refund(all, signal, tell)).toMatchObject({ status: "pending" });
+  expect(await acquirer.calls.refund(all, signal, record)).toMatchObject({ status: "pending" });
   const beyond = refundOf(request, known.providerIds, 1n);
-  await expect(acquirer.calls.refund(beyond, signal, tell)).rejects.toThrow("charge_already_refunded");
-  expect(await acquirer.calls.askRefund(beyond, signal, tell)).toEqual({ known: false });
-  await expect(acquirer.calls.refund(refundOf(request, undefined), signal, tell)).rejects.toThrow(AcquirerRefused);
+  await expect(acquirer.calls.refund(beyond, signal, record)).rejects.toThrow("charge_already_refunded");
+  expect(await acquirer.calls.askRefund(beyond, signal, record)).toEqual({ known: false });
+  await expect(acquirer.calls.refund(refundOf(request, undefined), signal, record)).rejects.toThrow(AcquirerRefused);
 });
 
 test("a dispute is told by their name of the payment, and evidence goes back once, with its files", async () => {
@@ -427,23 +427,23 @@ test("a dispute is told by their name of the payment, and evidence goes back onc
     ],
   };
   fake.control.fault("500 after effect"); // of the dispute's reading: nothing was submitted
-  await expect(acquirer.calls.submitEvidence?.(evidence, signal, tell)).rejects.toThrow();
-  await acquirer.calls.submitEvidence?.(evidence, signal, tell);
-  await acquirer.calls.submitEvidence?.(evidence, signal, tell);
+  await expect(acquirer.calls.submitEvidence?.(evidence, signal, record)).rejects.toThrow();
+  await acquirer.calls.submitEvidence?.(evidence, signal, record);
+  await acquirer.calls.submitEvidence?.(evidence, signal, record);
   clock.at = MADE + 25 * 60 * MINUTE; // their keys are forgotten by then
-  await acquirer.calls.submitEvidence?.(evidence, signal, tell);
+  await acquirer.calls.submitEvidence?.(evidence, signal, record);
   const { fields, files, submissions } = fake.control.evidence(request.operationKey);
   expect(fields["uncategorized_text"]).toBe("It was signed for.\n\nDelivered on 2026-11-20.");
   expect(files.toSorted()).toEqual(["photo.png", "receipt.pdf"]);
   expect(submissions).toBe(1);
   const large = { ...evidence, files: [{ name: "scan.pdf", type: "application/pdf", bytes: Buffer.alloc(6_000_000) }] };
-  const told: Words[] = [];
+  const told: AcquirerMessage[] = [];
   const handed = acquirer.calls.submitEvidence?.(large, signal, (one) => told.push(one));
   await expect(handed).rejects.toMatchObject({ name: "AcquirerRefused", unavailable: false });
   // An operator reads why, though nothing was said to Stripe.
   expect(told).toMatchObject([{ text: expect.stringContaining("file 1 of 1 has 6.0 MB") as string }]);
   const other = { ...evidence, operationKey: `${evidence.operationKey}2` };
-  await expect(acquirer.calls.submitEvidence?.(other, signal, tell)).rejects.toThrow(AcquirerRefused);
+  await expect(acquirer.calls.submitEvidence?.(other, signal, record)).rejects.toThrow(AcquirerRefused);
   await fake.control.dispute?.(request.operationKey, "won");
   expect(heard.at(-1)).toMatchObject({ reports: [{ kind: "dispute", dispute: { status: "won" } }] });
 });
@@ -458,20 +458,20 @@ test("a key of the other mode is refused at the start, and no call is made with 
   }
   writeFileSync(file, SECRET_KEY);
   const replaced = reconnect();
-  const known = words.length;
+  const known = messages.length;
   writeFileSync(file, "sk_live_of_another_mode");
   const later = vi.spyOn(performance, "now").mockReturnValue(performance.now() + 3_000);
   try {
-    await expect(replaced.calls.open(order(), signal, tell)).rejects.toMatchObject({
+    await expect(replaced.calls.open(order(), signal, record)).rejects.toMatchObject({
       name: "AcquirerRefused",
       unavailable: true,
       message: expect.stringContaining("secret_key is a key of live mode") as string,
     });
-    await expect(replaced.calls.ask(order(), signal, tell)).rejects.toThrow("key of live mode");
-    const ended = await replaced.calls.cancel?.(order(), signal, tell).catch((error: unknown) => error);
+    await expect(replaced.calls.ask(order(), signal, record)).rejects.toThrow("key of live mode");
+    const ended = await replaced.calls.cancel?.(order(), signal, record).catch((error: unknown) => error);
     expect(ended).toMatchObject({ message: expect.stringContaining("key of live mode") as string });
     expect(ended).not.toBeInstanceOf(AcquirerRefused);
-    expect(words).toHaveLength(known);
+    expect(messages).toHaveLength(known);
   } finally {
     later.mockRestore();
     writeFileSync(file, SECRET_KEY);
@@ -480,7 +480,7 @@ test("a key of the other mode is refused at the start, and no call is made with 
 });
 
 test("the keys are tried out with one harmless call, the clock with them", async () => {
-  expect(await acquirer.calls.check?.(signal, tell)).toEqual({
+  expect(await acquirer.calls.check?.(signal, record)).toEqual({
     findings: [
       { well: true, text: "The key is accepted." },
       { well: true, text: "It is of test mode, and this entry is for test mode." },
@@ -488,7 +488,7 @@ test("the keys are tried out with one harmless call, the clock with them", async
     clockDifferenceMs: 0,
   });
   fake.control.fault("key revoked");
-  expect(await acquirer.calls.check?.(signal, tell)).toMatchObject({ findings: [{ well: false }] });
+  expect(await acquirer.calls.check?.(signal, record)).toMatchObject({ findings: [{ well: false }] });
 });
 
 test("a payer's browser goes to their page, pays there, and comes back", async () => {
@@ -500,9 +500,9 @@ test("a payer's browser goes to their page, pays there, and comes back", async (
   expect(await ask({ ...request, providerIds })).toMatchObject({ standing: { status: "paid" } });
 });
 
-test("nothing of a key is in what was said", () => {
-  expect(words.length).toBeGreaterThan(50);
-  const said = JSON.stringify(words);
+test("no message has anything of a key", () => {
+  expect(messages.length).toBeGreaterThan(50);
+  const said = JSON.stringify(messages);
   expect(said).not.toContain(SECRET_KEY);
   expect(said).not.toContain("whsec_");
   expect(said).not.toContain("payer@example.com");

@@ -202,7 +202,7 @@ export type Taken = "taken" | "unknown operation" | "refused";
  * Meaning of a message. `reply`: no look-up is needed. `reports`: something happened; without a `reply` of its own Gerbang responds in its
  * standard format. `bill`: the acquirer asks what a payer owes, by operation key or by account number (`ProviderIds.account`).
  */
-export type Heard = { words?: Words } & (
+export type Heard = { message?: AcquirerMessage } & (
   | { kind: "reply"; reply: ProviderReply }
   | { kind: "reports"; reports: readonly Report[]; reply?: (taken: Taken) => ProviderReply }
   | {
@@ -213,7 +213,7 @@ export type Heard = { words?: Words } & (
 );
 
 /** A record of one exchange with an acquirer, for people to read later. It contains no secrets and no personal data. */
-export interface Words {
+export interface AcquirerMessage {
   /** The request or the notification, such as `POST /v2/charge`. */
   about: string;
   /** HTTP status of the acquirer's response; undefined when there was none. */
@@ -222,7 +222,7 @@ export interface Words {
 }
 
 /** Receives a record of each exchange during a call. Returns at once and never throws. */
-export type Tell = (words: Words) => void;
+export type RecordMessage = (message: AcquirerMessage) => void;
 
 /** A reported dispute that the acquirer is asked to confirm. */
 export interface ConfirmDisputeRequest {
@@ -277,37 +277,37 @@ export interface AcquirerCalls {
   /** Milliseconds after which the outcome of a call is unknown. */
   readonly deadlineMs: number;
   /** Opens a payment. Throws `AcquirerRefused` for a definite refusal. */
-  open(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Opened>;
+  open(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Opened>;
   /**
    * Inquires about a payment. Throws when no usable answer arrives. If the acquirer makes an operation happen only once under the operation key,
    * the inquiry may open a missing payment, as long as the payment is not yet over.
    */
-  ask(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Known>;
+  ask(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known>;
   /**
    * Ends a payment that an inquiry has just found waiting and that must not be paid any more; afterwards nobody can pay it. A second call
    * changes nothing. Throws `AcquirerRefused` when the acquirer cannot end the payment before its time, and an Error when the outcome is unknown
    * or the payment was paid meanwhile. Absent when the acquirer can end no payment.
    */
-  cancel?(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<void>;
+  cancel?(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<void>;
   /**
    * Passes on a person's decision about a payment that an inquiry just found questioned. A second call changes nothing. Throws `AcquirerRefused`
    * when no decision is taken any more, and an Error when the outcome is unknown. Absent when no payments are questioned.
    */
-  judge?(request: OpenRequest, judgement: Judgement, signal: AbortSignal, tell?: Tell): Promise<void>;
+  judge?(request: OpenRequest, judgement: Judgement, signal: AbortSignal, record?: RecordMessage): Promise<void>;
   /** Orders a refund. Throws `AcquirerRefused` for a definite refusal. */
-  refund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<Refunded>;
-  askRefund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<KnownRefund>;
+  refund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<Refunded>;
+  askRefund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<KnownRefund>;
   /**
    * Reads a message of the acquirer; `now` is real time. Throws SIGNATURE_MISSING, SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW and
    * MALFORMED_JSON, and VALIDATION_ERROR only for messages that provably come from the acquirer: Gerbang keeps those for a person to read.
    */
   receive(message: Message, now: Micros): Heard;
   /** Asks the acquirer whether a dispute that was reported without proof has this state. Absent when reports prove themselves. */
-  confirmDispute?(request: ConfirmDisputeRequest, signal: AbortSignal, tell?: Tell): Promise<boolean>;
+  confirmDispute?(request: ConfirmDisputeRequest, signal: AbortSignal, record?: RecordMessage): Promise<boolean>;
   /** Submits a merchant's evidence. Throws `AcquirerRefused` for a definite refusal. Absent when the acquirer takes none. */
-  submitEvidence?(request: EvidenceRequest, signal: AbortSignal, tell?: Tell): Promise<void>;
+  submitEvidence?(request: EvidenceRequest, signal: AbortSignal, record?: RecordMessage): Promise<void>;
   /** Makes the cheapest harmless call with the configured keys. Throws when no answer arrives. */
-  check?(signal: AbortSignal, tell?: Tell): Promise<Checked>;
+  check?(signal: AbortSignal, record?: RecordMessage): Promise<Checked>;
 }
 
 export interface Acquirer {

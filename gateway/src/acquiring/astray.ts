@@ -8,9 +8,9 @@ import type { Command } from "../store/lane.ts";
 import type { Need } from "../store/working-set.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { exceptionNeeds, recordException } from "./exceptions.ts";
-import { keepWords } from "./keep-words.ts";
+import { keepMessages } from "./keep-messages.ts";
 import type { Operation } from "./operation.ts";
-import type { Said } from "./words.ts";
+import type { CallMessages } from "./messages.ts";
 
 /** Needs of a command that calls `recordAstray`. */
 export function astrayNeeds(operation: Pick<Operation, "book" | "id" | "attempt">): Need[] {
@@ -39,7 +39,7 @@ function kindOf(astray: Astray, { status, refundPendingMinor }: Payment): Except
 export function refundElsewhere(
   merchant: Merchant,
   operation: Operation,
-  said: Said | undefined,
+  exchanged: CallMessages | undefined,
 ): Command<ExceptionKind | undefined> {
   return bookCommand(
     { merchant, book: operation.book },
@@ -47,7 +47,7 @@ export function refundElsewhere(
       name: "take refund made elsewhere",
       needs: exceptionNeeds(operation, ["refund_elsewhere"]),
       execute(context) {
-        keepWords(context, operation, said);
+        keepMessages(context, operation, exchanged);
         const isNew = recordException(context, operation, operation.attempt, "refund_elsewhere");
         return isNew ? "refund_elsewhere" : undefined;
       },

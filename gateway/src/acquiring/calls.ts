@@ -1,9 +1,15 @@
 // The one place where acquirers are called: with a deadline, outside every transaction, and every outcome counted.
-import { type Acquirer, type AcquirerCalls, AcquirerRefused, type Tell, type Words } from "../acquirers/acquirer.ts";
+import {
+  type Acquirer,
+  type AcquirerCalls,
+  AcquirerRefused,
+  type RecordMessage,
+  type AcquirerMessage,
+} from "../acquirers/acquirer.ts";
 import type { ExceptionKind } from "./exception.ts";
 import type { Operation } from "./operation.ts";
 import { mayCall } from "./planning.ts";
-import type { Said } from "./words.ts";
+import type { CallMessages } from "./messages.ts";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
@@ -26,7 +32,7 @@ export interface CallParts {
  * `refused`: certainly not done; `unavailable` when the acquirer can take no call at all. `unknown`: the call may have been carried out, so
  * a worker inquires, and the call is never repeated blindly.
  */
-export type CallOutcome<T> = { said?: Said } & (
+export type CallOutcome<T> = { exchanged?: CallMessages } & (
   | { kind: "answered"; answer: T }
   | { kind: "refused"; unavailable: boolean; reason: string }
   | { kind: "unknown"; reason: string }
@@ -36,7 +42,7 @@ export type CallOutcome<T> = { said?: Said } & (
 const EVIDENCE_DEADLINE_MS = 50_000;
 
 /** At most this many messages of one call are kept; no call exchanges more. */
-const WORDS_MAX = 8;
+const MESSAGES_MAX = 8;
 
 /** Logs an exception for monitoring; the exception itself waits in the operator's queue. */
 export function logException(log: Log, { id, gatewayCode }: Operation, kind: ExceptionKind): void {
@@ -56,7 +62,7 @@ interface CallName {
 export async function callAcquirer<T>(
   parts: CallParts,
   { acquirer, method, call, lease }: CallName,
-  work: (calls: AcquirerCalls, signal: AbortSignal, tell: Tell) => Promise<T>,
+  work: (calls: AcquirerCalls, signal: AbortSignal, record: RecordMessage) => Promise<T>,
 ): Promise<CallOutcome<T>> {
   const { circuits, clock, leaseClock, metrics, log, tracing = noTracing } = parts;
   const { calls, code, remote } = acquirer;
@@ -75,12 +81,12 @@ export async function callAcquirer<T>(
     attributes: { "gerbang.gateway_code": code, "gerbang.payment_method": method },
   });
   metrics.acquirerInFlight.inc({ gateway_code: code });
-  const words: Words[] = [];
-  const tell = (one: Words): void => {
-    if (words.length < WORDS_MAX) words.push(one);
+  const messages: AcquirerMessage[] = [];
+  const record = (one: AcquirerMessage): void => {
+    if (messages.length < MESSAGES_MAX) messages.push(one);
   };
   const deadlineMs = call === "submit_evidence" ? EVIDENCE_DEADLINE_MS : calls.deadlineMs;
-  const outcome = await tracing.within(span, () => attempt(deadlineMs, (signal) => work(calls, signal, tell)));
+  const outcome = await tracing.within(span, () => attempt(deadlineMs, (signal) => work(calls, signal, record)));
   metrics.acquirerInFlight.dec({ gateway_code: code });
   span?.set({ "gerbang.outcome": outcome.kind });
   span?.end(outcome.kind === "unknown" ? "unknown" : undefined);
@@ -97,7 +103,7 @@ export async function callAcquirer<T>(
   const isUsual = call === "cancel" && outcome.kind === "refused" && !outcome.unavailable;
   if (outcome.kind !== "answered" && !isUsual)
     log.warn({ gateway_code: code, call, outcome }, "an acquirer's call did not succeed");
-  return words.length === 0 ? outcome : { ...outcome, said: { call, words: [...words] } };
+  return messages.length === 0 ? outcome : { ...outcome, exchanged: { call, messages: [...messages] } };
 }
 
 async function attempt<T>(deadlineMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<CallOutcome<T>> {

@@ -39,7 +39,7 @@ function report(
   const rows = [row(payments, payment), row(operations, operation), ...(known?.rows ?? [])];
   const held = known ? 400_000n : 0n;
   return given({ rows, balances: owning({ available: 600_000n, held }) }).when(
-    disputeReport(merchant, operation, { gatewayCode: "kawah", dispute, link: known?.link, said: undefined }),
+    disputeReport(merchant, operation, { gatewayCode: "kawah", dispute, link: known?.link, exchanged: undefined }),
   );
 }
 
@@ -151,7 +151,12 @@ describe("a later report", () => {
     const operation = anOperation(payment.reference, { step: "done" });
     given({ rows: [row(payments, payment), row(operations, operation), row(acquirerDisputes, known.link)] })
       .when(
-        disputeReport(merchant, operation, { gatewayCode: "kawah", dispute: told(), link: undefined, said: undefined }),
+        disputeReport(merchant, operation, {
+          gatewayCode: "kawah",
+          dispute: told(),
+          link: undefined,
+          exchanged: undefined,
+        }),
       )
       .refuses("SERVICE_UNAVAILABLE");
   });

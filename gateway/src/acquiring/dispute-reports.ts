@@ -16,8 +16,8 @@ import { exceptionNeeds, recordException } from "./exceptions.ts";
 import type { Operation } from "./operation.ts";
 import type { DisputeLink } from "./dispute-link.ts";
 import { acquirerDisputes, linkOfRow, selectLink } from "./dispute-reports.sql.ts";
-import { keepWords } from "./keep-words.ts";
-import type { Said } from "./words.ts";
+import { keepMessages } from "./keep-messages.ts";
+import type { CallMessages } from "./messages.ts";
 
 /** The link of an acquirer's dispute, as committed. */
 export async function linkOf(
@@ -35,7 +35,7 @@ interface Reported {
   dispute: ReportedDispute;
   /** The link as read before the command; undefined for a dispute that is not known yet. */
   link: DisputeLink | undefined;
-  said: Said | undefined;
+  exchanged: CallMessages | undefined;
 }
 
 /**
@@ -47,7 +47,7 @@ interface Reported {
 export function disputeReport(
   merchant: Merchant,
   operation: Operation,
-  { gatewayCode, dispute: told, link: before, said }: Reported,
+  { gatewayCode, dispute: told, link: before, exchanged }: Reported,
 ): Command<ExceptionKind | undefined> {
   const { book, id: paymentReference } = operation;
   const key = { book, gatewayCode, acquirerDisputeId: told.id };
@@ -65,7 +65,7 @@ export function disputeReport(
       execute(context) {
         const { set, now, realNow } = context;
         const payment = findLocked(context, paymentReference);
-        keepWords(context, operation, said);
+        keepMessages(context, operation, exchanged);
         const link = set.get(acquirerDisputes, key);
         const astray = (): ExceptionKind => {
           recordException(context, operation, operation.attempt, "dispute");

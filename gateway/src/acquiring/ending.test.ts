@@ -95,11 +95,11 @@ test("one whose answer was lost is found to be ended, and is not asked for again
 test("what is said during inquiry and ending is kept, each under its call", async () => {
   const { kawah, run } = await round("canceled", { status: "waiting" });
   kawah.voice = {
-    words: (call) => ({ about: `the call ${call}`, status: 200, text: "{}" }),
+    message: (call) => ({ about: `the call ${call}`, status: 200, text: "{}" }),
     providerIds: () => ({ account: "8808" }),
   };
-  const { said } = await run();
-  expect(said?.map(({ call, words }) => [call, words[0]?.about])).toEqual([
+  const { exchanged } = await run();
+  expect(exchanged?.map(({ call, messages }) => [call, messages[0]?.about])).toEqual([
     ["ask", "the call ask"],
     ["cancel", "the call cancel"],
   ]);

@@ -15,11 +15,11 @@ import { callAcquirer, logException } from "./calls.ts";
 import type { DisputeLink } from "./dispute-link.ts";
 import { acquirerDisputes, claimEvidence, linkOfRow } from "./dispute-reports.sql.ts";
 import { exceptionNeeds, recordException } from "./exceptions.ts";
-import { keepWords } from "./keep-words.ts";
+import { keepMessages } from "./keep-messages.ts";
 import type { Operation } from "./operation.ts";
 import { operationOfRow, operations, selectOperation } from "./operations.sql.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
-import type { Said } from "./words.ts";
+import type { CallMessages } from "./messages.ts";
 
 /** Disputes in one round. Each is claimed by itself: a claim lasts a minute, which is longer than one call and shorter than several. */
 const ROUND_MAX = 8;
@@ -54,8 +54,11 @@ async function handOn(parts: AcquiringParts, link: DisputeLink): Promise<void> {
   assert(merchant && operationRow && paymentRow && evidence, `${disputeId} lacks something`);
   const operation = operationOfRow(operationRow);
   const acquirer = parts.acquirer(gatewayCode);
-  const finish = async (outcome: HandingOutcome, said?: Said): Promise<void> => {
-    const exception = await lanes.move(book.merchantId, concludeHanding(merchant, operation, link, { outcome, said }));
+  const finish = async (outcome: HandingOutcome, exchanged?: CallMessages): Promise<void> => {
+    const exception = await lanes.move(
+      book.merchantId,
+      concludeHanding(merchant, operation, link, { outcome, exchanged }),
+    );
     if (exception) logException(parts.log, operation, "evidence");
   };
   // The evidence stays due: an acquirer that is no longer configured may come back.
@@ -63,12 +66,12 @@ async function handOn(parts: AcquiringParts, link: DisputeLink): Promise<void> {
   if (!acquirer.calls.submitEvidence) return finish("refused");
   const request = await requestOf(database, link, evidence);
   const name = { acquirer, method: paymentOfRow(paymentRow).method, call: "submit_evidence" } as const;
-  const ended = await callAcquirer(parts, name, async (calls, signal, tell) =>
-    calls.submitEvidence?.(request, signal, tell),
+  const ended = await callAcquirer(parts, name, async (calls, signal, record) =>
+    calls.submitEvidence?.(request, signal, record),
   );
   const outcome = ended.kind === "answered" ? "taken" : ended.kind;
   // An acquirer that was not reached has refused nothing: the evidence is submitted again.
-  return finish(ended.kind === "refused" && ended.unavailable ? "unknown" : outcome, ended.said);
+  return finish(ended.kind === "refused" && ended.unavailable ? "unknown" : outcome, ended.exchanged);
 }
 
 async function requestOf(
@@ -100,7 +103,7 @@ export function concludeHanding(
   merchant: Merchant,
   operation: Operation,
   link: DisputeLink,
-  { outcome, said }: { outcome: HandingOutcome; said?: Said | undefined },
+  { outcome, exchanged }: { outcome: HandingOutcome; exchanged?: CallMessages | undefined },
 ): Command<boolean> {
   const { book } = link;
   return bookCommand(
@@ -110,7 +113,7 @@ export function concludeHanding(
       needs: [need(operations, operation), need(acquirerDisputes, link), ...exceptionNeeds(operation, ["evidence"])],
       execute(context) {
         const { set, realNow } = context;
-        keepWords(context, operation, said);
+        keepMessages(context, operation, exchanged);
         const current = set.get(acquirerDisputes, link);
         if (!current || current.evidenceEndedAt !== undefined) return false;
         if (outcome !== "unknown") set.update(acquirerDisputes, { ...current, evidenceEndedAt: realNow });

@@ -1,7 +1,7 @@
 // HTTP for acquirers' callbacks: signed notifications about payments, refunds and disputes, and questions of what a payer owes.
 // Notifications may be late, repeated or out of order.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Heard, ProviderReply, Report, ReportedDispute, Words } from "../acquirers/acquirer.ts";
+import type { Heard, ProviderReply, Report, ReportedDispute, AcquirerMessage } from "../acquirers/acquirer.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { sendReply } from "../http/server.ts";
@@ -18,7 +18,7 @@ import type { AcquiringParts } from "./payment-operations.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { concludeRefund } from "./refund-operations.ts";
 import { type Stray, keepStray } from "./strays.sql.ts";
-import type { Said } from "./words.ts";
+import type { CallMessages } from "./messages.ts";
 
 /** The outcome of one report. `isEarlier`: it is about an attempt that was given up. `fault`: why it was refused. */
 type Outcome =
@@ -33,16 +33,16 @@ export function openNotifications(server: FastifyInstance, parts: AcquiringParts
     response.proven();
     if (heard.kind === "reply") return sendProviderReply(response, heard.reply);
     if (heard.kind === "bill") return sendProviderReply(response, heard.reply(await billOf(parts, code, heard.find)));
-    const said: Said | undefined = heard.words && { call: "report", words: [heard.words] };
+    const exchanged: CallMessages | undefined = heard.message && { call: "report", messages: [heard.message] };
     let outcome: Outcome = { taken: "taken" };
     for (const report of heard.reports) {
-      const next = await takeReport(parts, code, report, said);
+      const next = await takeReport(parts, code, report, exchanged);
       if (next.taken === "taken" && !next.isEarlier) continue;
       if (next.taken !== "taken") outcome = next;
-      const { words } = heard;
+      const { message } = heard;
       const operationKey = namedBy(report);
       const reason = next.taken === "taken" ? "earlier attempt" : next.taken;
-      const stray: Stray = { gatewayCode: code, reason, operationKey, kind: report.kind, words };
+      const stray: Stray = { gatewayCode: code, reason, operationKey, kind: report.kind, message };
       await parts.database.query(keepStray(stray, parts.clock.now()));
     }
     if (heard.reply) return sendProviderReply(response, heard.reply(outcome.taken));
@@ -69,8 +69,8 @@ async function read(parts: AcquiringParts, code: string, rest: string, request: 
     return calls.receive({ method, target, rest, headers, body }, parts.clock.now());
   } catch (error) {
     if (error instanceof Fault && error.code === "VALIDATION_ERROR") {
-      const words: Words = { about: `${method} ${rest || "/"}`, status: undefined, text: maskedBody(body) };
-      const stray: Stray = { gatewayCode: code, reason: "unreadable", operationKey: "", kind: undefined, words };
+      const message: AcquirerMessage = { about: `${method} ${rest || "/"}`, status: undefined, text: maskedBody(body) };
+      const stray: Stray = { gatewayCode: code, reason: "unreadable", operationKey: "", kind: undefined, message };
       await parts.database.query(keepStray(stray, parts.clock.now()));
     }
     throw error;
@@ -99,7 +99,7 @@ async function takeReport(
   parts: AcquiringParts,
   code: string,
   report: Report,
-  said: Said | undefined,
+  exchanged: CallMessages | undefined,
 ): Promise<Outcome> {
   const named = namedBy(report);
   const isNamedByAccount = report.kind !== "payment" && report.kind !== "refund";
@@ -111,7 +111,7 @@ async function takeReport(
   const operation = row && operationOfRow(row);
   if (!merchant || !operation || !wasRequested(parts, operation, name, code)) return { taken: "unknown operation" };
   try {
-    const isTaken = await commit(parts, merchant, operation, name, code, report, said);
+    const isTaken = await commit(parts, merchant, operation, name, code, report, exchanged);
     return { taken: "taken", isEarlier: !isTaken };
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== "VALIDATION_ERROR") throw error;
@@ -137,24 +137,24 @@ async function commit(
   name: OperationName,
   code: string,
   report: Report,
-  said: Said | undefined,
+  exchanged: CallMessages | undefined,
 ): Promise<boolean> {
   const { lanes, database } = parts;
   const { merchantId } = merchant;
   switch (report.kind) {
     case "payment": {
-      await lanes.move(merchantId, paymentNotification(merchant, name, code, { ...report, said }));
+      await lanes.move(merchantId, paymentNotification(merchant, name, code, { ...report, exchanged }));
       return true;
     }
     case "look": {
-      return await lanes.move(merchantId, lookAgain(merchant, name, said));
+      return await lanes.move(merchantId, lookAgain(merchant, name, exchanged));
     }
     case "refund": {
       if (report.status === "pending") return true;
       const command = concludeRefund(
         merchant,
         { ...operation, attempt: name.attempt },
-        { kind: "known", status: report.status, providerIds: report.providerIds, said },
+        { kind: "known", status: report.status, providerIds: report.providerIds, exchanged },
       );
       const exception = await lanes.move(merchantId, command);
       if (exception) logException(parts.log, operation, exception);
@@ -164,14 +164,17 @@ async function commit(
       const { dispute } = report;
       const confirmed = await confirmDispute(parts, { ...operation, attempt: name.attempt }, code, dispute);
       const link = await linkOf(database, name.book, code, dispute.id);
-      const heard: Said | undefined = said && { ...said, words: [...said.words, ...confirmed] };
-      const command = disputeReport(merchant, operation, { gatewayCode: code, dispute, link, said: heard });
+      const heard: CallMessages | undefined = exchanged && {
+        ...exchanged,
+        messages: [...exchanged.messages, ...confirmed],
+      };
+      const command = disputeReport(merchant, operation, { gatewayCode: code, dispute, link, exchanged: heard });
       const exception = await lanes.move(merchantId, command);
       if (exception) logException(parts.log, operation, exception);
       return true;
     }
     case "refund_elsewhere": {
-      const command = refundElsewhere(merchant, { ...operation, attempt: name.attempt }, said);
+      const command = refundElsewhere(merchant, { ...operation, attempt: name.attempt }, exchanged);
       const exception = await lanes.move(merchantId, command);
       if (exception) logException(parts.log, operation, exception);
       return true;
@@ -189,20 +192,20 @@ async function confirmDispute(
   operation: Operation,
   code: string,
   dispute: ReportedDispute,
-): Promise<readonly Words[]> {
+): Promise<readonly AcquirerMessage[]> {
   const acquirer = parts.acquirer(code);
   if (!acquirer?.calls?.confirmDispute) return [];
   const [row] = await parts.database.query(selectPayment(operation.book.merchantId, operation.id));
   if (!row) throw unknownOperation();
   const request = { operationKey: operationKey(operation), providerIds: operation.providerIds, dispute };
   const name = { acquirer, method: paymentOfRow(row).method, call: "ask" } as const;
-  const asked = await callAcquirer(parts, name, async (calls, signal, tell) =>
-    calls.confirmDispute?.(request, signal, tell),
+  const asked = await callAcquirer(parts, name, async (calls, signal, record) =>
+    calls.confirmDispute?.(request, signal, record),
   );
   if (asked.kind !== "answered") throw new Fault("SERVICE_UNAVAILABLE", { internal: asked.reason });
   if (asked.answer !== true)
     throw validationFault("dispute", dispute.status, "This dispute does not stand so when it is asked about.");
-  return asked.said?.words ?? [];
+  return asked.exchanged?.messages ?? [];
 }
 
 /** Whether this acquirer, in its own environment, was called for this attempt of the operation. */

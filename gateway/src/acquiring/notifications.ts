@@ -18,8 +18,8 @@ import { capture, emitPayment, expire, findLocked, move, paymentNeeds } from "..
 import { payments, routedPayments } from "../payments/payments.sql.ts";
 import type { KeptReceipt } from "./receipt.ts";
 import { receipts } from "./receipts.sql.ts";
-import { keepWords } from "./keep-words.ts";
-import type { Said } from "./words.ts";
+import { keepMessages } from "./keep-messages.ts";
+import type { CallMessages } from "./messages.ts";
 
 /**
  * Takes an acquirer's notification about a payment. A notification about another attempt than the present one is ignored unless it reports
@@ -32,8 +32,8 @@ export function paymentNotification(
   {
     standing,
     providerIds,
-    said,
-  }: { standing: Standing; providerIds?: ProviderIds | undefined; said?: Said | undefined },
+    exchanged,
+  }: { standing: Standing; providerIds?: ProviderIds | undefined; exchanged?: CallMessages | undefined },
 ): Command<void> {
   return bookCommand(
     { merchant, book },
@@ -51,7 +51,7 @@ export function paymentNotification(
         const operation = context.set.get(operations, { book, id });
         const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
         const about = { book, id, kind: "payment", paymentReference: id, gatewayCode, attempt } as const;
-        keepWords(context, about, said);
+        keepMessages(context, about, exchanged);
         if (!present && standing.status !== "paid") return;
         if (present && providerIds !== undefined)
           context.set.update(operations, withProviderIds(operation, providerIds));
@@ -70,7 +70,7 @@ export function paymentNotification(
 export function lookAgain(
   merchant: Merchant,
   { book, id, attempt }: OperationName,
-  said: Said | undefined,
+  exchanged: CallMessages | undefined,
 ): Command<boolean> {
   return bookCommand(
     { merchant, book },
@@ -80,7 +80,7 @@ export function lookAgain(
       execute(context) {
         const operation = context.set.get(operations, { book, id });
         if (!operation) return false;
-        keepWords(context, { ...operation, attempt }, said);
+        keepMessages(context, { ...operation, attempt }, exchanged);
         if (operation.attempt !== attempt || !wasCalled(operation)) return false;
         context.set.update(operations, askedSoon(operation, context.realNow));
         return true;

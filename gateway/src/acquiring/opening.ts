@@ -21,12 +21,12 @@ import { type RouteSelection, instructionRequest, selectRoute } from "../payment
 import type { Payment } from "../payments/payment.ts";
 import { type PaymentParts, expire, findLocked, paymentNeeds } from "../payments/payments.ts";
 import { isUnpaid } from "../payments/states.ts";
-import { keepWords } from "./keep-words.ts";
-import type { Said } from "./words.ts";
+import { keepMessages } from "./keep-messages.ts";
+import type { CallMessages } from "./messages.ts";
 import { accept, applyStanding, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
 
 /** The outcome of a call or an inquiry. `absent`: the acquirer does not have the payment and never will. */
-export type OpenResult = { said?: readonly Said[] } &
+export type OpenResult = { exchanged?: readonly CallMessages[] } &
   /** `isOver`: the payment was canceled or expired here when the acquirer was asked, so the inquiry also tried to end it there. */
   (
     | ({ kind: "known"; standing: Standing; isOver?: boolean; astray?: readonly Astray[] } & Opened)
@@ -90,7 +90,7 @@ export function concludeOpening(
         const current = set.get(operations, { book, id });
         assert(current, `${id} has no operation`);
         const payment = findLocked(context, id);
-        for (const said of result.said ?? []) keepWords(context, operation, said);
+        for (const exchanged of result.exchanged ?? []) keepMessages(context, operation, exchanged);
         const concluded =
           current.attempt !== operation.attempt || ["retryable", "planned", "done"].includes(current.step);
         if (concluded)

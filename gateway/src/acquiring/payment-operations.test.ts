@@ -427,17 +427,17 @@ test("a lost notification is made up for by an inquiry before the payment's time
 });
 
 test("a cancelled payment is ended at its acquirer, and what was said is kept", async () => {
-  kawah.voice = { words: (call) => ({ about: call, status: 200, text: "{}" }), providerIds: () => ({}) };
+  kawah.voice = { message: (call) => ({ about: call, status: 200, text: "{}" }), providerIds: () => ({}) };
   const { reference } = (await create(byCard())).json;
   expect((await client.post(`/v1/payments/${reference}/cancel`, {})).status).toBe(200);
   const ended = (): string[] => kawah.ended.filter((key) => key.startsWith(reference.replace("_", "")));
   await expect.poll(ended, patiently).toHaveLength(1);
-  const said = () =>
+  const exchanged = () =>
     reader.query<{ call: string }>({
-      text: "select call from acquirer_words where payment_id = $1::uuid and call = 'cancel'",
+      text: "select call from acquirer_messages where payment_id = $1::uuid and call = 'cancel'",
       values: [uuidOf(reference)],
     });
-  await expect.poll(said, patiently).toHaveLength(1);
+  await expect.poll(exchanged, patiently).toHaveLength(1);
   expect(await read(reference)).toMatchObject({ status: "canceled" });
   expect(await events(reference)).toEqual(["created", "canceled"]);
   kawah.voice = undefined;

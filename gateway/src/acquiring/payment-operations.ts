@@ -26,7 +26,7 @@ import { instructionRequest } from "../payments/route-selection.ts";
 import type { Payment } from "../payments/payment.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { isPaid, isUnpaid } from "../payments/states.ts";
-import type { Said } from "./words.ts";
+import type { CallMessages } from "./messages.ts";
 
 /** How long after a payment's expiry a worker keeps trying to end it, where the acquirer's answers do not tell whether it has ended. */
 const ENDING_TRIED: Micros = 86_400 * SECOND;
@@ -114,20 +114,20 @@ export async function callOrInquire(
   });
   const name = { acquirer, method: payment.method };
   if (operation.step === "calling") {
-    const opening = await callAcquirer(parts, { ...name, call: "open", lease: operation }, (calls, signal, tell) =>
-      calls.open(request, signal, tell),
+    const opening = await callAcquirer(parts, { ...name, call: "open", lease: operation }, (calls, signal, record) =>
+      calls.open(request, signal, record),
     );
-    const said = heard(opening);
-    if (opening.kind !== "answered") return { kind: opening.kind, said };
-    return { ...opening.answer, kind: "known", standing: { status: "waiting" }, said };
+    const exchanged = heard(opening);
+    if (opening.kind !== "answered") return { kind: opening.kind, exchanged };
+    return { ...opening.answer, kind: "known", standing: { status: "waiting" }, exchanged };
   }
-  const inquiry = await callAcquirer(parts, { ...name, call: "ask" }, (calls, signal, tell) =>
-    calls.ask(request, signal, tell),
+  const inquiry = await callAcquirer(parts, { ...name, call: "ask" }, (calls, signal, record) =>
+    calls.ask(request, signal, record),
   );
-  const said = heard(inquiry);
-  if (inquiry.kind !== "answered") return { kind: "unknown", said };
-  if (!inquiry.answer.known) return { kind: "absent", said };
-  const found: Found = { ...inquiry.answer, kind: "known", isOver: request.isOver, said };
+  const exchanged = heard(inquiry);
+  if (inquiry.kind !== "answered") return { kind: "unknown", exchanged };
+  if (!inquiry.answer.known) return { kind: "absent", exchanged };
+  const found: Found = { ...inquiry.answer, kind: "known", isOver: request.isOver, exchanged };
   const known = { ...request, providerIds: found.providerIds ?? request.providerIds };
   const { standing } = found;
   const { review } = operation;
@@ -135,18 +135,20 @@ export async function callOrInquire(
     const ending = await callAcquirer(
       parts,
       { ...name, call: "cancel" },
-      async (calls, signal, tell) => await calls.cancel?.(known, signal, tell),
+      async (calls, signal, record) => await calls.cancel?.(known, signal, record),
     );
     // A payment that the acquirer cannot end early stays open there: money that still arrives is kept apart as an unapplied receipt.
     const result = after(found, ending, { status: "failed" });
-    return result.kind === "unknown" && isTriedEnough(parts, payment) ? { ...found, said: result.said ?? [] } : result;
+    return result.kind === "unknown" && isTriedEnough(parts, payment)
+      ? { ...found, exchanged: result.exchanged ?? [] }
+      : result;
   }
   const isAsked = standing.status === "processing" && standing.isQuestioned === true;
   if (isAsked && (review === "approve" || review === "refuse") && acquirer.calls?.judge) {
     const telling = await callAcquirer(
       parts,
       { ...name, call: "judge" },
-      async (calls, signal, tell) => await calls.judge?.(known, review, signal, tell),
+      async (calls, signal, record) => await calls.judge?.(known, review, signal, record),
     );
     // The next inquiry tells what the acquirer makes of an approval.
     return after(found, telling, review === "refuse" ? { status: "failed" } : undefined);
@@ -156,10 +158,10 @@ export async function callOrInquire(
 
 /** The result of an inquiry and the call `done` after it. `standing`: certain once that call is answered; undefined where an inquiry tells. */
 function after(found: Found, done: CallOutcome<unknown>, standing: Standing | undefined): OpenResult {
-  const said = [...(found.said ?? []), ...heard(done)];
-  if (done.kind === "answered" && standing) return { ...found, standing, said };
+  const exchanged = [...(found.exchanged ?? []), ...heard(done)];
+  if (done.kind === "answered" && standing) return { ...found, standing, exchanged };
   const stays = done.kind === "refused" && !done.unavailable;
-  return stays ? { ...found, said } : { kind: "unknown", said };
+  return stays ? { ...found, exchanged } : { kind: "unknown", exchanged };
 }
 
 /** Whether to stop trying to end a payment at its acquirer, which knows the payment's expiry and ends it by itself. */
@@ -167,6 +169,6 @@ function isTriedEnough({ clock }: Pick<CallParts, "clock">, { expiresAt }: Payme
   return clock.now() > expiresAt + ENDING_TRIED;
 }
 
-function heard({ said }: CallOutcome<unknown>): readonly Said[] {
-  return said ? [said] : [];
+function heard({ exchanged }: CallOutcome<unknown>): readonly CallMessages[] {
+  return exchanged ? [exchanged] : [];
 }

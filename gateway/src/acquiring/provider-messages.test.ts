@@ -1,5 +1,5 @@
 // Goal: what begins at an acquirer goes on here and back there: a dispute, a merchant's evidence, a question, a message that fits nothing.
-// Method: a service with a scripted acquirer that has names, words and messages of its own, over real HTTP.
+// Method: a service with a scripted acquirer that has names and messages of its own, over real HTTP.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
@@ -19,8 +19,8 @@ let heard: Heard | Fault | undefined;
 const { calls } = kawah;
 if (calls) {
   const plain = { ...calls };
-  calls.open = async (request, signal, tell) => {
-    tell?.({ about: "POST /charge", status: 201, text: `{"order":"${request.operationKey}"}` });
+  calls.open = async (request, signal, record) => {
+    record?.({ about: "POST /charge", status: 201, text: `{"order":"${request.operationKey}"}` });
     return {
       ...(await plain.open(request, signal)),
       providerIds: { charge: `ch_${request.reference.slice(-6)}`, account: "8808123" },
@@ -112,8 +112,8 @@ test("a dispute whose report proves nothing is asked about: it is taken when it 
       operationKey.slice(0, 64),
     ]);
     expect(strays).toEqual([{ reason: "refused" }]);
-    asked.confirmDispute = (request, _signal, said) => {
-      said?.({ about: "GET /disputes", status: 200, text: `{"dispute":"${request.dispute.id}"}` });
+    asked.confirmDispute = (request, _signal, exchanged) => {
+      exchanged?.({ about: "GET /disputes", status: 200, text: `{"dispute":"${request.dispute.id}"}` });
       return Promise.resolve(request.operationKey === operationKey && request.dispute.status === "lost");
     };
     expect(await tell(disputeOf(operationKey, "dp_asked", "lost"))).toBe(200);
@@ -203,16 +203,16 @@ test("what the acquirer calls a payment, and what was said, is kept with it", as
     [`ch_${reference.slice(-6)}`],
   );
   expect(operation).toBeDefined();
-  const words = await rowsOf("select call, about, status, words from acquirer_words where words like $1", [
+  const kept = await rowsOf("select call, about, status, text from acquirer_messages where text like $1", [
     `%${reference.replace("_", "")}%`,
   ]);
-  expect(words).toMatchObject([{ call: "open", about: "POST /charge", status: 201 }]);
+  expect(kept).toMatchObject([{ call: "open", about: "POST /charge", status: 201 }]);
 });
 
-test("an acquirer that says something new each time is kept so far, and its other words with it", async () => {
+test("an acquirer that says something new each time is kept so far, and its other messages with it", async () => {
   const { reference, operationKey } = await paid();
   const told = await rowsOf(
-    `insert into acquirer_words (merchant_id, environment, operation_id, digest, payment_id, operation_kind, gateway_code, attempt, call, about, words, said_at)
+    `insert into acquirer_messages (merchant_id, environment, operation_id, digest, payment_id, operation_kind, gateway_code, attempt, call, about, text, exchanged_at)
 select o.merchant_id, o.environment, o.operation_id, sha256(n::text::bytea), o.operation_id, 'payment', 'kawah', 1, 'ask', 'GET /' || n, 'x', now()
 from acquirer_operations o, generate_series(1, 100) n where o.operation_id = $1
 returning 1`,
@@ -222,13 +222,13 @@ returning 1`,
   heard = {
     kind: "reports",
     reports: [{ kind: "look", operationKey }],
-    words: { about: "POST /notify", status: undefined, text: "what came last" },
+    message: { about: "POST /notify", status: undefined, text: "what came last" },
   };
   const headers = { authorization: "kawah", "content-type": "application/json" };
   const origin = `${service.origin}/acquirers/kawah/callbacks/notify`;
   expect((await fetch(origin, { method: "POST", headers, body: "{}" })).status).toBe(200);
   const counts = await rowsOf(
-    "select call, count(*)::integer as kept from acquirer_words where operation_id = $1 group by call order by call",
+    "select call, count(*)::integer as kept from acquirer_messages where operation_id = $1 group by call order by call",
     [uuidOf(reference)],
   );
   expect(counts).toContainEqual({ call: "report", kept: 1 });
@@ -249,7 +249,7 @@ test("a message may have several reports, an address and an answer of its own; w
       { kind: "look", operationKey: "somebody.elses" },
     ],
     reply: (outcome) => ({ status: 202, body: JSON.stringify({ outcome }) }),
-    words: { about: "POST /notify", status: undefined, text: '{"event":"x"}' },
+    message: { about: "POST /notify", status: undefined, text: '{"event":"x"}' },
   };
   const send = (): Promise<Response> =>
     fetch(`${service.origin}/acquirers/kawah/callbacks/notify`, {
@@ -315,13 +315,13 @@ test("what an acquirer proves to have sent is kept for a person when it cannot b
   heard = new Fault("SIGNATURE_INVALID");
   expect(await send()).toBe(401);
   expect(
-    await rowsOf("select kind, operation_key, about, words, times from stray_messages where reason = 'unreadable'"),
+    await rowsOf("select kind, operation_key, about, text, times from stray_messages where reason = 'unreadable'"),
   ).toEqual([
     {
       kind: null,
       operation_key: "",
       about: "POST /notify",
-      words: '{"status":"something_new","email":"[redacted]"}',
+      text: '{"status":"something_new","email":"[redacted]"}',
       times: 2,
     },
   ]);

@@ -10,8 +10,8 @@ import type { Merchant } from "../merchants/directory.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
 import { nextInquiry } from "./planning.ts";
 import { type CallParts, callAcquirer, logException } from "./calls.ts";
-import { keepWords } from "./keep-words.ts";
-import type { Said } from "./words.ts";
+import { keepMessages } from "./keep-messages.ts";
+import type { CallMessages } from "./messages.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import type { Command } from "../store/lane.ts";
 import { need } from "../store/working-set.ts";
@@ -19,7 +19,7 @@ import { refundOfRow, refunds, selectRefund } from "../refunds/refunds.sql.ts";
 import { complete, completionNeeds } from "../refunds/refunds.ts";
 
 /** The outcome of a call or an inquiry. `unreached`, `refused`, `absent`: the refund was certainly not made under this operation key. */
-export type RefundResult = { said?: Said | undefined } & (
+export type RefundResult = { exchanged?: CallMessages | undefined } & (
   | ({ kind: "known" } & Refunded)
   | { kind: "refused" | "absent" | "unreached" | "unknown" }
 );
@@ -55,7 +55,7 @@ export function concludeRefund(
         const found = set.get(operations, { book, id });
         const refund = set.get(refunds, { book, uuid: id });
         if (!found || !refund) throw new Fault("REFUND_NOT_FOUND");
-        keepWords(context, { ...found, attempt }, result.said);
+        keepMessages(context, { ...found, attempt }, result.exchanged);
         const own = found.attempt === attempt && result.kind === "known";
         const operation = own ? withProviderIds(found, result.providerIds) : found;
         const done = { ...operation, attempt, step: "done" as const, dueAt: undefined };
@@ -150,14 +150,14 @@ export async function callOrInquire(
   if (!acquirer) return { kind: "unknown" };
   if (operation.step === "calling") {
     const name = { acquirer, method, call: "refund", lease: operation } as const;
-    const outcome = await callAcquirer(parts, name, (calls, signal, tell) => calls.refund(request, signal, tell));
-    const { said } = outcome;
-    if (outcome.kind === "answered") return { ...outcome.answer, kind: "known", said };
-    return { kind: outcome.kind === "refused" && outcome.unavailable ? "unreached" : outcome.kind, said };
+    const outcome = await callAcquirer(parts, name, (calls, signal, record) => calls.refund(request, signal, record));
+    const { exchanged } = outcome;
+    if (outcome.kind === "answered") return { ...outcome.answer, kind: "known", exchanged };
+    return { kind: outcome.kind === "refused" && outcome.unavailable ? "unreached" : outcome.kind, exchanged };
   }
   const name = { acquirer, method, call: "ask_refund" } as const;
-  const outcome = await callAcquirer(parts, name, (calls, signal, tell) => calls.askRefund(request, signal, tell));
-  const { said } = outcome;
-  if (outcome.kind !== "answered") return { kind: "unknown", said };
-  return outcome.answer.known ? { ...outcome.answer, kind: "known", said } : { kind: "absent", said };
+  const outcome = await callAcquirer(parts, name, (calls, signal, record) => calls.askRefund(request, signal, record));
+  const { exchanged } = outcome;
+  if (outcome.kind !== "answered") return { kind: "unknown", exchanged };
+  return outcome.answer.known ? { ...outcome.answer, kind: "known", exchanged } : { kind: "absent", exchanged };
 }

@@ -1,10 +1,10 @@
 // All SQL of stray messages: messages that prove to come from an acquirer but could not be taken. They move nothing, and wait for a person.
-import type { Report, Words } from "../acquirers/acquirer.ts";
+import type { Report, AcquirerMessage } from "../acquirers/acquirer.ts";
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
-import { WORDS_LENGTH_MAX } from "./words.ts";
+import { MESSAGE_LENGTH_MAX } from "./messages.ts";
 
 /** Two outcomes of a report; earlier attempt: the report's attempt was given up; unreadable: the message could not be parsed. */
 export const strayReasons = ["unknown operation", "refused", "earlier attempt", "unreadable"] as const;
@@ -16,7 +16,7 @@ export interface Stray {
   operationKey: string;
   /** Undefined where the message cannot be read. */
   kind: Report["kind"] | undefined;
-  words: Words | undefined;
+  message: AcquirerMessage | undefined;
 }
 
 export interface KeptStray extends Stray {
@@ -29,13 +29,13 @@ export interface KeptStray extends Stray {
 const KEPT_SECONDS = 400 * 86_400;
 
 /** Keeps a message; a repetition of a kept message is only counted. */
-export function keepStray({ gatewayCode, reason, operationKey, kind, words }: Stray, realNow: Micros): Statement {
-  const text = words?.text.slice(0, WORDS_LENGTH_MAX).replaceAll("\0", "\ufffd") ?? null;
+export function keepStray({ gatewayCode, reason, operationKey, kind, message }: Stray, realNow: Micros): Statement {
+  const text = message?.text.slice(0, MESSAGE_LENGTH_MAX).replaceAll("\0", "\ufffd") ?? null;
   const key = operationKey.slice(0, 64).replaceAll("\0", "\ufffd");
-  const digest = sha256(JSON.stringify([reason, key, kind ?? null, words?.about ?? null, text]));
+  const digest = sha256(JSON.stringify([reason, key, kind ?? null, message?.about ?? null, text]));
   return {
     name: "keep stray message",
-    text: `insert into stray_messages (gateway_code, digest, reason, operation_key, kind, about, words, first_at, last_at)
+    text: `insert into stray_messages (gateway_code, digest, reason, operation_key, kind, about, text, first_at, last_at)
 values ($1::text, $2::bytea, $3::text, $4::text, $5::text, $6::text, $7::text, $8::timestamptz, $8::timestamptz)
 on conflict (gateway_code, digest) do update set times = stray_messages.times + 1, last_at = excluded.last_at`,
     values: [
@@ -44,7 +44,7 @@ on conflict (gateway_code, digest) do update set times = stray_messages.times + 
       reason,
       key,
       kind ?? null,
-      words?.about.slice(0, 200) ?? null,
+      message?.about.slice(0, 200) ?? null,
       text,
       sqlTime(realNow),
     ],
@@ -55,7 +55,7 @@ on conflict (gateway_code, digest) do update set times = stray_messages.times + 
 export function selectStrays(gatewayCode: string, limit: number): Statement {
   return {
     name: "select stray messages",
-    text: `select gateway_code, reason, operation_key, kind, about, words, times, first_at, last_at
+    text: `select gateway_code, reason, operation_key, kind, about, text, times, first_at, last_at
 from stray_messages
 where gateway_code = $1::text
 order by last_at desc, digest
@@ -71,7 +71,7 @@ export function strayOfRow(row: Row): KeptStray {
     reason: row.reason as KeptStray["reason"],
     operationKey: row.operation_key as string,
     kind: (row.kind as Report["kind"] | null) ?? undefined,
-    words: about === null ? undefined : { about, status: undefined, text: row.words as string },
+    message: about === null ? undefined : { about, status: undefined, text: row.text as string },
     times: row.times as number,
     firstAt: row.first_at as Micros,
     lastAt: row.last_at as Micros,

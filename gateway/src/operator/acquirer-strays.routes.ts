@@ -38,7 +38,7 @@ const straySchema = z
       .string()
       .nullable()
       .meta({ description: "Which kind of message it was; null where that is not kept.", examples: ["notification"] }),
-    words: z
+    text: z
       .string()
       .nullable()
       .meta({ description: "The message without secrets and personal data; null where it is not kept." }),
@@ -58,7 +58,7 @@ const straySchema = z
         operation_key: "order-of-another-shop",
         kind: "payment",
         about: "notification",
-        words: '< {"order_id":"order-of-another-shop","transaction_status":"settlement"}',
+        text: '< {"order_id":"order-of-another-shop","transaction_status":"settlement"}',
         times: 3,
         first_at: exampleTimes.created,
         last_at: exampleTimes.paid,
@@ -105,8 +105,8 @@ export function straysView(strays: readonly KeptStray[]): z.infer<typeof straysS
       reason: stray.reason,
       operation_key: stray.operationKey,
       kind: stray.kind ?? null,
-      about: stray.words?.about ?? null,
-      words: stray.words?.text ?? null,
+      about: stray.message?.about ?? null,
+      text: stray.message?.text ?? null,
       times: stray.times,
       first_at: wireTime(stray.firstAt),
       last_at: wireTime(stray.lastAt),

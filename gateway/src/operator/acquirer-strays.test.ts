@@ -9,7 +9,7 @@ const stray: KeptStray = {
   reason: "refused",
   operationKey: "x",
   kind: "look",
-  words: undefined,
+  message: undefined,
   times: 2,
   firstAt: NOW,
   lastAt: NOW,
@@ -26,6 +26,6 @@ test.each([
   expect([view.data.length, view.is_more]).toEqual([told, isMore]);
 });
 
-test("a message whose words were not kept says so", () => {
-  expect(straysView([stray]).data).toMatchObject([{ about: null, words: null, times: 2 }]);
+test("a message whose text was not kept says so", () => {
+  expect(straysView([stray]).data).toMatchObject([{ about: null, text: null, times: 2 }]);
 });

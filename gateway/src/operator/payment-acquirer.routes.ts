@@ -14,9 +14,9 @@ export function paymentAtAcquirerEndpoint(parts: AtAcquirerParts): OperatorEndpo
       operationId: "getPaymentAtAcquirer",
       path: "/ops/v1/payments/{reference}/acquirer",
       params: paymentParams,
-      summary: "Read which acquirer took a payment, what it calls it, and what was said",
+      summary: "Read which acquirer took a payment, what it calls it, and the messages exchanged with it",
       description:
-        "For the acquirer's support: its own ids and ours, where its dashboard shows them, and the words of each step without secrets and personal data.",
+        "For the acquirer's support: its own ids and ours, where its dashboard shows them, and the messages of each step without secrets and personal data.",
       tag: "Payments",
       role: "viewer",
       success: { status: 200, description: "The payment as its acquirer has it.", schema: atAcquirerSchema },

@@ -6,7 +6,7 @@ import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
 import { joins } from "../../test/portal.ts";
 import { type ScriptedAcquirer, report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
-import { saidOf } from "../providers/mask.ts";
+import { exchangeText } from "../providers/mask.ts";
 import { atAcquirerSchema } from "../story/at-acquirer.schema.ts";
 import { acquirerStraysEndpoint } from "./acquirer-strays.routes.ts";
 import { paymentAtAcquirerEndpoint } from "./payment-acquirer.routes.ts";
@@ -30,10 +30,10 @@ let operationKey: string;
 beforeAll(async () => {
   rimba = scriptedAcquirer("rimba");
   rimba.voice = {
-    words: (call, key) => ({
+    message: (call, key) => ({
       about: `POST /${call}`,
       status: call === "report" ? undefined : 201,
-      text: saidOf(
+      text: exchangeText(
         JSON.stringify({ order_id: key, server_key: SECRET, customer: { email: PAYER } }),
         JSON.stringify({ id: `rb-${key.slice(-4)}`, note: `for ${PAYER}, with ${SECRET}`, amount: 12_345_678_901 }),
       ),
@@ -57,8 +57,8 @@ beforeAll(async () => {
   expect(await report(service.origin, "rimba", paid)).toBe(200);
   refund = (await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 4_000_000 })).json.uuid;
   await vi.waitFor(async () => {
-    const { words } = (await service.askOperator(`/payments/${reference}/acquirer`)).json;
-    expect(words).toHaveLength(3);
+    const { messages } = (await service.askOperator(`/payments/${reference}/acquirer`)).json;
+    expect(messages).toHaveLength(3);
   }, 5_000);
 });
 afterAll(() => service.stop());
@@ -80,13 +80,13 @@ test("an operator reads who took it, its ids of payment and refund, and each wor
       dashboard_url: "https://rimba.example/rb-rfd",
     },
   ]);
-  expect(json.words).toMatchObject([
+  expect(json.messages).toMatchObject([
     { object: refund, call: "refund", about: "POST /refund", status: 201 },
     { object: reference, call: "report", about: "POST /report", status: null },
     { object: reference, call: "open", about: "POST /open", status: 201 },
   ]);
-  expect(json.words[0].words).toContain('"server_key":"[redacted]"');
-  expect(json.words[0].words).toContain('"amount":12345678901');
+  expect(json.messages[0].text).toContain('"server_key":"[redacted]"');
+  expect(json.messages[0].text).toContain('"amount":12345678901');
   for (const hidden of [SECRET, PAYER]) expect(text).not.toContain(hidden);
 });
 

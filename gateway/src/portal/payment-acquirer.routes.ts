@@ -12,7 +12,7 @@ export function paymentAtAcquirerEndpoint(parts: AtAcquirerParts): PortalEndpoin
       method: "GET",
       path: "/portal/v1/payments/{reference}/acquirer",
       operationId: "getPaymentAtAcquirer",
-      summary: "Read which acquirer took a payment, what it calls it, and what was said",
+      summary: "Read which acquirer took a payment, what it calls it, and the messages exchanged with it",
       tag: "Search",
       action: "payments:read",
       params: paymentParams,

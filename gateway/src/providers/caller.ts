@@ -1,9 +1,9 @@
 // Calls to providers: kept-alive connections, a limit on concurrent requests, a deadline, and a masked record of each exchange.
-import { AcquirerRefused, type Tell } from "../acquirers/acquirer.ts";
+import { AcquirerRefused, type RecordMessage } from "../acquirers/acquirer.ts";
 import { NoAnswer, exchange, newAgent } from "../acquirers/remote-http.ts";
 import { stopwatchMs } from "../ground/clock.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
-import { saidOf } from "./mask.ts";
+import { exchangeText } from "./mask.ts";
 
 export interface CallerOptions {
   /** The acquirer's `gateway_code`, for error messages. */
@@ -48,7 +48,11 @@ export class Caller {
    * Sends one request and reads one JSON object, of at most 64 KiB. Throws `NoAnswer` when no complete response arrives in time, and
    * `AcquirerRefused` (unavailable) when too many requests are in flight: then nothing was sent.
    */
-  async call(request: ProviderRequest, signal: AbortSignal, tell: Tell | undefined): Promise<ProviderAnswer> {
+  async call(
+    request: ProviderRequest,
+    signal: AbortSignal,
+    record: RecordMessage | undefined,
+  ): Promise<ProviderAnswer> {
     const { code, connections, deadlineMs } = this.options;
     if (this.underWay >= connections * 2)
       throw new AcquirerRefused(`${code} has ${this.underWay} requests under way already`, { unavailable: true });
@@ -62,12 +66,12 @@ export class Caller {
       const exchanged = { origin, path, method, headers: { accept: "application/json", ...headers }, body };
       const answer = await exchange(this.agent, exchanged, request.deadlineMs ?? deadlineMs, signal);
       const read = objectOf(answer.body);
-      tell?.({ about, status: answer.status, text: saidOf(request.body, read ?? answer.body) });
+      record?.({ about, status: answer.status, text: exchangeText(request.body, read ?? answer.body) });
       return { status: answer.status, body: read, headers: answer.headers };
     } catch (error) {
       const why = error instanceof NoAnswer ? error.message : "the call failed";
       const after = `no answer after ${Math.round((stopwatchMs() - begun) / 100) / 10} s: ${why}`;
-      tell?.({ about, status: undefined, text: saidOf(request.body, after) });
+      record?.({ about, status: undefined, text: exchangeText(request.body, after) });
       throw error;
     } finally {
       this.underWay--;
@@ -75,9 +79,13 @@ export class Caller {
   }
 
   /** Like `call`, for orders. Throws `AcquirerRefused` (unavailable) when nothing was sent: another acquirer may be tried. */
-  async order(request: ProviderRequest, signal: AbortSignal, tell: Tell | undefined): Promise<ProviderAnswer> {
+  async order(
+    request: ProviderRequest,
+    signal: AbortSignal,
+    record: RecordMessage | undefined,
+  ): Promise<ProviderAnswer> {
     try {
-      return await this.call(request, signal, tell);
+      return await this.call(request, signal, record);
     } catch (error) {
       if (!(error instanceof NoAnswer) || error.sent) throw error;
       throw new AcquirerRefused(`${this.options.code} was not reached: ${error.message}`, {

@@ -6,7 +6,7 @@ import { redactJson, redactObject, redactQuery, redactText } from "../ground/red
 const TEXT_MAX = 1_000;
 
 /** The masked body of a request, and below it that of the response. */
-export function saidOf(request: string | Buffer | undefined, answer: Buffer | string | object): string {
+export function exchangeText(request: string | Buffer | undefined, answer: Buffer | string | object): string {
   const asked = request === undefined ? "" : `> ${maskedBody(request)}\n`;
   return `${asked}< ${maskedBody(answer)}`;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { watchedFile } from "../ground/secret-source.ts";
-import { maskedBody, saidOf } from "./mask.ts";
+import { maskedBody, exchangeText } from "./mask.ts";
 import { capabilitiesOf, channelOf, commonFields } from "./profile.ts";
 import { openSecret, secretSource } from "./secrets.ts";
 
@@ -25,7 +25,7 @@ test.each<[string, string | Buffer, string]>([
 });
 
 test("who paid and how to reach them is left out of what was said", () => {
-  const said = saidOf(
+  const said = exchangeText(
     '{"customer":{"email":"a@b.test","phone":"+628123456789"},"amount":1}',
     Buffer.from('{"payer_name":"Ani"}'),
   );

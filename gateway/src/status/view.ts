@@ -2,7 +2,7 @@
 import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import type { Known, MinuteCounts } from "./board.ts";
 import { type Component, components, isMethod } from "./components.ts";
-import { type Incident, type Phase, endOf, phaseOf, saidOf } from "./incident.ts";
+import { type Incident, type Phase, endOf, phaseOf, exchangeText } from "./incident.ts";
 import { MINUTE, minuteOf } from "./minutes.ts";
 import {
   type DayMinutes,
@@ -58,7 +58,7 @@ export function statusView({ now, snapshot, isFromMemory, own }: Known, offered:
     // A merchant's request cannot be answered without the database, whatever was counted a moment ago.
     const isDown = component === "api" && isFromMemory;
     const measured = isDown ? "outage" : stateOf(component, latest.counts);
-    const said = saidOf(component, incidents, now);
+    const said = exchangeText(component, incidents, now);
     const days = daysOf(snapshot?.days.get(component), now);
     return {
       component,

@@ -35,7 +35,7 @@ export const lockOrder = [
   "erased payers",
   "acquirer operations",
   // Appended under the lock of their operation.
-  "acquirer words",
+  "acquirer messages",
   // Counted from committed payments, without a lock.
   "merchant velocity",
   "customer velocity",

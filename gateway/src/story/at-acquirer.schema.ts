@@ -1,7 +1,7 @@
 // The shape of a payment at its acquirer in the API: the acquirer, its own ids, and the messages that were exchanged.
 import { z } from "zod";
 import { operationSteps } from "../acquiring/operation.ts";
-import { saidDuring } from "../acquiring/words.ts";
+import { messageCalls } from "../acquiring/messages.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { exampleOf, identity, timestamp } from "../http/shapes.ts";
 
@@ -49,26 +49,27 @@ const operationSchema = z
     ],
   });
 
-const wordsSchema = z
+const messageSchema = z
   .strictObject({
     object,
     gateway_code: gatewayCode,
     attempt: z.int().min(1).meta({ description: "During which of its attempts." }),
     call: z
-      .enum(saidDuring)
+      .enum(messageCalls)
       .meta({ description: "What we were about; `report` for a message that the acquirer sent by itself." }),
     about: z.string().meta({ description: "Which request of its interface it was.", examples: ["POST /v2/charge"] }),
     status: z.int().nullable().meta({ description: "Status of the answer; null where none came, or none was due." }),
-    words: z.string().meta({
+    text: z.string().meta({
       description:
         "The request after `> ` and the answer after `< `, each on a line. Secrets, cards and what names or reaches a person are left out; what is " +
         "long is cut.",
     }),
-    said_at: timestamp,
+    exchanged_at: timestamp,
   })
   .meta({
-    id: "AcquirerWords",
-    description: "What an acquirer and we said to each other, once.",
+    id: "AcquirerMessage",
+    description:
+      "One exchange with an acquirer: a request of ours with its answer, or a message that the acquirer sent by itself.",
     examples: [
       {
         object: exampleIds.payment,
@@ -77,8 +78,8 @@ const wordsSchema = z
         call: "open",
         about: "POST /v2/charge",
         status: 201,
-        words: '> {"order_id":"pay.1"}\n< {"transaction_id":"pr-1","status":"pending"}',
-        said_at: exampleTimes.created,
+        text: '> {"order_id":"pay.1"}\n< {"transaction_id":"pr-1","status":"pending"}',
+        exchanged_at: exampleTimes.created,
       },
     ],
   });
@@ -97,9 +98,9 @@ export const atAcquirerSchema = z
     operations: z.array(operationSchema).meta({
       description: "Of the payment and its refunds; none where nothing goes over a network.",
     }),
-    words: z.array(wordsSchema).meta({
+    messages: z.array(messageSchema).meta({
       description:
-        "What was said about the payment and its refunds, newest first. The same words of the same call are kept once.",
+        "What was exchanged about the payment and its refunds, newest first. The same message of the same call is kept once.",
     }),
     is_cut: z.boolean().meta({ description: "True when there is more: of each the first hundred are told." }),
   })
@@ -112,7 +113,7 @@ export const atAcquirerSchema = z
         gateway_code: "nusantara",
         acquirer_name: "Nusantara QR",
         operations: [exampleOf(operationSchema)],
-        words: [exampleOf(wordsSchema)],
+        messages: [exampleOf(messageSchema)],
         is_cut: false,
       },
     ],

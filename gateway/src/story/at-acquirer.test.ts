@@ -5,14 +5,14 @@ import { anOperation } from "../../test/acquiring.ts";
 import { NOW } from "../../test/given.ts";
 import { anAcquirer } from "../../test/routing.ts";
 import { operationKey, operationSteps } from "../acquiring/operation.ts";
-import type { ReadWords } from "../acquiring/words.sql.ts";
+import type { ReadMessage } from "../acquiring/messages.sql.ts";
 import { newId } from "../ground/ids.ts";
 import { atAcquirerSchema } from "./at-acquirer.schema.ts";
 import { atAcquirerView } from "./at-acquirer.ts";
 
 const reference = newId("payment", NOW);
 const payment = { reference, gatewayCode: "kawah" };
-const said: ReadWords = {
+const said: ReadMessage = {
   operationId: reference,
   operationKind: "payment",
   gatewayCode: "kawah",
@@ -21,7 +21,7 @@ const said: ReadWords = {
   about: "POST /charge",
   status: undefined,
   text: "< no answer",
-  saidAt: NOW,
+  exchangedAt: NOW,
 };
 const dashboard = (url: string | undefined) => (code: string) =>
   code === "kawah" ? anAcquirer("kawah", { name: "Kawah", dashboardUrl: () => url }) : undefined;
@@ -74,7 +74,7 @@ test("a dashboard is asked with the ids of its operation, and each refund has it
   expect(told.operations.map(({ provider_ids: ids }) => ids)).toEqual([{ id: "a" }, { id: "b" }, {}]);
 });
 
-test("an acquirer that is no longer configured leaves its code and its words", () => {
+test("an acquirer that is no longer configured leaves its code and its messages", () => {
   const told = atAcquirerView(
     nobody,
     { reference, gatewayCode: "lawu" },
@@ -83,7 +83,7 @@ test("an acquirer that is no longer configured leaves its code and its words", (
   );
   expect(atAcquirerSchema.parse(told)).toMatchObject({ gateway_code: "lawu", acquirer_name: null });
   expect(told.operations).toMatchObject([{ gateway_code: "lawu", dashboard_url: null }]);
-  expect(told.words).toMatchObject([{ object: reference, status: null, words: "< no answer" }]);
+  expect(told.messages).toMatchObject([{ object: reference, status: null, text: "< no answer" }]);
 });
 
 test("a payment that nobody took says so", () => {
@@ -93,7 +93,7 @@ test("a payment that nobody took says so", () => {
     gateway_code: null,
     acquirer_name: null,
     operations: [],
-    words: [],
+    messages: [],
     is_cut: false,
   });
 });
@@ -102,12 +102,12 @@ test.each([
   [100, 100, false],
   [100, 101, true],
   [101, 100, true],
-])("of %i operations and %i words a hundred are told; cut: %s", (operationCount, wordCount, isCut) => {
+])("of %i operations and %i messages a hundred are told; cut: %s", (operationCount, wordCount, isCut) => {
   const told = atAcquirerView(
     nobody,
     payment,
     Array.from({ length: operationCount }, () => anOperation(reference)),
     Array.from({ length: wordCount }, () => said),
   );
-  expect([told.operations.length, told.words.length, told.is_cut]).toEqual([100, 100, isCut]);
+  expect([told.operations.length, told.messages.length, told.is_cut]).toEqual([100, 100, isCut]);
 });

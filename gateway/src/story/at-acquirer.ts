@@ -2,7 +2,7 @@
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import { type Operation, operationKey, wasCalled } from "../acquiring/operation.ts";
 import { operationOfRow } from "../acquiring/operations.sql.ts";
-import { type ReadWords, selectWords, wordsOfRow } from "../acquiring/words.sql.ts";
+import { type ReadMessage, selectMessages, messageOfRow } from "../acquiring/messages.sql.ts";
 import { wireTime } from "../ground/clock.ts";
 import type { Payment } from "../payments/payment.ts";
 import type { Database } from "../store/database.ts";
@@ -21,11 +21,11 @@ export async function readAtAcquirer(
   payment: Payment,
 ): Promise<PaymentAtAcquirer> {
   const { book, reference } = payment;
-  const [operations = [], words = []] = await database.pipeline([
+  const [operations = [], messages = []] = await database.pipeline([
     selectOperationsOfPayment(book, reference),
-    selectWords(book, reference, TOLD_MAX + 1),
+    selectMessages(book, reference, TOLD_MAX + 1),
   ]);
-  return atAcquirerView(acquirer, payment, operations.map(operationOfRow), words.map(wordsOfRow));
+  return atAcquirerView(acquirer, payment, operations.map(operationOfRow), messages.map(messageOfRow));
 }
 
 /** Each list may have one more entry than TOLD_MAX, which tells that there is more. */
@@ -33,7 +33,7 @@ export function atAcquirerView(
   acquirer: AtAcquirerParts["acquirer"],
   { reference, gatewayCode }: Pick<Payment, "reference" | "gatewayCode">,
   operations: readonly Operation[],
-  words: readonly ReadWords[],
+  messages: readonly ReadMessage[],
 ): PaymentAtAcquirer {
   return {
     reference,
@@ -42,8 +42,8 @@ export function atAcquirerView(
     operations: operations
       .slice(0, TOLD_MAX)
       .map((operation) => operationView(acquirer(operation.gatewayCode), operation)),
-    words: words.slice(0, TOLD_MAX).map(wordsView),
-    is_cut: operations.length > TOLD_MAX || words.length > TOLD_MAX,
+    messages: messages.slice(0, TOLD_MAX).map(messageView),
+    is_cut: operations.length > TOLD_MAX || messages.length > TOLD_MAX,
   };
 }
 
@@ -66,15 +66,15 @@ function dashboardOf(acquirer: Acquirer | undefined, { providerIds }: Operation)
   return url !== undefined && URL.parse(url)?.protocol === "https:" ? url : undefined;
 }
 
-function wordsView(words: ReadWords): PaymentAtAcquirer["words"][number] {
+function messageView(message: ReadMessage): PaymentAtAcquirer["messages"][number] {
   return {
-    object: words.operationId,
-    gateway_code: words.gatewayCode,
-    attempt: words.attempt,
-    call: words.call,
-    about: words.about,
-    status: words.status ?? null,
-    words: words.text,
-    said_at: wireTime(words.saidAt),
+    object: message.operationId,
+    gateway_code: message.gatewayCode,
+    attempt: message.attempt,
+    call: message.call,
+    about: message.about,
+    status: message.status ?? null,
+    text: message.text,
+    exchanged_at: wireTime(message.exchangedAt),
   };
 }

@@ -1,5 +1,5 @@
 // Requests to Midtrans' two hosts, with the current server key and with idempotency keys.
-import type { Tell } from "../../acquirers/acquirer.ts";
+import type { RecordMessage } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
 import { Caller, type ProviderAnswer } from "../caller.ts";
 import { type Secret, openSecret } from "../secrets.ts";
@@ -9,7 +9,7 @@ import { headersOf } from "./requests.ts";
 /** The parts of one call that all its requests share. */
 export interface Context {
   signal: AbortSignal;
-  tell: Tell | undefined;
+  record: RecordMessage | undefined;
 }
 
 /** `later`: certainly not done, but possible later as a new order under another key. */
@@ -39,21 +39,21 @@ export class Host {
     this.caller = new Caller({ code, baseUrl: core, deadlineMs, connections });
   }
 
-  get(path: string, { signal, tell }: Context): Promise<ProviderAnswer> {
+  get(path: string, { signal, record }: Context): Promise<ProviderAnswer> {
     const headers = headersOf(this.key.current());
-    return this.caller.call({ method: "GET", path, headers }, signal, tell);
+    return this.caller.call({ method: "GET", path, headers }, signal, record);
   }
 
   post(
     path: string,
     body: object | undefined,
-    { signal, tell }: Context,
+    { signal, record }: Context,
     { baseUrl, ...named }: { baseUrl?: string; idempotencyKey?: string; notifyUrl?: string } = {},
   ): Promise<ProviderAnswer> {
     const headers = headersOf(this.key.current(), { ...named, plain: this.plainOnLoopback });
     const text = JSON.stringify(body ?? {});
     const place = baseUrl === undefined ? {} : { baseUrl };
-    return this.caller.order({ method: "POST", path, headers, body: text, ...place }, signal, tell);
+    return this.caller.order({ method: "POST", path, headers, body: text, ...place }, signal, record);
   }
 
   close(): Promise<void> {

@@ -110,11 +110,11 @@ describe("a notification that is signed", () => {
   });
 
   test("leaves words for people to read", () => {
-    const { words } = notification(signed(), [KEY]);
-    expect(words).toMatchObject({ about: "notification settlement", status: undefined });
-    expect(words?.text).toContain('"transaction_id"');
+    const { message } = notification(signed(), [KEY]);
+    expect(message).toMatchObject({ about: "notification settlement", status: undefined });
+    expect(message?.text).toContain('"transaction_id"');
     const odd = notification(signed({ transaction_status: "<script>" }), [KEY]);
-    expect(odd.words?.about).toBe("notification ?script?");
+    expect(odd.message?.about).toBe("notification ?script?");
   });
 
   test("may be signed with the key before", () => {

@@ -25,7 +25,7 @@ export function notification(body: Buffer, serverKeys: readonly string[]): Heard
     throw new Fault("SIGNATURE_INVALID", { message: `The signature does not match: ${how}` });
   }
   const status = isText(fields["transaction_status"]) ? fields["transaction_status"].toLowerCase() : "?";
-  const words = {
+  const message = {
     about: `notification ${status.replaceAll(/[^a-z_]/g, "?").slice(0, 40)}`,
     status: undefined,
     text: maskedBody(body),
@@ -36,7 +36,7 @@ export function notification(body: Buffer, serverKeys: readonly string[]): Heard
   for (const key of refundKeysIn(fields["refunds"])) reports.push({ kind: "look", operationKey: key });
   const dispute = disputeIn(fields, operationKey, { status, status_code, gross_amount });
   if (dispute) reports.push(dispute);
-  return { kind: "reports", reports, words };
+  return { kind: "reports", reports, message };
 }
 
 function objectOf(body: Buffer): Record<string, unknown> {

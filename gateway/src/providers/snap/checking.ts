@@ -1,5 +1,5 @@
 // The cheapest harmless call: whether the provider gives a token for Gerbang's key, and how far apart the clocks are.
-import type { Checked, Tell } from "../../acquirers/acquirer.ts";
+import type { Checked, RecordMessage } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
 import type { SnapClient } from "./client.ts";
 
@@ -9,10 +9,10 @@ export async function checkKeys(
   title: string,
   clock: Clock,
   signal: AbortSignal,
-  tell?: Tell,
+  record?: RecordMessage,
 ): Promise<Checked> {
   const sent = clock.now();
-  const checked = await client.check(signal, tell);
+  const checked = await client.check(signal, record);
   const { date } = checked.answer.headers;
   const theirs = typeof date === "string" ? Date.parse(date) : Number.NaN;
   return {

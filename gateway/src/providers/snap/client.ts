@@ -1,6 +1,6 @@
 // Calls to a SNAP provider: each has its headers, its signature and a token, which is renewed once when the provider rejects it.
 import type { KeyObject } from "node:crypto";
-import { AcquirerRefused, type Tell } from "../../acquirers/acquirer.ts";
+import { AcquirerRefused, type RecordMessage } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
 import type { Caller, ProviderAnswer, ProviderRequest } from "../caller.ts";
 import type { Body } from "./answers.ts";
@@ -53,10 +53,10 @@ export class SnapClient {
   async call(
     request: SnapRequest,
     signal: AbortSignal,
-    tell: Tell | undefined,
+    record: RecordMessage | undefined,
     others: readonly string[] = [],
   ): Promise<SnapAnswer> {
-    return await this.exchange(request, others, (sent) => this.caller.call(sent, signal, tell), signal);
+    return await this.exchange(request, others, (sent) => this.caller.call(sent, signal, record), signal);
   }
 
   /**
@@ -66,10 +66,10 @@ export class SnapClient {
   async order(
     request: SnapRequest,
     signal: AbortSignal,
-    tell: Tell | undefined,
+    record: RecordMessage | undefined,
     others: readonly string[] = [],
   ): Promise<SnapAnswer> {
-    return await this.exchange(request, others, (sent) => this.caller.order(sent, signal, tell), signal);
+    return await this.exchange(request, others, (sent) => this.caller.order(sent, signal, record), signal);
   }
 
   private async exchange(
@@ -89,9 +89,9 @@ export class SnapClient {
   /** Asks for a token and does not use it. Returns the response, and either the token's lifetime or the reason why there is none. */
   async check(
     signal: AbortSignal,
-    tell: Tell | undefined,
+    record: RecordMessage | undefined,
   ): Promise<{ answer: ProviderAnswer } & ({ seconds: number } | { problem: string })> {
-    const answer = await this.requestToken(signal, tell);
+    const answer = await this.requestToken(signal, record);
     try {
       return { answer, seconds: this.readToken(answer).seconds };
     } catch (error) {
@@ -149,11 +149,11 @@ export class SnapClient {
     return this.ids.next();
   }
 
-  private async askToken(signal: AbortSignal, tell: Tell | undefined): Promise<GivenToken> {
-    return this.readToken(await this.requestToken(signal, tell));
+  private async askToken(signal: AbortSignal, record: RecordMessage | undefined): Promise<GivenToken> {
+    return this.readToken(await this.requestToken(signal, record));
   }
 
-  private async requestToken(signal: AbortSignal, tell: Tell | undefined): Promise<ProviderAnswer> {
+  private async requestToken(signal: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
     const { clientId, dialect } = this.partner;
     const timestamp = snapTime(this.clock.now());
     const headers = {
@@ -163,14 +163,14 @@ export class SnapClient {
       "x-signature": signedByRsa(this.keys.privateKey(), tokenText(clientId, timestamp)),
     };
     const body = JSON.stringify({ grantType: "client_credentials" });
-    return await this.caller.call({ method: "POST", path: dialect.paths.token, headers, body }, signal, tell);
+    return await this.caller.call({ method: "POST", path: dialect.paths.token, headers, body }, signal, record);
   }
 
   private readToken({ status, body = {} }: ProviderAnswer): GivenToken {
     const { responseCode, accessToken, expiresIn } = body;
     // Some providers leave the code out when they give a token.
     const isGiven = status === 200 && (responseCode === undefined || meaningOf(responseCode, "token") === "done");
-    if (!isGiven) throw new Error(`their answer was ${saidOf(status, body)}`);
+    if (!isGiven) throw new Error(`their answer was ${exchangeText(status, body)}`);
     if (typeof accessToken !== "string" || !/^\S{1,3000}$/.test(accessToken)) throw new Error("accessToken is missing");
     const seconds = Number(expiresIn);
     if (!Number.isInteger(seconds) || seconds < 1 || seconds > 86_400 * 30)
@@ -193,9 +193,9 @@ export function readAnswer(
   const agrees = typeof responseCode === "string" && responseCode.startsWith(String(status));
   const isRepetition = repetition === "same" && status === 409 && isOrder(service);
   const meaning = agrees || isRepetition ? meaningOf(responseCode, service, others) : "unknown";
-  return { meaning, body, said: saidOf(status, body) };
+  return { meaning, body, said: exchangeText(status, body) };
 }
 
-function saidOf(status: number, { responseCode, responseMessage }: Body): string {
+function exchangeText(status: number, { responseCode, responseMessage }: Body): string {
   return `${status}, ${printable(responseCode)} ${printable(responseMessage)}`;
 }

@@ -1,5 +1,5 @@
 // Ends payments before their time. Only virtual accounts can be ended: no documentation shows how to take back an unpaid QR code or wallet page.
-import { AcquirerRefused, type OpenRequest, type Standing, type Tell } from "../../acquirers/acquirer.ts";
+import { AcquirerRefused, type OpenRequest, type Standing, type RecordMessage } from "../../acquirers/acquirer.ts";
 import { definiteOnly } from "../caller.ts";
 import type { ProviderMethod } from "../profile.ts";
 import { readAccountStatus, readDeleted } from "./answers.ts";
@@ -22,7 +22,7 @@ export async function endPayment(
   provider: Provider,
   request: OpenRequest,
   signal: AbortSignal,
-  tell?: Tell,
+  record?: RecordMessage,
 ): Promise<void> {
   const { code } = provider.partner;
   if (request.method !== "va")
@@ -34,7 +34,7 @@ export async function endPayment(
   // Whether the account exists is not certain, and an inquiry would make it again.
   if (channel === undefined || found?.isTold !== true)
     throw new Error(`${code}: it is not known yet which account is to be ended`);
-  await definiteOnly(deleteIt(provider, request, { channel, account: found.account }, signal, tell));
+  await definiteOnly(deleteIt(provider, request, { channel, account: found.account }, signal, record));
 }
 
 interface Place {
@@ -47,15 +47,15 @@ async function deleteIt(
   request: OpenRequest,
   place: Place,
   signal: AbortSignal,
-  tell?: Tell,
+  record?: RecordMessage,
 ): Promise<void> {
   const { client, partner } = provider;
-  const answer = await client.call(deleteAccount(partner, request, place.channel, place.account), signal, tell);
+  const answer = await client.call(deleteAccount(partner, request, place.channel, place.account), signal, record);
   if (answer.meaning === "done") return readDeleted(answer.body, request, place.account);
   const said = `${partner.code} answered the end of an account with ${answer.said}`;
   if (answer.meaning !== "refused" && answer.meaning !== "not found") throw new Error(said);
   // The provider did nothing: the account had ended before, was paid, or cannot be ended.
-  const standing = await standingOf(provider, request, place, signal, tell);
+  const standing = await standingOf(provider, request, place, signal, record);
   if (standing === undefined) return;
   if (answer.meaning === "refused" && standing.status === "waiting") throw new AcquirerRefused(said);
   throw new Error(`${said}, and it stands as ${standing.status}`);
@@ -67,9 +67,9 @@ async function standingOf(
   request: OpenRequest,
   { channel, account }: Place,
   signal: AbortSignal,
-  tell?: Tell,
+  record?: RecordMessage,
 ): Promise<Standing | undefined> {
-  const answer = await client.call(askAccount(partner, request, channel, account), signal, tell);
+  const answer = await client.call(askAccount(partner, request, channel, account), signal, record);
   if (answer.meaning === "not found") return undefined;
   if (answer.meaning !== "done") throw new Error(`${partner.code} does not tell how it stands: ${answer.said}`);
   return readAccountStatus(answer.body, request, account, bankOf(partner, channel).traits);

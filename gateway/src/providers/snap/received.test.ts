@@ -92,7 +92,7 @@ test("a paid account is reported with its receipt, and answered by what became o
 });
 
 test("what is kept of a message names nobody", () => {
-  expect(JSON.stringify(hear(message("/v1/transfer-va/payment", payment)).words)).not.toContain("Yamashita");
+  expect(JSON.stringify(hear(message("/v1/transfer-va/payment", payment)).message)).not.toContain("Yamashita");
 });
 
 test("a message under the secret before, and one with white space in its body, are heard", () => {
@@ -285,7 +285,7 @@ test("who holds their key gets a token, and is heard with it", () => {
     expiresIn: "900",
   });
   expect(faultOf(message("/v1/transfer-va/payment", payment, { token: String(accessToken) }))).toBeUndefined();
-  expect(heard.words).toBeUndefined();
+  expect(heard.message).toBeUndefined();
 });
 
 test.for([

@@ -1,6 +1,6 @@
 // Reads messages of SNAP providers: requests for a token, questions for a bill, and notifications. Pure but for the random part of tokens.
 import type { KeyObject } from "node:crypto";
-import type { Bill, Heard, Message, ProviderReply, Taken, Words } from "../../acquirers/acquirer.ts";
+import type { Bill, Heard, Message, ProviderReply, Taken, AcquirerMessage } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../../ground/clock.ts";
 import { TIMESTAMP_WINDOW_SECONDS, sameText } from "../../ground/crypto.ts";
 import { Fault, validationFault } from "../../ground/fault.ts";
@@ -41,21 +41,21 @@ export function received(partner: Partner, keys: TheirKeys, message: Message, no
   const path = message.rest.split("?", 1)[0] ?? "";
   const kind = kinds.find(([pattern]) => pattern.test(path))?.[1];
   if (kind === undefined || message.method !== "POST") throw new Fault("ROUTE_NOT_FOUND");
-  const words: Words = { about: `POST ${path}`, status: undefined, text: maskedBody(message.body) };
+  const kept: AcquirerMessage = { about: `POST ${path}`, status: undefined, text: maskedBody(message.body) };
   if (kind === "token") return { kind: "reply", reply: giveToken(partner, keys, message, now) };
   const refusal = checkTransaction(partner, keys, message, now, kind);
-  if (refusal) return { kind: "reply", reply: refusal, words };
+  if (refusal) return { kind: "reply", reply: refusal, message: kept };
   const body = bodyOf(message.body);
   switch (kind) {
     case "inquiry":
-      return { ...readInquiry(body, now), words };
+      return { ...readInquiry(body, now), message: kept };
     case "payment":
-      return { ...readPayment(body), words };
+      return { ...readPayment(body), message: kept };
     case "notifyVa":
-      return { ...readAccountNotice(body), words };
+      return { ...readAccountNotice(body), message: kept };
     case "qrNotify":
     case "debitNotify":
-      return { ...readNotice(body, kind), words };
+      return { ...readNotice(body, kind), message: kept };
   }
 }
 

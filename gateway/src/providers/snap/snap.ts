@@ -8,7 +8,7 @@ import {
   type OpenRequest,
   type RefundRequest,
   type Refunded,
-  type Tell,
+  type RecordMessage,
 } from "../../acquirers/acquirer.ts";
 import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock.ts";
 import { Caller } from "../caller.ts";
@@ -78,13 +78,13 @@ export function snapAcquirer(
     remote: true,
     calls: {
       deadlineMs,
-      open: (request, signal, tell) => calls.open(request, signal, tell),
-      ask: (request, signal, tell) => calls.ask(request, signal, tell),
-      cancel: (request, signal, tell) => endPayment({ client, partner, methods }, request, signal, tell),
-      refund: (request, signal, tell) => calls.refund(request, signal, tell),
-      askRefund: (request, signal, tell) => calls.askRefund(request, signal, tell),
+      open: (request, signal, record) => calls.open(request, signal, record),
+      ask: (request, signal, record) => calls.ask(request, signal, record),
+      cancel: (request, signal, record) => endPayment({ client, partner, methods }, request, signal, record),
+      refund: (request, signal, record) => calls.refund(request, signal, record),
+      askRefund: (request, signal, record) => calls.askRefund(request, signal, record),
       receive: (message, now) => received(partner, keys.theirs(), message, now),
-      check: (signal, tell) => checkKeys(client, partner.dialect.title, clock, signal, tell),
+      check: (signal, record) => checkKeys(client, partner.dialect.title, clock, signal, record),
     },
     close: () => caller.close(),
   };
@@ -105,12 +105,12 @@ class Snap {
     this.plainOnLoopback = baseUrl.startsWith("http:");
   }
 
-  async open(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Opened> {
+  async open(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Opened> {
     const channel = channelOf(this.profile.methods, request) ?? "";
     if (request.method === "va" && bankOf(this.partner, channel).range.numbers === "asked")
       return this.askedAccount(request, channel);
     const { ask, read, others } = this.opening(request, channel);
-    const answer = await this.client.order(ask, signal, tell, others);
+    const answer = await this.client.order(ask, signal, record, others);
     switch (answer.meaning) {
       case "done":
         return read(answer.body);
@@ -127,7 +127,7 @@ class Snap {
     }
   }
 
-  async ask(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Known> {
+  async ask(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known> {
     const channel = openedBy(this.partner, this.profile.methods, request);
     if (channel === undefined) {
       if (this.hasEnded(request)) return { known: false };
@@ -135,12 +135,12 @@ class Snap {
     }
     switch (request.method) {
       case "va":
-        return await this.askAccount(request, channel, signal, tell);
+        return await this.askAccount(request, channel, signal, record);
       case "qris":
       case "ewallet": {
         const kept = request.method === "qris" ? qrKept(request) : walletKept(request);
-        const opened = kept ?? (await this.recovered(request, channel, signal, tell));
-        return opened ? await this.askStatus(request, channel, opened, signal, tell) : { known: false };
+        const opened = kept ?? (await this.recovered(request, channel, signal, record));
+        return opened ? await this.askStatus(request, channel, opened, signal, record) : { known: false };
       }
       case "bank_transfer":
       case "card":
@@ -148,13 +148,13 @@ class Snap {
     }
   }
 
-  async refund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<Refunded> {
+  async refund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<Refunded> {
     if (request.method === "va")
       throw new AcquirerRefused(
         `${this.partner.code}: a virtual account cannot be paid back, since SNAP has no way to do so`,
       );
-    const ask = await this.refunding(request, signal, tell);
-    const answer = await this.client.order(ask, signal, tell);
+    const ask = await this.refunding(request, signal, record);
+    const answer = await this.client.order(ask, signal, record);
     switch (answer.meaning) {
       case "done":
         return readRefund(answer.body, request);
@@ -177,9 +177,9 @@ class Snap {
    * payment. An accepted refund of a part stays pending, since SNAP has no inquiry about refunds of QRIS. If no response has come, the same
    * order is repeated, on its own day.
    */
-  async askRefund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<KnownRefund> {
+  async askRefund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<KnownRefund> {
     if (request.method === "va") return { known: false };
-    const told = await this.refundTold(request, signal, tell);
+    const told = await this.refundTold(request, signal, record);
     if (told) return { known: true, ...told };
     // A repeated order would get the first response again, and on another day it would be another refund.
     if (request.providerIds?.taken !== undefined) return { known: true, ...TAKEN };
@@ -187,39 +187,48 @@ class Snap {
       throw new Error(
         `${this.partner.code} does not tell any more what became of ${referenceOf(request.operationKey)}`,
       );
-    const again = await this.refunding(request, signal, tell);
-    const answer = await this.client.call(again, signal, tell);
+    const again = await this.refunding(request, signal, record);
+    const answer = await this.client.call(again, signal, record);
     if (answer.meaning === "done") return { known: true, ...readRefund(answer.body, request) };
     if (answer.meaning === "in progress") return { known: true, ...TAKEN };
     throw this.unclear(again, answer);
   }
 
-  private async refundTold(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<Refunded | undefined> {
+  private async refundTold(
+    request: RefundRequest,
+    signal: AbortSignal,
+    record?: RecordMessage,
+  ): Promise<Refunded | undefined> {
     const { paymentOperationKey: operationKey, paymentAmountMinor: amountMinor, paymentProviderIds } = request;
     const kept = paymentProviderIds?.reference;
     const ask =
       request.method === "ewallet"
         ? askWallet(this.wallets(), operationKey, this.keptChannel(request))
         : queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey));
-    const answer = await this.client.call(ask, signal, tell);
+    const answer = await this.client.call(ask, signal, record);
     if (answer.meaning !== "done") throw this.unclear(ask, answer);
     if (request.method === "ewallet") return refundInHistory(answer.body, request);
     const status = readStatus(answer.body, { operationKey, amountMinor, kept });
     return status?.isRefunded === true && request.amountMinor === amountMinor ? { status: "succeeded" } : undefined;
   }
 
-  private async askAccount(request: OpenRequest, channel: string, signal: AbortSignal, tell?: Tell): Promise<Known> {
+  private async askAccount(
+    request: OpenRequest,
+    channel: string,
+    signal: AbortSignal,
+    record?: RecordMessage,
+  ): Promise<Known> {
     const found = accountOf(this.partner, request, channel);
     if (!found) {
-      const opened = await this.recovered(request, channel, signal, tell);
+      const opened = await this.recovered(request, channel, signal, record);
       if (!opened) return { known: false };
-      return await this.askAccount({ ...request, providerIds: opened.providerIds }, channel, signal, tell);
+      return await this.askAccount({ ...request, providerIds: opened.providerIds }, channel, signal, record);
     }
     const { account, isAsked, isTold } = found;
     const { traits } = bankOf(this.partner, channel);
     const opened = openedAt(this.partner, request, channel, found);
     const ask = askAccount(this.partner, request, channel, account);
-    const answer = await this.client.call(ask, signal, tell);
+    const answer = await this.client.call(ask, signal, record);
     if (answer.meaning === "done")
       return { known: true, ...opened, standing: readAccountStatus(answer.body, request, account, traits) };
     if (answer.meaning !== "not found") throw this.unclear(ask, answer);
@@ -230,7 +239,7 @@ class Snap {
     if (isTold) return { known: true, ...opened, standing: { status: "failed" } };
     if (this.hasEnded(request)) return { known: false };
     // The number follows from the operation key: made again, it is the same account.
-    const made = await this.remade(request, channel, signal, tell);
+    const made = await this.remade(request, channel, signal, record);
     return { known: true, ...made, standing: { status: "waiting" } };
   }
 
@@ -239,7 +248,7 @@ class Snap {
     channel: string,
     opened: Opened,
     signal: AbortSignal,
-    tell?: Tell,
+    record?: RecordMessage,
   ): Promise<Known> {
     const { operationKey, amountMinor } = request;
     const kept = opened.providerIds?.reference;
@@ -247,7 +256,7 @@ class Snap {
       request.method === "qris"
         ? queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey))
         : askWallet(this.wallets(), operationKey, channel);
-    const answer = await this.client.call(ask, signal, tell);
+    const answer = await this.client.call(ask, signal, record);
     // A wallet may know nothing of a payment whose page was not opened yet.
     const absent = answer.meaning === "not found" && request.method === "ewallet" && !this.hasEnded(request);
     if (absent) return { known: true, ...opened, standing: { status: "waiting" } };
@@ -265,19 +274,24 @@ class Snap {
     request: OpenRequest,
     channel: string,
     signal: AbortSignal,
-    tell?: Tell,
+    record?: RecordMessage,
   ): Promise<Opened | undefined> {
     if (this.hasEnded(request)) return undefined;
     if (!this.mayRepeat(request.operationKey) || this.clock.now() >= request.expiresAt)
       throw new Error(
         `${this.partner.code} does not tell again what it answered to ${referenceOf(request.operationKey)}`,
       );
-    return await this.remade(request, channel, signal, tell);
+    return await this.remade(request, channel, signal, record);
   }
 
-  private async remade(request: OpenRequest, channel: string, signal: AbortSignal, tell?: Tell): Promise<Opened> {
+  private async remade(
+    request: OpenRequest,
+    channel: string,
+    signal: AbortSignal,
+    record?: RecordMessage,
+  ): Promise<Opened> {
     const { ask, read, others } = this.opening(request, channel);
-    const answer = await this.client.call(ask, signal, tell, others);
+    const answer = await this.client.call(ask, signal, record, others);
     // A refusal of the repetition says nothing about the first order.
     if (answer.meaning !== "done") throw this.unclear(ask, answer);
     return read(answer.body);
@@ -321,19 +335,19 @@ class Snap {
     }
   }
 
-  private async refunding(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<SnapRequest> {
+  private async refunding(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<SnapRequest> {
     if (request.method === "ewallet") return refundWallet(this.wallets(), request, this.keptChannel(request));
     if (request.method !== "qris") throw new AcquirerRefused(`${this.partner.code} refunds no ${request.method}`);
-    return refundQr(this.qris(), this.partner, request, await this.approvalOf(request, signal, tell));
+    return refundQr(this.qris(), this.partner, request, await this.approvalOf(request, signal, record));
   }
 
   /** The approval code of the payment at its issuer: stored from an inquiry, or asked for now. */
-  private async approvalOf(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<string> {
+  private async approvalOf(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<string> {
     const { paymentOperationKey: operationKey, paymentAmountMinor: amountMinor, paymentProviderIds } = request;
     if (paymentProviderIds?.approval !== undefined) return paymentProviderIds.approval;
     const kept = paymentProviderIds?.reference;
     const ask = queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey));
-    const answer = await this.client.order(ask, signal, tell);
+    const answer = await this.client.order(ask, signal, record);
     // The inquiry changes nothing: when the provider refuses it, no refund was ordered.
     if (["refused", "not found", "unavailable", "token"].includes(answer.meaning))
       throw this.refused(answer, answer.meaning !== "refused" && answer.meaning !== "not found");

@@ -1,6 +1,6 @@
 // Reads the events that Stripe sends, once their signature is checked: which of Gerbang's operations something happened to. Pure.
 import { z } from "zod";
-import type { Heard, ProviderReply, Report, Words } from "../../acquirers/acquirer.ts";
+import type { Heard, ProviderReply, Report, AcquirerMessage } from "../../acquirers/acquirer.ts";
 import { Fault, validationFault } from "../../ground/fault.ts";
 import { MalformedJson, parseObject } from "../../ground/json.ts";
 import { maskedBody } from "../mask.ts";
@@ -54,10 +54,10 @@ export function heardOf(body: Buffer, account: Account): Heard {
     throw validationFault("livemode", event.livemode, "This address takes events of the other mode.");
   }
   const { object } = event.data;
-  const words: Words = { about: `event ${event.type}`, status: undefined, text: maskedBody(body) };
+  const message: AcquirerMessage = { about: `event ${event.type}`, status: undefined, text: maskedBody(body) };
   const reports = reportsOf(event.type, object, account);
-  if (reports.length === 0) return { kind: "reply", reply: received, words };
-  return { kind: "reports", reports, reply: () => received, words };
+  if (reports.length === 0) return { kind: "reply", reply: received, message };
+  return { kind: "reports", reports, reply: () => received, message };
 }
 
 function reportsOf(type: string, object: Record<string, unknown>, account: Account): Report[] {

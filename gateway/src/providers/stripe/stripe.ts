@@ -9,7 +9,7 @@ import {
   AcquirerRefused,
   type Refunded,
   type RefundRequest,
-  type Tell,
+  type RecordMessage,
 } from "../../acquirers/acquirer.ts";
 import { isLoopback } from "../../acquirers/remote-profile.ts";
 import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock.ts";
@@ -57,7 +57,7 @@ const FORGOTTEN: Micros = 25 * 3_600 * SECOND;
 
 interface Said {
   signal: AbortSignal;
-  tell: Tell | undefined;
+  record: RecordMessage | undefined;
 }
 
 /**
@@ -84,17 +84,17 @@ export function stripeAcquirer(profile: StripeProfile, clock: Clock = systemCloc
     },
     calls: {
       deadlineMs: profile.deadline_ms,
-      open: (request, signal, tell) => stripe.open(request, { signal, tell }),
-      ask: (request, signal, tell) => stripe.ask(request, { signal, tell }),
-      cancel: (request, signal, tell) => definiteOnly(stripe.cancel(request, { signal, tell })),
-      refund: (request, signal, tell) => stripe.refund(request, { signal, tell }),
-      askRefund: (request, signal, tell) => stripe.askRefund(request, { signal, tell }),
+      open: (request, signal, record) => stripe.open(request, { signal, record }),
+      ask: (request, signal, record) => stripe.ask(request, { signal, record }),
+      cancel: (request, signal, record) => definiteOnly(stripe.cancel(request, { signal, record })),
+      refund: (request, signal, record) => stripe.refund(request, { signal, record }),
+      askRefund: (request, signal, record) => stripe.askRefund(request, { signal, record }),
       receive({ headers: received, body }, now) {
         checkSignature(received["stripe-signature"], body, webhookSecret.accepted(), now);
         return heardOf(body, stripe.account);
       },
-      submitEvidence: (request, signal, tell) => stripe.submitEvidence(request, { signal, tell }),
-      check: (signal, tell) => stripe.check({ signal, tell }),
+      submitEvidence: (request, signal, record) => stripe.submitEvidence(request, { signal, record }),
+      check: (signal, record) => stripe.check({ signal, record }),
     },
     close: () => stripe.caller.close(),
   };
@@ -151,7 +151,7 @@ class Stripe {
   async refund(request: RefundRequest, said: Said): Promise<Refunded> {
     const intent = await this.paymentIntent(request, (order) => this.ordered(order, undefined, said));
     if (intent === undefined) throw new AcquirerRefused(`${this.profile.code} has told no payment to refund`);
-    const answer = await this.caller.order(this.refundRequest(request, intent), said.signal, said.tell);
+    const answer = await this.caller.order(this.refundRequest(request, intent), said.signal, said.record);
     if (answer.status === 200) return refundOf(answer.body, request);
     throw this.refused(answer) ?? this.unexpected("POST /v1/refunds", answer);
   }
@@ -165,7 +165,7 @@ class Stripe {
     const found = await this.refundOfKey(request.operationKey, intent, said);
     if (found !== undefined) return { known: true, ...refundOf(found, request) };
     // The idempotency key makes the refund happen once, and Stripe keeps the key for as long as a request can be in flight.
-    const answer = await this.caller.call(this.refundRequest(request, intent), said.signal, said.tell);
+    const answer = await this.caller.call(this.refundRequest(request, intent), said.signal, said.record);
     if (answer.status === 200) return { known: true, ...refundOf(answer.body, request) };
     if (refusalOf(answer.status, answer.body)?.about === "content") return { known: false };
     throw this.unexpected("POST /v1/refunds", answer);
@@ -175,7 +175,7 @@ class Stripe {
     const objection = objectionToEvidence(request);
     if (objection !== undefined) {
       // Nothing is sent to Stripe, so nothing else would tell an operator why.
-      said.tell?.({ about: "evidence, not sent", status: undefined, text: `It is not taken: ${objection}.` });
+      said.record?.({ about: "evidence, not sent", status: undefined, text: `It is not taken: ${objection}.` });
       throw new AcquirerRefused(`${this.profile.code} takes no such evidence: ${objection}`);
     }
     const path = `/v1/disputes/${encodeURIComponent(request.disputeId)}`;
@@ -201,7 +201,11 @@ class Stripe {
   }
 
   async check(said: Said): Promise<Checked> {
-    const answer = await this.caller.call(this.request({ method: "GET", path: "/v1/balance" }), said.signal, said.tell);
+    const answer = await this.caller.call(
+      this.request({ method: "GET", path: "/v1/balance" }),
+      said.signal,
+      said.record,
+    );
     const date = typeof answer.headers.date === "string" ? Date.parse(answer.headers.date) : Number.NaN;
     const clockDifferenceMs = Number.isNaN(date) ? undefined : date - Math.floor(this.clock.now() / 1_000);
     return { findings: this.findings(answer), clockDifferenceMs };
@@ -227,15 +231,15 @@ class Stripe {
   private async orderPage(request: OpenRequest, said: Said): Promise<ProviderAnswer> {
     const end = pageEnd(request);
     const [first, second] = isPageEnd(end, this.clock.now()) ? [end, undefined] : [undefined, end];
-    const answer = await this.caller.order(this.pageRequest(request, first), said.signal, said.tell);
+    const answer = await this.caller.order(this.pageRequest(request, first), said.signal, said.record);
     if (isOtherParameters(answer.status, answer.body)) return this.found(request, second, said);
     if (first === undefined || !isAboutExpiry(answer.status, answer.body)) return answer;
-    return this.caller.order(this.pageRequest(request, second), said.signal, said.tell);
+    return this.caller.order(this.pageRequest(request, second), said.signal, said.record);
   }
 
   /** The page that was ordered under this key with this end. It exists: any other response leaves the outcome unknown. */
   private async found(request: OpenRequest, end: Micros | undefined, said: Said): Promise<ProviderAnswer> {
-    const answer = await this.caller.call(this.pageRequest(request, end), said.signal, said.tell);
+    const answer = await this.caller.call(this.pageRequest(request, end), said.signal, said.record);
     if (answer.status === 200) return answer;
     throw this.unexpected("POST /v1/checkout/sessions", answer);
   }
@@ -261,7 +265,7 @@ class Stripe {
   private async orderOver(request: OpenRequest, said: Said): Promise<ProviderAnswer> {
     const end = pageEnd(request);
     if (isPageEnd(end, this.clock.now())) throw new Error(`${this.profile.code} could still open a page that is over`);
-    const answer = await this.caller.call(this.pageRequest(request, end), said.signal, said.tell);
+    const answer = await this.caller.call(this.pageRequest(request, end), said.signal, said.record);
     return isOtherParameters(answer.status, answer.body) ? this.found(request, undefined, said) : answer;
   }
 
@@ -275,7 +279,7 @@ class Stripe {
   /** Has no idempotency key: expiring twice does no harm, and under a key Stripe would repeat its first response, whatever the state by now. */
   private expire(session: string, said: Said): Promise<ProviderAnswer> {
     const path = `/v1/checkout/sessions/${session}/expire`;
-    return this.caller.call(this.request({ method: "POST", path, body: "" }), said.signal, said.tell);
+    return this.caller.call(this.request({ method: "POST", path, body: "" }), said.signal, said.record);
   }
 
   private async page(session: string, request: OpenRequest, said: Said): Promise<Page> {
@@ -345,14 +349,14 @@ class Stripe {
   }
 
   private async get(path: string, said: Said): Promise<Record<string, unknown> | undefined> {
-    const answer = await this.caller.call(this.request({ method: "GET", path }), said.signal, said.tell);
+    const answer = await this.caller.call(this.request({ method: "GET", path }), said.signal, said.record);
     if (answer.status !== 200) throw this.unexpected(`GET ${path.split("?", 1)[0]}`, answer);
     return answer.body;
   }
 
   /** Sends an order and returns its response of status 200. Throws `AcquirerRefused` for a definite refusal. */
   private async ordered(order: Order, idempotencyKey: string | undefined, said: Said): Promise<ProviderAnswer> {
-    const answer = await this.caller.order(this.request(order, idempotencyKey), said.signal, said.tell);
+    const answer = await this.caller.order(this.request(order, idempotencyKey), said.signal, said.record);
     if (answer.status === 200) return answer;
     throw this.refused(answer) ?? this.unexpected(`${order.method} ${order.path}`, answer);
   }

@@ -15,7 +15,7 @@ import {
   type Heard,
   type OpenRequest,
   type RefundRequest,
-  type Words,
+  type AcquirerMessage,
 } from "../../acquirers/acquirer.ts";
 import { SECOND, systemClock } from "../../ground/clock.ts";
 import { Fault } from "../../ground/fault.ts";
@@ -406,9 +406,9 @@ test("a dispute is reported with its payment", async () => {
 });
 
 test("nothing of a key is told", async () => {
-  const told: Words[] = [];
+  const told: AcquirerMessage[] = [];
   const request = asked();
-  await acquirer.calls.open(request, signal, (words) => told.push(words));
+  await acquirer.calls.open(request, signal, (message) => told.push(message));
   expect(told).toMatchObject([{ about: "POST /v3/payment_requests", status: 201 }]);
   const said = JSON.stringify(told);
   for (const secret of [SECRET_KEY, TOKEN, Buffer.from(`${SECRET_KEY}:`).toString("base64")])

@@ -11,7 +11,7 @@ import {
   type RefundRequest,
   type Refunded,
   type Standing,
-  type Tell,
+  type RecordMessage,
 } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
 import { Caller, type ProviderAnswer, definiteOnly } from "../caller.ts";
@@ -67,10 +67,10 @@ export class XenditCalls implements AcquirerCalls {
     return this.caller.close();
   }
 
-  async open(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Opened> {
+  async open(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Opened> {
     const channel = this.channelOf(request);
     const opening = openingOf(request, channel, { qrisExpiry: this.profile.qris_expiry });
-    const answer = await this.order(opening, this.limit(signal), tell);
+    const answer = await this.order(opening, this.limit(signal), record);
     if (answer.status !== 200 && answer.status !== 201)
       throw this.notDone(request.method === "card" ? "card page" : "payment", answer, opening);
     const stood = readStood(answer.body, request);
@@ -79,37 +79,37 @@ export class XenditCalls implements AcquirerCalls {
     return this.opened(request, channel, stood);
   }
 
-  async ask(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<Known> {
+  async ask(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known> {
     const limit = this.limit(signal);
-    const stood = await this.find(request, limit, tell);
-    if (stood !== undefined) return this.known(request, stood, limit, tell);
+    const stood = await this.find(request, limit, record);
+    if (stood !== undefined) return this.known(request, stood, limit, record);
     if (request.expiresAt <= this.clock.now()) throw new Error(`${this.profile.code} does not show the payment`);
     // No payer ever saw this payment, so nobody has paid it. Xendit keeps the idempotency key: the same order again makes one payment.
-    const opened = await refusedForGood(this.open(request, limit, tell));
+    const opened = await refusedForGood(this.open(request, limit, record));
     return opened === undefined ? { known: false } : { known: true, standing: { status: "waiting" }, ...opened };
   }
 
-  cancel(request: OpenRequest, signal: AbortSignal, tell?: Tell): Promise<void> {
-    return definiteOnly(this.end(request, this.limit(signal), tell));
+  cancel(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<void> {
+    return definiteOnly(this.end(request, this.limit(signal), record));
   }
 
-  async refund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<Refunded> {
+  async refund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<Refunded> {
     const limit = this.limit(signal);
-    return this.orderRefund(request, await this.paymentRequestOf(request, limit, tell), limit, tell);
+    return this.orderRefund(request, await this.paymentRequestOf(request, limit, record), limit, record);
   }
 
-  async askRefund(request: RefundRequest, signal: AbortSignal, tell?: Tell): Promise<KnownRefund> {
+  async askRefund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<KnownRefund> {
     const limit = this.limit(signal);
     const own = request.providerIds?.refund;
     if (own !== undefined) {
-      const answer = await this.inquire(inquiries.refund(own), limit, tell);
+      const answer = await this.inquire(inquiries.refund(own), limit, record);
       return { known: true, ...refundedOf(readRefund(answer.body, request)) };
     }
-    const paymentRequest = await this.paymentRequestOf(request, limit, tell);
-    const found = await this.findRefund(request, paymentRequest, limit, tell);
+    const paymentRequest = await this.paymentRequestOf(request, limit, record);
+    const found = await this.findRefund(request, paymentRequest, limit, record);
     if (found !== undefined) return { known: true, ...refundedOf(found) };
     // Xendit keeps the idempotency key of a refund: the repeated order refunds once at most.
-    const refunded = await refusedForGood(this.orderRefund(request, paymentRequest, limit, tell));
+    const refunded = await refusedForGood(this.orderRefund(request, paymentRequest, limit, record));
     return refunded === undefined ? { known: false } : { known: true, ...refunded };
   }
 
@@ -118,9 +118,9 @@ export class XenditCalls implements AcquirerCalls {
     return readWebhook(body);
   }
 
-  check(signal: AbortSignal, tell?: Tell): Promise<Checked> {
+  check(signal: AbortSignal, record?: RecordMessage): Promise<Checked> {
     const limit = this.limit(signal);
-    return checkedOf((ask) => this.call(ask, limit, tell), this.clock);
+    return checkedOf((ask) => this.call(ask, limit, record), this.clock);
   }
 
   /** One deadline for all requests of a call. */
@@ -141,33 +141,33 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   /** Finds the payment at Xendit; undefined when Xendit shows nothing under the operation key. */
-  private async find(request: OpenRequest, limit: AbortSignal, tell?: Tell): Promise<Stood | undefined> {
+  private async find(request: OpenRequest, limit: AbortSignal, record?: RecordMessage): Promise<Stood | undefined> {
     const { session, payment_request: paymentRequest } = request.providerIds ?? {};
     if (request.method === "card") {
       // Xendit lists no card pages: without its id, a page is found only by repeating the order under its idempotency key.
       if (session === undefined) return undefined;
-      return readSession((await this.inquire(inquiries.session(session), limit, tell)).body, request);
+      return readSession((await this.inquire(inquiries.session(session), limit, record)).body, request);
     }
     if (paymentRequest !== undefined)
       return readPaymentRequest(
-        (await this.inquire(inquiries.paymentRequest(paymentRequest), limit, tell)).body,
+        (await this.inquire(inquiries.paymentRequest(paymentRequest), limit, record)).body,
         request,
       );
     const { operationKey } = request;
-    const { body } = await this.inquire(inquiries.paymentRequests(operationKey), limit, tell);
+    const { body } = await this.inquire(inquiries.paymentRequests(operationKey), limit, record);
     const found = readList(body, operationKey).matching.map((item) => readPaymentRequest(item, request));
     return found.find(({ stand }) => stand === "paid") ?? found[0];
   }
 
-  private async end(request: OpenRequest, limit: AbortSignal, tell?: Tell): Promise<void> {
-    const named = await this.named(request, limit, tell);
+  private async end(request: OpenRequest, limit: AbortSignal, record?: RecordMessage): Promise<void> {
+    const named = await this.named(request, limit, record);
     const name = nameOf(named);
     if (name === undefined) throw new Error(`${this.profile.code} does not show the payment that is to be ended`);
     const ending = endingOf(request, name);
-    const answer = await this.call(ending, limit, tell);
+    const answer = await this.call(ending, limit, record);
     if (answer.status === 200) return checkEnded(readStood(answer.body, request), name);
     if (!isWorthALook(answer.status)) throw this.unexpected(answer, ending);
-    const stood = await this.find(named, limit, tell);
+    const stood = await this.find(named, limit, record);
     if (stood?.stand === "failed") return checkEnded(stood, name);
     throw stood?.stand === "waiting"
       ? this.notDone("end of a payment", answer, ending)
@@ -175,14 +175,14 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   /** Adds Xendit's id of the payment to the request, if Xendit shows one. */
-  private async named(request: OpenRequest, limit: AbortSignal, tell?: Tell): Promise<OpenRequest> {
+  private async named(request: OpenRequest, limit: AbortSignal, record?: RecordMessage): Promise<OpenRequest> {
     if (nameOf(request) !== undefined) return request;
-    const stood = await this.find(request, limit, tell);
+    const stood = await this.find(request, limit, record);
     return stood === undefined ? request : { ...request, providerIds: { ...request.providerIds, ...idsOf(stood) } };
   }
 
-  private async known(request: OpenRequest, stood: Stood, limit: AbortSignal, tell?: Tell): Promise<Known> {
-    const standing = await this.standing(stood, limit, tell);
+  private async known(request: OpenRequest, stood: Stood, limit: AbortSignal, record?: RecordMessage): Promise<Known> {
+    const standing = await this.standing(stood, limit, record);
     const channel = this.channelOf(request);
     const { instructions, providerIds } = this.opened(request, channel, stood);
     const payment = standing.status === "paid" ? standing.receipt.transactionId : undefined;
@@ -194,26 +194,26 @@ export class XenditCalls implements AcquirerCalls {
   private async standing(
     { stand, paymentId, paymentRequestId }: Stood,
     limit: AbortSignal,
-    tell?: Tell,
+    record?: RecordMessage,
   ): Promise<Standing> {
     if (stand !== "paid") return { status: stand };
     if (paymentId === undefined) throw new Error(`${this.profile.code} says paid, and not by which payment`);
-    const { body } = await this.inquire(inquiries.payment(paymentId), limit, tell);
+    const { body } = await this.inquire(inquiries.payment(paymentId), limit, record);
     return { status: "paid", receipt: readReceipt(body, paymentRequestId) };
   }
 
   /** Xendit's id of the payment that is refunded. A card page returns it only once it is paid. */
-  private async paymentRequestOf(request: RefundRequest, limit: AbortSignal, tell?: Tell): Promise<string> {
+  private async paymentRequestOf(request: RefundRequest, limit: AbortSignal, record?: RecordMessage): Promise<string> {
     const { payment_request: known, session } = request.paymentProviderIds ?? {};
     if (known !== undefined) return known;
     const { paymentOperationKey: operationKey, paymentAmountMinor: amountMinor, currency } = request;
     const payment = { operationKey, amountMinor, currency };
     const found =
       session === undefined
-        ? readList((await this.inquire(inquiries.paymentRequests(operationKey), limit, tell)).body, operationKey)
+        ? readList((await this.inquire(inquiries.paymentRequests(operationKey), limit, record)).body, operationKey)
             .matching.map((item) => readPaymentRequest(item, payment))
             .find(({ stand }) => stand === "paid")
-        : readSession((await this.inquire(inquiries.session(session), limit, tell)).body, payment);
+        : readSession((await this.inquire(inquiries.session(session), limit, record)).body, payment);
     if (found?.paymentRequestId === undefined)
       throw new Error(`${this.profile.code} does not name the payment that is to be refunded`);
     return found.paymentRequestId;
@@ -223,13 +223,13 @@ export class XenditCalls implements AcquirerCalls {
     request: RefundRequest,
     paymentRequest: string,
     limit: AbortSignal,
-    tell?: Tell,
+    record?: RecordMessage,
   ): Promise<Refunded> {
     const asked = refundOf(request, paymentRequest);
-    const answer = await this.order(asked, limit, tell);
+    const answer = await this.order(asked, limit, record);
     if (answer.status === 200 || answer.status === 201) return refundedOf(readRefund(answer.body, request));
     if (refusalOf("refund", answer.status, answer.body?.error_code)?.lookFirst === true) {
-      const found = await this.findRefund(request, paymentRequest, limit, tell);
+      const found = await this.findRefund(request, paymentRequest, limit, record);
       if (found !== undefined) return refundedOf(found);
     }
     throw this.notDone("refund", answer, asked);
@@ -240,11 +240,11 @@ export class XenditCalls implements AcquirerCalls {
     request: RefundRequest,
     paymentRequest: string,
     limit: AbortSignal,
-    tell?: Tell,
+    record?: RecordMessage,
   ): Promise<ReadRefund | undefined> {
     let after: string | undefined;
     for (let page = 0; page < PAGES_MAX; page++) {
-      const { body } = await this.inquire(inquiries.refunds(paymentRequest, after), limit, tell);
+      const { body } = await this.inquire(inquiries.refunds(paymentRequest, after), limit, record);
       const { matching, more, lastId } = readList(body, request.operationKey);
       if (matching.length > 0) return readRefund(matching[0], request);
       if (!more) return undefined;
@@ -254,18 +254,18 @@ export class XenditCalls implements AcquirerCalls {
     throw new Error(`${this.profile.code} has more refunds of the payment than are read`);
   }
 
-  private async inquire(ask: Ask, limit: AbortSignal, tell: Tell | undefined): Promise<ProviderAnswer> {
-    const answer = await this.call(ask, limit, tell);
+  private async inquire(ask: Ask, limit: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
+    const answer = await this.call(ask, limit, record);
     if (answer.status !== 200) throw this.unexpected(answer, ask);
     return answer;
   }
 
-  private call(ask: Ask, limit: AbortSignal, tell: Tell | undefined): Promise<ProviderAnswer> {
-    return this.caller.call(this.written(ask), limit, tell);
+  private call(ask: Ask, limit: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
+    return this.caller.call(this.written(ask), limit, record);
   }
 
-  private order(ask: Ask, limit: AbortSignal, tell: Tell | undefined): Promise<ProviderAnswer> {
-    return this.caller.order(this.written(ask), limit, tell);
+  private order(ask: Ask, limit: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
+    return this.caller.order(this.written(ask), limit, record);
   }
 
   private written({ method, path, headers, body }: Ask): Parameters<Caller["call"]>[0] {

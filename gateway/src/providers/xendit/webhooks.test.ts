@@ -16,7 +16,7 @@ import { disputeStatuses, readWebhook } from "./webhooks.ts";
 
 /** A notification without its words. */
 function read(body: Buffer) {
-  const { words: _, ...heard } = readWebhook(body);
+  const { message: _, ...heard } = readWebhook(body);
   return heard;
 }
 
@@ -90,10 +90,10 @@ test.for<[string, Buffer, string]>([
 });
 
 test("what was said is kept for people, without what names or reaches the payer", () => {
-  const { words } = readWebhook(event("payment.capture", payment()));
-  expect(words).toMatchObject({ about: "notification payment.capture", status: undefined });
-  expect(words?.text).toContain(PAYMENT_REQUEST);
-  for (const personal of ["John Doe", "2876783233"]) expect(words?.text).not.toContain(personal);
+  const { message } = readWebhook(event("payment.capture", payment()));
+  expect(message).toMatchObject({ about: "notification payment.capture", status: undefined });
+  expect(message?.text).toContain(PAYMENT_REQUEST);
+  for (const personal of ["John Doe", "2876783233"]) expect(message?.text).not.toContain(personal);
 });
 
 test("a dispute is reported with its amount and until when it can be answered", () => {

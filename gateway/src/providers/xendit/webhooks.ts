@@ -25,7 +25,7 @@ export function readWebhook(body: Buffer): Heard {
   const { event, data } = envelope.data;
   const about = `notification ${event.replaceAll(/[^\w.]/g, "?").slice(0, 60)}`;
   const heard = event.startsWith("dispute.") ? disputeOf(whole) : eventOf(event, innermost(data));
-  return { ...heard, words: { about, status: undefined, text: maskedBody(body) } };
+  return { ...heard, message: { about, status: undefined, text: maskedBody(body) } };
 }
 
 /** Events of payments, card pages and refunds. All other events are ignored. */

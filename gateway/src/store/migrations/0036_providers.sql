@@ -1,5 +1,5 @@
--- What real providers need beyond our own protocol: their own names for things, their words, disputes that begin with them, and messages
--- that fit nothing.
+-- What real providers need beyond our own protocol: their own names for things, the messages exchanged with them, disputes that begin with them, and
+-- messages that match no operation.
 
 -- What the acquirer calls the present attempt: an object of a few short texts. `account` is a number that a payer was given to pay to.
 alter table acquirer_operations add column provider_ids jsonb
@@ -11,12 +11,12 @@ grant update (provider_ids) on acquirer_operations to gerbang_app;
 -- What an acquirer keeps of the money it received, where it says so.
 alter table receipts add column fee_minor bigint check (fee_minor between 0 and 9007199254740991);
 
--- What was said during the calls and messages of an operation, without secrets and without what names a person.
-create table acquirer_words (
+-- Messages exchanged about an operation, without secrets and without what names a person.
+create table acquirer_messages (
   merchant_id uuid not null,
   environment environment not null,
   operation_id uuid not null,
-  digest bytea not null check (length(digest) = 32), -- of what was said: the same is kept once
+  digest bytea not null check (length(digest) = 32), -- of the message: the same message is kept once
   payment_id uuid not null,
   operation_kind text not null check (operation_kind in ('payment', 'refund')),
   gateway_code text not null check (gateway_code ~ '^[a-z_]{1,30}$'),
@@ -24,13 +24,13 @@ create table acquirer_words (
   call text not null check (call in ('open', 'ask', 'refund', 'ask_refund', 'submit_evidence', 'report')),
   about text not null check (length(about) <= 200),
   status smallint,
-  words text not null check (length(words) <= 8192),
-  said_at timestamptz not null,
+  text text not null check (length(text) <= 8192),
+  exchanged_at timestamptz not null,
   primary key (merchant_id, environment, operation_id, digest)
 );
-create index acquirer_words_payment on acquirer_words (merchant_id, environment, payment_id, said_at);
-create index acquirer_words_said_at on acquirer_words (said_at);
-grant select, insert, delete on acquirer_words to gerbang_app;
+create index acquirer_messages_payment on acquirer_messages (merchant_id, environment, payment_id, exchanged_at);
+create index acquirer_messages_exchanged_at on acquirer_messages (exchanged_at);
+grant select, insert, delete on acquirer_messages to gerbang_app;
 
 -- Disputes that begin with an acquirer, and what they are here.
 create table acquirer_disputes (
@@ -60,7 +60,7 @@ create table stray_messages (
   operation_key text not null check (length(operation_key) <= 64),
   kind text not null check (kind in ('payment', 'refund', 'look', 'dispute')),
   about text check (length(about) <= 200),
-  words text check (length(words) <= 8192),
+  text text check (length(text) <= 8192),
   times integer not null default 1 check (times >= 1),
   first_at timestamptz not null,
   last_at timestamptz not null,

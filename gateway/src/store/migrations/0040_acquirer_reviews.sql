@@ -6,7 +6,7 @@ alter table acquirer_operations
 create index acquirer_operations_review on acquirer_operations (operation_id) where review = 'asked';
 grant update (review) on acquirer_operations to gerbang_app;
 
-alter table acquirer_words
-  drop constraint acquirer_words_call_check,
-  add constraint acquirer_words_call_check
+alter table acquirer_messages
+  drop constraint acquirer_messages_call_check,
+  add constraint acquirer_messages_call_check
     check (call in ('open', 'ask', 'cancel', 'judge', 'refund', 'ask_refund', 'submit_evidence', 'report'));

@@ -1,6 +1,6 @@
 // What an acquirer sent that fits nothing: it changed nothing, and a person looks at it.
 import { useQuery } from "@tanstack/react-query";
-import { Said } from "../../../pages/payments/reference/said.tsx";
+import { Exchanged } from "../../../pages/payments/reference/exchanged.tsx";
 import { Answer } from "../../../ui/answer.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
@@ -50,7 +50,7 @@ const reasons: Record<Schema<"StrayMessage">["reason"], string> = {
 
 function Stray({ of: one }: { of: Schema<"StrayMessage"> }) {
   return (
-    <Said
+    <Exchanged
       at={one.last_at}
       what={
         <>
@@ -66,7 +66,7 @@ function Stray({ of: one }: { of: Schema<"StrayMessage"> }) {
       about={one.operation_key || (one.about ?? "message")}
       status={null}
       awaited={false}
-      words={one.words ?? "Its words were not kept."}
+      text={one.text ?? "Its text was not kept."}
     />
   );
 }

@@ -121,7 +121,7 @@ function Whole({ of: record }: { of: Review }) {
         <Section title="What the acquirer asks">
           <p>
             The payer has paid, and the fraud detection of {record.payment.gateway_code} holds the money until a person
-            says whether to take it. Its reasons are in its own dashboard; its words are below.
+            says whether to take it. Its reasons are in its own dashboard; its messages are below.
           </p>
         </Section>
       )}

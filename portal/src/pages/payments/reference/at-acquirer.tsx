@@ -1,4 +1,4 @@
-// A payment at its acquirer: who took it, what it calls it, where its dashboard shows it, and what was said at each step.
+// A payment at its acquirer: who took it, what it calls it, where its dashboard shows it, and the messages of each step.
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ApiError } from "../../../api/error.ts";
 import type { Schema } from "../../../api/types.ts";
@@ -6,7 +6,7 @@ import { Answer } from "../../../ui/answer.tsx";
 import { Copy } from "../../../ui/copy.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
-import { Said } from "./said.tsx";
+import { Exchanged } from "./exchanged.tsx";
 
 type Told = Schema<"PaymentAtAcquirer">;
 
@@ -21,13 +21,13 @@ export function AtAcquirer({ of }: { of: UseQueryResult<Told, ApiError> }) {
 }
 
 function Known({ of: told }: { of: Told }) {
-  const { gateway_code: code, acquirer_name: name, operations, words, is_cut: isCut } = told;
+  const { gateway_code: code, acquirer_name: name, operations, messages, is_cut: isCut } = told;
   if (code === null && operations.length === 0)
     return <p className="text-muted">No acquirer has taken this payment.</p>;
   if (operations.length === 0)
     return (
       <p className="text-muted">
-        {name ?? code} took it without a call over a network, so it has no ids of its own and nothing was said.
+        {name ?? code} took it without a call over a network, so it has no ids of its own and no messages.
       </p>
     );
   return (
@@ -37,23 +37,23 @@ function Known({ of: told }: { of: Told }) {
           <Operation key={one.object} of={one} name={name !== null && one.gateway_code === code ? name : undefined} />
         ))}
       </ul>
-      {words.length === 0 ? (
-        <p className="text-muted">No words of its calls are kept.</p>
+      {messages.length === 0 ? (
+        <p className="text-muted">No messages of its calls are kept.</p>
       ) : (
-        <ol aria-label="What was said" className="space-y-2">
-          {words.map((one, at) => (
-            <li key={`${one.said_at} ${at}`}>
-              <Said {...one} at={one.said_at} what={nameOf(one)} awaited={one.call !== "report"} />
+        <ol aria-label="Messages" className="space-y-2">
+          {messages.map((one, at) => (
+            <li key={`${one.exchanged_at} ${at}`}>
+              <Exchanged {...one} at={one.exchanged_at} what={nameOf(one)} awaited={one.call !== "report"} />
             </li>
           ))}
         </ol>
       )}
-      {isCut && <p className="text-muted">There is more than is shown: of ids and of words, a hundred each.</p>}
+      {isCut && <p className="text-muted">There is more than is shown: of ids and of messages, a hundred each.</p>}
     </div>
   );
 }
 
-const calls: Record<Told["words"][number]["call"], string> = {
+const calls: Record<Told["messages"][number]["call"], string> = {
   open: "Opening",
   ask: "Inquiry",
   cancel: "Its end",
@@ -64,7 +64,7 @@ const calls: Record<Told["words"][number]["call"], string> = {
   report: "Its notification",
 };
 
-function nameOf({ call, object }: Told["words"][number]): string {
+function nameOf({ call, object }: Told["messages"][number]): string {
   return call === "report" && object.startsWith("rfd_") ? `${calls.report} about the refund` : calls[call];
 }
 

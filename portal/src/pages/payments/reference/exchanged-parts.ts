@@ -1,20 +1,20 @@
 // What an acquirer and we said, made easy to read: what was asked and what was answered apart, and JSON in lines.
 
 export interface Part {
-  title: "Asked" | "Answered" | "Said";
+  title: "Asked" | "Answered" | "Message";
   text: string;
 }
 
-/** The parts of words as they are kept: what was asked after `> `, what was answered after `< `. */
-export function partsOf(words: string): Part[] {
-  if (words.startsWith("< ")) return [{ title: "Answered", text: inLines(words.slice(2)) }];
-  if (!words.startsWith("> ")) return [{ title: "Said", text: inLines(words) }];
-  const end = words.indexOf("\n< ");
-  // Long words are cut, maybe before the answer.
-  if (end < 0) return [{ title: "Asked", text: inLines(words.slice(2)) }];
+/** The parts of text as they are kept: what was asked after `> `, what was answered after `< `. */
+export function partsOf(text: string): Part[] {
+  if (text.startsWith("< ")) return [{ title: "Answered", text: inLines(text.slice(2)) }];
+  if (!text.startsWith("> ")) return [{ title: "Message", text: inLines(text) }];
+  const end = text.indexOf("\n< ");
+  // Long text are cut, maybe before the answer.
+  if (end < 0) return [{ title: "Asked", text: inLines(text.slice(2)) }];
   return [
-    { title: "Asked", text: inLines(words.slice(2, end)) },
-    { title: "Answered", text: inLines(words.slice(end + 3)) },
+    { title: "Asked", text: inLines(text.slice(2, end)) },
+    { title: "Answered", text: inLines(text.slice(end + 3)) },
   ];
 }
 

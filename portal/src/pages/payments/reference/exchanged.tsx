@@ -1,9 +1,9 @@
-// One thing that an acquirer and we said: a line that unfolds to the words.
+// One exchange with an acquirer: a line that unfolds to the request and the answer, or to the message that the acquirer sent.
 import type { ReactNode } from "react";
 import { Code } from "../../../ui/code.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { partsOf } from "./said-parts.ts";
+import { partsOf } from "./exchanged-parts.ts";
 
 interface Props {
   /** When, as the API writes it. */
@@ -16,10 +16,10 @@ interface Props {
   status: number | null;
   /** True where an answer was to come. */
   awaited: boolean;
-  words: string;
+  text: string;
 }
 
-export function Said({ at, what, about, status, awaited, words }: Props) {
+export function Exchanged({ at, what, about, status, awaited, text }: Props) {
   return (
     <details className="rounded-md border border-line bg-panel">
       <summary className="flex min-h-9 flex-wrap items-center gap-x-4 gap-y-0.5 px-4 py-1.5 hover:bg-hover">
@@ -32,10 +32,10 @@ export function Said({ at, what, about, status, awaited, words }: Props) {
         </span>
       </summary>
       <div className="grid min-w-0 gap-4 border-t border-line px-4 py-3 lg:grid-cols-2">
-        {partsOf(words).map(({ title, text }) => (
+        {partsOf(text).map(({ title, text: part }) => (
           <div key={title} className="min-w-0">
             <p className="mb-1.5 text-xs text-muted">{title}</p>
-            <Code text={text} what={`${title.toLowerCase()} in ${about}`} />
+            <Code text={part} what={`${title.toLowerCase()} in ${about}`} />
           </div>
         ))}
       </div>

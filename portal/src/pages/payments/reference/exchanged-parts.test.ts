@@ -1,10 +1,10 @@
-// Goal: what was said is shown whole and unchanged. Method: words as connectors write them; any JSON, by property, against the platform's own
+// Goal: an exchange is shown whole and unchanged. Method: text as connectors write them; any JSON, by property, against the platform's own
 // way to write it in lines.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { inLines, partsOf } from "./said-parts.ts";
+import { inLines, partsOf } from "./exchanged-parts.ts";
 
-test.each<[words: string, parts: [title: string, text: string][]]>([
+test.each<[text: string, parts: [title: string, text: string][]]>([
   [
     '> {"a":1}\n< {"b":2}',
     [
@@ -21,7 +21,7 @@ test.each<[words: string, parts: [title: string, text: string][]]>([
   ],
   ["< (empty)", [["Answered", "(empty)"]]],
   ['> {"cut', [["Asked", '{"cut']]],
-  ['{"order_id":"x"}', [["Said", '{\n  "order_id": "x"\n}']]],
+  ['{"order_id":"x"}', [["Message", '{\n  "order_id": "x"\n}']]],
   [
     "> a\n< <html>\n< more",
     [
@@ -29,9 +29,9 @@ test.each<[words: string, parts: [title: string, text: string][]]>([
       ["Answered", "<html>\n< more"],
     ],
   ],
-  ["", [["Said", ""]]],
-])("%o has its parts", (words, parts) => {
-  expect(partsOf(words)).toEqual(parts.map(([title, text]) => ({ title, text })));
+  ["", [["Message", ""]]],
+])("%o has its parts", (text, parts) => {
+  expect(partsOf(text)).toEqual(parts.map(([title, text]) => ({ title, text })));
 });
 
 test("any JSON is written in lines as the platform does", () => {
