@@ -1,4 +1,4 @@
-// `npm run contract`: what tools that others use make of the contracts. Lint, types, a mock, and the live service.
+// `npm run contract`: runs common third-party tools on the contracts: a linter, a type generator, a mock, and checks of the live service.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -12,7 +12,7 @@ const root = join(here, "..");
 const contracts = ["openapi/merchant.json", "openapi/operator.json"];
 const env = { ...process.env, REDOCLY_TELEMETRY: "off", NO_COLOR: "1" };
 
-/** Runs a tool of this folder, and gives what it printed. Throws when it found something. */
+/** Runs a tool of this folder, and gives its output. Throws when the tool reports a problem. */
 function tool(name: string, ...args: string[]): string {
   const { status, stdout, stderr } = spawnSync(join(here, "node_modules/.bin", name), args, {
     cwd: root,
@@ -34,7 +34,7 @@ function spectral(): string {
   return "no errors, warnings, infos or hints";
 }
 
-/** The types compile under the strictest rules, and are about names. */
+/** Checks that the generated types compile under the strictest rules, and that most schemas have names. */
 function types(): string {
   const place = mkdtempSync(join(tmpdir(), "gerbang-types-"));
   try {
@@ -60,7 +60,7 @@ function types(): string {
   }
 }
 
-/** A mock, asked for a payment, answers 201 with one that the contract allows. */
+/** Checks that a mock server answers a request to create a payment with 201 and a payment that the contract allows. */
 async function mock(): Promise<string> {
   const port = await freePort();
   const prism = spawn(

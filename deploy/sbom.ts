@@ -1,5 +1,5 @@
-// Prints what production runs, as a CycloneDX document: `npm run -s sbom > sbom.json`. Each package is there with the hash that it is locked with.
-// npm writes the document from the lock file. Its own `--omit dev` also leaves out whatever the service and the tests share (86 of 204): so we choose.
+// Prints the software bill of materials of production as CycloneDX: `npm run -s sbom > sbom.json`. Each package has the hash from the lock file.
+// npm writes the document; this program chooses its packages, since npm's `--omit dev` drops packages that service and tests share (86 of 204).
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,13 +29,13 @@ function documentOfNpm(): Document {
   return JSON.parse(execFileSync("npm", args, { cwd: root, encoding: "utf8", maxBuffer: 64 << 20 })) as Document;
 }
 
-/** The packages of the lock file that are not the development's alone, by the name that npm's document gives them. */
+/** Packages in the lock file that are not only for development, by the names in npm's document. */
 function lockedForProduction(packages: Record<string, Locked>): Set<string> {
   const all = Object.entries(packages).filter(([, { dev }]) => dev !== true);
   return new Set(all.map(([path, { name = path.replace(/^.*node_modules\//, ""), version }]) => `${name}@${version}`));
 }
 
-/** Everything that the service, its pages and their build reach, and the Node that runs them. */
+/** Every package that the service, its pages and their build reach, and the Node that runs them. */
 function reached(document: Document, packages: Record<string, Locked>): Set<string> {
   const wanted = lockedForProduction(packages);
   const edges = new Map(document.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
@@ -55,7 +55,7 @@ function reached(document: Document, packages: Record<string, Locked>): Set<stri
   return found;
 }
 
-/** npm calls our own packages by the folders that they lie in. */
+/** A component's name from its reference. The name field of npm's document is wrong for packages of this tree: it names their folders. */
 function nameOf(ref: string): string {
   return ref.replace(/@[^@]*$/, "");
 }

@@ -1,4 +1,4 @@
-// `npm run demo`: the whole job, played step by step against a service, a database and a TLS receiver of its own.
+// `npm run demo`: plays a payment step by step, with its own service, database and TLS receiver.
 import { renderUnicodeCompact } from "uqr";
 import { Client, type Answer, operate } from "./kit/client.ts";
 import { Receiver, isGenuine, makeCertificates } from "./kit/receiver.ts";
@@ -29,7 +29,7 @@ function expectStatus(answer: Answer, status: number): Answer {
   return answer;
 }
 
-/** Balances as a bar for each account, so that the money can be seen moving. */
+/** Prints the balances of each currency, with a bar for the available money. */
 async function showBalances(client: Client): Promise<void> {
   const { json } = expectStatus(await client.get("/v1/balances"), 200);
   for (const entry of json.data) {

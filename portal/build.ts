@@ -1,15 +1,15 @@
-// Builds the pages when their sources changed since the last build: `npm start` runs it first, `npm run build` by itself.
-// A build is a folder of its own under dist/, named by the hash of its sources, with a folder for each face; dist/current names the one to serve.
+// Builds the pages when their sources changed since the last build: `npm start` runs this first, `npm run build` runs only this.
+// Each build is a folder under dist/, named by the hash of its sources, with a folder for each face; dist/current names the build to serve.
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildOnce, compress, filesBelow, hashOfFiles } from "./builds.ts";
 
 const root = import.meta.dirname;
-/** The merchants' pages and the operators': each with the file of its own that every address shows. */
+/** The merchants' pages and the operators', each with the HTML file that all its addresses show. */
 const faces = { portal: "index.html", console: "console.html" };
 
-/** Names a state of the sources, and of the parts from others that go into the pages. */
+/** A hash of the sources, and of everything else that goes into the pages. */
 export function sourceHash(): string {
   const single = [
     ...Object.values(faces),
@@ -30,14 +30,14 @@ export function sourceHash(): string {
   );
 }
 
-/** Builds unless the last build is of these sources. */
+/** Builds the pages unless the last build has these sources. */
 export function buildPages(say: (text: string) => void, dist: string): Promise<void> {
   const mustHave = Object.keys(faces).map((face) => `${face}/index.html`);
   return buildOnce({ dist, name: sourceHash(), what: "the portal's pages", mustHave, say, make });
 }
 
 async function make(draft: string): Promise<void> {
-  // Whatever the service runs as: these are the pages that people get.
+  // The pages are those for production, whatever the environment of this process says.
   process.env.NODE_ENV = "production";
   const { build } = await import("vite");
   for (const [face, index] of Object.entries(faces)) {
@@ -70,7 +70,7 @@ if (import.meta.main) {
       code === "ERR_MODULE_NOT_FOUND" ? "the tools that build them are not installed (npm ci installs them)" : message;
     say(`The portal's pages could not be built: ${reason}`);
     say("The API needs no pages. `npm run build` tries again, and the service shows them as soon as they are there.");
-    // Before a start it is no reason not to start.
+    // With --before-start a failed build does not stop the start of the service.
     process.exitCode = values["before-start"] ? 0 : 1;
   }
 }

@@ -1,4 +1,4 @@
-// Builds as folders: each named by the hash of its sources, `current` naming the one to serve. Whoever starts at the same time takes turns.
+// Builds as folders: each is named by the hash of its sources, and the file `current` names the one to serve. Concurrent builders take turns.
 import {
   existsSync,
   mkdirSync,
@@ -14,24 +14,24 @@ import { hash } from "node:crypto";
 import { join, relative } from "node:path";
 import { constants, brotliCompressSync, gzipSync } from "node:zlib";
 
-/** Who is open over an upgrade still asks for files of the build before. */
+/** Browsers that stay open over an upgrade still request files of earlier builds. */
 const BUILDS_KEPT = 3;
 
 export interface Build {
-  /** Where the builds are. */
+  /** The folder of the builds. */
   dist: string;
-  /** Names the state of the sources. */
+  /** The hash of the sources, which names the build. */
   name: string;
-  /** What is built, in a sentence's words: "the portal's pages". */
+  /** The thing that is built, as messages call it: "the portal's pages". */
   what: string;
-  /** What a whole build has, below its folder. */
+  /** Files that a complete build contains, by their paths in its folder. */
   mustHave: readonly string[];
   say: (text: string) => void;
-  /** Writes the build into a folder that is empty, or not there. */
+  /** Writes the build into a folder that is empty or does not exist. */
   make: (folder: string) => Promise<void>;
 }
 
-/** Every file below a folder, in order. */
+/** Every file below a folder, sorted by path. */
 export function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -39,13 +39,13 @@ export function filesBelow(folder: string): string[] {
     .sort();
 }
 
-/** Names a state of files, by their paths below a root and what is in them. */
+/** A hash of files: of their paths below a root and their contents. */
 export function hashOfFiles(root: string, files: readonly string[]): string {
   const parts = files.map((file) => `${relative(root, file)}\0${hash("sha256", readFileSync(file))}`);
   return hash("sha256", parts.join("\n")).slice(0, 20);
 }
 
-/** Builds unless the last build is of these sources. Two at a time take turns, and the second finds nothing left to do. */
+/** Builds unless the last build has this name. Concurrent callers take turns, and the later ones find the build done. */
 export async function buildOnce({ dist, name, what, mustHave, say, make }: Build): Promise<void> {
   const isMade = (): boolean => mustHave.every((file) => existsSync(join(dist, name, file)));
   const isFresh = (): boolean => {
@@ -72,7 +72,7 @@ export async function buildOnce({ dist, name, what, mustHave, say, make }: Build
   }
 }
 
-/** Made beside, and moved into its place whole. */
+/** Makes the build in a draft folder and renames it into place, so that no incomplete build is served. */
 async function makeWhole({ dist, name, make }: Pick<Build, "dist" | "name" | "make">): Promise<void> {
   const draft = join(dist, `draft-${process.pid}`);
   rmSync(draft, { recursive: true, force: true });
@@ -81,7 +81,7 @@ async function makeWhole({ dist, name, make }: Pick<Build, "dist" | "name" | "ma
   renameSync(draft, join(dist, name));
 }
 
-/** Compressed once, rather than at each request: by default as well as it goes. */
+/** Writes compressed copies, so that no request has to compress; by default at Brotli's highest quality. */
 export function compress(file: string, quality = 11): void {
   const bytes = readFileSync(file);
   writeFileSync(
@@ -101,12 +101,12 @@ function removeOld(dist: string, name: string): void {
   for (const old of builds.slice(BUILDS_KEPT - 1)) rmSync(old, { recursive: true, force: true });
 }
 
-/** Waits until no other process builds. What a process left that died counts for nothing. Throws when the folder goes meanwhile. */
+/** Waits until no other process builds. The lock of a dead process does not count. Throws when the folder is removed meanwhile. */
 async function takeTurn(dist: string): Promise<() => void> {
   const lock = join(dist, "lock");
   for (let tookOver = false; ;) {
     if (mine(lock)) {
-      // Another one may have judged the same dead lock, and removed ours in its place: the later of the two has it.
+      // Two processes may remove the same dead lock, and one of them this process's new lock. After a pause the lock names its real holder.
       if (tookOver) await pause(300);
       if (!tookOver || holderOf(lock) === String(process.pid)) return () => rmSync(lock, { force: true });
     }
@@ -116,7 +116,7 @@ async function takeTurn(dist: string): Promise<() => void> {
   }
 }
 
-/** Makes the lock, unless there is one. */
+/** Creates the lock file; false when there is one already. */
 function mine(lock: string): boolean {
   try {
     writeFileSync(lock, String(process.pid), { flag: "wx" });
@@ -127,7 +127,7 @@ function mine(lock: string): boolean {
   }
 }
 
-/** What the lock says; undefined where there is none. */
+/** The process id in the lock file; undefined when there is none. */
 function holderOf(lock: string): string | undefined {
   try {
     return readFileSync(lock, "utf8");
@@ -142,7 +142,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 function isHeld(lock: string): boolean {
   try {
     const pid = Number(readFileSync(lock, "utf8"));
-    // One that was made a moment ago may not be written yet.
+    // A new lock may still be empty: it counts as held for two seconds.
     if (pid === 0) return performance.timeOrigin + performance.now() - statSync(lock).mtimeMs < 2000;
     process.kill(pid, 0);
     return true;

@@ -14,7 +14,6 @@ const isConsole = values.face === "console";
 const service = new URL(values.service ?? `http://127.0.0.1:${isConsole ? 8082 : 8080}`).origin;
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** Nothing answers at the service's address. */
 async function isDown(): Promise<boolean> {
   return fetch(`${service}/${isConsole ? "ops/v1/openapi.json" : "v1/health"}`).then(
     () => false,
@@ -23,7 +22,7 @@ async function isDown(): Promise<boolean> {
 }
 
 if (await isDown()) say(`No service answers at ${service} yet: start one with npm start. The pages wait for it.`);
-/** Every address of the console shows its own file, rather than the portal's. */
+/** Serves the console's own HTML file at all its addresses; Vite would serve the portal's. */
 const consoleIndex: Plugin = {
   name: "console-index",
   configureServer({ middlewares }) {
@@ -41,11 +40,11 @@ const server = await createServer({
   configFile: `${import.meta.dirname}/vite.config.ts`,
   server: {
     port: Number(values.port),
-    // By the name under which browsers make passkeys.
+    // Browsers make passkeys for host names only.
     host: "localhost",
     proxy: {
-      // The service sees the browser's own Host, Origin and Sec-Fetch-Site, so its check of them holds here as everywhere: a page of another
-      // site that posts to this port is refused by the service itself.
+      // The service gets the browser's own Host, Origin and Sec-Fetch-Site, so that it rejects posts that another site's page sends to this
+      // port, as it does in production.
       "/ops/v1": { target: service, changeOrigin: false, xfwd: false },
       "/portal/v1": { target: service, changeOrigin: false, xfwd: false },
       "/v1": { target: service, changeOrigin: false },

@@ -1,15 +1,15 @@
-// How the pages are bundled: hashed names under /portal/assets and /console/assets, and nothing inlined, which the Content-Security-Policy would refuse.
+// How the pages are bundled: hashed names under /portal/assets and /console/assets, and nothing inline: the Content-Security-Policy forbids it.
 import tailwind from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
 export default defineConfig({
   root: import.meta.dirname,
-  // Of the portal; build.ts and dev.ts name that of the face that they are about.
+  // The portal's base; build.ts and dev.ts set the base of the face that they build or serve.
   base: "/portal/",
   plugins: [react(), tailwind()],
   build: {
-    // build.ts names another folder; this is where `npx vite build` leaves what is only looked at.
+    // build.ts sets another folder. This one takes the output of `npx vite build`, which is not served.
     outDir: "dist/by-hand",
     target: "es2023",
     assetsInlineLimit: 0,

@@ -1,4 +1,4 @@
-// Blocks of code as HTML: one with a copy button, and an example with a tab for each language and, where it can be run, what to run. Pure.
+// Blocks of code as HTML, with a copy button; examples have a tab for each language and, where people may send the request, a run button. Pure.
 import type { Example } from "./code/request.ts";
 import { highlighted } from "./highlight.ts";
 import { escaped } from "./html.ts";
@@ -21,7 +21,7 @@ function pre(code: string, info: string): string {
   return `<pre><code>${highlighted(code.replace(/\n$/, ""), info)}</code></pre>`;
 }
 
-/** A block of code. The requests that it makes can be run below it, each by itself. */
+/** A block of code. Each request in it gets its own button to run it. */
 export function codeBlock(language: Language, code: string, info: string, requests: readonly Example[] = []): string {
   const { run } = words[language];
   const buttons = requests.map((example) =>
@@ -34,8 +34,8 @@ export function codeBlock(language: Language, code: string, info: string, reques
 const nameOf = ({ operation }: Example): string => `${operation.method} ${operation.path}`;
 
 /**
- * An example: without scripts its languages stand below each other, each with its name. `id` is the page's own for it. With a request it can be
- * run, if people may send it.
+ * An example with tabs. Without scripts its languages stand below each other, each with its name. `id` is unique on the page. An example with
+ * a request gets a run button, if people may send it.
  */
 export function exampleBlock(language: Language, id: string, panels: readonly Panel[], example?: Example): string {
   const text = words[language];
@@ -51,24 +51,24 @@ export function exampleBlock(language: Language, id: string, panels: readonly Pa
   return `<div class="code example"><div class="bar"><div class="tabs" role="tablist" aria-label="${text.language}">${tabs.join("")}</div>${run}${copyButton(language)}</div>${shown.join("")}</div>`;
 }
 
-/** Nothing, where people do not send it. */
+/** The button that runs a request; empty when people cannot send it. */
 function runButton(example: Example, label: string): string {
   const run = runnable(example);
   if (!run) return "";
   return `<button type="button" class="run" data-run="${escaped(JSON.stringify(run))}">${escaped(label)}</button>`;
 }
 
-/** What a page needs to send a request through the session of whoever is signed in. */
+/** A request that a page can send with the session of the signed-in reader. */
 export interface Runnable {
   method: string;
-  /** With names in it: `/portal/v1/payments/{reference}`. */
+  /** The path with parameter names: `/portal/v1/payments/{reference}`. */
   path: string;
   values: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
   body?: unknown;
 }
 
-/** Undefined for what people do not send: pages have no key. The one call without a key is sent as it is. */
+/** Undefined for operations that need an API key, which pages do not have. The one operation without a key is sent as it is. */
 function runnable({ operation, path: values, query, body }: Example): Runnable | undefined {
   const path = operation.isPublic ? operation.path : pathForPages(operation);
   if (path === undefined) return undefined;

@@ -1,5 +1,5 @@
-// Builds the documentation when its sources changed since the last build: `npm start` runs it first, `npm run build` by itself.
-// A build is a folder of its own under dist/, named by the hash of its sources; dist/current names the one to serve.
+// Builds the documentation when its sources changed since the last build: `npm start` runs this first, `npm run build` runs only this.
+// Each build is a folder under dist/, named by the hash of its sources; dist/current names the build to serve.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
@@ -9,10 +9,10 @@ import { pageFiles } from "./sources.ts";
 const here = import.meta.dirname;
 const root = join(here, "../..");
 
-/** Good, and in a second for all of it: pages change more often than those of the portal. */
+/** Brotli quality: the whole documentation compresses in a second. It changes more often than the portal's pages. */
 const COMPRESSION = 8;
 
-/** What pages are made of besides their Markdown. */
+/** The sources of the pages besides their Markdown and this program. */
 const ingredients = [
   "openapi/merchant.json",
   "openapi/portal.json",
@@ -23,7 +23,7 @@ const ingredients = [
   "package-lock.json",
 ];
 
-/** Names a state of the sources: of what was written, of the program, and of the pictures beside it. */
+/** A hash of all sources: Markdown, ingredients, this program and the pictures. */
 export function sourceHash(): string {
   const program = filesBelow(here).filter(
     (file) => !/\/(dist|node_modules)\//.test(file) && !file.endsWith(".test.ts"),
@@ -33,7 +33,7 @@ export function sourceHash(): string {
   return hashOfFiles(root, [...files, ...program, ...pictures]);
 }
 
-/** Builds unless the last build is of these sources. What is wrong with a link is said, and stops nothing. */
+/** Builds the documentation unless the last build has these sources. Broken links are reported and do not stop the build. */
 export function buildDocs(say: (text: string) => void, dist: string): Promise<void> {
   return buildOnce({
     dist,
@@ -42,7 +42,7 @@ export function buildDocs(say: (text: string) => void, dist: string): Promise<vo
     mustHave: ["docs/index.html"],
     say,
     make: async (folder) => {
-      // Loaded only when there is something to build: a start should not wait for it.
+      // Loaded only when something must be built, so that a start does not wait for it.
       const { drawSite } = await import("./site.ts");
       const { files, problems } = drawSite();
       for (const problem of problems) say(`The documentation: ${problem}.`);
@@ -72,7 +72,7 @@ if (import.meta.main) {
       code === "ERR_MODULE_NOT_FOUND" ? "the tools that build it are not installed (npm ci installs them)" : message;
     say(`The documentation could not be built: ${reason}`);
     say("The API needs none. `npm run build` tries again, and the service shows it as soon as it is there.");
-    // Before a start it is no reason not to start.
+    // With --before-start a failed build does not stop the start of the service.
     process.exitCode = values["before-start"] ? 0 : 1;
   }
 }

@@ -1,10 +1,10 @@
-// The changelog as RSS 2.0: an item for each change that merchants' programs may notice. Pure.
+// The changelog as RSS 2.0, with an item for each change that may affect merchants' programs. Pure.
 import { hash } from "node:crypto";
 import { escaped } from "./html.ts";
 import { ROOT_IN_BUILDS } from "./plain-forms.ts";
 import { Slugs } from "./slugs.ts";
 
-/** What merchants build on. The rest is on the page. */
+/** The groups of changes that merchants' programs depend on. The other groups are only on the page. */
 const groups = ["API", "Webhooks", "SDK"];
 const ITEMS_MAX = 200;
 
@@ -15,7 +15,7 @@ interface Change {
   text: string;
 }
 
-/** The feed, from the text of CHANGELOG.md. Its dates are those of the versions: whoever reads it tells new ones of a version by their identity. */
+/** The feed, from the text of CHANGELOG.md. All items of a version have its date; readers tell new ones by their ids. */
 export function changelogFeed(changelog: string): string {
   const changes = changesOf(changelog);
   const newest = publishedOf(changes[0]?.version ?? "");
@@ -73,7 +73,7 @@ function itemOf({ version, group, anchor, text }: Change): string {
 </item>`;
 }
 
-/** The day of a version's heading, from a line of its own on; nothing where it has none. RSS wants a time with it. */
+/** A pubDate line with the date in a version's heading, at midnight UTC because RSS demands a time; empty when the heading has no date. */
 function publishedOf(version: string): string {
   const [date] = /\d{4}-\d\d-\d\d/.exec(version) ?? [];
   return date === undefined ? "" : `\n<pubDate>${new Date(`${date}T00:00:00Z`).toUTCString()}</pubDate>`;

@@ -1,4 +1,4 @@
-// Code as HTML: its parts carry classes, and colours are the stylesheet's.
+// Highlights code as HTML with classes; the stylesheet has the colours.
 import hljs from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
 import css from "highlight.js/lib/languages/css";
@@ -20,7 +20,7 @@ import { escaped } from "./html.ts";
 const known = { bash, css, diff, go, http, ini, json, nginx, php, python, sql, typescript, xml, yaml };
 for (const [name, language] of Object.entries(known)) hljs.registerLanguage(name, language);
 
-/** What documents call a language, where it is not its name. */
+/** Other names for languages in Markdown. */
 const aliases: Readonly<Record<string, string>> = {
   sh: "bash",
   shell: "bash",
@@ -38,7 +38,7 @@ const aliases: Readonly<Record<string, string>> = {
 
 export const languageOf = (info: string): string => aliases[info] ?? info;
 
-/** The code as HTML. What the reader's own values replace is marked. */
+/** The code as HTML. Marks the address and the client_id, which a reader's own values replace. */
 export function highlighted(code: string, info: string): string {
   const language = languageOf(info);
   const html = language in known ? hljs.highlight(code, { language, ignoreIllegals: true }).value : escaped(code);

@@ -1,4 +1,4 @@
-// Text as HTML. Pure.
+// Escapes text for HTML. Pure.
 
 const entities: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -8,7 +8,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** A text that means nothing but itself, in an element or in an attribute. */
+/** Text that is safe in an element and in an attribute. */
 export function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (sign) => entities[sign] ?? sign);
 }

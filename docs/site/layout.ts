@@ -1,4 +1,4 @@
-// A page as HTML: the frame with its navigation and contents around what was drawn. It needs no script but for search, running and switching. Pure.
+// A page as HTML: the frame with navigation and contents around the drawn text. Only search, running and switching need scripts. Pure.
 import { escaped } from "./html.ts";
 import type { Drawn, Heading } from "./markdown.ts";
 import { type Entry, navigationOf, neighboursOf } from "./navigation.ts";
@@ -9,12 +9,12 @@ import { words } from "./words.ts";
 /** The addresses of the files that every page needs. */
 export interface Assets {
   style: string;
-  /** Runs before anything is drawn. */
+  /** The script that runs before anything is drawn. */
   head: string;
   page: string;
   font: string;
   icon: string;
-  /** The modules and the index that are loaded when one searches or runs something. */
+  /** The modules and the index that are loaded when a reader searches or runs an example. */
   search: string;
   run: string;
   index: string;
@@ -53,7 +53,7 @@ ${drawn.html}
   });
 }
 
-/** What an address shows that is none. */
+/** The page for an address that does not exist. */
 export function missingHtml(frame: Frame): string {
   const text = words.en;
   const main = `<article><h1>${text.notHere}</h1><p>${text.notHereLong}</p><p><a href="/docs/">${text.first}</a></p></article>`;
@@ -113,7 +113,7 @@ ${head.join("\n")}
 `;
 }
 
-/** The language to lead to: English where there is no page in this one. */
+/** The language of a link to another language: English when the page does not exist in this one. */
 function twinned(id: string, language: Language, pages: readonly Page[]): Language {
   return pages.some((page) => page.id === id && page.language === language) ? language : "en";
 }

@@ -1,11 +1,11 @@
-// What a link in a document means: another page, a picture, a file of the tree that is no page, somewhere else, or nothing. Pure.
+// Resolves links in documents: to a page, a picture, a file in the source tree, an external address, or nothing. Pure.
 import { posix } from "node:path";
 import { type Language, type Page, addressOf, markdownAddressOf } from "./page.ts";
 
 export type Target =
   | { kind: "page"; page: Page; anchor: string }
   | { kind: "elsewhere"; href: string }
-  /** An address of the service that is none of ours: the portal, the contract. */
+  /** An address of the service outside the documentation, such as the portal or the contract. */
   | { kind: "service"; href: string }
   | { kind: "file"; path: string }
   | { kind: "broken"; why: string };
@@ -17,15 +17,15 @@ export class Links {
   private readonly byAddress: Map<string, Page>;
   private readonly isInTree: (path: string) => boolean;
 
-  /** `isInTree` tells whether a path from the root of the tree is a file or a folder. */
+  /** `isInTree` says whether a path from the root of the source tree is a file or a folder. */
   constructor(pages: readonly Page[], isInTree: (path: string) => boolean) {
-    // Of several pages made from one file the first is the one that shows it.
+    // When several pages come from one file, links to the file lead to the first of them.
     this.bySource = new Map(pages.toReversed().map((page) => [page.source, page]));
     this.byAddress = new Map(pages.map((page) => [addressOf(page), page]));
     this.isInTree = isInTree;
   }
 
-  /** The page of an address; of a language where it is in it, else in English. */
+  /** The page with an id, in the given language if it exists there, else in English. */
   page(id: string, language: Language = "en"): Page | undefined {
     return this.byAddress.get(addressOf({ id, language })) ?? this.byAddress.get(addressOf({ id, language: "en" }));
   }
@@ -48,13 +48,13 @@ export class Links {
   }
 }
 
-/** How a target is written in HTML; undefined where it is nothing that one can go to. */
+/** The target as an HTML address; undefined for files and broken links. */
 export function hrefOf(target: Target): string | undefined {
   if (target.kind === "page") return addressOf(target.page) + (target.anchor === "" ? "" : `#${target.anchor}`);
   return target.kind === "elsewhere" || target.kind === "service" ? target.href : undefined;
 }
 
-/** The same in a page's Markdown: it leads to Markdown. */
+/** The target as an address in Markdown pages, which links to other pages' Markdown. */
 export function markdownHrefOf(target: Target): string | undefined {
   if (target.kind !== "page") return hrefOf(target);
   return markdownAddressOf(target.page) + (target.anchor === "" ? "" : `#${target.anchor}`);

@@ -1,5 +1,5 @@
-// Draws a page's Markdown: headings with anchors, links that lead to pages, tables that scroll, code in colours and examples in tabs.
-// HTML in a document is text: nothing of it reaches the browser as more.
+// Draws a page's Markdown as HTML, with anchors on headings, resolved links, scrolling tables, coloured code and examples in tabs.
+// HTML in a document is escaped, so that it reaches the browser as text only.
 import MarkdownIt, { type Token } from "markdown-it";
 import { type Example, callsIn, exampleOf } from "./code/request.ts";
 import { programsOf } from "./code/programs.ts";
@@ -17,7 +17,7 @@ export interface Heading {
   anchor: string;
 }
 
-/** What is found under a heading, or before the first one. */
+/** The text under one heading, or before the first one. */
 export interface Passage {
   heading: Heading | undefined;
   text: string;
@@ -27,9 +27,9 @@ export interface Drawn {
   html: string;
   headings: readonly Heading[];
   passages: readonly Passage[];
-  /** Where it links to, as written in HTML. */
+  /** The addresses that the page links to. */
   links: readonly string[];
-  /** What is wrong with its links and examples, a sentence each. */
+  /** Broken links and examples, one sentence each. */
   problems: readonly string[];
   /** The first paragraph, as text. */
   summary: string;
@@ -37,11 +37,11 @@ export interface Drawn {
 
 export interface Surroundings {
   links: Links;
-  /** A picture of the tree, which goes into the build: its address there, and its size. */
+  /** Adds a picture from the source tree to the build; gives its address there and its size. */
   picture: (path: string) => { address: string; size: Size | undefined };
 }
 
-/** Languages whose blocks become tabs where they follow each other. */
+/** Languages whose adjacent blocks of code become tabs. */
 const tabbed: Readonly<Record<string, [language: string, label: string]>> = {
   bash: ["curl", "curl"],
   typescript: ["typescript", "TypeScript"],
@@ -52,7 +52,7 @@ const tabbed: Readonly<Record<string, [language: string, label: string]>> = {
 
 const parser = new MarkdownIt({ html: false, linkify: false, typographer: false });
 
-/** Draws one page. Never throws for what stands in it: `problems` tells. */
+/** Draws one page. Never throws for mistakes in it: `problems` lists them. */
 export function draw(page: Page, surroundings: Surroundings): Drawn {
   return new Drawing(page, surroundings).drawn();
 }
@@ -98,9 +98,9 @@ class Drawing {
       } else if (token.type === "table_close") {
         parts.push("</table></div>");
       } else {
-        // Alignment is an inline style, which the Content-Security-Policy refuses: it becomes a class.
+        // Markdown-it writes alignment as an inline style, which the Content-Security-Policy forbids, so it becomes a class.
         const [, aligned] = /^text-align:(\w+)$/.exec(String(token.attrGet("style") ?? "")) ?? [];
-        // A corner of a table that says nothing is no heading.
+        // An empty header cell is drawn as a plain cell.
         const isEmptyHead = token.type === "th_open" && tokens[at + 1]?.content === "";
         for (const part of isEmptyHead ? [token, tokens[at + 2]] : []) if (part) part.tag = "td";
         if (aligned !== undefined) token.attrs = [["class", `at-${aligned}`]];
@@ -175,7 +175,7 @@ class Drawing {
     return `<img src="${address}" alt="${escaped(token.content)}"${place} loading="lazy">`;
   }
 
-  /** Blocks of code that follow each other, each in another of the languages that have tabs. */
+  /** The adjacent blocks of code from here on that form one group of tabs, each in a different tabbed language. */
   private groupFrom(tokens: Token[], at: number): Token[] {
     const group: Token[] = [];
     const seen = new Set<string>();
@@ -233,16 +233,16 @@ class Drawing {
 
 const infoOf = (token: Token | undefined): string => token?.info.trim().split(/\s/)[0] ?? "";
 
-/** A link as it was written: the parser has escaped what is not ASCII. */
+/** A link as the author wrote it: the parser percent-encodes non-ASCII characters. */
 function decoded(href: string): string {
   try {
     return decodeURI(href);
   } catch {
-    return href; // a lone % sign: it leads nowhere, and is told as such
+    return href; // a lone % sign leads to no page, and is reported as broken
   }
 }
 
-/** What can be read of an inline token. */
+/** The readable text of an inline token. */
 function textOf(token: Token | undefined): string {
   return (token?.children ?? [])
     .map((child) => (child.type === "softbreak" || child.type === "hardbreak" ? " " : child.content))

@@ -1,11 +1,11 @@
-// The navigation as one reads a page: sections with their pages, what comes before and after. Pure.
+// The navigation beside a page: sections with their pages, and the previous and next page. Pure.
 import { type Language, type Page, addressOf } from "./page.ts";
 import { type Section, sections } from "./sections.ts";
 
 export interface Entry {
   page: Page;
   isCurrent: boolean;
-  /** Pages of a group, while one reads in it. */
+  /** The pages of a group, shown only while the reader is in that group. */
   below: readonly Entry[];
 }
 
@@ -15,7 +15,7 @@ export interface Listed {
   entries: readonly Entry[];
 }
 
-/** The pages in their order: that of the navigation. */
+/** The pages in the order of the navigation. */
 export function inOrder(pages: readonly Page[]): Page[] {
   const rank = new Map(sections.map(({ name }, at) => [name, at]));
   return pages.toSorted(
@@ -24,7 +24,7 @@ export function inOrder(pages: readonly Page[]): Page[] {
   );
 }
 
-/** What the navigation shows beside a page. Pages that are not in its language are shown in English. */
+/** The sections and pages beside the current page. Pages that lack the language are shown in English. */
 export function navigationOf(current: Page | undefined, pages: readonly Page[], language: Language): Listed[] {
   const shown = inOrder(inLanguage(pages, language)).filter(({ id }) => id !== "index");
   return sections
@@ -47,13 +47,13 @@ const leaf = (page: Page, current: Page | undefined): Entry => ({ page, isCurren
 const isSame = (page: Page, current: Page | undefined): boolean =>
   current !== undefined && addressOf(page) === addressOf(current);
 
-/** One page of each address: in the language where there is one. */
+/** One page for each id: in the language where it exists, else in English. */
 function inLanguage(pages: readonly Page[], language: Language): Page[] {
   const own = new Set(pages.filter((page) => page.language === language).map(({ id }) => id));
   return pages.filter((page) => page.language === language || (page.language === "en" && !own.has(page.id)));
 }
 
-/** The pages before and after, within the same section or group. */
+/** The previous and next page within the same section and group. */
 export function neighboursOf(current: Page, pages: readonly Page[]): { before?: Page; next?: Page } {
   const row = inOrder(
     inLanguage(pages, current.language).filter(

@@ -1,38 +1,37 @@
-// A page of the documentation before it is drawn: its address, its place in the navigation, its Markdown. Pure.
+// A page of the documentation before it is drawn: its address, its place in the navigation and its Markdown. Pure.
 
 export const languages = ["en", "id"] as const;
 export type Language = (typeof languages)[number];
 
 export interface Page {
-  /** Its address below /docs, of an Indonesian page below /docs/id: "webhooks", "api/create-payment"; "index" is the first page. */
+  /** Its address below /docs, or below /docs/id for Indonesian: "webhooks", "api/create-payment"; "index" is the first page. */
   id: string;
   language: Language;
-  /** A name of sections.ts. */
+  /** The name of a section in sections.ts. */
   section: string;
-  /** Its place in the section; pages of one place are sorted by their titles. */
+  /** The page's place in its section; pages with equal places are sorted by title. */
   order: number;
   title: string;
   markdown: string;
-  /** The file it was written in, from the root of the tree. Of a page made from the contract: that. */
+  /** The path of the page's file from the root of the source tree; for generated pages the contract. */
   source: string;
-  /** The group that it is listed under while one reads in it: operations, events and errors are many. */
+  /** The group under which the navigation lists the page while the reader is in it. Operations, events and errors have groups, being many. */
   group?: string;
-  /** A heading in that list, which pages of one share. */
+  /** A heading within the group's list, shared by several pages. */
   kind?: string;
-  /** What the navigation calls it, where its title is long. */
+  /** A shorter title for the navigation. */
   short?: string;
 }
 
-/** The address of a page, as links have it. */
 export function addressOf({ id, language }: Pick<Page, "id" | "language">): string {
   const folder = language === "en" ? "/docs/" : `/docs/${language}/`;
   return id === "index" ? folder : folder + id;
 }
 
-/** The file of a page in a build, without its ending. */
+/** The file of a page in a build, without its extension. */
 export function fileOf({ id, language }: Pick<Page, "id" | "language">): string {
   return language === "en" ? id : id === "index" ? language : `${language}/${id}`;
 }
 
-/** The address of its Markdown. */
+/** The address of the page's Markdown. */
 export const markdownAddressOf = (page: Pick<Page, "id" | "language">): string => `/docs/${fileOf(page)}.md`;

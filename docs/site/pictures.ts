@@ -1,11 +1,11 @@
-// How large a picture is drawn, so that a page does not move when it comes. Pure.
+// Reads the size of pictures, so that a page does not shift when a picture loads. Pure.
 
 export interface Size {
   width: number;
   height: number;
 }
 
-/** The size of a PNG or an SVG; undefined where it does not say. */
+/** The size of a PNG or an SVG in pixels; undefined when the file does not say. */
 export function sizeOf(bytes: Buffer): Size | undefined {
   const isPng = bytes.length > 24 && bytes.subarray(1, 4).toString("latin1") === "PNG";
   if (isPng) return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };

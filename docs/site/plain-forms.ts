@@ -1,14 +1,14 @@
-// The documentation without its frame: each page as Markdown, /llms.txt, and all of it in one file. Pure.
+// The documentation as plain text: each page as Markdown, /llms.txt, and all English pages in one file. Pure.
 import { type Links, markdownHrefOf } from "./links.ts";
 import type { Drawn } from "./markdown.ts";
 import { inOrder } from "./navigation.ts";
 import { type Page, markdownAddressOf } from "./page.ts";
 import { sections } from "./sections.ts";
 
-/** The service puts its own address in place of it. */
+/** The service replaces this address with its own. */
 export const ROOT_IN_BUILDS = "https://gerbang.invalid";
 
-/** A page's Markdown, whose links lead to Markdown. What stands in code stays as it is. */
+/** A page's Markdown, with links that lead to other pages' Markdown. Code is left unchanged. */
 export function asMarkdown(page: Page, links: Links): string {
   const text = page.markdown
     .split(/(^```[\s\S]*?^```|`[^`\n]+`)/m)
@@ -29,7 +29,7 @@ export interface DrawnPage {
   drawn: Drawn;
 }
 
-/** What there is, for programs that read: every page with its sentence, as Markdown. */
+/** /llms.txt, the list of pages for programs: every page with its summary and the address of its Markdown. */
 export function llmsText(pages: readonly DrawnPage[]): string {
   const drawnOf = new Map(pages.map(({ page, drawn }) => [page, drawn]));
   const ordered = inOrder(pages.map(({ page }) => page));
@@ -51,7 +51,7 @@ The contract is [OpenAPI 3.1](${ROOT_IN_BUILDS}/openapi.json).
 ${parts.join("")}`;
 }
 
-/** Every English page, one after the other. */
+/** /llms-full.txt: every English page, one after the other. */
 export function llmsFullText(pages: readonly Page[], links: Links): string {
   return inOrder(pages.filter(({ language }) => language === "en"))
     .map((page) => `<!-- ${ROOT_IN_BUILDS}${markdownAddressOf(page)} -->\n\n${asMarkdown(page, links)}`)

@@ -1,10 +1,10 @@
-// The index that the pages' search loads: a passage for each heading, with its page and its section. Pure.
+// The search index: a passage for each heading, with its page and section. Pure.
 import MiniSearch from "minisearch";
 import type { Passage } from "./markdown.ts";
 import { type Language, type Page, addressOf } from "./page.ts";
 import { sectionName } from "./sections.ts";
 
-/** What the search must know as well, to read the index. */
+/** The options of the index; the search in the browser must load it with the same ones. */
 export const INDEX_OPTIONS = {
   fields: ["title", "page", "text"],
   storeFields: ["title", "page", "section", "url", "language", "weight"],
@@ -18,11 +18,11 @@ interface Entry {
   text: string;
   url: string;
   language: Language;
-  /** How likely it is what somebody looks for who writes a shop. */
+  /** Factor on the rank: how likely the passage is what a shop's developer looks for. */
   weight: number;
 }
 
-/** The index as JSON. Pages come in their order, so the same pages give the same bytes. */
+/** The index as JSON. Pages come in a fixed order, so that the same pages give the same bytes. */
 export function searchIndex(pages: readonly { page: Page; passages: readonly Passage[] }[]): string {
   const index = new MiniSearch<Entry>(INDEX_OPTIONS);
   const groups = new Map(
@@ -48,13 +48,13 @@ export function searchIndex(pages: readonly { page: Page; passages: readonly Pas
   return JSON.stringify(index);
 }
 
-/** What explains goes before what lists fields, and what merchants do before what operators do. */
+/** Explanations rank above lists of fields, and merchants' pages above operators' pages. */
 function weightOf({ section, group }: Page): number {
   if (section === "Run the service" || section === "Decisions") return 0.4;
   return group === undefined ? 1 : 0.6;
 }
 
-/** Operations, events and errors are found as such, not by the parts that all of them have. */
+/** The page of an operation, event or error as one passage: all such pages have the same headings, so these are not searched separately. */
 function wholeOf(passages: readonly Passage[]): Passage {
   return {
     heading: undefined,

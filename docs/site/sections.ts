@@ -1,11 +1,11 @@
-// The sections of the navigation, in their order, and where a page goes that does not say. Pure.
+// The sections of the navigation in their order, and the default sections of pages. Pure.
 import type { Language } from "./page.ts";
 
 export interface Section {
   name: string;
-  /** In Indonesian. */
+  /** The Indonesian name. */
   id: string;
-  /** Folded away until one reads in it. */
+  /** Collapsed until the reader is in this section. */
   folded?: true;
 }
 
@@ -21,7 +21,7 @@ export const sections: readonly Section[] = [
   { name: "Decisions", id: "Keputusan", folded: true },
 ];
 
-/** Where pages of a folder of docs/ go that have no comment of their own. */
+/** The default sections, by the page's folder in docs/. A comment at the top of a file overrides them. */
 export const sectionOfFolder: Readonly<Record<string, string>> = {
   "": "Reference",
   guides: "Take payments",

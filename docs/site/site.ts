@@ -1,4 +1,4 @@
-// The whole documentation, drawn: every file of a build with its content, and what is wrong with it.
+// Draws the whole documentation: every file of a build with its content, and the problems that were found.
 import { hash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire, stripTypeScriptTypes } from "node:module";
@@ -23,12 +23,12 @@ const browserFolder = join(import.meta.dirname, "browser");
 
 export interface Site {
   pages: readonly DrawnPage[];
-  /** By their paths below /docs; what begins with `assets/` is named by its content. */
+  /** By their paths below /docs. The names of files in `assets/` contain a hash of their content. */
   files: ReadonlyMap<string, string | Buffer>;
   problems: readonly string[];
 }
 
-/** Every page there is: those that were written, and those of the contract. Throws where two have one address. */
+/** All pages, written and generated from the contract. Throws when two pages have the same address. */
 export function allPages(root = treeRoot): Page[] {
   const written = readPages(root);
   const errors = written.find(({ id, language }) => id === "errors" && language === "en");
@@ -79,7 +79,7 @@ export function drawSite(pages = allPages()): Site {
   return { pages: drawn, files, problems: [...drawn.flatMap((one) => one.drawn.problems), ...brokenAnchors(drawn)] };
 }
 
-/** Style, scripts and fonts of the pages themselves. */
+/** The pages' own styles, scripts and fonts. */
 function ownAssets(asset: (name: string, content: string | Buffer) => string): Omit<Assets, "index"> {
   const require = createRequire(import.meta.url);
   const fontFile = (range: string): Buffer =>
@@ -116,7 +116,7 @@ function ownAssets(asset: (name: string, content: string | Buffer) => string): O
 
 const withoutMap = (code: string): string => code.replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n");
 
-/** Links to headings that there are not. */
+/** Links to headings that do not exist. */
 function brokenAnchors(pages: readonly DrawnPage[]): string[] {
   const anchors = new Map(
     pages.map(({ page, drawn }) => [addressOf(page), new Set(drawn.headings.map(({ anchor }) => anchor))]),
@@ -131,5 +131,5 @@ function brokenAnchors(pages: readonly DrawnPage[]): string[] {
   );
 }
 
-/** The scripts and styles that pages have, for whoever names the state of the sources. */
+/** The paths of the scripts and styles in browser/. */
 export const browserFiles = (): string[] => readdirSync(browserFolder).map((name) => join(browserFolder, name));

@@ -1,6 +1,6 @@
-// The anchors of headings, made as GitHub makes them: links that work there work here. Pure.
+// Makes the anchors of headings as GitHub does, so that links work in both places. Pure.
 
-/** Anchors of one page: of equal headings the second is `…-1`. */
+/** The anchors of one page: a second equal heading gets `…-1`. */
 export class Slugs {
   private readonly seen = new Map<string, number>();
 

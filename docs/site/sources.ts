@@ -1,10 +1,10 @@
-// Finds the pages among the Markdown files of the tree: what each is called, where it is shown, in which language.
+// Finds the pages among the Markdown files of the source tree, with the id, place and language of each.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Language, type Page, languages } from "./page.ts";
 import { sectionOfFolder, sections } from "./sections.ts";
 
-/** Files outside of docs/ that are pages as well. */
+/** Files outside docs/ that are also pages. */
 const elsewhere: Readonly<Record<string, { id: string; section: string; order: number; title?: string }>> = {
   "CHANGELOG.md": { id: "changelog", section: "Reference", order: 90 },
   "SECURITY.md": { id: "security", section: "Run the service", order: 80 },
@@ -14,10 +14,10 @@ const elsewhere: Readonly<Record<string, { id: string; section: string; order: n
   "deploy/README.md": { id: "deploy", section: "Run the service", order: 15 },
 };
 
-/** Files of docs/ that are for who works on it. */
+/** Excludes the files of docs/ that are for its authors. */
 const isPage = (path: string): boolean => path.endsWith(".md") && !path.startsWith("site/") && path !== "README.md";
 
-/** The files that pages come from, by their paths from the root of the tree. */
+/** The Markdown files of all pages, by their paths from the root of the source tree. */
 export function pageFiles(root: string): string[] {
   const inDocs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .map((path) => path.replaceAll("\\", "/"))
@@ -30,7 +30,7 @@ export function readPages(root: string): Page[] {
   return pageFiles(root).map((file) => pageOf(file, readFileSync(join(root, file), "utf8")));
 }
 
-/** A page from a file's text. Throws where it has no title, or names a section that there is not. */
+/** A page from a file's text. Throws when the file has no title or names an unknown section. */
 export function pageOf(source: string, text: string): Page {
   const { id, language, folder } = placeOf(source);
   const [, section, order] = /^<!-- docs: (.+?)(?: (\d+))? -->\n/.exec(text) ?? [];
@@ -53,7 +53,7 @@ export function pageOf(source: string, text: string): Page {
   };
 }
 
-/** docs/guides/x.id.md is x in Indonesian; a README is its folder. */
+/** Id, language and folder of a file: docs/guides/x.id.md is the page x in Indonesian; a README has the id of its folder. */
 function placeOf(source: string): { id: string; language: Language; folder: string } {
   const known = elsewhere[source];
   if (known) return { id: known.id, language: "en", folder: "" };
@@ -65,7 +65,7 @@ function placeOf(source: string): { id: string; language: Language; folder: stri
   return { id: named.replace(/^guides\//, "").replace(/\/README$/, ""), language, folder };
 }
 
-/** Comments are for who writes. What stands in code is no comment. */
+/** Removes HTML comments, which are for authors, but not those in blocks of code. */
 function withoutComments(text: string): string {
   return text
     .split(/(^```[\s\S]*?^```)/m)

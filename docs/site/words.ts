@@ -1,4 +1,4 @@
-// The words of the frame around a page, in both languages. Pure.
+// The texts of the frame around a page, in both languages. Pure.
 import type { Language } from "./page.ts";
 
 const en = {

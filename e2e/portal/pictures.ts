@@ -1,4 +1,4 @@
-// `npm run pictures`: the pictures of the documents, of a service of its own with a week's business in it. Another folder: `-- --into /somewhere`.
+// `npm run pictures`: screenshots for the documents, from a new service with a week of business. For another folder: `-- --into /somewhere`.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ function into(face: "portal" | "console" | "payer"): string {
 const methods = ["qris", "qris", "qris", "va", "ewallet", "card"];
 const PAYMENTS = 36;
 
-/** Payments of some days: most are paid, some fail, one is refunded, one contested, and a batch is settled. Gives the one to look at. */
+/** Makes payments of some days: most are paid, some fail, one is refunded, one disputed, and a batch is settled. Gives the one for the screenshot. */
 async function business(client: Client): Promise<string> {
   const post = async (path: string, body: unknown = {}) => {
     const answer = await client.post(path, body);
@@ -66,7 +66,7 @@ async function picture(page: Page, name: string, path: string, first?: () => Pro
   await page.goto(`/portal${path}`);
   await settled(page);
   await first?.();
-  await page.waitForTimeout(500); // plots are drawn by themselves
+  await page.waitForTimeout(500); // plots draw themselves after the data
   const file = join(into("portal"), `${name}.png`);
   writeFileSync(file, smallPng(await page.screenshot()));
   console.log(file);
@@ -110,7 +110,7 @@ try {
   const client = new Client(demo);
   const browser = await launchBrowser();
   try {
-    // First the console: what comes after it moves its sandbox's clock, and a what-if shows the days of all merchants.
+    // The console comes first: the portal's pictures move its sandbox's clock, and a what-if shows the days of all merchants.
     await takeConsole(browser, demo, await makeBusy(service), into("console"));
     await takePayer(browser, client, into("payer"));
     await takePortal(browser, demo, client, await business(client));

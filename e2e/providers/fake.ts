@@ -1,5 +1,5 @@
-// The loop that the fakes of all providers share: a small HTTP server with faults on demand, a control of its own for tests and the exam,
-// and the notifications that it sends.
+// The HTTP server that the fakes of all providers share: it injects faults on demand, takes commands from tests and the exam, and sends
+// notifications.
 import { once } from "node:events";
 import { type IncomingHttpHeaders, type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -14,47 +14,47 @@ export interface FakeControl extends ExamControl {
 
 export interface FakeRequest {
   method: string;
-  /** Without its query. */
+  /** The path without its query. */
   path: string;
   query: URLSearchParams;
-  /** As it was sent. */
+  /** Path and query, as they were sent. */
   target: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** What is to go wrong with this one, where it is the fake's own to do. */
+  /** The fault to inject into this request, for faults that the fake's handler produces itself. */
   fault: FaultName | undefined;
 }
 
 export interface FakeAnswer {
   status: number;
   headers?: Record<string, string>;
-  /** Sent as JSON, or as it is when it is text. */
+  /** Sent as JSON; a string is sent unchanged. */
   body: unknown;
 }
 
-/** What a notification was answered with. */
+/** A notification and the answer to it. */
 export interface Delivered {
   url: string;
   status: number;
   body: string;
 }
 
-/** A fake that listens, and what can be made to happen at it. */
+/** A running fake, and its controls. */
 export interface Fake {
   readonly url: string;
   readonly control: FakeControl;
-  /** The newest deliveries of its notifications, at most a thousand. */
+  /** The newest deliveries of notifications, at most a thousand. */
   readonly deliveries: readonly Delivered[];
   close(): Promise<void>;
 }
 
 const BODY_MAX_BYTES = 1_000_000;
 const SLOW_MS = 5_000;
-/** How long every answer takes: for the benchmark. */
+/** Delay of every answer, in milliseconds, for the benchmark. */
 const DELAY_MS = Number(process.env.FAKE_DELAY_MS ?? 0);
 const KEPT_MAX = 1_000;
 
-/** Does the work of one request. Whatever it throws is a mistake of the fake, and answered with 599. */
+/** Answers one request. Anything that it throws is a bug in the fake, and is answered 599. */
 export type Handler = (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>;
 
 export class FakeServer {
@@ -63,9 +63,9 @@ export class FakeServer {
   private readonly faults: { name: FaultName; method: string | undefined }[] = [];
   private url = "";
 
-  /** `spared`: requests that no fault meets, such as one for a token. */
+  /** `spared`: selects requests that never get a fault, such as a request for a token. */
   constructor(handler: Handler, { spared = () => false }: { spared?: (request: FakeRequest) => boolean } = {}) {
-    // As the balancers before providers do: whoever keeps a connection a few seconds finds it open.
+    // Idle connections stay open for 65 s, as at the load balancers before real providers, so that clients can reuse them.
     this.server = createServer({ keepAliveTimeout: 65_000 }, (incoming, response) => {
       const parts: Buffer[] = [];
       let size = 0;
@@ -111,7 +111,7 @@ export class FakeServer {
     return at < 0 ? undefined : this.faults.splice(at, 1)[0]?.name;
   }
 
-  /** Sends a notification, and keeps what it was answered with. Throws when it cannot be delivered at all. */
+  /** Sends a notification and records the answer. Throws when the notification cannot be delivered. */
   async notify(url: string, headers: Record<string, string>, body: string): Promise<Delivered> {
     const answer = await fetch(url, {
       method: "POST",
@@ -184,8 +184,8 @@ function send(response: ServerResponse, { status, headers = {}, body }: FakeAnsw
 }
 
 /**
- * Lets other processes use a fake's control: `POST /_fake/pay` with `{"args":[…]}`. Gives undefined for every other path. Only fakes listen
- * here, and only on this machine.
+ * Lets other processes control a fake: `POST /_fake/pay` with `{"args":[…]}`. Gives undefined for every other path. Only fakes serve these
+ * paths, and only on this machine.
  */
 export async function controlled(
   control: FakeControl,

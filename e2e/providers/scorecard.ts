@@ -1,4 +1,4 @@
-// Lets every connector sit the provider exam before its fake, and makes the page that keeps the marks: `npm run scorecard` writes it.
+// Runs the provider exam for every connector against its fake, and writes the marks into the page that keeps them (`npm run scorecard`).
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { simulatorSubject } from "../../gateway/test/simulator-subject.ts";
@@ -9,7 +9,7 @@ import { snapSubject } from "./snap/subject.ts";
 import { stripeSubject } from "./stripe/subject.ts";
 import { xenditSubject } from "./xendit/subject.ts";
 
-/** Who sits it, by the name in the table. */
+/** The examined connectors, by their names in the table. */
 export const subjects: Readonly<Record<string, (callbackUrl: string) => Promise<Subject>>> = {
   simulator: simulatorSubject,
   Midtrans: (callbackUrl) => midtransSubject(callbackUrl),
@@ -23,7 +23,7 @@ export const page = fileURLToPath(new URL("../../docs/guides/provider-exam.md", 
 const BEGIN = "<!-- marks -->\n";
 const END = "<!-- end of marks -->";
 
-/** The marks of all, each in the order of the cases. */
+/** The marks of all subjects, each in the order of the cases. */
 export async function allMarks(): Promise<Record<string, Mark[]>> {
   const marks = await Promise.all(
     Object.entries(subjects).map(async ([name, open]) => [name, await examine(open)] as const),
@@ -31,7 +31,7 @@ export async function allMarks(): Promise<Record<string, Mark[]>> {
   return Object.fromEntries(marks);
 }
 
-/** The page with these marks in the place of those that it keeps. */
+/** The page's text with these marks in place of the previous ones. */
 export function withMarks(text: string, marks: Readonly<Record<string, readonly Mark[]>>): string {
   const [before = "", rest = ""] = text.split(BEGIN);
   const after = rest.split(END)[1] ?? "";

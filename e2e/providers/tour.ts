@@ -1,5 +1,5 @@
-// An order through every way of every provider, each bank and wallet of theirs: a whole service, fakes of all, one payment each, paid and
-// given back.
+// Sends one order through every acquirer, method, bank and wallet: starts the whole service and the fakes of all providers, and pays and
+// refunds each payment.
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,14 +16,14 @@ import { type SnapControl, snapFake } from "./snap/fake.ts";
 import { type StripeControl, stripeFake } from "./stripe/fake.ts";
 import { type XenditControl, xenditFake } from "./xendit/fake.ts";
 
-/** Where an order goes: an entry of acquirers.json, a method and a bank or wallet. */
+/** A path that an order can take: an entry of acquirers.json, a method, and a bank or wallet. */
 export interface Way {
   code: "midtrans" | "xendit" | "doku" | "bri" | "stripe";
   method: string;
   channel?: string;
 }
 
-/** What the connectors offer, from their own lists: a bank that one learns is visited, too. */
+/** The connectors' channels, from their own lists, so that the tour covers a bank as soon as its connector supports it. */
 const channelsOf: Readonly<Record<Way["code"], Readonly<Record<string, readonly string[]>>>> = {
   midtrans: {
     qris: midtransChannels("qris"),
@@ -37,14 +37,14 @@ const channelsOf: Readonly<Record<Way["code"], Readonly<Record<string, readonly 
   stripe: { card: [] },
 };
 
-/** The banks of DOKU whose numbers are not its own: of one we register ours, and another asks us for each bill. */
+/** DOKU's banks with other numbering: "ours" takes numbers that the gateway registers; "asked" asks the gateway for each bill. */
 const otherNumbers: Readonly<Record<string, "ours" | "asked">> = { bri: "ours", bni: "asked" };
 
 function namesOf(channels: object | undefined): readonly string[] {
   return Object.keys(channels ?? {});
 }
 
-/** Every way, provider by provider. */
+/** Every way, ordered by provider. */
 export const ways: readonly Way[] = Object.entries(channelsOf).flatMap(([code, methods]) =>
   Object.entries(methods).flatMap(([method, channels]: [string, readonly string[]]) =>
     channels.length === 0
@@ -54,8 +54,8 @@ export const ways: readonly Way[] = Object.entries(channelsOf).flatMap(([code, m
 );
 
 /**
- * What of an order can be given back at once: accounts and OVO give nothing back by their API; LinkAja and Midtrans' ShopeePay only all of
- * it; Midtrans' cards all of it on the first day, and a part later.
+ * How much of a paid order can be refunded at once. Virtual accounts and OVO have no refund API; LinkAja and Midtrans' ShopeePay refund only
+ * the whole amount; Midtrans' cards refund the whole amount on the first day, and parts later.
  */
 export function givesBack({ code, method, channel }: Way): "nothing" | "all" | "a part" {
   if (method === "va" || channel === "ovo") return "nothing";
@@ -64,7 +64,7 @@ export function givesBack({ code, method, channel }: Way): "nothing" | "all" | "
   return isMidtransWhole || channel === "linkaja" ? "all" : "a part";
 }
 
-/** By which ways a provider ends a payment before its time. Of an account that it asks us about, our answer is the end. */
+/** How a payment can be ended before its expiry. When the provider asks the gateway for bills, the gateway's answer ends the payment. */
 export function endsBefore(way: Way): "at the provider" | "by our answer" | "never" {
   const { code, method } = way;
   if (code === "doku" && method !== "va") return "never";
@@ -72,26 +72,26 @@ export function endsBefore(way: Way): "at the provider" | "by our answer" | "nev
   return isAsked(way) ? "by our answer" : "at the provider";
 }
 
-/** Whether its bank asks us for the bill of each payment. */
+/** Whether the bank asks the gateway for the bill of each payment. */
 function isAsked({ code, channel }: Way): boolean {
   return code === "doku" && otherNumbers[channel ?? ""] === "asked";
 }
 
-/** What became of one order. */
+/** The result of an order that was paid and refunded. */
 export interface Travelled extends Way {
   reference: string;
-  /** What the payer was told first. */
+  /** The first instruction to the payer. */
   instruction: string;
   status: string;
-  /** How giving it or a part of it back ended. */
+  /** How the refund of the whole amount or a part ended. */
   refund: string;
 }
 
-/** What became of an order that was cancelled, and of a payer who pays all the same. */
+/** The result of a cancelled order, and of a payer who tries to pay it afterwards. */
 export interface Cancelled extends Way {
   reference: string;
   status: string;
-  /** Whether the provider was called to end it, as the operator reads it. */
+  /** Whether the operator's log shows a call that ends the payment at the provider. */
   isCalled: boolean;
   late: "refused" | "taken";
 }
@@ -99,10 +99,10 @@ export interface Cancelled extends Way {
 const AMOUNT_MINOR = 1_500_000;
 const PART_MINOR = 500_000;
 const WAIT_MS = 15_000;
-/** The signature of a request is used once: so often a client of tests may ask. */
+/** Poll interval. Each signature can be used only once, which limits how often a test client may ask. */
 const POLL_MS = 400;
 
-/** One of each; those of SNAP can ask us for a bill, too. */
+/** One fake for each provider, with the extra controls of each. */
 type Fakes = Readonly<
   Record<Way["code"], Fake> &
     Record<"doku" | "bri", { control: SnapControl }> & {
@@ -112,7 +112,7 @@ type Fakes = Readonly<
     }
 >;
 
-/** A service that speaks to all of them, and their fakes. `stop` takes everything down. */
+/** A service that is connected to the fakes of all providers. `stop` shuts all of them down. */
 export class Tour {
   readonly service: Service;
   private readonly fakes: Fakes;
@@ -227,7 +227,7 @@ export class Tour {
     return new Tour(service, fakes, folder);
   }
 
-  /** One order: made, paid at the provider, seen paid here, and given back where the provider can. */
+  /** Creates an order, pays it at the provider, waits until the service sees the payment, and refunds it where the provider can. */
   async travel(client: Client, way: Way): Promise<Travelled> {
     const { reference, instruction } = await this.order(client, way);
     await this.pay(way, reference, instruction);
@@ -237,7 +237,7 @@ export class Tour {
     return { ...way, reference, instruction, status, refund };
   }
 
-  /** One order: made, cancelled, ended at the provider where it does that, and then paid by a payer who is late. */
+  /** Creates an order, cancels it, waits for its end at the provider where there is one, and then lets a late payer try to pay. */
   async cancel(client: Client, way: Way): Promise<Cancelled> {
     const { reference, instruction } = await this.order(client, way);
     const { json, text } = await client.post(`/v1/payments/${reference}/cancel`, {});
@@ -256,7 +256,7 @@ export class Tour {
     return { ...way, reference, status, isCalled, late };
   }
 
-  /** Whether an operator reads, in what was said of a payment, that its end was asked for. */
+  /** Whether the operator's log of the payment contains a call that ends it. */
   private async isCalledToEnd(reference: string): Promise<boolean> {
     const { messages } = (await operate(this.demo, "GET", `/payments/${reference}/acquirer`)) as {
       messages: { call: string }[];
@@ -278,7 +278,7 @@ export class Tour {
     return { reference, instruction: instructions?.value ?? "" };
   }
 
-  /** The payer pays. Throws where the provider takes no money for it. */
+  /** Pays as the payer. Throws when the provider rejects the payment. */
   private async pay(way: Way, reference: string, instruction: string): Promise<void> {
     if (isAsked(way)) await this.fakes.doku.control.payAccount(instruction);
     else await this.fakes[way.code].control.pay(this.keyOf(reference));
@@ -296,7 +296,7 @@ export class Tour {
     const uuid = asked.json.uuid as string;
     const { control } = this.fakes[code];
     const key = this.keyOf(uuid);
-    // Some providers give money back at once, and others when somebody there has decided it.
+    // Some providers refund at once; others wait until somebody there decides.
     const ended = await this.until(client, `/v1/refunds/${uuid}`, async ({ status }) => {
       if (status === "pending" && control.refunded(key) === 1) await control.decideRefund(key, "succeeded");
       return status !== "pending";
@@ -305,8 +305,8 @@ export class Tour {
   }
 
   /**
-   * A paid order of which somebody gives a part back in the provider's dashboard. Gives what an operator then finds open about it, and how
-   * the payment stands here.
+   * Refunds a part of a paid order in the provider's dashboard. Gives the kinds of reconciliation exceptions that are then open about the order,
+   * and the payment's status in the service.
    */
   async refundElsewhere(client: Client, way: Travelled): Promise<{ kinds: string[]; status: string }> {
     if (way.code === "doku" || way.code === "bri") throw new Error(`${way.code} is not told to tell`);
@@ -324,8 +324,8 @@ export class Tour {
   }
 
   /**
-   * An order by QRIS whose first answer goes wrong. Gives the payment as the merchant sees it then, and what an operator reads of what was
-   * said.
+   * Creates a QRIS order whose first answer has a fault. Gives the status of the payment as the merchant sees it, and the operator's log of the
+   * acquirer's answers.
    */
   async meet(client: Client, code: Way["code"], fault: FaultName): Promise<{ status: string; messages: string }> {
     await this.routeTo(code);
@@ -353,7 +353,7 @@ export class Tour {
     return this.service.demo;
   }
 
-  /** Our name for the first call about a payment or refund of the demo merchant. */
+  /** The operation key of the first call about a payment or refund of the demo merchant. */
   private keyOf(reference: string): string {
     return `${reference.replace("_", "")}.${this.demo.merchant_id.slice("mer_".length)}.s1`;
   }
@@ -366,7 +366,7 @@ export class Tour {
     this.routedTo = code;
   }
 
-  /** The status of an object once it is as it should be, or the last one seen in time. */
+  /** The status of an object as soon as `holds` accepts it, or the last status after WAIT_MS. */
   private async until(
     client: Client,
     path: string,

@@ -1,10 +1,10 @@
-// The address bar, as pages read and change it. Addresses are the ones of paths.ts, without /portal.
+// Hooks that read and change the address bar. Addresses are those of paths.ts, without /portal.
 import { useNavigate, useParams, useRouterState, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
 
 export type Search = Readonly<Record<string, string | undefined>>;
 
-/** The part of the address that the route calls so: `usePart("uuid")`. */
+/** A path parameter of the route: `usePart("uuid")`. Throws when the address has no such part. */
 export function usePart(name: string): string {
   const part = useParts()[name];
   if (part === undefined) throw new Error(`the address of this page has no ${name}`);
@@ -15,24 +15,23 @@ export function useParts(): Search {
   return useParams({ strict: false });
 }
 
-/** What stands behind the question mark. */
+/** The query parameters of the address, as texts. */
 export function useQueryText(): Search {
   return useSearch({ strict: false });
 }
 
-/** The address without its query. */
 export function usePathname(): string {
   return useRouterState({ select: ({ location }) => location.pathname });
 }
 
 interface How {
-  /** The page before is forgotten: back leads to the one before it. */
+  /** Replaces the current entry of the browser's history, so that back skips it. */
   replace?: boolean;
-  /** Kept with this entry of the history. */
+  /** State to keep with the entry of the history. */
   state?: object;
 }
 
-/** Goes to an address: `go(paths.refunds(place))`, with a query or not. */
+/** Goes to an address, which may have a query: `go(paths.refunds(place))`. */
 export function useGo(): (to: string, how?: How) => Promise<void> {
   const navigate = useNavigate();
   return useCallback(
@@ -44,7 +43,7 @@ export function useGo(): (to: string, how?: How) => Promise<void> {
   );
 }
 
-/** Changes the query of the address and stays on the page. Undefined and empty ones are left out. */
+/** Changes the query of the address and stays on the page. Undefined and empty parameters are left out. */
 export function useSetQuery(): (search: Search, how?: How) => void {
   const navigate = useNavigate();
   return useCallback(

@@ -1,7 +1,7 @@
-// Which of the faces these pages are, as they were built: where they live, and where their API is.
+// Which face this build is, the merchants' portal or the operators' console: the root of its pages and of its API.
 /// <reference types="vite/client" />
 
 /** `/portal` for merchants, `/console` for operators. */
 export const pagesRoot = import.meta.env.BASE_URL.replace(/\/$/, "");
-/** What stands before the `/v1` of the API. */
+/** The API's path before `/v1`. */
 export const apiRoot = pagesRoot === "/console" ? "/ops" : "/portal";

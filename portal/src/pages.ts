@@ -1,16 +1,16 @@
-// Which file draws which address. Pages are fetched when they are first opened.
+// The file of each address of the portal. A page's file is loaded when the page is first opened.
 import type { FunctionComponent } from "react";
 
 export type Load = () => Promise<{ Page: FunctionComponent }>;
 
-/** For everybody, and what stands alone. */
+/** Pages that need no session or stand outside the frame. */
 export const guestPages: Record<string, Load> = {
   "/sign-in": () => import("./pages/sign-in.tsx"),
   "/invitation": () => import("./pages/invitation.tsx"),
   "/device": () => import("./pages/device.tsx"),
 };
 
-/** For somebody who is signed in. */
+/** Pages for a signed-in person. */
 export const accountPages: Record<string, Load> = {
   "/account": () => import("./pages/account.tsx"),
   "/account/password": () => import("./pages/account/password.tsx"),
@@ -19,7 +19,7 @@ export const accountPages: Record<string, Load> = {
   "/account/sessions": () => import("./pages/account/sessions.tsx"),
 };
 
-/** For a member of a merchant: below /$merchant/$environment. */
+/** Pages for a member of a merchant, below /$merchant/$environment. */
 export const merchantPages: Record<string, Load> = {
   "/": () => import("./pages/home.tsx"),
   "/payments": () => import("./pages/payments.tsx"),

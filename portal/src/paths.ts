@@ -1,10 +1,10 @@
-// The site map: every address of the pages, written once. Pages and the route tree take them from here.
+// The site map: every address of the portal's pages, written once. Pages take their addresses from here.
 import type { Place } from "./api/client.ts";
 
 const part = (text: string): string => encodeURIComponent(text);
 const at = ({ merchant, environment }: Place): string => `/${part(merchant)}/${environment}`;
 
-/** Addresses within /portal, which the router puts in front. */
+/** Addresses relative to /portal; the router adds the prefix. */
 export const paths = {
   start: () => "/",
   signIn: () => "/sign-in",

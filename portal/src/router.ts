@@ -1,10 +1,10 @@
-// The router of a face's pages: how its files become routes, and how addresses are read and written.
+// The router of a face: turns files into routes, and reads and writes the query of addresses.
 import { type AnyRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { pagesRoot } from "./face.ts";
 import type { Load } from "./pages.ts";
 import { Crash, NoSuchPage, PageSkeleton } from "./shell/states.tsx";
 
-/** Pages by their addresses, below a layout. */
+/** Routes for pages, by their addresses, below a layout. */
 export function below(parent: AnyRoute, pages: Record<string, Load>): AnyRoute[] {
   return Object.entries(pages).map(([path, load]) =>
     createRoute({
@@ -15,7 +15,7 @@ export function below(parent: AnyRoute, pages: Record<string, Load>): AnyRoute[]
   );
 }
 
-// Filters are plain text in the address: ?status=paid, never ?status="paid".
+// Query parameters are plain text: ?status=paid, never ?status="paid".
 const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text));
 const stringifySearch = (search: Record<string, unknown>): string => {
   const set = Object.entries(search).filter(([, value]) => value !== undefined && value !== "");

@@ -1,4 +1,4 @@
-// The start of the pages of a face: one cache of answers, one router.
+// Starts the pages of a face, with one query cache and one router.
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type AnyRouter, RouterProvider } from "@tanstack/react-router";
@@ -13,7 +13,7 @@ const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5000,
-      // Without a network a question fails at once, and says so.
+      // Without a network a query fails at once with an error.
       networkMode: "always",
       retry: (failures, error) => failures < 1 && asApiError(error).isOutcomeUnknown,
       retryDelay: 800,
@@ -21,10 +21,10 @@ const queries = new QueryClient({
   },
 });
 
-// The gate of the session leads to the sign-in as soon as it knows.
+// Refetching the session shows the gate that nobody is signed in, and it leads to the sign-in.
 onSignedOut(() => void queries.resetQueries({ queryKey: sessionQuery.queryKey }));
 
-/** Draws the pages into the document. */
+/** Draws the pages into the document. Throws when the document has no #pages. */
 export function start(router: AnyRouter): void {
   const place = document.querySelector("#pages");
   if (!place) throw new Error("the document has no place for the pages");

@@ -1,10 +1,10 @@
-// A value that several parts of the page watch, and that is part of no question.
+// A value that several components watch and that is not an answer of the API.
 import { useSyncExternalStore } from "react";
 
 export interface Store<Value> {
   get: () => Value;
   set: (to: Value) => void;
-  /** The value; the part is drawn again when it changes. */
+  /** A hook for the value, which redraws the component when the value changes. */
   use: () => Value;
 }
 

@@ -1,4 +1,4 @@
-// The words of the shell, in the languages that people choose from. The pages' own words are the API's, in English.
+// The texts of the shell, in the languages that people can choose. Other texts on pages are in English, like the API's.
 import { useMembership } from "./api/place.ts";
 import { useSession } from "./api/session.ts";
 
@@ -113,7 +113,7 @@ const id: Words = {
 const languages = { en, id };
 export type Language = keyof typeof languages;
 
-/** What the person chose, or the merchant of the page, or else what their browser asks for. */
+/** The language of the person, else of the page's merchant, else of the browser. */
 export function useLanguage(): Language {
   const ofMerchant = useMembership()?.language;
   const chosen = useSession()?.person.language ?? ofMerchant;

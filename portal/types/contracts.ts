@@ -1,14 +1,14 @@
-// Which contracts the pages and the client library keep to: read as one, without the headers, which their clients set by themselves.
+// The contracts from which types are generated, merged for each client and without the headers that clients set by themselves.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
 
-/** What is generated: for each face the contracts that it keeps to, and what stands before the /v1 of their paths. */
+/** For each generated file: its contracts, and the part of their paths before /v1. */
 export const faces = [
   {
-    // The portal's own contract comes last: where both say something, it is right about the pages.
+    // The portal's own contract comes last, because its definitions override the merchants' for the pages.
     contracts: ["openapi/merchant.json", "openapi/portal.json"],
     prefix: /^\/portal/,
     file: join(root, "portal/src/api/contract.ts"),
@@ -31,14 +31,14 @@ interface Contract {
   components: Record<string, Record<string, unknown>>;
 }
 
-/** Changes with every byte of the contracts: the generated file names the ones that it was made from. */
+/** A hash over the contracts. The generated file names it, so that a stale file is detected. */
 export function contractHash({ contracts }: Face): string {
   const hash = createHash("sha256");
   for (const name of contracts) hash.update(readFileSync(join(root, name)));
   return hash.digest("hex").slice(0, 32);
 }
 
-/** All contracts of a face as one. Paths begin with /v1, wherever they are mounted: the client knows where. */
+/** The contracts of a face merged into one. Paths begin with /v1; the client adds the address before it. */
 export function pagesContract({ contracts, prefix }: Face): unknown {
   const documents = contracts.map((name) => JSON.parse(readFileSync(join(root, name), "utf8")) as Contract);
   const paths: Record<string, unknown> = {};
@@ -62,7 +62,7 @@ function withoutHeaders(value: unknown, components: Contract["components"]): unk
   return Object.fromEntries(kept.map(([name, item]) => [name, withoutHeaders(item, components)]));
 }
 
-/** A parameter that is a header, or a reference to one. */
+/** Whether an item is a header parameter, or a reference to one. */
 function isHeader(item: unknown, components: Contract["components"]): boolean {
   if (typeof item !== "object" || item === null) return false;
   if ("in" in item && item.in === "header" && "name" in item) return true;

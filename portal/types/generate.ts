@@ -1,4 +1,4 @@
-// `npm run portal:types`: makes the types of the portal and of the console from the contracts. The first run installs the generator into this folder.
+// `npm run portal:types`: generates the types of the portal, the console and the SDK from the contracts. The first run installs the generator here.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

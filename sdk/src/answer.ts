@@ -1,23 +1,23 @@
-// Reading an answer: bounded, and never believed to be JSON before it is. Statuses and bodies become results or errors.
+// Reads the API's answers up to a size limit, and turns statuses and bodies into results or errors. A body may be something other than JSON.
 import { GerbangError } from "./errors.ts";
 
-/** The most that is read of one answer. */
+/** Limit of an answer's body, in bytes. */
 export const ANSWER_BYTES_MAX = 10_000_000;
 
 export interface Answer {
   status: number;
   headers: Headers;
   requestId: string | undefined;
-  /** The parsed body; a text where the call asks for text. */
+  /** The parsed JSON body; a string when the call asks for text. */
   body: unknown;
 }
 
-/** Reads the answer of a call that expects `kind`. Throws a GerbangError for everything but a success. */
+/** Reads an answer of the kind that the call expects. Throws a GerbangError unless the call succeeded. */
 export async function readAnswer(response: Response, kind: "json" | "text"): Promise<Answer> {
   const { status, headers } = response;
   const requestId = headers.get("x-request-id") ?? undefined;
   const facts = { status, requestId };
-  // Where redirects are hidden from scripts the status is 0.
+  // Browsers hide redirects from scripts and report them with status 0.
   if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
     await drop(response);
     throw new GerbangError({
@@ -64,7 +64,7 @@ async function readText(response: Response, facts: { status: number; requestId: 
     throw tooLarge();
   }
   if (response.body === null) return "";
-  // Most answers are announced and small: they are read in one go.
+  // Most answers are small and announce their length, so no stream is needed.
   if (announced > 0 && !response.headers.has("content-encoding")) return response.text();
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
@@ -81,7 +81,7 @@ async function readText(response: Response, facts: { status: number; requestId: 
   }
 }
 
-/** Lets the connection go without reading on. */
+/** Releases the connection without reading the rest of the body. */
 async function drop(response: Response): Promise<void> {
   await response.body?.cancel();
 }
@@ -101,7 +101,7 @@ interface ErrorBody {
   details?: Record<string, unknown>;
 }
 
-/** The error of an answer's body, if it is the API's envelope. */
+/** The error in a body; undefined unless the body is the API's error envelope. */
 function errorOf(body: unknown): ErrorBody | undefined {
   if (typeof body !== "object" || body === null || !("error" in body)) return undefined;
   const { error } = body;

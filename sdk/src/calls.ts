@@ -1,4 +1,4 @@
-// How the resources call: paths with identities in them, queries, lists, and bodies that are checked before they are sent.
+// How the resources make calls: paths with ids in them, queries, lists, and bodies that are checked before they are sent.
 import type { BodyName } from "./rules.ts";
 import { checkBody, checkIdempotencyKey, checkIdentity } from "./check.ts";
 import { List, type Page } from "./list.ts";
@@ -6,7 +6,7 @@ import type { Call, CallOptions, Transport } from "./transport.ts";
 import { traced, type Tracer } from "./tracing.ts";
 
 export type { CallOptions } from "./transport.ts";
-/** Of calls that only read. */
+/** Options of calls that only read. */
 export type ReadOptions = Omit<CallOptions, "idempotencyKey">;
 
 type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>;
@@ -35,7 +35,7 @@ export class Calls {
     });
   }
 
-  /** `rules` names the body's schema: what the API must refuse is refused before it is sent. */
+  /** Calls the API to change something. `rules` names the schema by which the body is checked before it is sent; throws as `checkBody` does. */
   async write<Result>(
     operation: string,
     target: string,
@@ -54,7 +54,7 @@ export class Calls {
   }
 }
 
-/** A path with identities in it: ``path`/v1/payments/${reference}` ``. */
+/** A path with ids in it: ``path`/v1/payments/${reference}` ``. Throws VALIDATION_ERROR for an empty id. */
 export function path(texts: TemplateStringsArray, ...identities: string[]): string {
   return texts.reduce((made, text, at) => made + encodeURIComponent(checkIdentity(identities[at - 1])) + text);
 }
@@ -66,7 +66,7 @@ export function withQuery(target: string, query: Query): string {
     if (value === undefined || value === null) continue;
     for (const each of Array.isArray(value) ? (value as string[]) : [String(value)]) parameters.append(name, each);
   }
-  // Spaces as %20: every server reads that alike.
+  // All servers read %20 as a space; not all read + as one in a query.
   const text = parameters.toString().replaceAll("+", "%20");
   return text === "" ? target : `${target}?${text}`;
 }

@@ -1,11 +1,11 @@
-// What the API must refuse is refused before it is sent, by the contract's own rules and with the API's codes and words.
+// Rejects requests before they are sent if the API would reject them: by the contract's rules, with the API's codes and messages.
 import { GerbangError } from "./errors.ts";
 import { judge } from "./judge.ts";
 import { type BodyName, rules } from "./rules.ts";
 
 const AMOUNT = /^(amount|minimum|maximum)_minor$/;
 
-/** Throws a GerbangError, as the API would answer, for a body that breaks the contract. `undefined` and `null` are a field left out. */
+/** Throws a GerbangError with the API's code and message for a body that breaks the contract. `undefined` and `null` count as a field left out. */
 export function checkBody(name: BodyName, body: unknown): void {
   const finding = judge(rules[name], body, "");
   if (finding === undefined) return;
@@ -24,14 +24,14 @@ export function checkBody(name: BodyName, body: unknown): void {
   throw new GerbangError({ code: "VALIDATION_ERROR", message, details });
 }
 
-/** A value as errors show it: short, and nothing of what is inside. */
+/** A value as error details show it: shortened, and without the contents of objects and arrays. */
 function showable(value: unknown): unknown {
   if (typeof value === "string") return value.length > 100 ? `${value.slice(0, 100)}…` : value;
   if (Array.isArray(value)) return "(array)";
   return typeof value === "object" && value !== null ? "(object)" : (value ?? null);
 }
 
-/** Throws IDEMPOTENCY_KEY_INVALID for a key that the API must refuse. */
+/** Throws IDEMPOTENCY_KEY_INVALID for a key that the API would reject. */
 export function checkIdempotencyKey(key: string | undefined): void {
   if (key === undefined || /^[\x21-\x7e][\x20-\x7e]{6,253}[\x21-\x7e]$/.test(key)) return;
   throw new GerbangError({
@@ -40,7 +40,7 @@ export function checkIdempotencyKey(key: string | undefined): void {
   });
 }
 
-/** Throws for an identity that no path can have. */
+/** Throws VALIDATION_ERROR for an id that cannot stand in a path: an empty text, dots alone, or no string. */
 export function checkIdentity(identity: unknown): string {
   if (typeof identity === "string" && /[^.]/.test(identity)) return identity;
   const message = `Name the object by its identity; this is ${identity === "" ? "an empty text" : typeof identity}.`;

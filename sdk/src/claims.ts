@@ -1,22 +1,22 @@
-// Which events were handled. A store claims an event before it is handled: of two copies that come at the same time one runs.
+// Records which webhook events were handled. A store claims an event before it is handled, so that only one of two concurrent copies runs.
 
-/** `true`: it is yours. `false`: it was handled. `"busy"`: somebody else handles it, and their claim is not over. */
+/** `true`: the caller has the claim. `false`: the event was handled before. `"busy"`: another caller holds an unexpired claim. */
 export type Claim = boolean | "busy";
 
 /**
- * Remembers which events were handled, such as a table with the event's id as its key. A claim is over after a minute or so: a process that died
- * while it handled an event never says what became of it, and the event comes again.
+ * A record of handled events, such as a table with the event's id as its key. A claim expires after a minute or so: a process that died while it
+ * handled an event never ends its claim, and the service delivers the event again.
  */
 export interface EventStore {
-  /** Takes an event that nobody has, or whose claim is over: true for one caller alone, however many ask at once. */
+  /** Claims an event that is unclaimed or whose claim has expired. Gives true to one caller only, however many ask at once. */
   claim(id: string): Claim | Promise<Claim>;
-  /** The event was handled: nobody gets it any more. */
+  /** Marks the event as handled: nobody can claim it any more. */
   done(id: string): unknown;
-  /** It was not: who asks next may have it. */
+  /** Ends the claim of an event that was not handled: the next caller may claim it. */
   release(id: string): unknown;
 }
 
-/** Somebody else handles the event just now. Answer 503, and nothing is lost: it comes again. */
+/** Another process handles the event now. Answer 503, and the service delivers the event again. */
 export class EventBusyError extends Error {
   constructor() {
     super("Another process handles this event just now.");
@@ -24,14 +24,14 @@ export class EventBusyError extends Error {
   }
 }
 
-/** A copy waits for the one before it, well within the ten seconds that an answer may take. */
+/** A copy waits up to WAIT_MAX_MS for the claim of the other one, well within the ten seconds that an answer may take. */
 const ASK_EVERY_MS = 250;
 const WAIT_MAX_MS = 5_000;
 
 export type Sleep = (ms: number) => Promise<unknown>;
 const sleep: Sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Whether an event is the caller's to handle; false where it was handled. Throws an EventBusyError while that is not decided. */
+/** Claims an event: true when the caller is to handle it, false when it was handled. Throws an EventBusyError when another claim persists. */
 export async function claimed(store: Pick<EventStore, "claim">, id: string, wait: Sleep = sleep): Promise<boolean> {
   for (let waited = 0; ; waited += ASK_EVERY_MS) {
     const answer = await store.claim(id);
@@ -42,17 +42,17 @@ export async function claimed(store: Pick<EventStore, "claim">, id: string, wait
 }
 
 export interface MemoryStoreOptions {
-  /** How long a claim holds that nobody ends. */
+  /** Milliseconds after which a claim expires that was neither done nor released. */
   claimMs?: number;
-  /** Events that are remembered; the oldest are forgotten beyond. */
+  /** Limit of remembered events; beyond it the oldest are forgotten. */
   max?: number;
   /** Unix milliseconds. */
   now?: () => number;
 }
 
-/** A store for tests, trials and programs of one process: it forgets what it knew when the process ends. */
+/** A store in memory for tests, trials and programs of one process: it is empty again when the process restarts. */
 export function memoryStore({ claimMs = 60_000, max = 10_000, now = Date.now }: MemoryStoreOptions = {}): EventStore {
-  /** By id, until when it is claimed: forever once it was handled. */
+  /** When each event's claim expires, by id; infinity for an event that was handled. */
   const until = new Map<string, number>();
   return {
     claim(id) {

@@ -1,10 +1,10 @@
-// What goes wrong, in one shape: the API's own errors, and what happens on the way to it.
+// The one error class of this client, for errors that the API answers and for failures on the way to it.
 import type { components } from "./contract.ts";
 
 /** The API's codes (interface, section 7.3). The list may grow. */
 export type ApiErrorCode = components["schemas"]["ErrorCode"];
 
-/** Codes of this client: no answer of the API, or none that can be read. */
+/** Codes of this client, for missing or unreadable answers and for misuse. */
 export type ClientErrorCode =
   | "CONNECTION_FAILED"
   | "TIMED_OUT"
@@ -17,7 +17,7 @@ export type ClientErrorCode =
 
 export type ErrorCode = ApiErrorCode | ClientErrorCode | (string & {});
 
-/** What `details` of some codes hold. */
+/** The shape of `details`, by code. */
 export interface ErrorDetails {
   VALIDATION_ERROR: { field: string; value?: unknown };
   INVALID_AMOUNT: { field: string; value?: unknown; minimum_minor?: number; maximum_minor?: number };
@@ -34,13 +34,13 @@ const retryableCodes = new Set<ErrorCode>(["IDEMPOTENCY_IN_PROGRESS", "CONNECTIO
 /** Whether the same call, with the same idempotency key, may succeed later. */
 export function isRetryable(code: ErrorCode, status: number | undefined): boolean {
   if (retryableCodes.has(code)) return true;
-  // A page of HTML with a good status says nothing about what was done; with a status of 4xx it is a refusal.
+  // An HTML page with a 2xx status does not tell whether the call was done; a 4xx status tells that it was rejected.
   if (code === "ANSWER_UNREADABLE") return status === undefined || status < 300 || status >= 500;
   if (code === "ANSWER_TOO_LARGE") return false;
   return status === 429 || (status !== undefined && status >= 500);
 }
 
-/** What to do, where the API's message does not say it. */
+/** Advice for codes whose message from the API does not say what to do. */
 const advices: Partial<Record<ErrorCode, string>> = {
   CONNECTION_FAILED:
     "Look the outcome up before you call anything failed: ask with the same idempotency key, or by reference_id.",
@@ -81,7 +81,7 @@ export interface ErrorFacts {
   status?: number | undefined;
   requestId?: string | undefined;
   details?: Record<string, unknown> | undefined;
-  /** Whether the call may have had its effect, though nobody said so. */
+  /** Whether the call may have taken effect although no answer confirmed it. */
   outcomeUnknown?: boolean;
   idempotencyKey?: string | undefined;
   attempts?: number;
@@ -90,22 +90,22 @@ export interface ErrorFacts {
 
 /** Every error of this client. It never holds a secret, a signature or a body that was sent. */
 export class GerbangError extends Error {
-  /** Branch on this. */
+  /** The code to branch on. */
   readonly code: ErrorCode;
-  /** Of HTTP; undefined where no answer came. */
+  /** HTTP status; undefined when no answer came. */
   readonly status: number | undefined;
-  /** Name it to support. */
+  /** Quote this id to support. */
   readonly requestId: string | undefined;
   readonly details: Record<string, unknown> | undefined;
   /** Whether the same call with the same idempotency key may succeed later. */
   readonly retryable: boolean;
-  /** What to do about it, in a sentence. */
+  /** One sentence that says what to do. */
   readonly advice: string;
-  /** True of a write whose effect nobody confirmed or denied: never take it for failed. */
+  /** True for a write that no answer confirmed or denied: never treat it as failed. */
   readonly outcomeUnknown: boolean;
-  /** The key that the call was sent with. */
+  /** The idempotency key that the call carried. */
   readonly idempotencyKey: string | undefined;
-  /** How often it was sent. */
+  /** Number of attempts that were sent. */
   readonly attempts: number;
 
   constructor(facts: ErrorFacts) {
@@ -122,7 +122,7 @@ export class GerbangError extends Error {
     this.attempts = facts.attempts ?? 0;
   }
 
-  /** Whether this is an error of one code, with what its details hold. */
+  /** Whether the error has this code; narrows the type of `details`. */
   is<Code extends ErrorCode>(code: Code): this is GerbangError & { code: Code; details: DetailsOf<Code> } {
     return this.code === code;
   }

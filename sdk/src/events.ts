@@ -1,9 +1,9 @@
-// Events: what was told or should have been, each delivery of it, and telling it again.
+// Webhook events: listing them, listing the attempts to deliver them, and sending them again.
 import { type CallOptions, type Calls, type ReadOptions, path } from "./calls.ts";
 import type { List } from "./list.ts";
 import type { DeliveryAttempt, DeliveryFilters, Event, EventFilters, ResendEvents, ResentEvents } from "./types.ts";
 
-/** Which of the events since a moment: by default those that no receiver took. */
+/** Selects among the events since a moment: by default those that no receiver accepted. */
 export type ResendFilters = Pick<ResendEvents, "state" | "starting_after">;
 
 export class Events {
@@ -30,12 +30,12 @@ export class Events {
     return this.#calls.write("events.resend", path`/v1/events/${id}/resend`, {}, options);
   }
 
-  /** Sends those since a moment again, 1,000 a call: go on with `next_cursor` as `starting_after`. */
+  /** Sends the events since a moment again, 1,000 in a call. To go on, pass `next_cursor` as `starting_after`. */
   resendSince(since: string, filters: ResendFilters = {}, options?: CallOptions): Promise<ResentEvents> {
     return this.#resend("events.resendSince", { since, ...filters }, options);
   }
 
-  /** Sends those that are named again, 100 at most. */
+  /** Sends the named events again, 100 at most. */
   resendMany(ids: readonly string[], options?: CallOptions): Promise<ResentEvents> {
     return this.#resend("events.resendMany", { event_ids: [...ids] }, options);
   }

@@ -1,4 +1,4 @@
-// The client: where it calls, as whom, and everything that can be called.
+// The client: its configuration, and the resources that it can call.
 import { Calls, type ReadOptions } from "./calls.ts";
 import { GerbangError } from "./errors.ts";
 import { Events } from "./events.ts";
@@ -12,26 +12,26 @@ import { version } from "./version.ts";
 import * as webhooks from "./webhooks.ts";
 
 export interface GerbangOptions {
-  /** `ak_test_…` or `ak_live_…`; GERBANG_CLIENT_ID where it is left out. */
+  /** `ak_test_…` or `ak_live_…`; GERBANG_CLIENT_ID by default. */
   clientId?: string | undefined;
-  /** `sk_test_…` or `sk_live_…`; GERBANG_SECRET where it is left out. It is never sent, logged or shown. */
+  /** `sk_test_…` or `sk_live_…`; GERBANG_SECRET by default. It is never sent, logged or shown. */
   secret?: string | undefined;
-  /** Where the service is, with /v1 or without; GERBANG_BASE_URL where it is left out. */
+  /** Address of the service, with /v1 or without; GERBANG_BASE_URL by default. */
   baseUrl?: string | undefined;
-  /** RFC 9421, or the interface's own scheme of timestamp and body. */
+  /** RFC 9421 (the default), or the interface's own scheme, which signs timestamp and body. */
   signature?: "rfc9421" | "timestamp";
-  /** For one attempt, in milliseconds; 30 s. */
+  /** Time for one attempt, in milliseconds; 30 s by default. */
   timeoutMs?: number;
-  /** For all attempts of a call with the waits between them; 120 s. */
+  /** Time for all attempts of a call and the waits between them, in milliseconds; 120 s by default. */
   deadlineMs?: number;
-  /** What calls, where it is not the platform's `fetch`. */
+  /** Replaces the platform's `fetch`. */
   fetch?: typeof fetch;
   hooks?: Hooks;
-  /** Of `@opentelemetry/api`: each call is a span. */
+  /** A tracer of `@opentelemetry/api`: each call becomes a span. */
   tracer?: Tracer;
-  /** Adds headers to each attempt, such as those of a trace. */
+  /** Adds headers to each attempt, such as trace headers. */
   propagate?: (headers: Record<string, string>) => void;
-  /** For tests: time, waiting and chance. */
+  /** Time, waiting and random numbers, for tests. */
   now?: () => number;
   sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   random?: () => number;
@@ -49,7 +49,7 @@ export class Gerbang {
   readonly webhooks = webhooks;
   readonly #calls: Calls;
 
-  /** Throws CONFIGURATION_INVALID. Nothing is sent yet. */
+  /** Throws CONFIGURATION_INVALID. Makes no call. */
   constructor(options: GerbangOptions = {}) {
     const clientId = setting(options.clientId, "clientId", "GERBANG_CLIENT_ID");
     const secret = setting(options.secret, "secret", "GERBANG_SECRET");
@@ -82,7 +82,7 @@ export class Gerbang {
     this.sandbox = sandboxOf(calls);
   }
 
-  /** Whether the service works. It needs no key, but is signed like everything else. */
+  /** Whether the service works. The service needs no key for this, but the call is signed like all others. */
   health(options?: ReadOptions): Promise<Health> {
     return this.#calls.read("health", "/v1/health", options);
   }

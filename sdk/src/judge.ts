@@ -1,4 +1,4 @@
-// Holds a value against a rule of the contract, and says the first thing that breaks it, in the API's words.
+// Checks a value against a rule of the contract, and reports the first violation in the API's words.
 import type { Rule } from "./rules.ts";
 
 export interface Finding {
@@ -8,7 +8,7 @@ export interface Finding {
   problem: string;
 }
 
-/** The first finding in the order of the contract's fields; undefined when the value keeps the rule. */
+/** The first violation in the order of the contract's fields; undefined when the value is valid. */
 export function judge(rule: Rule, value: unknown, field: string): Finding | undefined {
   if (rule.type === "object")
     return rule.others === undefined ? judgeFields(rule, value, field) : judgePairs(rule, value, field);
@@ -32,7 +32,7 @@ function integerProblem({ least = -Infinity, most = Infinity }: Rule, value: unk
   return value > most ? `Too big: expected number to be <=${most}` : undefined;
 }
 
-/** The API counts the characters of a text by code points; an address by what it is written with. */
+/** The API measures an address by its UTF-16 units, and every other text by its code points. */
 function textProblem({ least = 0, most = Infinity, pattern, problem }: Rule, text: string): string | undefined {
   const isAddress = pattern?.includes("://") === true;
   const length = isAddress ? text.length : [...text].length;
@@ -51,7 +51,7 @@ function judgeList({ least = 0, most = Infinity, items }: Rule, value: unknown, 
   return first(value, (item, at) => items && judge(items, item, `${field}.${at}`));
 }
 
-/** An object with fields that have names. `undefined` and `null` are an optional field left out. */
+/** An object with named fields. `undefined` and `null` count as an optional field left out. */
 function judgeFields({ fields = {}, required = [] }: Rule, value: unknown, field: string): Finding | undefined {
   if (!isObject(value)) return { field, value, problem: expected("object", value) };
   const at = (name: string): string => (field === "" ? name : `${field}.${name}`);
@@ -68,7 +68,7 @@ function judgeFields({ fields = {}, required = [] }: Rule, value: unknown, field
   return { field: at(unknown), value: value[unknown], problem };
 }
 
-/** An object whose names are the caller's own, such as metadata. */
+/** An object with names of the caller's choice, such as metadata. */
 function judgePairs({ others, most = Infinity }: Rule, value: unknown, field: string): Finding | undefined {
   if (!isObject(value) || others === undefined) return { field, value, problem: "must be an object of texts" };
   const pairs = Object.entries(value);

@@ -1,15 +1,15 @@
-// Lists: a page as the API gives it, or all of them, one object after the other.
+// Lists: one page as the API gives it, or the objects of all pages, one after the other.
 
 export interface Page<Item> {
   data: Item[];
   has_more: boolean;
-  /** Send it as `starting_after` for the next page; null on the last one. */
+  /** Send it as `starting_after` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
 /**
- * What a list call gives. `for await (const payment of list)` goes through all pages, asking for the next one when it is needed;
- * `await list` gives the first page alone.
+ * The result of a list call. `for await (const payment of list)` goes through all pages and fetches each one when it is needed;
+ * `await list` gives the first page only.
  */
 export class List<Item> implements AsyncIterable<Item>, PromiseLike<Page<Item>> {
   readonly #ask: (cursor: string | undefined) => Promise<Page<Item>>;
@@ -18,13 +18,13 @@ export class List<Item> implements AsyncIterable<Item>, PromiseLike<Page<Item>> 
     this.#ask = ask;
   }
 
-  /** Page after page. Throws what the call throws; what was given before stays good. */
+  /** Fetches page after page. Throws what the call throws; pages before that stay valid. */
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
     let cursor: string | undefined;
     for (;;) {
       const page = await this.#ask(cursor);
       yield page;
-      // A cursor that stands still would go round for ever.
+      // A repeated cursor would loop for ever.
       if (!page.has_more || page.next_cursor === null || page.next_cursor === cursor) return;
       cursor = page.next_cursor;
     }

@@ -22,7 +22,7 @@ export class Refunds {
     this.#calls = calls;
   }
 
-  /** Gives back all that is left of a payment, or a part. Retries are safe: all attempts carry one idempotency key, so money moves once. */
+  /** Refunds the rest of a payment, or a part of it. Retries are safe: all attempts carry one idempotency key, so money moves once. */
   create(body: CreateRefund, options?: CallOptions): Promise<CreatedRefund> {
     return this.#calls.write("refunds.create", "/v1/refunds", { value: body, rules: "CreateRefund" }, options);
   }
@@ -68,7 +68,7 @@ export class Settlements {
     return this.#calls.list("settlements.list", "/v1/settlements", filters, options);
   }
 
-  /** The batch down to each payment, as CSV. */
+  /** The statement of a batch as CSV, with every payment in it. */
   statement(uuid: string, options?: ReadOptions): Promise<string> {
     return this.#calls.readText("settlements.statement", path`/v1/settlements/${uuid}/statement`, options);
   }

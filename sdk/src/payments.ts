@@ -15,17 +15,17 @@ import type {
 } from "./types.ts";
 
 export interface WaitOptions extends ReadOptions {
-  /** How long to wait in all, in milliseconds; 5 minutes where it is left out. */
+  /** Longest wait in milliseconds; 5 minutes by default. */
   timeoutMs?: number;
 }
 
 const WAIT_MS = 300_000;
-/** Asked after 1, 2 and 3 seconds, and every 5 from then on: a payer needs longer than that. */
+/** Waits of 1, 2, 3 and 4 seconds between the first polls, then always 5: payers need longer than that. */
 const paceMs = (asked: number): number => Math.min(asked + 1, 5) * 1000;
 
 const PAID = ["partially_refunded", "refunded"] as const;
 
-/** What may still follow a state (interface, section 3.1). */
+/** The states that may follow each paid or final state (interface, section 3.1). */
 const ends: Partial<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   succeeded: ["partially_refunded", "refunded"],
   partially_refunded: ["refunded"],
@@ -43,16 +43,16 @@ export class Payments {
   }
 
   /**
-   * Creates a payment. Retries are safe: all attempts carry one idempotency key. Throws RISK_REVIEW for a payment that waits for a person: it
-   * exists, and has not failed. After an error with `outcomeUnknown` the payment may exist.
+   * Creates a payment. Retries are safe: all attempts carry one idempotency key. Throws RISK_REVIEW for a payment that waits for a person: that
+   * payment exists and has not failed. After an error with `outcomeUnknown` the payment may exist.
    */
   create(body: CreatePayment, options?: CallOptions): Promise<CreatedPayment> {
     return this.#calls.write("payments.create", "/v1/payments", { value: body, rules: "CreatePayment" }, options);
   }
 
   /**
-   * Creates a payment, or finds the one that has this `reference_id` already: after a lost answer, a crash, or a second call. Throws
-   * REFERENCE_ID_DUPLICATE if what is found has another amount, currency or method.
+   * Creates a payment, or finds the existing one with this `reference_id`, as after a lost answer, a crash or a second call. Throws
+   * REFERENCE_ID_DUPLICATE when the existing payment has another amount, currency or method.
    */
   async createOrFind(body: CreatePayment, options?: CallOptions): Promise<CreatedPayment | Payment> {
     try {
@@ -67,14 +67,14 @@ export class Payments {
     }
   }
 
-  /** The payment that has a `reference_id`; undefined when there is none, or the lookup fails as well. */
+  /** The payment with a `reference_id`; undefined when there is none or the lookup fails. */
   async #find(referenceId: string, options?: CallOptions): Promise<Payment | undefined> {
     const { signal } = options ?? {};
     try {
       const { data } = await this.list({ reference_id: referenceId }, { signal });
       return data[0];
     } catch (error) {
-      // The error of the creation says more than that of the lookup.
+      // The caller then gets the error of the creation, which says more than the error of the lookup.
       if (error instanceof GerbangError) return undefined;
       throw error;
     }
@@ -89,22 +89,22 @@ export class Payments {
     return this.#calls.list("payments.list", "/v1/payments", filters, options);
   }
 
-  /** Cancels a pending payment. Throws PAYMENT_NOT_CANCELABLE for any other. */
+  /** Cancels a pending payment. Throws PAYMENT_NOT_CANCELABLE for a payment in another state. */
   cancel(reference: string, body: { reason?: string } = {}, options?: CallOptions): Promise<CanceledPayment> {
     const target = path`/v1/payments/${reference}/cancel`;
     return this.#calls.write("payments.cancel", target, { value: body, rules: "CancelPayment" }, options);
   }
 
   /**
-   * Asks until the payment has come to a state, or to one of several; a refunded payment has succeeded before. Throws STATE_NOT_REACHED when time is over, or when it has come to another end. Meant
-   * for scripts and tests: a shop goes on by webhook.
+   * Polls until the payment reaches a state, or one of several; a refunded payment counts as succeeded. Throws STATE_NOT_REACHED when the time is over
+   * or the payment can no longer reach the state. Meant for scripts and tests: a shop relies on webhooks.
    */
   async waitFor(
     reference: string,
     status: PaymentStatus | readonly PaymentStatus[],
     options: WaitOptions = {},
   ): Promise<Payment> {
-    // What was given back was paid before.
+    // A refunded payment had succeeded before.
     const wanted = [status].flat().flatMap((each) => (each === "succeeded" ? [each, ...PAID] : each));
     const { now, sleep } = this.#calls.transport.options;
     const endsAt = now() + (options.timeoutMs ?? WAIT_MS);
@@ -151,7 +151,7 @@ export class PaymentLinks {
     return this.#calls.list("paymentLinks.list", "/v1/payment-links", filters, options);
   }
 
-  /** Nobody can pay by it any more. */
+  /** Closes the link: nobody can pay by it any more. */
   deactivate(uuid: string, options?: CallOptions): Promise<PaymentLink> {
     return this.#calls.write("paymentLinks.deactivate", path`/v1/payment-links/${uuid}/deactivate`, {}, options);
   }

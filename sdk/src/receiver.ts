@@ -1,12 +1,12 @@
-// A receiver of webhooks for Node's http, Express, Fastify, Hono, Next and everything that speaks `Request` and `Response`.
+// A webhook receiver for Node's http, Express, Fastify, Hono, Next and every platform with `Request` and `Response`.
 import { EventBusyError, type EventStore, type Sleep } from "./claims.ts";
 import type { EventOf, EventType, WebhookEvent } from "./types.ts";
 import { type DeliveryHeaders, WebhookError, unwrap } from "./verify.ts";
 
-/** The largest body that is read: an event has a few kilobytes. */
+/** Limit of a request body. An event has a few kilobytes. */
 const BODY_BYTES_MAX = 1_000_000;
 
-/** What to do with an event of a type, and with all others. */
+/** One listener for each event type, and `other` for all remaining types. */
 export type Listeners = { [Type in EventType]?: (event: EventOf<Type>) => unknown } & {
   other?: (event: WebhookEvent) => unknown;
 };
@@ -14,24 +14,24 @@ export type Listeners = { [Type in EventType]?: (event: EventOf<Type>) => unknow
 export interface HandlerOptions {
   secrets: string | readonly string[];
   /**
-   * Gets each event that is genuine, before it is answered: keep it short (ten seconds at most), such as a row in a queue. When it throws, the answer is 500,
-   * and the service sends the event again.
+   * Gets each genuine event before the delivery is answered. Keep the work short (ten seconds at most), such as one row in a queue. When it throws,
+   * the answer is 500, and the service sends the event again.
    */
   on: ((event: WebhookEvent) => unknown) | Listeners;
-  /** Claims each event before `on` gets it, so that of two copies one runs. An event that was handled is answered, and no more. */
+  /** Claims each event before `on` gets it, so that only one of two copies runs. An event that was handled is answered 200 only. */
   store?: EventStore;
   headerPrefix?: string;
-  /** Is told what was refused, and what `on` threw. Nothing goes anywhere else. */
+  /** Gets the errors of rejected deliveries, of `on` and of the store. They are reported nowhere else. */
   onError?: (error: unknown) => void;
-  /** Waits for another one's claim, in milliseconds; tests hand in their own. */
+  /** Waits, in milliseconds, while another process holds the claim; tests replace it. */
   sleep?: Sleep;
 }
 
-/** Node's request, as far as it is needed; frameworks extend it. */
+/** The parts of Node's request that the handler reads; frameworks extend it. */
 interface NodeRequest extends AsyncIterable<Uint8Array> {
   headers: Record<string, string | string[] | undefined>;
   method?: string | undefined;
-  /** Where a framework keeps the bytes, or what it made of them. */
+  /** Where a framework keeps the raw bytes, or the parsed body. */
   rawBody?: Uint8Array | string;
   body?: unknown;
   readableEnded?: boolean;
@@ -52,7 +52,7 @@ interface HonoContext {
   req: { raw: Request };
 }
 
-/** One function for all of them: it sees by its arguments who calls. */
+/** One function for all frameworks: its arguments show which one calls. */
 export interface Handler {
   /** Next, Hono's `c.req.raw`, workers, Bun, Deno. */
   (request: Request): Promise<Response>;
@@ -60,7 +60,7 @@ export interface Handler {
   (context: HonoContext): Promise<Response>;
   /** Node's `http`, Express. */
   (request: NodeRequest, response: NodeResponse, next?: unknown): Promise<void>;
-  /** Fastify, with a parser that leaves the body its bytes: `addContentTypeParser("application/json", { parseAs: "buffer" }, …)`. */
+  /** Fastify, with a parser that keeps the raw bytes of the body: `addContentTypeParser("application/json", { parseAs: "buffer" }, …)`. */
   (request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
 }
 
@@ -70,8 +70,8 @@ interface Outcome {
 }
 
 /**
- * Makes the handler of an address for webhooks. It answers 200 once `on` is done, 401 to what is not genuine, 500 when `on` throws, 503 while another
- * process handles the event.
+ * Makes the handler of a webhook address. The handler answers 200 once `on` is done, 401 to a delivery that is not genuine, 413 to a body over the
+ * limit, 500 when `on` throws, and 503 while another process handles the event.
  */
 export function handler(options: HandlerOptions): Handler {
   const receive = async (read: () => Bytes | Promise<Bytes>, headers: DeliveryHeaders): Promise<Outcome> => {
@@ -118,7 +118,7 @@ export function handler(options: HandlerOptions): Handler {
   return answer as Handler;
 }
 
-/** Hands on an event that is claimed, and ends the claim. What `on` has done stays claimed, though `done` could not be kept. */
+/** Gives a claimed event to its listener and ends the claim. The claim is kept when the listener succeeded but `done` failed. */
 async function handle(event: WebhookEvent, { on, store, onError }: HandlerOptions): Promise<void> {
   try {
     await listenerOf(on, event)?.(event);
@@ -126,7 +126,7 @@ async function handle(event: WebhookEvent, { on, store, onError }: HandlerOption
     try {
       await store?.release(event.id);
     } catch (another) {
-      onError?.(another); // then the claim ends by its time
+      onError?.(another); // the claim then expires
     }
     throw error;
   }
@@ -135,10 +135,10 @@ async function handle(event: WebhookEvent, { on, store, onError }: HandlerOption
 
 const headers = { "content-type": "text/plain; charset=utf-8" };
 
-/** A body, or that it is too large to be one. */
+/** A body, or the fact that it exceeds BODY_BYTES_MAX. */
 type Bytes = { bytes: Uint8Array | string } | "too large";
 
-/** What a framework kept. A body that was parsed has lost its bytes, and with them what is signed. */
+/** The body that a framework kept. Throws a TypeError for a parsed body: the bytes that were signed are lost. */
 function given(body: unknown): Bytes {
   if (typeof body === "string" || body instanceof Uint8Array) return { bytes: body };
   throw new TypeError(

@@ -1,4 +1,4 @@
-// The sandbox: what payers, acquirers, banks and time do there, by hand. Its calls need a sandbox key.
+// The sandbox: triggers by hand what payers, acquirers, banks and the clock do. These calls need a sandbox key.
 import { type CallOptions, type Calls, type ReadOptions, path, withQuery } from "./calls.ts";
 import type { List } from "./list.ts";
 import type {
@@ -27,11 +27,11 @@ import type {
   WholeLoggedRequest,
 } from "./types.ts";
 
-/** Groups of calls by what they are about; each takes the call's own options last. */
+/** The sandbox calls, grouped by subject. Each takes the call's own options last. */
 export function sandboxOf(calls: Calls) {
   return {
     payments: {
-      /** Lets the acquirer say what became of a payment. */
+      /** Makes the acquirer report the outcome of a payment. */
       simulate: (reference: string, outcome: SimulatePayment["outcome"], options?: CallOptions): Promise<Payment> =>
         calls.write(
           "sandbox.payments.simulate",
@@ -39,7 +39,7 @@ export function sandboxOf(calls: Calls) {
           { value: { outcome }, rules: "SimulatePayment" },
           options,
         ),
-      /** Lets the payer contest a payment. */
+      /** Makes the payer dispute a payment. */
       dispute: (reference: string, body: OpenDispute, options?: CallOptions): Promise<Dispute> =>
         calls.write(
           "sandbox.payments.dispute",
@@ -67,17 +67,17 @@ export function sandboxOf(calls: Calls) {
         ),
     },
     settlements: {
-      /** Forms the batches that are due, now. */
+      /** Forms the settlement batches that are due now. */
       run: (options?: CallOptions): Promise<FormedSettlements> =>
         calls.write("sandbox.settlements.run", "/v1/sandbox/settlements/run", {}, options),
-      /** Lets the bank pay a batch. */
+      /** Makes the bank pay a batch. */
       pay: (uuid: string, options?: CallOptions): Promise<Settlement> =>
         calls.write("sandbox.settlements.pay", path`/v1/sandbox/settlements/${uuid}/pay`, {}, options),
     },
     clock: {
       get: (options?: ReadOptions): Promise<SandboxClock> =>
         calls.read("sandbox.clock.get", "/v1/sandbox/clock", options),
-      /** Moves the sandbox's clock forward: what falls due, happens. */
+      /** Moves the sandbox's clock forward. Everything that falls due on the way happens. */
       advance: (seconds: number, options?: CallOptions): Promise<SandboxClock> =>
         calls.write(
           "sandbox.clock.advance",
@@ -95,7 +95,7 @@ export function sandboxOf(calls: Calls) {
           { value: { type }, rules: "TriggerEvent" },
           options,
         ),
-      /** Waits for events behind `after`, up to `wait` seconds: for a machine that nobody can reach from outside. */
+      /** Waits up to `wait` seconds for events after the cursor `after`: for a machine that is unreachable from outside. */
       listen: (asked: ListenOptions = {}, options?: ReadOptions): Promise<HeardEvents> =>
         calls.read("sandbox.events.listen", withQuery("/v1/sandbox/events/listen", asked), options),
     },
@@ -103,7 +103,7 @@ export function sandboxOf(calls: Calls) {
       /** Tests the receiver at the registered address. */
       exam: (options?: CallOptions): Promise<Scorecard> =>
         calls.write("sandbox.webhook.exam", "/v1/sandbox/webhook/exam", {}, options),
-      /** Says why a delivery that arrived did not verify. */
+      /** Says why a delivery failed verification. */
       doctor: (body: DiagnoseDelivery, options?: CallOptions): Promise<DeliveryDiagnosis> =>
         calls.write(
           "sandbox.webhook.doctor",
@@ -111,7 +111,7 @@ export function sandboxOf(calls: Calls) {
           { value: body, rules: "DiagnoseDelivery" },
           options,
         ),
-      /** Lets deliveries go wrong on purpose. */
+      /** Makes deliveries fail on purpose. */
       misbehave: (body: SwitchFaultInjection, options?: CallOptions): Promise<FaultInjection> =>
         calls.write(
           "sandbox.webhook.misbehave",
@@ -119,18 +119,18 @@ export function sandboxOf(calls: Calls) {
           { value: body, rules: "SwitchFaultInjection", method: "PUT" },
           options,
         ),
-      /** How they go wrong now. */
+      /** The fault injection in force. */
       misbehaviour: (options?: ReadOptions): Promise<FaultInjection> =>
         calls.read("sandbox.webhook.misbehaviour", "/v1/sandbox/webhook/misbehave", options),
     },
     requests: {
-      /** What your systems sent, newest first: kept for seven days. Reading this list is not in it. */
+      /** The requests of your systems, newest first, kept for seven days. Requests that read this list are not in it. */
       list: (filters?: LoggedRequestFilters, options?: ReadOptions): List<LoggedRequest> =>
         calls.list("sandbox.requests.list", "/v1/sandbox/requests", filters, options),
-      /** One with its bodies, redacted. */
+      /** One request with its bodies, redacted. */
       get: (requestId: string, options?: ReadOptions): Promise<WholeLoggedRequest> =>
         calls.read("sandbox.requests.get", path`/v1/sandbox/requests/${requestId}`, options),
-      /** Says why the signature of a request was refused. */
+      /** Says why the signature of a request was rejected. */
       doctor: (requestId: string, options?: ReadOptions): Promise<RequestDiagnosis> =>
         calls.read("sandbox.requests.doctor", path`/v1/sandbox/requests/${requestId}/doctor`, options),
     },

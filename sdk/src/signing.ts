@@ -1,8 +1,8 @@
-// Signing a request: RFC 9421 (HTTP Message Signatures), and the interface's own scheme (interface, section 5). WebCrypto alone.
+// Request signatures by RFC 9421 (HTTP Message Signatures) and by the interface's own scheme (interface, section 5). Uses WebCrypto only.
 
 export const encoder = new TextEncoder();
 
-/** A key for HMAC-SHA256. Nothing reads it out again. */
+/** A key for HMAC-SHA256. It cannot be exported. */
 export function hmacKey(secret: string): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", encoder.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
 }
@@ -22,13 +22,13 @@ export interface Signed {
   clientId: string;
   key: CryptoKey;
   method: string;
-  /** The address as it is called, letter for letter. */
+  /** The exact address that is called. */
   url: string;
   body: string;
   idempotencyKey?: string | undefined;
 }
 
-/** The headers that sign a request by RFC 9421, made at `created` (Unix seconds). A nonce makes it one request. */
+/** The headers that sign a request by RFC 9421, at `created` (Unix seconds). The nonce makes the signature unique. */
 export async function messageHeaders(
   request: Signed,
   created: number,
@@ -53,7 +53,7 @@ export async function messageHeaders(
   };
 }
 
-/** The headers of the interface's own scheme. */
+/** The headers of the interface's own scheme, at `timestamp` (Unix seconds). */
 export async function timestampHeaders(request: Signed, timestamp: number): Promise<Record<string, string>> {
   return {
     "x-timestamp": String(timestamp),

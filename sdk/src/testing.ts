@@ -1,4 +1,4 @@
-// A gateway for a merchant's own tests: the real one, in a process of its own, on an embedded database of its own. Node alone.
+// A gateway for a merchant's own tests: the real service, in its own process, with its own embedded database. Needs Node.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -7,11 +7,11 @@ import { join, resolve } from "node:path";
 import { Gerbang, type GerbangOptions } from "./gerbang.ts";
 
 export interface GatewayOptions {
-  /** A checkout of the gateway in which `npm ci` was run; GERBANG_DIRECTORY where it is left out, or the folder of the tests. */
+  /** A checkout of the gateway after `npm ci`; by default GERBANG_DIRECTORY, or else the current folder. */
   directory?: string;
   /** More settings of the service, as environment variables. */
   env?: Record<string, string>;
-  /** How long it may take to begin, in milliseconds; a minute. */
+  /** Longest start in milliseconds; a minute by default. */
   startMs?: number;
 }
 
@@ -19,15 +19,15 @@ export interface TestMerchant {
   merchantId: string;
   clientId: string;
   secret: string;
-  /** Of the address that was given; else undefined. */
+  /** The secret of `webhookUrl`; undefined when none was given. */
   webhookSecret: string | undefined;
-  /** A client of this merchant, in the sandbox. */
+  /** A client with this merchant's sandbox key. */
   gerbang: Gerbang;
 }
 
 export interface MerchantOptions {
   name?: string;
-  /** Where its events go: https, on this machine too. */
+  /** Where the merchant's events go: an https address, which may be on this machine. */
   webhookUrl?: string;
   client?: Omit<GerbangOptions, "clientId" | "secret" | "baseUrl">;
 }
@@ -55,7 +55,7 @@ export class TestGateway {
     this.baseUrl = demo.base_url;
   }
 
-  /** A merchant that nobody else has, with a sandbox and a clock of its own: one for each test. */
+  /** Creates a merchant with its own sandbox and clock, so that each test can have one to itself. */
   async merchant({ name, webhookUrl, client }: MerchantOptions = {}): Promise<TestMerchant> {
     this.#merchants++;
     const made = await this.#operate("POST", "/merchants", { name: name ?? `Test shop ${this.#merchants}` });
@@ -95,7 +95,7 @@ export class TestGateway {
   }
 }
 
-/** Starts a gateway and waits until it can be used. Throws with its last words when it does not come up. */
+/** Starts a gateway and waits until it is healthy. Throws with its last output when it does not start. */
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
   const directory = resolve(options.directory ?? process.env.GERBANG_DIRECTORY ?? ".");
   const program = join(directory, "gateway/bin/gerbang.js");
@@ -118,7 +118,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
       PORT: String(port),
       OPS_PORT: String(operatorPort),
       METRICS_PORT: String(metricsPort),
-      // It stops by itself should this process be killed.
+      // The gateway stops by itself when this process is killed.
       GERBANG_PARENT: String(process.pid),
     },
     stdio: ["ignore", "pipe", "pipe"],
@@ -137,7 +137,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   throw new Error(`the gateway did not come up:\n${words}`);
 }
 
-/** Without what would configure the service by accident: test runners set a BASE_URL and a NODE_ENV of their own. */
+/** The environment without settings that would configure the service by accident: test runners set BASE_URL and NODE_ENV. */
 function plainEnvironment(): NodeJS.ProcessEnv {
   const kept = ["PATH", "HOME", "TMPDIR", "TEMP", "LANG", "USER", "SHELL", "SystemRoot"];
   return Object.fromEntries(
@@ -145,7 +145,7 @@ function plainEnvironment(): NodeJS.ProcessEnv {
   );
 }
 
-/** Undefined until the service has written it. */
+/** Undefined until the service has written the file. */
 function readDemo(file: string): DemoFile | undefined {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as DemoFile) : undefined;
 }

@@ -1,4 +1,4 @@
-// Spans of OpenTelemetry around calls. The shapes are those of `@opentelemetry/api`, which is the application's own: nothing is imported.
+// Spans of OpenTelemetry around calls. The types copy those of `@opentelemetry/api`, which the application brings: nothing is imported.
 import { GerbangError } from "./errors.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./transport.ts";
@@ -20,7 +20,7 @@ export interface Tracer {
 const CLIENT = 2;
 const ERROR = 2;
 
-/** Runs a call within a span of its own, if there is a tracer. */
+/** Runs a call within its own span, if there is a tracer. */
 export function traced(tracer: Tracer | undefined, call: Call, run: () => Promise<Answer>): Promise<Answer> {
   if (tracer === undefined) return run();
   const attributes = { "http.request.method": call.method, "url.path": call.target.split("?")[0] ?? "" };

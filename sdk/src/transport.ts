@@ -1,32 +1,32 @@
-// One call: signed anew for each attempt, tried again where that is safe, within one deadline (interface, sections 4.11 and 5).
+// One API call: each attempt is signed anew, and retries happen where they are safe, within one deadline (interface, sections 4.11 and 5).
 import { type Answer, readAnswer } from "./answer.ts";
 import { type ErrorCode, type ErrorFacts, GerbangError } from "./errors.ts";
 import { type Signed, hmacKey, messageHeaders, newNonce, timestampHeaders } from "./signing.ts";
 
 const ATTEMPTS_MAX = 5;
-/** Waits before the second attempt and those after it; each a fifth more or less. */
+/** Waits before the second attempt and the later ones, each shortened or lengthened by up to a fifth. */
 const WAITS_MS = [1_000, 2_000, 4_000, 8_000];
 const JITTER = 0.2;
-/** How far a timestamp may be moved back to make a request its own: the service takes 300 s. */
+/** Seconds by which a timestamp may be moved back to make a signature unique. The service accepts 300 s. */
 const SPREAD_SECONDS = 200;
-/** Signatures of this process that are remembered, so that none is sent twice. */
+/** Number of sent signatures that this process remembers, so that it sends none twice. */
 const REMEMBERED_MAX = 20_000;
 
 export interface Call {
-  /** What it is called in hooks, such as "payments.create". */
+  /** Name of the call in hooks, such as "payments.create". */
   operation: string;
   method: "GET" | "POST" | "PUT";
-  /** Path and query, from /v1 on. */
+  /** Path and query, beginning with /v1. */
   target: string;
   body?: unknown;
   answer?: "json" | "text";
 }
 
 export interface CallOptions {
-  /** One key for one intent. Without it each call is an intent of its own. */
+  /** Idempotency key, one for each intent. Calls without a key get one each, so that a second call acts again. */
   idempotencyKey?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** For all attempts and waits, in milliseconds. */
+  /** Time for all attempts and waits together, in milliseconds. */
   deadlineMs?: number | undefined;
 }
 
@@ -34,12 +34,12 @@ export interface AttemptInfo {
   operation: string;
   method: string;
   target: string;
-  /** From 1. */
+  /** Counts from 1. */
   attempt: number;
   idempotencyKey: string | undefined;
 }
 
-/** What is told of each attempt. No hook sees a secret, a signature or a body. A hook that throws stops the call. */
+/** Callbacks around each attempt. Hooks get no secret, no signature and no body. A hook that throws stops the call. */
 export interface Hooks {
   onRequest?(info: AttemptInfo): void;
   onResponse?(info: AttemptInfo & { status: number; requestId: string | undefined; ms: number }): void;
@@ -49,14 +49,14 @@ export interface Hooks {
 export interface TransportOptions {
   clientId: string;
   secret: string;
-  /** Scheme, host and what stands before /v1. */
+  /** Scheme, host and any path before /v1. */
   origin: string;
   signature: "rfc9421" | "timestamp";
   fetch: typeof fetch;
   timeoutMs: number;
   deadlineMs: number;
   hooks: Hooks;
-  /** Adds headers of a trace to each attempt. */
+  /** Adds trace headers to each attempt. */
   propagate?: ((headers: Record<string, string>) => void) | undefined;
   userAgent: string;
   now: () => number;
@@ -67,9 +67,9 @@ export interface TransportOptions {
 export class Transport {
   readonly options: Omit<TransportOptions, "secret">;
   readonly #key: Promise<CryptoKey>;
-  /** How far the service's clock is from ours, in seconds, once it said so. */
+  /** Seconds by which the service's clock is ahead of this one, once the service has reported its time. */
   #offsetSeconds = 0;
-  /** Signatures with timestamps that were sent, and until when each counts. */
+  /** Sent timestamp signatures, each with the Unix second until which the service would accept it. */
   readonly #sent = new Map<string, number>();
 
   constructor({ secret, ...options }: TransportOptions) {
@@ -77,12 +77,12 @@ export class Transport {
     this.#key = hmacKey(secret);
   }
 
-  /** Makes a call. Throws a GerbangError unless it succeeded. */
+  /** Makes a call. Throws a GerbangError unless the call succeeded. */
   async call(call: Call, options: CallOptions = {}): Promise<Answer> {
     const { now, deadlineMs } = this.options;
     const isWrite = call.method !== "GET";
     const idempotencyKey = isWrite ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
-    // The same bytes in every attempt.
+    // All attempts send the same bytes.
     const body = isWrite ? JSON.stringify(call.body ?? {}) : "";
     const endsAt = now() + (options.deadlineMs ?? deadlineMs);
     const known = { operation: call.operation, method: call.method, target: call.target, idempotencyKey };
@@ -100,14 +100,14 @@ export class Transport {
     }
   }
 
-  /** How long to wait before another attempt; undefined where none may follow. */
+  /** Milliseconds to wait before the next attempt; undefined when no attempt may follow. */
   #waitBefore(
     attempt: number,
     error: GerbangError,
     state: { corrected: boolean; replays: number },
   ): number | undefined {
     if (error.code === "SIGNATURE_REPLAYED") {
-      // Nothing was done: the request is made another one. A nonce is new each time; a timestamp may have to be looked for.
+      // The service rejected a replayed signature, so a new one is sent. A nonce is new each time; finding an unused timestamp may take several tries.
       state.replays++;
       return this.options.signature === "timestamp" || state.replays === 1 ? 0 : undefined;
     }
@@ -120,11 +120,11 @@ export class Transport {
     const usual = (WAITS_MS[attempt - 1] ?? 0) * (1 - JITTER + 2 * JITTER * this.options.random());
     const asked = retryAfterMs.get(error);
     if (asked === undefined || asked <= usual) return usual;
-    // Not all who were told to come back at that moment come at it.
+    // The added time spreads clients that were all told to come back at the same moment.
     return asked * (1 + JITTER * this.options.random());
   }
 
-  /** Takes the service's clock for ours, once it said that ours is wrong. False when it did not say what it shows. */
+  /** Adopts the service's clock after it rejected a timestamp. False when the answer carried no date. */
   #correctClock(error: GerbangError): boolean {
     const shown = dates.get(error);
     if (shown === undefined) return false;
@@ -197,8 +197,8 @@ export class Transport {
   async #signatureHeaders(request: Signed, replays: number): Promise<Record<string, string>> {
     const seconds = Math.floor(this.options.now() / 1000) + this.#offsetSeconds;
     if (this.options.signature === "rfc9421") return messageHeaders(request, seconds, newNonce());
-    // The signature covers neither method nor path: equal bodies of one second are told apart by another second. After a replay of
-    // another process's making, one at random.
+    // The signature covers neither method nor path, so equal bodies within one second would get equal signatures: each takes another
+    // second. After a replay the second is random, since another process may have sent the signature.
     let timestamp = replays === 0 ? seconds : seconds - Math.ceil(this.options.random() * SPREAD_SECONDS);
     for (let tries = 0; tries < SPREAD_SECONDS; tries++, timestamp--) {
       const headers = await timestampHeaders(request, timestamp);
@@ -238,13 +238,13 @@ const openCodes = new Set<ErrorCode>([
 ]);
 const undoneCodes = new Set<ErrorCode>(["GATEWAY_ERROR", "NO_ROUTE_AVAILABLE"]);
 
-/** Whether an attempt leaves open whether a write was done. */
+/** Whether an attempt leaves it unknown if a write was done. */
 function opens({ code, status = 0 }: GerbangError): boolean {
   if (openCodes.has(code)) return true;
   return (status >= 500 && !undoneCodes.has(code)) || (code === "ANSWER_UNREADABLE" && status < 300);
 }
 
-/** Whether the answer says what became of the key, also of an attempt before. Who may not ask, or asks too often, learns nothing of it. */
+/** Whether the answer tells the outcome of the idempotency key, earlier attempts included. A 401, 403 or 429 tells nothing about it. */
 function closes({ code, status = 0 }: GerbangError): boolean {
   return (
     code !== "ANSWER_UNREADABLE" &&
@@ -258,7 +258,7 @@ function closes({ code, status = 0 }: GerbangError): boolean {
 const retryAfterMs = new WeakMap<GerbangError, number>();
 const dates = new WeakMap<GerbangError, number>();
 
-/** Keeps what the headers of an error say: how long to wait, and what the service's clock shows. */
+/** Keeps the Retry-After delay and the service's date from the headers of an error. */
 function remember(error: GerbangError, headers: Headers): void {
   const retryAfter = headers.get("retry-after") ?? "";
   if (/^\d{1,9}$/.test(retryAfter)) retryAfterMs.set(error, Number(retryAfter) * 1000);
@@ -275,12 +275,12 @@ const aborted = (signal: AbortSignal | undefined): GerbangError =>
 
 type Tried = Required<Pick<ErrorFacts, "attempts" | "outcomeUnknown">> & Pick<ErrorFacts, "idempotencyKey">;
 
-/** The error as the caller gets it: with what was tried. */
+/** The error for the caller, with the facts about its attempts. */
 function told({ code, message, status, requestId, details, cause }: GerbangError, tried: Tried): GerbangError {
   return new GerbangError({ code, message, status, requestId, details, cause, ...tried });
 }
 
-/** Waits, unless the signal says to stop. */
+/** Waits `ms` milliseconds. Rejects with the signal's reason when the signal aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {

@@ -1,4 +1,4 @@
-// The API's shapes under the names of its contract (`openapi/merchant.json`), and the unions that tell events apart.
+// The API's types under the names of its contract (`openapi/merchant.json`), and the unions of events.
 import type { components, operations } from "./contract.ts";
 
 type Schemas = components["schemas"];
@@ -9,7 +9,7 @@ export type CanceledPayment = Schemas["CanceledPayment"];
 export type CreatePayment = Schemas["CreatePayment"];
 export type PaymentStatus = Schemas["PaymentStatus"];
 export type PaymentMethod = Schemas["PaymentMethod"];
-/** How the payer pays: branch on `type`. More kinds may come. */
+/** How the payer pays. Branch on `type`; more kinds may come. */
 export type Instructions = Schemas["Instructions"];
 export type Customer = Schemas["Customer"];
 export type Refund = Schemas["Refund"];
@@ -32,7 +32,7 @@ export type FaultInjection = Schemas["FaultInjection"];
 export type EventType = Schemas["EventType"];
 export type Environment = Schemas["Environment"];
 
-/** What a webhook brings: branch on `type`, and take types that you do not know for none of your business. */
+/** The event that a webhook delivers. Branch on `type`, and ignore types that you do not know. */
 export type WebhookEvent =
   | Schemas["PaymentEvent"]
   | Schemas["RefundEvent"]
@@ -48,7 +48,7 @@ export type EventOf<Type extends EventType> = WebhookEvent extends infer Each
     : never
   : never;
 
-/** An event as the API lists it, with where its delivery stands. */
+/** An event as the API lists it, with the state of its delivery. */
 export type Event = WebhookEvent & { delivery: Schemas["EventDelivery"] | null };
 
 type QueryOf<Operation extends keyof operations> = operations[Operation] extends { parameters: { query?: infer Query } }

@@ -1,9 +1,9 @@
-// Webhooks: a delivery is verified over its raw bytes before anything reads it (interface, section 6.3), and only then an event.
+// Webhook verification: a delivery is verified over its raw bytes before anything parses it (interface, section 6.3).
 import { type EventStore, type Sleep, claimed } from "./claims.ts";
 import { encoder, hex, hmac, hmacKey, base64 } from "./signing.ts";
 import type { EventType, WebhookEvent } from "./types.ts";
 
-/** What can fail, in this order. */
+/** The checks of a delivery, in the order in which they run. */
 export type WebhookStep =
   | "header_missing"
   | "timestamp_malformed"
@@ -24,7 +24,7 @@ const reasons: Record<WebhookStep, string> = {
   body_malformed: "The signature is good, but the body is no event.",
 };
 
-/** A delivery that is not to be trusted. Answer 401 to it, and do nothing else. */
+/** A delivery that is not genuine. Answer it with 401 and do nothing else. */
 export class WebhookError extends Error {
   readonly step: WebhookStep;
 
@@ -42,24 +42,24 @@ export type DeliveryHeaders =
   | Record<string, string | readonly string[] | undefined>;
 
 export interface UnwrapOptions {
-  /** How the service's headers begin; `X-SVC-` where the operator has not changed it. */
+  /** Prefix of the service's headers; `X-SVC-` unless the operator changed it. */
   headerPrefix?: string | undefined;
-  /** Unix seconds. */
+  /** Unix seconds; the current time by default. */
   now?: number | undefined;
 }
 
 export interface ClaimOptions {
   store: Pick<EventStore, "claim">;
-  /** Waits for another one's claim, in milliseconds; tests hand in their own. */
+  /** Waits, in milliseconds, while another process holds the claim; tests replace it. */
   sleep?: Sleep | undefined;
 }
 
 const WINDOW_SECONDS = 300;
 
 /**
- * The event of a delivery. `body` is the raw body, as it came; `secrets` all that are in use, such as two during a rotation. Throws a WebhookError that
- * names the step that failed. With a `store` the event is claimed: one that was handled gives undefined, and an EventBusyError says that somebody
- * handles it. Whoever gets the event then says `done` or `release`.
+ * Verifies a delivery and returns its event. `body` is the raw body; `secrets` are all secrets in use, such as two during a rotation. Throws a
+ * WebhookError that names the failed step. With a `store` the event is also claimed: an event that was handled before gives undefined, and an
+ * EventBusyError says that another process handles it. The caller ends the claim with `done` or `release`.
  */
 export async function unwrap(
   body: string | Uint8Array,
@@ -96,7 +96,7 @@ export async function unwrap(
     const timestamp = inWindow(own.timestamp, now);
     if (!/^[0-9a-f]{64}$/.test(own.signature)) throw new WebhookError("signature_malformed");
     const isGood = await fits(known, joined(`${timestamp}.`, bytes), hex, [own.signature]);
-    // During a rotation the other signature is that of the old secret, too.
+    // During a rotation the Standard Webhooks header still carries a signature by the old secret.
     if (!isGood && !(isStandard && (await fitsStandard(standard, known, bytes))))
       throw new WebhookError("signature_mismatch");
   } else {
@@ -111,7 +111,7 @@ export async function unwrap(
 
 const isThere = (value: string | undefined): value is string => value !== undefined;
 
-/** Headers by their names in small letters. One that came more than once is joined, as HTTP says, and then malformed. */
+/** Reads headers by lower-case name. Repeated headers are joined with commas, as HTTP says, which makes them malformed. */
 export function readerOf(headers: DeliveryHeaders): (name: string) => string | undefined {
   const values = new Map<string, string>();
   const entries = Symbol.iterator in headers ? headers : Object.entries(headers);
@@ -143,13 +143,13 @@ const signaturesOf = ({ signature = "" }: StandardHeaders): string[] =>
     .filter((each) => each.startsWith("v1,"))
     .map((each) => each.slice(3));
 
-/** Whether a signature of Standard Webhooks fits. */
+/** Whether a signature by Standard Webhooks matches. */
 function fitsStandard(headers: StandardHeaders, secrets: readonly string[], bytes: Uint8Array): Promise<boolean> {
   const signed = joined(`${headers.id}.${headers.timestamp}.`, bytes);
   return fits(secrets, signed, base64, signaturesOf(headers), standardKey);
 }
 
-/** Whether one of the secrets signs `signed` as one of `signatures`. Each pair is compared, in constant time. */
+/** Whether one of the secrets signs `signed` as one of `signatures`. Every pair is compared, each in constant time. */
 async function fits(
   secrets: readonly string[],
   signed: Uint8Array<ArrayBuffer>,
@@ -165,21 +165,21 @@ async function fits(
   return found;
 }
 
-/** As long as it takes for texts of one length, wherever they differ. */
+/** Compares in constant time: texts of one length take equally long, wherever they differ. */
 function isEqual(one: string, other: string): boolean {
   let difference = one.length ^ other.length;
   for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at % (other.length || 1));
   return difference === 0;
 }
 
-/** Standard Webhooks signs with the bytes that stand behind `whsec_` in base64. */
+/** The HMAC key by Standard Webhooks: the bytes behind `whsec_`, decoded from base64. */
 function standardKey(secret: string): Promise<CryptoKey> {
   const text = secret.replace(/^whsec_/, "");
   let bytes: Uint8Array<ArrayBuffer>;
   try {
     bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   } catch {
-    return hmacKey(secret); // no base64: taken as it is
+    return hmacKey(secret); // not base64: the text itself is the key
   }
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
 }
@@ -206,15 +206,15 @@ function eventOf(bytes: Uint8Array): WebhookEvent {
 
 export interface SignOptions {
   secret: string;
-  /** The event, or its exact body. */
+  /** The event object, or its exact body. */
   event: string | { id: string; type: EventType | (string & {}) };
-  /** Unix seconds; now. */
+  /** Unix seconds; the current time by default. */
   timestamp?: number;
   attempt?: number;
   headerPrefix?: string;
 }
 
-/** A delivery as the service sends it: for tests of a receiver. */
+/** Signs a delivery as the service does, for tests of a receiver. */
 export async function sign(options: SignOptions): Promise<{ body: string; headers: Record<string, string> }> {
   const { secret, event, timestamp = Math.floor(Date.now() / 1000), attempt = 1, headerPrefix = "X-SVC-" } = options;
   const body = typeof event === "string" ? event : JSON.stringify(event);

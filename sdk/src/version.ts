@@ -1,2 +1,2 @@
-// The version of this client, as it names itself to the service. A test holds it to package.json.
+// The version that this client reports to the service. A test compares it with package.json.
 export const version = "0.1.0";

@@ -1,11 +1,11 @@
-// Chooses light or dark and the language of examples before anything is drawn, so that no page flashes. It runs before everything else.
+// Sets the theme and the language of examples before anything is drawn, so that no page flashes. Runs before all other scripts.
 (() => {
   const root = document.documentElement;
   const kept = (name: string): string | null => {
     try {
       return localStorage.getItem(name);
     } catch {
-      return null; // storage may be forbidden; then the system's choice holds
+      return null; // storage is forbidden: the system's choice applies
     }
   };
   const theme = kept("gerbang.theme");

@@ -1,12 +1,12 @@
-// What a page does once it is there: light or dark, tabs, copying, the reader's own values in examples. Search and running are loaded when they are
-// used first.
+// The behaviour of a page after it is drawn: themes, tabs, copying, and the reader's own values in examples. Search and running are loaded when they
+// are first used.
 const root = document.documentElement;
 
 function keep(name: string, value: string): void {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // Then it holds for this page alone.
+    // Without storage the choice applies to this page only.
   }
 }
 
@@ -14,14 +14,13 @@ const all = <T extends HTMLElement>(selector: string, within: ParentNode = docum
   ...within.querySelectorAll<T>(selector),
 ];
 
-// Light or dark.
 document.querySelector(".theme")?.addEventListener("click", () => {
   const theme = root.dataset.theme === "dark" ? "light" : "dark";
   root.dataset.theme = theme;
   keep("gerbang.theme", theme);
 });
 
-// Tabs: one choice for all examples, of this page and of the next ones.
+// Tabs: one choice of language applies to all examples, on this page and on later ones.
 function tabShown(example: HTMLElement): HTMLElement | undefined {
   const tabs = all('[role="tab"]', example);
   return tabs.find((tab) => tab.dataset.language === root.dataset.language) ?? tabs[0];
@@ -42,7 +41,7 @@ function showTabs(): void {
 }
 
 function choose(tab: HTMLElement): void {
-  // The reader looks at this example: others may become longer or shorter above it, and it stays where it is.
+  // The chosen example stays where it is on the screen, although examples above it may change their height.
   const before = tab.getBoundingClientRect().top;
   root.dataset.language = tab.dataset.language ?? "curl";
   keep("gerbang.docs.language", root.dataset.language);
@@ -70,7 +69,7 @@ for (const list of all(".example .tabs")) {
   });
 }
 
-// What scrolls sideways can be reached by the keyboard; what does not is no stop on the way.
+// Boxes that scroll sideways can be focused, so that the keyboard can scroll them; other boxes cannot.
 function markScrolling(): void {
   for (const box of all(".table, pre")) {
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
@@ -79,7 +78,6 @@ function markScrolling(): void {
 }
 addEventListener("resize", markScrolling);
 
-// Copying.
 const copying =
   root.lang === "id"
     ? { done: "Tersalin", byHand: "Pilih teksnya, lalu salin" }
@@ -91,7 +89,7 @@ async function copyCode(button: HTMLButtonElement, label: string | null): Promis
     await navigator.clipboard.writeText(code?.textContent ?? "");
     button.textContent = copying.done;
   } catch {
-    button.textContent = copying.byHand; // the browser allows it on https and localhost alone
+    button.textContent = copying.byHand; // browsers allow copying only on https and localhost
   }
   setTimeout(() => (button.textContent = label), 1500);
 }
@@ -100,7 +98,6 @@ for (const button of all<HTMLButtonElement>(".copy")) {
   button.addEventListener("click", () => void copyCode(button, label));
 }
 
-// Search.
 const search = document.querySelector<HTMLInputElement>("#search");
 let searching: Promise<unknown> | undefined;
 search?.addEventListener("focus", () => {
@@ -115,7 +112,7 @@ document.addEventListener("keydown", (event) => {
   search?.focus();
 });
 
-// Running, and the reader's own values.
+// Runs examples, and fills in the reader's own values.
 interface RunModule {
   openRun: (button: HTMLElement) => Promise<void>;
   fill: (isAsking: boolean) => Promise<void>;
@@ -127,12 +124,12 @@ for (const button of all<HTMLButtonElement>("button.run")) {
 for (const box of all('[data-fill="root"]')) box.textContent = location.origin;
 if (document.querySelector('[data-fill="client-id"]')) void running().then(({ fill }) => fill(false));
 
-// On a phone the menu covers the page: it begins at the page that one is on.
+// On a phone the menu covers the page. It opens scrolled to the current page.
 document.querySelector("#menu")?.addEventListener("toggle", () => {
   document.querySelector('#menu [aria-current="page"]')?.scrollIntoView({ block: "center" });
 });
 document.querySelector('#menu [aria-current="page"]')?.scrollIntoView({ block: "nearest" });
 
 showTabs();
-// The font may make text wider.
+// The web font may make text wider.
 void document.fonts.ready.then(markScrolling);

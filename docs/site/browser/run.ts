@@ -1,4 +1,4 @@
-// Runs an example: sends it through the session of whoever is signed in at the portal, to their sandbox and nowhere else, and shows what came back.
+// Runs an example: sends it with the reader's portal session, only to the reader's sandbox, and shows the answer.
 interface Runnable {
   method: string;
   path: string;
@@ -18,12 +18,12 @@ interface Reader {
   baseUrl: string;
 }
 
-/** The only environment that there is for these pages. */
+/** These pages call no other environment. */
 const ENVIRONMENT = "sandbox";
 const ANSWER_CHARACTERS_MAX = 100_000;
 const DEADLINE_MS = 30_000;
 const MERCHANT = "gerbang.docs.merchant";
-/** Where the portal keeps the place that somebody was at last: whoever was never there has no session to ask for. */
+/** The portal's storage key of the last place. A reader without it was never signed in, so no session is requested. */
 const PLACE = "gerbang.place";
 const NOBODY = "gerbang.docs.nobody";
 const NOBODY_MS = 60_000;
@@ -64,10 +64,9 @@ const indonesian: typeof english = {
   rest: "Sisanya tidak ditampilkan.",
   noPart: "Ini bukan bagian dari sebuah path.",
 };
-/** The page's language decides. */
 const words = (): typeof english => (document.documentElement.lang === "id" ? indonesian : english);
 
-/** What is kept on this device; null where nothing is, or storage is forbidden. */
+/** A stored value; null when there is none or storage is forbidden. */
 function kept(storage: Storage, name: string): string | null {
   try {
     return storage.getItem(name);
@@ -80,13 +79,13 @@ function keep(storage: Storage, name: string, value: string): void {
   try {
     storage.setItem(name, value);
   } catch {
-    // Then it holds for this page alone.
+    // Without storage the value applies to this page only.
   }
 }
 
 let reader: Promise<Reader | undefined> | undefined;
 
-/** Who is signed in; undefined for nobody. Throws where no answer came. */
+/** The signed-in reader; undefined when nobody is signed in. Throws when no answer came. */
 async function askReader(): Promise<Reader | undefined> {
   const answer = await fetch("/portal/v1/session");
   if (!answer.ok) return undefined;
@@ -99,7 +98,7 @@ async function askReader(): Promise<Reader | undefined> {
   return chosen && { merchant: chosen, others: memberships, baseUrl: service.base_url };
 }
 
-/** Puts the reader's own address and client_id into examples. Without `isAsking` nobody is asked for who was never signed in here, or was not a moment ago. */
+/** Fills in the reader's address and client_id. Unless `isAsking`, skips readers never signed in here, or found signed out within a minute. */
 export async function fill(isAsking: boolean): Promise<void> {
   const nobodySince = Number(kept(sessionStorage, NOBODY) ?? 0);
   if (!isAsking && (kept(localStorage, PLACE) === null || Date.now() - nobodySince < NOBODY_MS)) return;
@@ -108,7 +107,7 @@ export async function fill(isAsking: boolean): Promise<void> {
   try {
     known = await asked;
   } catch {
-    return; // no network: examples stay as they are, and whoever runs one is told
+    return; // no network: examples stay unchanged; a reader who runs one sees an error
   }
   reader = asked;
   if (!known) {
@@ -131,19 +130,19 @@ const headersOf = ({ merchant }: Reader): Record<string, string> => ({
   "x-environment": ENVIRONMENT,
 });
 
-/** The first page of a list; empty where there is none to see: not every role reads all, and examples are shown as they are without. */
+/** The first page of a list; empty when it cannot be read, since not every role may read every list, and examples work without it. */
 async function listed<Item>(list: string, known: Reader): Promise<Item[]> {
   let answer: Response;
   try {
     answer = await fetch(`/portal/v1/${list}`, { headers: headersOf(known) });
   } catch (error) {
-    if (error instanceof TypeError) return []; // no network: whoever sends the request is told
+    if (error instanceof TypeError) return []; // no network: a reader who sends the request sees an error
     throw error;
   }
   return answer.ok ? ((await answer.json()) as { data: Item[] }).data : [];
 }
 
-/** Opens what runs an example below it, for the button that has the request, or closes it. */
+/** Opens or closes the form below an example, for the request of this button. */
 export async function openRun(button: HTMLElement): Promise<void> {
   const box = button.closest<HTMLElement>(".code");
   const open = box?.querySelector<HTMLElement>(".runner");
@@ -189,11 +188,11 @@ function drawFailure(runner: HTMLElement, error: unknown, openAgain: () => void)
   again.focus();
 }
 
-/** A form with what can be changed: the merchant, the values in the path, the body. */
+/** A form with the parts of the request that the reader can change: the merchant, the values in the path, the query and the body. */
 async function drawForm(runner: HTMLElement, run: Runnable, known: Reader, openAgain: () => void): Promise<void> {
   const text = words();
   const newest = await newestValues(run, known);
-  // What a shell would put in is for the reader to say, where there is no newest one.
+  // A value from a shell variable is left empty when there is no newest object to take it from.
   const written = Object.entries(run.values).map(([name, value]) => [name, value.startsWith("$") ? "" : value]);
   const values: Record<string, string> = { ...Object.fromEntries(written), ...newest };
   const form = element("form", {});
@@ -248,7 +247,7 @@ async function drawForm(runner: HTMLElement, run: Runnable, known: Reader, openA
   (inputs[0] ?? (run.body ? body : send)).focus();
 }
 
-/** Its name; where there are several, a choice, which is remembered. */
+/** The merchant's name; with several merchants a select, whose choice is stored. */
 function merchantOf(known: Reader, openAgain: () => void): HTMLElement {
   if (known.others.length < 2) return element("b", { textContent: known.merchant.merchant_name });
   const select = element("select", { ariaLabel: words().merchant });
@@ -264,7 +263,7 @@ function merchantOf(known: Reader, openAgain: () => void): HTMLElement {
   return select;
 }
 
-/** The newest object of the reader's own, of the kind that the path names: the one in the example is nobody's. */
+/** The id of the reader's newest object of the kind in the path, because the example's own id belongs to nobody. */
 async function newestValues({ path, values }: Runnable, known: Reader): Promise<Record<string, string>> {
   const [name] = Object.keys(values);
   const [, collection] =
@@ -281,10 +280,10 @@ async function newestOf(collection: string, known: Reader): Promise<Record<strin
   return newest;
 }
 
-/** Whether a text can be one part of a path: browsers take dots for the way up, however they are written. */
+/** Whether a text can be a path segment. Browsers take one or two dots, however encoded, as a step upwards. */
 export const isPart = (value: string): boolean => !/^(\.|%2e){1,2}$/i.test(value.trim());
 
-/** A path with its values, each one part of it. Throws for one that is none. */
+/** A path with its values, each as one segment. Throws a RangeError for a value that cannot be one. */
 export function pathWith(path: string, values: Readonly<Record<string, string>>): string {
   return Object.entries(values).reduce((whole, [name, value]) => {
     if (!isPart(value)) throw new RangeError(words().noPart);
@@ -292,7 +291,7 @@ export function pathWith(path: string, values: Readonly<Record<string, string>>)
   }, path);
 }
 
-/** An order has one payment, and a refund is of a payment that was paid. */
+/** The body with a new reference_id, which must be unique, or with a payment that was paid, which refunds need. */
 async function freshBody(body: Record<string, unknown>, known: Reader): Promise<Record<string, unknown>> {
   if ("reference_id" in body) return { ...body, reference_id: `docs-${Date.now().toString(36)}` };
   if ("payment_reference" in body) {
@@ -323,7 +322,7 @@ async function sendRequest(into: HTMLElement, { method, path, headers, body }: S
   }
 }
 
-/** What readers look for among the headers. */
+/** The headers that are shown with an answer. */
 const TOLD = /^(content-type|x-request-id|x-idempotent-replay|x-ratelimit-.*|retry-after|allow|link)$/;
 
 function drawAnswer(into: HTMLElement, answer: Response, text: string, ms: number): void {
@@ -346,7 +345,7 @@ function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    return text; // a statement is CSV, a health check may be a proxy's page
+    return text; // statements are CSV, and a proxy may answer a health check with a page
   }
 }
 
@@ -360,7 +359,7 @@ function labelled(name: string, input: HTMLElement): HTMLElement {
   return row;
 }
 
-/** What is put in is text, never HTML: it comes from answers. */
+/** Creates an element. Values from answers are set as text, never as HTML. */
 function element<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   properties: Partial<HTMLElementTagNameMap[Name]>,

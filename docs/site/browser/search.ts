@@ -1,4 +1,4 @@
-// The search: an index that is loaded now, a list of results below the field, all of it by keyboard.
+// The search: loads the index, shows results below the field, and works by keyboard alone.
 import MiniSearch, { type SearchOptions, type SearchResult } from "minisearch";
 
 interface Result {
@@ -10,7 +10,7 @@ interface Result {
 }
 
 const RESULTS_MAX = 12;
-/** The same as those that the index was made with. */
+/** Must equal the options of the index. */
 const OPTIONS = {
   fields: ["title", "page", "text"],
   storeFields: ["title", "page", "section", "url", "language", "weight"],
@@ -23,7 +23,7 @@ const words =
     ? { failed: "Pencarian tidak dapat dimuat.", none: "Tidak ada yang cocok:", results: "hasil" }
     : { failed: "The search could not be loaded.", none: "Nothing is called", results: "results" };
 
-/** Makes the field a search. Called once, when it is focused first. */
+/** Turns the field into a search. Called once, when the field gets the focus for the first time. */
 export function openSearch(input: HTMLInputElement): void {
   const list = document.createElement("div");
   list.id = "results";
@@ -89,7 +89,7 @@ export function openSearch(input: HTMLInputElement): void {
       close();
     }
   });
-  input.addEventListener("blur", () => setTimeout(close, 150)); // a click on a result comes after it
+  input.addEventListener("blur", () => setTimeout(close, 150)); // a click on a result comes after the blur
   void show();
 }
 
@@ -98,13 +98,13 @@ async function load(): Promise<MiniSearch | undefined> {
   try {
     answer = await fetch(root.dataset.index ?? "");
   } catch (error) {
-    if (error instanceof TypeError) return undefined; // no network: told where the results would be
+    if (error instanceof TypeError) return undefined; // no network: the message stands where the results would be
     throw error;
   }
   return answer.ok ? MiniSearch.loadJSON(await answer.text(), OPTIONS) : undefined;
 }
 
-/** In the page's language first; each passage has its weight. */
+/** The best results: the page's language ranks higher, and each passage has a weight. */
 function best(index: MiniSearch, text: string): Result[] {
   const boostDocument = (_id: unknown, _term: string, stored?: Record<string, unknown>): number =>
     (stored?.language === root.lang ? 1 : 0.5) * Number(stored?.weight ?? 1);
@@ -113,7 +113,7 @@ function best(index: MiniSearch, text: string): Result[] {
   return found.slice(0, RESULTS_MAX).map(resultOf);
 }
 
-/** What the index keeps of a passage. */
+/** The fields that the index stores about a passage. */
 function resultOf(found: SearchResult): Result {
   const text = (name: string): string => String(found[name] ?? "");
   return {

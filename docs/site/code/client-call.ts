@@ -1,4 +1,4 @@
-// Which call of the client libraries an operation is, and what is given to it. Pure.
+// The client libraries' call for each operation, with its arguments. Pure.
 import type { Example } from "./request.ts";
 
 export type Argument =
@@ -7,12 +7,12 @@ export type Argument =
   | { kind: "object"; value: Record<string, unknown> };
 
 export interface ClientCall {
-  /** `["sandbox", "payments", "simulate"]`. */
+  /** Such as `["sandbox", "payments", "simulate"]`. */
   name: readonly string[];
   arguments: readonly Argument[];
-  /** What the answer is, as a variable is called. */
+  /** The name of the variable for the answer. */
   answer: string;
-  /** True where the call gives one after the other, page by page. */
+  /** True when the call iterates over a list, page by page. */
   isList: boolean;
 }
 
@@ -22,13 +22,13 @@ interface Shape {
   call: string;
   answer: string;
   isList?: true;
-  /** Values of the path, fields of the body, in the order of the arguments. */
+  /** Names of path values and body fields that are positional arguments, in their order. */
   takes?: readonly string[];
-  /** Whether what is left of the body, or the query, is the last argument. */
+  /** Where the last argument comes from: the remaining body fields, or the query. */
   rest?: "body" | "query";
 }
 
-/** Where the libraries differ, each has its own; one that is not named has no call for it. */
+/** The shape of each operation's call. `by` has one for each library where they differ; a library without one has no such call. */
 const shapes: Readonly<Record<string, Shape | { by: Partial<Record<Library, Shape>> }>> = {
   getBalances: { call: "balances.get", answer: "balances" },
   listBalanceEntries: { call: "balances.entries", answer: "entry", isList: true, takes: ["currency"], rest: "query" },
@@ -79,7 +79,7 @@ const shapes: Readonly<Record<string, Shape | { by: Partial<Record<Library, Shap
   getSettlementStatement: { call: "settlements.statement", answer: "csv", takes: ["uuid"] },
 };
 
-/** Undefined for an operation that a library has no call for. */
+/** Undefined for an operation that the library has no call for. */
 export function clientCallOf({ operation, path, query, body = {} }: Example, library: Library): ClientCall | undefined {
   const known = shapes[operation.id];
   const shape = known !== undefined && "by" in known ? known.by[library] : known;

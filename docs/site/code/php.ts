@@ -1,4 +1,4 @@
-// An example in PHP, on the client of one file. Pure.
+// An example in PHP, with the single-file client. Pure.
 import { written } from "../../../portal/src/code/call.ts";
 import type { Argument, ClientCall } from "./client-call.ts";
 import { CLIENT_ID, ROOT } from "./request.ts";

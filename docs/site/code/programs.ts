@@ -1,5 +1,5 @@
-// The program that sends a request, in five languages: those of the client libraries, and curl and Go, which sign by themselves, as all do where
-// the libraries have no call for it. Pure.
+// Programs that send a request, in five languages: TypeScript, Python and PHP use the client libraries; curl and Go sign by themselves, as do
+// programs for operations that a library has no call for. Pure.
 import type { SignedCall } from "../../../portal/src/code/call.ts";
 import { curlOf } from "../../../portal/src/code/curl.ts";
 import { goOf } from "../../../portal/src/code/go.ts";
@@ -13,13 +13,13 @@ import { CLIENT_ID, type Example, ROOT } from "./request.ts";
 import { typescriptOf } from "./typescript.ts";
 
 export interface Written {
-  /** What the reader's choice is remembered by. */
+  /** The key by which the reader's choice of language is stored. */
   language: string;
   label: string;
   code: string;
 }
 
-/** The program in each language, in the order of the tabs. */
+/** The programs in the order of the tabs. */
 export function programsOf(example: Example): Written[] {
   const { operation, target, body, key } = example;
   const call: SignedCall = { method: operation.method as SignedCall["method"], url: ROOT + target, body, key };
@@ -37,13 +37,13 @@ export function programsOf(example: Example): Written[] {
   ];
 }
 
-/** Undefined where the library has no call for it. */
+/** Undefined when the library has no call for the operation. */
 function inLibrary(example: Example, library: Library, write: (call: ClientCall) => string): string | undefined {
   const call = clientCallOf(example, library);
   return call && write(call);
 }
 
-/** Who asks is no secret: it stands in the code, so that it can be the reader's own. */
+/** Writes the client_id into the code, since it is no secret, so that pages can replace it with the reader's own. */
 function filled(code: string): string {
   return code
     .replaceAll("$GERBANG_CLIENT_ID", CLIENT_ID)

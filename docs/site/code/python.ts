@@ -1,9 +1,9 @@
-// An example in Python, on the client of one file. Pure.
+// An example in Python, with the single-file client. Pure.
 import { quoted, written } from "../../../portal/src/code/call.ts";
 import type { Argument, ClientCall } from "./client-call.ts";
 import { CLIENT_ID, ROOT } from "./request.ts";
 
-/** Values as Python writes them: JSON has them in lower case. */
+/** Python's spelling of JSON's constants. */
 const values: Readonly<Record<string, string>> = { true: "True", false: "False", null: "None" };
 
 function value(one: unknown, depth: number): string {
@@ -14,7 +14,7 @@ function value(one: unknown, depth: number): string {
   return written(one, { text: quoted, name, open: "{", close: "}", trailing: true, indent: "    " }, depth, true);
 }
 
-/** Fields are named arguments. */
+/** A positional value, or an object's fields as named arguments. */
 function argument(one: Argument): string[] {
   if (one.kind === "text") return [quoted(one.value)];
   if (one.kind === "number") return [String(one.value)];

@@ -1,17 +1,17 @@
-// A request as documents write it. Pure.
+// Reads requests as documents write them. Pure.
 import { type Operation, operationOf } from "../reference/contract.ts";
 
-/** The address that examples have; pages put the service's own in its place. */
+/** The service's address in examples; pages replace it with the real one. */
 export const ROOT = "https://pay.example";
-/** The same for whose request it is. Secrets are never written: programs read GERBANG_SECRET. */
+/** The client_id in examples; pages replace it with the reader's own. Secrets are never written: programs read GERBANG_SECRET. */
 export const CLIENT_ID = "ak_test_your_client_id";
 
-/** A request of the contract with everything that it needs. */
+/** A complete request to an operation of the contract. */
 export interface Example {
   operation: Operation;
-  /** With its query: `/v1/payments/pay_…`. */
+  /** Path and query: `/v1/payments/pay_…`. */
   target: string;
-  /** The values in its path, by their names. */
+  /** The path's values by parameter name. */
   path: Readonly<Record<string, string>>;
   query: Readonly<Record<string, string>>;
   body: Record<string, unknown> | undefined;
@@ -19,8 +19,8 @@ export interface Example {
 }
 
 /**
- * A request that a document writes as HTTP: a line, headers, an empty line, a JSON body. Undefined for what is no request of the contract, an
- * answer for instance. Throws where its body is no JSON.
+ * Reads a request in HTTP form: request line, headers, an empty line, a JSON body. Undefined for anything else than a request of the contract,
+ * such as an answer. Throws when the body is not JSON.
  */
 export function exampleOf(text: string): Example | undefined {
   const [head = "", ...rest] = text.trim().split("\n\n");
@@ -39,7 +39,7 @@ export function exampleOf(text: string): Example | undefined {
   };
 }
 
-/** The requests that a shell makes by the function `call` of the first guide, in their order. What a shell would put in is left open. */
+/** The requests that a shell script makes with the first guide's function `call`, in order. Values from shell variables are left open. */
 export function callsIn(shell: string): Example[] {
   const calls = shell.matchAll(/^call (GET|POST|PUT|PATCH|DELETE) (["']?)(\/v1\/[^\s"']+)\2(?: '([^'\n]*)')?$/gm);
   return [...calls].flatMap(([, method = "", , target = "", json]) => {
@@ -49,7 +49,7 @@ export function callsIn(shell: string): Example[] {
   });
 }
 
-/** Without what a variable of the shell would say. */
+/** The query without values that come from shell variables. */
 function queryOf(target: string): Record<string, string> {
   const query = new URLSearchParams(target.split("?")[1] ?? "");
   return Object.fromEntries([...query].filter(([, value]) => !value.startsWith("$")));

@@ -1,4 +1,4 @@
-// An example in TypeScript, on the client library. Pure.
+// An example in TypeScript, with the client library. Pure.
 import { quoted, written } from "../../../portal/src/code/call.ts";
 import type { Argument, ClientCall } from "./client-call.ts";
 import { CLIENT_ID, ROOT } from "./request.ts";

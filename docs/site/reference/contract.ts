@@ -1,4 +1,4 @@
-// The merchants' contract as the reference reads it: operations, events, shapes and examples, with every reference followed.
+// Reads the merchants' contract for the reference: operations, events, schemas and examples, with every $ref resolved.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -65,7 +65,6 @@ interface Described {
   responses: Readonly<Record<string, Answer | Referable>>;
 }
 
-/** A call of the API. */
 export interface Operation {
   id: string;
   method: string;
@@ -73,7 +72,7 @@ export interface Operation {
   summary: string;
   description: string;
   tag: string;
-  /** What the key must be allowed; undefined where no key is needed. */
+  /** The scope that the API key needs; undefined for operations without a key. */
   scope: string | undefined;
   isPublic: boolean;
   parameters: readonly Parameter[];
@@ -107,7 +106,7 @@ const read = (name: string): Document => JSON.parse(readFileSync(join(folder, na
 const document = read("merchant.json");
 const portal = read("portal.json");
 
-/** What a reference leads to, or the thing itself. */
+/** Resolves a $ref; gives anything else unchanged. */
 export function followed<T extends Referable>(one: T | Referable): T {
   if (one.$ref === undefined) return one as T;
   const found = one.$ref
@@ -117,7 +116,7 @@ export function followed<T extends Referable>(one: T | Referable): T {
   return followed<T>(found as T);
 }
 
-/** The name of the shape that a reference leads to. */
+/** The name of the schema that a $ref leads to. */
 export const shapeName = (schema: Schema): string | undefined => schema.$ref?.split("/").at(-1);
 
 function examplesOf(content: Content): Body["examples"] {
@@ -159,7 +158,7 @@ export const operations: readonly Operation[] = Object.entries(document.paths).f
 
 export const tags = document.tags;
 
-/** The events that receivers get, in the order of the contract. */
+/** The webhook events, in the order of the contract. */
 export const events: readonly EventDescription[] = Object.entries(document.webhooks).map(([type, { post }]) => {
   const json = post.requestBody?.content["application/json"];
   if (!json) throw new Error(`${type} has no body in the contract`);
@@ -172,12 +171,12 @@ export const events: readonly EventDescription[] = Object.entries(document.webho
   };
 });
 
-/** Every code that an error of the merchants' API can have. */
+/** All error codes of the merchants' API. */
 export const errorCodes: readonly string[] = (
   followed<Schema>({ $ref: "#/components/schemas/ErrorCode" }).enum ?? []
 ).map(String);
 
-/** The first example of an answer with 2xx; its status, and the type of its body. */
+/** The first example of a 200 or 201 answer, with its status and content type. */
 export function exampleAnswer({ answers }: Operation): { status: string; type: string; value: unknown } | undefined {
   const good = answers.find(({ status }) => /^20[01]$/.test(status));
   const [type, content] = Object.entries(good?.answer.content ?? {})[0] ?? [];
@@ -189,7 +188,7 @@ export function exampleAnswer({ answers }: Operation): { status: string; type: s
   };
 }
 
-/** The example of an error; undefined of one that no operation answers with. */
+/** The example of an error code; undefined for a code that no operation answers with. */
 export function exampleOfError(code: string): unknown {
   return document.components.examples[code]?.value;
 }
@@ -199,7 +198,7 @@ const patterns = operations.map((one) => {
   return { one, names, pattern: new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, "([^/]+)")}$`) };
 });
 
-/** The operation that a request asks for, with the values in its path. A fixed path goes before one with names in it. */
+/** The operation of a request, with the values in its path. A fixed path takes precedence over one with parameters. */
 export function operationOf(
   method: string,
   path: string,
@@ -215,7 +214,7 @@ export function operationOf(
   };
 }
 
-/** Where pages send it: people have most operations in the portal. Undefined where they do not. */
+/** The portal's path for an operation, by which pages can send it; undefined for operations that the portal lacks. */
 export function pathForPages({ method, path }: Operation): string | undefined {
   const mounted = `/portal${path}`;
   return portal.paths[mounted]?.[method.toLowerCase()] ? mounted : undefined;

@@ -1,9 +1,9 @@
-// A page for each error code, from the tables of docs/errors/README.md and from the contract. Pure.
+// Makes a page for each error code, from the tables of docs/errors/README.md and from the contract. Pure.
 import type { Page } from "../page.ts";
 import { errorCodes, exampleOfError, operations } from "./contract.ts";
 import { operationPageId } from "./operation-pages.ts";
 
-/** A row of the tables. */
+/** One row of the tables. */
 interface Row {
   code: string;
   status: string;
@@ -13,7 +13,7 @@ interface Row {
   replayed: string;
 }
 
-/** A page for each code that the tables explain. Throws where the contract has a code that they do not. */
+/** A page for each code in the tables. Throws when the contract has a code that the tables do not explain. */
 export function errorPages(errors: Page): Page[] {
   const rows = rowsOf(errors.markdown);
   const missing = errorCodes.filter((code) => !rows.some((row) => row.code === code));
@@ -21,7 +21,7 @@ export function errorPages(errors: Page): Page[] {
   return rows.map((row, at) => errorPage(row, at, errors));
 }
 
-/** The same page, each code leading to its own. */
+/** The page with the tables, with each code linked to its own page. */
 export function withLinkedCodes(errors: Page): Page {
   const markdown = errors.markdown.replaceAll(/^\| `([A-Z_]+)` \|/gm, "| [`$1`](/docs/errors/$1) |");
   return { ...errors, markdown };
@@ -65,7 +65,7 @@ ${givenBy(code)}`;
     group: "errors",
     title: code,
     markdown,
-    // Its links are those of the tables.
+    // Links in the copied cells are relative to the tables' file.
     source: errors.source,
   };
 }

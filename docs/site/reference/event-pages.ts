@@ -1,4 +1,4 @@
-// A page for each event that a receiver gets, and one that lists them. Pure.
+// Makes a page for each webhook event, and one that lists them. Pure.
 import type { Page } from "../page.ts";
 import { events } from "./contract.ts";
 import { fieldTable, fieldsOf } from "./fields.ts";

@@ -1,19 +1,19 @@
-// The fields of a shape as rows of a table: name, type, rules. Pure.
+// The fields of a schema as rows of a table: name, type, meaning and rules. Pure.
 import { type Schema, followed, shapeName } from "./contract.ts";
 
 export interface Field {
-  /** With a dot for what is inside another, and `[]` for each of a list. */
+  /** The path of the field: dots for nested fields, `[]` for the items of a list. */
   name: string;
   type: string;
   isRequired: boolean;
-  /** What it means and which values it may have, as Markdown. */
+  /** Its description and its rules, as Markdown. */
   meaning: string;
 }
 
-/** Beyond it shapes are named only: pages are for people. */
+/** Schemas below this depth are only named, since deeper tables are hard to read. */
 const DEPTH_MAX = 3;
 
-/** Every field of an object, those of objects in it below them. */
+/** Every field of an object, each followed by the fields of the object in it. */
 export function fieldsOf(schema: Schema, prefix = "", depth = 0): Field[] {
   const { properties = {}, required = [] } = followed<Schema>(schema);
   return Object.entries(properties).flatMap(([name, field]) => {
@@ -32,7 +32,7 @@ export function fieldsOf(schema: Schema, prefix = "", depth = 0): Field[] {
   });
 }
 
-/** What one of several kinds of objects has. */
+/** The fields of the variants of a `oneOf`. */
 function variantsOf(schema: Schema, path: string, depth: number): Field[] {
   const seen = new Map<string, Field>();
   for (const variant of followed<Schema>(schema).oneOf ?? []) {
@@ -47,7 +47,7 @@ function variantsOf(schema: Schema, path: string, depth: number): Field[] {
   return [...seen.values()];
 }
 
-/** A field that may be null as it is when it is not. */
+/** Splits nullability from a schema. */
 function withoutNull(field: Schema): { schema: Schema; isNullable: boolean } {
   const { anyOf, type } = followed<Schema>(field);
   const kinds = anyOf?.filter((one) => one.type !== "null");
@@ -75,7 +75,7 @@ function typeOf(field: Schema): { type: string; items?: Schema } {
 
 const pluralOf = (type: string): string => (/^(text|object)$/.test(type) ? `${type}s` : type);
 
-/** Its description, then its rules. */
+/** The description, followed by the rules. */
 function meaningOf(field: Schema, inner: Schema): string {
   const schema = followed<Schema>(inner);
   const description = field.description ?? followed<Schema>(field).description ?? schema.description ?? "";
@@ -108,12 +108,12 @@ function between(before: string, least: number | undefined, most: number | undef
   return [`${before}${grouped(least)} to ${grouped(most)}${unit}.`];
 }
 
-/** Digits in groups of three, without asking a locale. */
+/** Digits in groups of three, without a locale. */
 const grouped = (count: number | undefined): string => String(count ?? "").replaceAll(/\B(?=(\d{3})+(?!\d))/g, ",");
 
 const code = (value: unknown): string => `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
 
-/** The rows as a table. `withRequired`: what callers must send says so. */
+/** The rows as a Markdown table. `withRequired`: marks the fields that callers must send. */
 export function fieldTable(fields: readonly Field[], withRequired: boolean): string {
   const rows = fields.map(({ name, type, isRequired, meaning }) => {
     const about = withRequired && isRequired ? `**Required.** ${meaning}` : meaning;
@@ -122,5 +122,5 @@ export function fieldTable(fields: readonly Field[], withRequired: boolean): str
   return `| field | type | meaning |\n|---|---|---|\n${rows.join("")}`;
 }
 
-/** The name of the shape of a body, as the contract calls it. */
+/** The contract's name of a body's schema. */
 export const nameOf = (schema: Schema): string => shapeName(schema) ?? "";

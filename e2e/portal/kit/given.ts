@@ -1,10 +1,10 @@
-// A merchant with one of everything that a page shows, made by its own requests and what the sandbox simulates.
+// Creates one of every object that the pages show, by a merchant's own requests and the sandbox's simulations.
 import { paymentBody } from "../../../gateway/test/kit.ts";
 import type { Client } from "../../kit/client.ts";
 
 export interface Things {
   payment: string;
-  /** One that waits for its payer. */
+  /** A payment that waits for its payer. */
   pending: string;
   link: string;
   refund: string;

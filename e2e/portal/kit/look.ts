@@ -1,4 +1,4 @@
-// Pictures of pages for who builds them, and what axe finds in a page.
+// Screenshots of pages for developers, and accessibility checks by axe.
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import type axe from "axe-core";
 import type { RunOptions } from "axe-core";
 import type { Page } from "playwright-core";
 
-/** Half the text of what the package exports, for each page reads it anew. */
+/** The minified text, half as long as the package's export, because every page parses it anew. */
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const SIZES = { wide: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
@@ -14,20 +14,20 @@ const THEMES = ["light", "dark"] as const;
 
 export type Theme = (typeof THEMES)[number];
 
-/** Shows the page in a theme, as the person's own choice does. */
+/** Shows the page in a theme, in the way a person's own choice does. */
 export async function showIn(page: Page, theme: Theme): Promise<void> {
   await page.emulateMedia({ colorScheme: theme });
   await page.evaluate((name) => {
     document.documentElement.dataset.theme = name;
-    // Until it is drawn so.
+    // Two frames later the theme is drawn.
     return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   }, theme);
 }
 
-/** What axe looks for in a theme, once it has looked for everything in the light one: the other rules see no colours. */
+/** The axe rules to check in a theme. Every rule but contrast ignores colours, so the light theme's run covers the others. */
 const rulesIn = (theme: Theme): readonly string[] | undefined => (theme === "light" ? undefined : ["color-contrast"]);
 
-/** What axe finds in the page as it is drawn in a theme. Ask in light first. */
+/** Axe's findings in a theme. Run the light theme first. */
 export const faultsIn = (page: Page, theme: Theme): Promise<string[]> => faults(page, rulesIn(theme));
 
 /** Writes `<name>.<wide|phone>-<light|dark>.png` into the folder that LOOK names; without it, nothing happens. */
@@ -48,13 +48,13 @@ export async function look(page: Page, name: string): Promise<void> {
 }
 
 /**
- * What keeps the page from WCAG 2.2 AA, as far as a program finds it: a line for each place. `rules`: only these, where the others were asked
- * already.
+ * Axe's violations of WCAG 2.2 AA and of its best practices, one line for each place. `rules` restricts the check to these rules, when the
+ * others have been checked already.
  */
 export async function faults(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate<boolean>("globalThis.axe !== undefined")))
     await page.evaluate(`(() => { ${axeSource} })()`);
-  // Only what is wrong leaves the page.
+  // Only the violations are sent back from the page.
   return page.evaluate<string[], RunOptions>(
     async (options) => {
       const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(document, options);
@@ -71,7 +71,7 @@ export async function faults(page: Page, rules?: readonly string[]): Promise<str
   );
 }
 
-/** Waits until the page has its heading, and nothing of it is still being fetched. */
+/** Waits until the page has its heading and fetches nothing more. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(
     () => document.querySelector("h1") !== null && document.querySelector('[aria-busy="true"]') === null,

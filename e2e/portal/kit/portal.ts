@@ -1,4 +1,4 @@
-// The portal as its tests see it: a service, its pages in a real browser, and people who are signed in at a merchant of their own.
+// The portal for page tests: a service, its pages in a real browser, and signed-in people, each at a separate merchant.
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -18,39 +18,39 @@ export { settled } from "./look.ts";
 export const WIDE = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
-/** A page of a browser that shares nothing with any other one. */
+/** A page in a browser context of its own, which shares nothing with others. */
 export interface Visit {
   page: Page;
   context: BrowserContext;
-  /** Shows an address below /portal, as paths.ts makes it, and waits until nothing of it is still to come. */
+  /** Opens a path below /portal, as paths.ts makes it, and waits until the page has loaded. */
   open(this: void, path: string): Promise<void>;
-  /** The same in another window of this browser. */
+  /** Does the same in another window of this browser context. */
   openIn(this: void, page: Page): (path: string) => Promise<void>;
-  /** Keeps pictures of the page, light and dark, wide and on a phone, where the environment variable LOOK names a folder for them. */
+  /** Saves screenshots in both themes, wide and on a phone, when the environment variable LOOK names a folder. */
   look(this: void, name: string): Promise<void>;
 }
 
-/** Somebody who is signed in. */
+/** A signed-in merchant member. */
 export interface Member extends Visit {
   merchantId: string;
-  /** What the functions of paths.ts take. */
+  /** The argument of the functions in paths.ts. */
   place: { merchant: string; environment: Environment };
   email: string;
-  /** The merchant's system: makes payments and whatever else pages show. */
+  /** The merchant's API client: creates payments and other objects that pages show. */
   client: Client;
-  /** The person's own requests, without a page. */
+  /** Sends requests with the person's session, without a page. */
   requests: Requests;
 }
 
-/** Somebody who is signed in to the console. */
+/** An operator who is signed in to the console. */
 export interface OperatorVisit extends Visit {
   email: string;
-  /** The person's own requests, without a page. */
+  /** Sends requests with the person's session, without a page. */
   requests: Requests;
 }
 
 interface MemberOptions {
-  /** Made anew when left out. */
+  /** A new merchant by default. */
   merchantId?: string;
   environment?: Environment;
   browser?: BrowserContextOptions;
@@ -68,12 +68,12 @@ export class Portal {
     this.options = options;
   }
 
-  /** By name rather than by address: browsers make passkeys for names alone. */
+  /** By host name rather than IP address: browsers make passkeys for names only. */
   get origin(): string {
     return this.service.origin.replace("127.0.0.1", "localhost");
   }
 
-  /** A browser in which nobody is signed in. */
+  /** Opens a browser context without a session. */
   async guest(options: BrowserContextOptions = {}): Promise<Visit> {
     const context = await this.browser.newContext({
       baseURL: this.origin,
@@ -96,7 +96,7 @@ export class Portal {
     };
   }
 
-  /** Somebody with a role at a merchant, signed in through the API. A fresh merchant unless one is named. */
+  /** Signs a person with a role in through the API, at a new merchant unless one is named. */
   async member(role: MemberRole = "owner", options: MemberOptions = {}): Promise<Member> {
     const { environment = "sandbox" } = options;
     const merchantId = options.merchantId ?? (await this.service.merchant({ name: "Toko Senja" })).merchantId;
@@ -117,12 +117,12 @@ export class Portal {
     };
   }
 
-  /** Where the console is, by name. */
+  /** The console's origin, by host name. */
   get consoleOrigin(): string {
     return this.service.operatorOrigin.replace("127.0.0.1", "localhost");
   }
 
-  /** A browser at the console in which nobody is signed in. */
+  /** Opens a browser context at the console without a session. */
   async consoleGuest(options: BrowserContextOptions = {}): Promise<Visit> {
     const visit = await this.guest({ baseURL: this.consoleOrigin, ...options });
     return {
@@ -132,7 +132,7 @@ export class Portal {
     };
   }
 
-  /** An operator with a role, signed in to the console. Addresses are those of the console's paths.ts. */
+  /** Signs an operator with a role in to the console. Paths are those of the console's paths.ts. */
   async operator(role: OperatorRole = "admin", options: BrowserContextOptions = {}): Promise<OperatorVisit> {
     const [requests, visit] = await Promise.all([
       operates({ app: this.service.app, operatorOrigin: this.consoleOrigin }, role),
@@ -143,12 +143,12 @@ export class Portal {
     return { ...visit, email: requests.email, requests };
   }
 
-  /** Lets a message on the console pass in this test; any other one fails it. */
+  /** Tolerates a message on the browser's console in this test; any other error message fails the test. */
   tolerate(...patterns: RegExp[]): void {
     this.tolerated.push(...patterns);
   }
 
-  /** Stops the service and starts it again at the same address, on the same data. `meanwhile` runs while nothing answers. */
+  /** Stops the service and starts it again at the same address, on the same data. `meanwhile` runs while the service is down. */
   async restart(meanwhile: () => Promise<void> = async () => undefined): Promise<void> {
     const { database, origin } = this.service;
     await this.service.stop();
@@ -156,7 +156,7 @@ export class Portal {
     this.service = await startService({ ...this.options, database, port: Number(new URL(origin).port) });
   }
 
-  /** For the hooks below. */
+  /** Called by the hooks of `usePortal`. */
   async start(): Promise<void> {
     const build = fileURLToPath(new URL("../../../portal/build.ts", import.meta.url));
     built ??= promisify(execFile)(process.execPath, [build]);
@@ -181,12 +181,12 @@ export class Portal {
     await this.service?.stop();
   }
 
-  /** Errors on the console, refusals by the Content-Security-Policy among them, and what was thrown and not caught. */
+  /** Collects uncaught exceptions and errors on the browser's console, such as violations of the Content-Security-Policy. */
   private watch(page: Page): void {
     page.on("pageerror", (error) => this.problems.push(String(error)));
     page.on("console", (message) => {
       if (message.type() !== "error") return;
-      // The API's refusals are part of stories; a missing file of the pages is none.
+      // Tests provoke rejections by the API on purpose, but a missing file of the pages is an error.
       const { url } = message.location();
       if (message.text().startsWith("Failed to load resource") && /\/(portal|ops)\/v1\//.test(url)) return;
       this.problems.push(`${message.text()} (${url})`);
@@ -194,19 +194,19 @@ export class Portal {
   }
 }
 
-/** The pages are built once a process, by whichever process comes first. */
+/** Builds the pages once for each process; processes take turns, and only the first one builds. */
 let built: Promise<unknown> | undefined;
 let browser: Promise<Browser> | undefined;
 
-/** One for all files of a process: what they do in it is kept apart by contexts. It ends with the process. */
+/** One browser for all files of a process, which use separate contexts. The browser ends with the process. */
 async function browserOfProcess(): Promise<Browser> {
   if (!(await browser)?.isConnected()) browser = launchBrowser();
   return browser as Promise<Browser>;
 }
 
-/** The portal of a test file: started before its tests and stopped after them. Called once, at the top of the file. */
+/** Starts the portal before the tests of a file and stops it after them. Call it once, at the top of the file. */
 export function usePortal({ config, ...rest }: TestServiceOptions = {}): Portal {
-  // Every page is fetched anew by every test, from one address.
+  // Every test fetches every page anew, from one address, so the limit of unauthenticated requests is raised.
   const options = { ...rest, config: { unauthenticatedLimitPerMinute: 1_000_000, ...config } };
   const portal = new Portal(options);
   beforeAll(() => portal.start());

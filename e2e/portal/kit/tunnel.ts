@@ -1,10 +1,10 @@
-// A tunnel to a listener, as operators reach the console through: its address is known before the listener has one.
+// A tunnel to a listener, like the one that operators use to reach the console. Its address is known before the listener has one.
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 
 export interface Tunnel {
-  /** Where browsers reach it. */
+  /** The address for browsers. */
   origin: string;
-  /** From now on it leads to this origin. */
+  /** Leads new connections to this origin. */
   leadTo(origin: string): void;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export async function openTunnel(): Promise<Tunnel> {
     ] as const) {
       sockets.add(one);
       one.pipe(other);
-      // Whoever hangs up takes the other end along.
+      // When one end closes or fails, the other one is closed.
       one.on("error", () => other.destroy());
       one.on("close", () => {
         sockets.delete(one);

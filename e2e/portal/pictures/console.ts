@@ -1,4 +1,4 @@
-// The console's pictures: what waits, the wall, a review, an approval, routing with a what-if, a settlement and a ledger, of a service that is busy.
+// The console's screenshots: waiting tasks, the wall, a review, an approval, routing with a what-if, a settlement and a ledger, on a busy service.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
@@ -11,21 +11,21 @@ import { settled } from "../kit/look.ts";
 import { smallPng } from "./small-png.ts";
 import { calm, writeTraffic } from "./traffic.ts";
 
-/** The demo's operator signs in by it, once. */
+/** The demo with the operator's one-time sign-in address. */
 type ConsoleDemo = Demo & { console_sign_in: string };
 
 interface Busy {
   ownerUrl: string;
-  /** Somebody pays. */
+  /** Pays one payment of the busy shop. */
   pay(this: void): Promise<void>;
-  /** The merchant and the environment of all of it. */
+  /** The merchant and the environment of these objects. */
   book: [merchant: string, environment: string];
   review: string;
   approval: string;
   settlement: string;
 }
 
-/** Things that wait for somebody, beside a week of another merchant's payments. */
+/** Creates objects that wait for an operator, beside a week of another merchant's payments. */
 export async function makeBusy(service: Service): Promise<Busy> {
   const { demo } = service;
   const ask = (method: string, path: string, body?: unknown) => operate(demo, method, path, body);
@@ -117,7 +117,7 @@ export async function takeConsole(
     await settled(page);
     await first?.();
     await page.mouse.move(0, 0);
-    await page.waitForTimeout(700); // plots are drawn by themselves
+    await page.waitForTimeout(700); // plots draw themselves after the data
     const file = join(into, `${name}.png`);
     writeFileSync(file, smallPng(await page.screenshot()));
     console.log(file);

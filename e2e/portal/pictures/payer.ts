@@ -1,4 +1,4 @@
-// Two pictures of the payer's page on a phone: a code in English, a virtual account in Indonesian.
+// Two screenshots of the payer's page on a phone: a QR code in English, a virtual account in Indonesian.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";

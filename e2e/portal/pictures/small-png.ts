@@ -1,10 +1,10 @@
-// A picture of a page as a PNG of 256 colours at most: a third of the bytes that the browser makes, and to the eye the same.
+// Reduces a screenshot to a PNG with at most 256 colours: a third of the browser's bytes, without a visible difference.
 import { crc32, deflateSync, inflateSync } from "node:zlib";
 
 const SIGNATURE_BYTES = 8;
 const COLOURS_MAX = 256;
 
-/** `png`: of eight bits a channel, with or without transparency, as browsers write it. */
+/** `png`: eight bits a channel, with or without transparency, as browsers write it. */
 export function smallPng(png: Buffer): Buffer {
   const chunks = chunksOf(png);
   const header = chunks.find(({ type }) => type === "IHDR")?.data ?? Buffer.alloc(0);
@@ -12,7 +12,7 @@ export function smallPng(png: Buffer): Buffer {
   const channels = header[9] === 6 ? 4 : 3;
   const data = Buffer.concat(chunks.filter(({ type }) => type === "IDAT").map((chunk) => chunk.data));
   const pixels = unfiltered(inflateSync(data), width * channels, channels);
-  // As few bits a channel go as it takes.
+  // Reduces the bits of each channel until the colours fit into the palette.
   for (let bits = 8; ; bits--) {
     const drawn = inPalette(pixels, { width, height, channels, bits });
     if (drawn) return assembled(png.subarray(0, SIGNATURE_BYTES), header, drawn);
@@ -34,7 +34,7 @@ function chunksOf(png: Buffer): Chunk[] {
   return chunks;
 }
 
-/** The rows without their filters, one after the other. */
+/** The rows after their PNG filters are undone. */
 function unfiltered(rows: Buffer, stride: number, channels: number): Buffer {
   const pixels = Buffer.alloc((rows.length / (stride + 1)) * stride);
   for (let from = 0, to = 0; from < rows.length; from += stride + 1, to += stride) {
@@ -64,10 +64,10 @@ interface Shape {
   bits: number;
 }
 
-/** Undefined when there are more colours than a palette holds. */
+/** Undefined when the picture has more colours than a palette holds. */
 function inPalette(pixels: Buffer, { width, height, channels, bits }: Shape) {
   const mask = (0xff << (8 - bits)) & 0xff;
-  // The first colour of those that become one stands for them: mostly what lies flat.
+  // Of the colours that become equal the first one represents all: mostly the colour of a flat area.
   const numbers = new Map<number, number>();
   const colours: number[] = [];
   const rows = Buffer.alloc((width + 1) * height);

@@ -1,16 +1,16 @@
-// A week of payments of a merchant whose book nobody looks into, written straight into the tables, and an hour of what its process measured: what
-// the wall and a what-if show is made of so many that no script could ask for them one by one.
+// Writes a week of one merchant's payments, and an hour of telemetry, straight into the tables: the wall and a what-if need more payments
+// than a script could request one by one. Nobody looks into this merchant's book.
 import pg from "pg";
 
 interface Stream {
   method: string;
   acquirer: string;
-  /** Of whom the routing looked at as well. */
+  /** The routing verdicts on other acquirers. */
   beside: Record<string, string>;
-  /** Payments a minute, and the part of them that succeeds. */
+  /** Payments a minute, and the share of them that succeeds. */
   perMinute: number;
   success: number;
-  /** The same since yesterday. */
+  /** The success rate since yesterday. */
   lately?: number;
   amountMinor: number;
 }
@@ -55,7 +55,7 @@ const streams: readonly Stream[] = [
 
 const codes = ["nusantara", "samudra", "merapi", "cendana"];
 const MINUTES = 7 * 24 * 60;
-/** The last hour is the fullest. */
+/** The last hour has three times as many payments. */
 const RUSH = { minutes: 60, times: 3 };
 
 function routingOf({ acquirer, beside }: Stream): string {
@@ -66,12 +66,12 @@ function routingOf({ acquirer, beside }: Stream): string {
   return JSON.stringify({ rules_version: 1, candidates });
 }
 
-/** `merchant`: its UUID. Days are fuller than nights, and no two runs draw other payments. */
+/** `merchant`: its UUID. Days have more payments than nights, and every run draws the same payments. */
 export async function writeTraffic(ownerUrl: string, merchant: string): Promise<void> {
   const owner = new pg.Client({ connectionString: ownerUrl });
   await owner.connect();
   try {
-    // Without the triggers that hold a payment against its journal.
+    // Switches off the triggers that compare a payment with its journal.
     await owner.query("set session_replication_role = replica");
     await owner.query("select setseed(0.42)");
     const drawn = streams.flatMap((stream) => [
@@ -112,7 +112,7 @@ from (
         ],
       );
     }
-    // As if the process that runs had run for an hour.
+    // Writes telemetry as if the running process had run for an hour.
     await owner.query(`insert into telemetry_samples
 select 5, t.at, p.process_id, 5000, (170 + 40 * sin(t.n / 40.0) + random() * 25)::integer, (random() * 2)::integer, 0, 11 + random() * 6,
   (1.4 + random())::integer, (60 + random() * 30)::integer, (22 + random() * 6)::integer, 0, random() * 2.4, 4 + random() * 3,
@@ -139,7 +139,7 @@ on conflict do nothing`);
   }
 }
 
-/** Takes out of the plots what starting the service and drawing pictures beside it cost. */
+/** Caps the samples, so that the plots do not show the cost of starting the service and taking screenshots beside it. */
 export async function calm(ownerUrl: string): Promise<void> {
   const owner = new pg.Client({ connectionString: ownerUrl });
   await owner.connect();

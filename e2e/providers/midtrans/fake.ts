@@ -1,4 +1,4 @@
-// A fake of Midtrans, from its documentation: the Core API, the page for cards (Snap), and the notifications that it signs. As a program it
+// A fake of Midtrans, built from its documentation: the Core API, the page for cards (Snap), and signed notifications. As a program it
 // prints one line of JSON with its address.
 import { randomUUID } from "node:crypto";
 import { orderIdOf, refundKeyOf } from "../../../gateway/src/providers/midtrans/names.ts";
@@ -28,25 +28,25 @@ import { answerOf, changed, notifyUrlsOf, objectOf, orderedIn, pageError, refuse
 
 export interface MidtransFakeOptions {
   serverKey: string;
-  /** "Payment Notification URL" of their dashboard, for orders that name none of their own. */
+  /** The "Payment Notification URL" of Midtrans' dashboard, for orders that name no URL of their own. */
   notifyUrl?: string;
   port?: number;
 }
 
 export interface MidtransControl extends FakeControl {
-  /** A card is captured and their fraud detection questions it; later somebody accepts or denies it in their dashboard. */
+  /** Captures a card payment that fraud detection challenges; a verdict accepts or denies it later, as in the dashboard. */
   challenge(key: string, verdict?: "accept" | "deny"): Promise<void>;
-  /** A card's capture is settled there, as it is every night: from now on it can be refunded in parts. */
+  /** Settles a card capture at Midtrans, as happens every night: from then on it can be refunded in parts. */
   settle(key: string): Promise<void>;
-  /** A card's payment is charged back, or a part of it. How that ends is told outside their API. */
+  /** Charges a card payment back, in whole or in part. Midtrans' API does not report how a chargeback ends. */
   chargeback(key: string, status?: "chargeback" | "partial_chargeback"): Promise<void>;
-  /** Somebody gives a part of a payment back in their dashboard, or all of it. */
+  /** Refunds a payment in the dashboard, in whole or in part. */
   refundElsewhere(key: string, amountMinor?: number): Promise<void>;
-  /** A transfer that was settled is taken back by the bank. */
+  /** The bank takes a settled transfer back. */
   reverse(key: string): Promise<void>;
-  /** What inquiries say of an order is late, or is not any more. */
+  /** Makes inquiries about an order lag behind, or ends the lag. */
   lag(key: string, late: FakeOrder["late"]): void;
-  /** As if so much time had passed there: their idempotency keys live five minutes. */
+  /** Forgets the idempotency keys, as Midtrans does after five minutes. */
   forget(): void;
 }
 
@@ -77,7 +77,7 @@ export async function midtransFake(options: MidtransFakeOptions): Promise<Fake &
 }
 
 class MidtransFake implements MidtransControl {
-  /** They tell a denial at once, or never. */
+  /** Midtrans reports a denial at once, or never. */
   readonly tellsLateFailures = false;
   readonly disputes = { method: "card", tellsEnd: false } as const;
   readonly server: FakeServer;
@@ -87,7 +87,7 @@ class MidtransFake implements MidtransControl {
   private readonly answers = new Map<string, FakeAnswer>();
   private readonly effects = new Map<string, number>();
   private readonly decided = new Map<string, "succeeded" | "failed">();
-  /** Taken on once, whatever became of them. */
+  /** Every refund key that was ever accepted, whatever became of the refund. */
   private readonly refundKeys = new Set<string>();
   private refundCount = 0;
 
@@ -135,13 +135,13 @@ class MidtransFake implements MidtransControl {
   async fail(key: string): Promise<void> {
     const order = this.orderOf(key);
     if (order.page) this.attempt(order);
-    // A card that is denied may be tried again on its page; one that fraud detection cancels may not.
+    // After a denial the payer may try again on the card page; after a cancellation by fraud detection not.
     await this.become(order, order.page ? "cancel" : "deny");
   }
 
   async expire(key: string): Promise<void> {
     const order = this.orderOf(key);
-    // A page that nobody has paid on ends without a word.
+    // A page without any attempt expires without a notification.
     if (order.page && !order.page.attempted) order.endsAt = Date.now();
     else await this.become(order, "expire");
   }
@@ -174,7 +174,7 @@ class MidtransFake implements MidtransControl {
     const rest = order.amount - refundedOf(order);
     order.refunds.push({
       refund_chargeback_id: ++this.refundCount,
-      // "If not passed, Midtrans creates a new one."
+      // Midtrans' documentation of refund_key: "If not passed, Midtrans creates a new one."
       refund_key: randomUUID(),
       refund_amount: rupiahText(amountMinor === undefined ? rest : amountMinor / 100),
       created_at: localTime(Date.now()),
@@ -198,7 +198,7 @@ class MidtransFake implements MidtransControl {
     );
     const refund = order?.refunds.find(({ refund_key }) => refund_key === refundKey);
     if (!order || !refund) return;
-    // They notify twice: when they have taken it on, and when the bank has confirmed it.
+    // Midtrans notifies twice: when it accepts the refund, and when the bank confirms it.
     if (status === "succeeded") {
       await this.notify(order);
       refund.refund_method = "online";
@@ -222,7 +222,7 @@ class MidtransFake implements MidtransControl {
     await this.notify(order);
   }
 
-  /** The payer tries to pay with a card: from now on an inquiry knows the order. */
+  /** The payer attempts a card payment: from then on inquiries know the order. */
   private attempt(order: FakeOrder): void {
     if (!order.page) return;
     order.page.attempted = true;
@@ -297,7 +297,7 @@ class MidtransFake implements MidtransControl {
       : answerOf(order, "200", "Success, transaction is canceled");
   }
 
-  /** Somebody says what becomes of a card that their fraud detection questions. */
+  /** Decides a card payment that fraud detection challenged. */
   private judge(order: FakeOrder, verb: "approve" | "deny"): FakeAnswer {
     if (order.status !== "capture" || order.fraudStatus !== "challenge")
       return refused("412", "Merchant cannot modify the status of the transaction");
@@ -345,7 +345,7 @@ class MidtransFake implements MidtransControl {
       return pageError("transaction_details.order_id has been paid and utilized, please use another order ID");
     const token = randomUUID();
     const endsAt = expiry ? (Number.isNaN(startsAt) ? Date.now() : startsAt) + length : Date.now() + 86_400_000;
-    // A page for an order that has one already is another door to the same order.
+    // A second page for an order opens the same order under another token.
     if (before) before.page = { token, attempted: before.page?.attempted ?? false };
     else this.keep(newPage({ ...ordered, endsAt, notifyUrls: notifyUrlsOf(request) }, token));
     return { status: 201, body: { token, redirect_url: `${this.url}/snap/v4/redirection/${token}` } };

@@ -1,4 +1,4 @@
-// The orders that the fake of Midtrans keeps: what each payment type answers, and which changes of status their documentation allows.
+// The orders in the fake of Midtrans: the answers by payment type, and the status changes that the documentation allows.
 import { createHash, randomUUID } from "node:crypto";
 
 export interface FakeRefund {
@@ -15,9 +15,9 @@ export interface FakeOrder {
   orderId: string;
   transactionId: string;
   paymentType: string;
-  /** What belongs to the payment type in every answer: a virtual account, the acquirer of a QRIS. */
+  /** Fields that every answer for the payment type contains, such as a virtual account or the acquirer of a QRIS. */
   details: Record<string, unknown>;
-  /** What only the answer to the charge tells. */
+  /** Fields that only the answer to the charge contains. */
   told: Record<string, unknown>;
   /** Whole rupiah. */
   amount: number;
@@ -29,16 +29,16 @@ export interface FakeOrder {
   settledAt: number | undefined;
   paymentAmounts: { paid_at: string; amount: string }[] | undefined;
   refunds: FakeRefund[];
-  /** Its inquiry does not list its refunds yet: the status is as it was before them, or already says them. */
+  /** Makes inquiries hide the refunds; under "status" they also show the status before the refunds, under "list" the status after them. */
   late: "status" | "list" | undefined;
   notifyUrls: string[];
-  /** Ended before its time, by a request: nobody can pay it any more. */
+  /** Ended by a request before its expiry: nobody can pay the order any more. */
   ended: boolean;
-  /** Undefined for a page whose payer has not tried to pay yet: an inquiry does not know it. */
+  /** The order's card page, if it has one. Inquiries do not know the order until its payer has attempted a payment. */
   page: { token: string; attempted: boolean } | undefined;
 }
 
-/** Their times: of Jakarta, without a zone. */
+/** A time as Midtrans writes it: Jakarta time, without a zone. */
 export function localTime(at: number): string {
   return new Date(at + 7 * 3_600_000).toISOString().slice(0, 19).replace("T", " ");
 }
@@ -47,12 +47,12 @@ export function rupiahText(amount: number): string {
   return `${amount}.00`;
 }
 
-/** Statuses under which an order id counts as taken: it is active, or was paid. After the others it can be used again. */
+/** Whether the order id is taken: the order is active or was paid. Other statuses free the id for another order. */
 export function isTaken({ status }: FakeOrder): boolean {
   return !["expire", "cancel", "deny", "failure"].includes(status);
 }
 
-/** The code that belongs to a status, in inquiries. A notification says 202 of an order that has expired. */
+/** The status code of an order. Inquiries answer 407 about an expired order; notifications say 202. */
 export function codeOf({ status, fraudStatus }: FakeOrder, isNotification: boolean): string {
   if (status === "pending" || (status === "capture" && fraudStatus === "challenge")) return "201";
   if (status === "expire") return isNotification ? "202" : "407";
@@ -89,7 +89,7 @@ export function refundedOf({ refunds }: FakeOrder): number {
   return refunds.reduce((sum, { refund_amount }) => sum + Number(refund_amount), 0);
 }
 
-/** What a charge asks for, as far as it has been checked. */
+/** A charge request whose common fields have been checked. */
 export interface Charge {
   orderId: string;
   amount: number;
@@ -98,7 +98,7 @@ export interface Charge {
   body: Record<string, unknown>;
 }
 
-/** Makes the order of a charge; undefined for a payment type that it does not know. */
+/** Makes the order of a charge; undefined for a payment type that the fake does not know. */
 export function newOrder({ orderId, amount, endsAt, notifyUrls, body }: Charge, url: string): FakeOrder | undefined {
   const paymentType = String(body["payment_type"]);
   const transactionId = randomUUID();
@@ -106,7 +106,7 @@ export function newOrder({ orderId, amount, endsAt, notifyUrls, body }: Charge, 
   return kind && { ...blank({ orderId, amount, endsAt, notifyUrls }), ...kind, transactionId, paymentType };
 }
 
-/** A page that takes a card for an order: the order has its transaction when a payer first tries. */
+/** Makes an order with a card page. Its transaction begins when a payer first attempts to pay. */
 export function newPage(order: Omit<Charge, "body">, token: string): FakeOrder {
   return { ...blank(order), paymentType: "credit_card", page: { token, attempted: false } };
 }
@@ -165,7 +165,7 @@ function kindOf(
     case "gopay":
       return { details: {}, told: { actions: [image, leads] } };
     case "shopeepay":
-      // Of this type their inquiry repeats the link while the order is pending.
+      // Inquiries about ShopeePay orders repeat the link while the order is pending.
       return typeof field("shopeepay", "callback_url") === "string"
         ? { details: {}, told: { actions: [leads] } }
         : undefined;
@@ -179,7 +179,7 @@ function number(seed: string, length: number): string {
   return (BigInt(`0x${hex}`) % 10n ** BigInt(length)).toString().padStart(length, "0");
 }
 
-/** A QR text as GoPay writes them: data objects of tag, length and value, and a checksum over all of it. */
+/** A QR text in GoPay's form: data objects of tag, length and value, and a checksum over the whole text. */
 function qrText(transactionId: string, amount: number): string {
   const object = (tag: string, value: string): string => `${tag}${String(value.length).padStart(2, "0")}${value}`;
   const account = object("00", "COM.GO-JEK.WWW") + object("01", "936009143379181825") + object("03", "UKE");

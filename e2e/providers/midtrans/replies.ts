@@ -1,9 +1,9 @@
-// The forms of the fake's answers, the errors among them, and what it reads of requests.
+// The forms of the fake's answers and errors, and the readers of its requests.
 import { randomUUID } from "node:crypto";
 import type { FakeAnswer, FakeRequest, FaultName } from "../fake.ts";
 import { type FakeOrder, rupiahText, transactionOf } from "./orders.ts";
 
-/** The answer about an order. Of ShopeePay an inquiry repeats the link while the order is pending; of no other type does it tell it again. */
+/** The answer about an order. Inquiries repeat the payment link only for pending ShopeePay orders. */
 export function answerOf(order: FakeOrder, code: string, message: string): FakeAnswer {
   const actions = order.paymentType === "shopeepay" && order.status === "pending" ? order.told : {};
   return { status: 200, body: { status_code: code, status_message: message, ...transactionOf(order), ...actions } };
@@ -23,7 +23,7 @@ export function unauthorized(isPage: boolean): FakeAnswer {
   return { status: 401, body: { status_code: "401", status_message: message, id: randomUUID() } };
 }
 
-/** What some faults make of an answer. */
+/** The answer after faults that alter one field. */
 export function changed(answer: FakeAnswer, fault: FaultName | undefined): FakeAnswer {
   const body = answer.body as Record<string, unknown>;
   if (fault === "wrong amount" && typeof body["gross_amount"] === "string")
@@ -40,7 +40,7 @@ export function orderedIn(body: Record<string, unknown>): { orderId: string; amo
   return typeof amount === "number" && Number.isInteger(amount) && amount > 0 ? { orderId, amount } : undefined;
 }
 
-/** At most three addresses, with commas between them. */
+/** The notification addresses of a request: at most three, separated by commas. */
 export function notifyUrlsOf({ headers }: FakeRequest): string[] {
   const text = headers["x-override-notification"];
   return typeof text === "string" ? text.split(",").slice(0, 3) : [];

@@ -1,4 +1,4 @@
-// The connector of Midtrans and its fake, for tests: payments as the core orders them, and what was notified about them.
+// A test rig with the Midtrans connector and its fake: orders as the core sends them, and the notifications about them.
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -14,7 +14,7 @@ import { midtransFake } from "./fake.ts";
 export const SERVER_KEY = "SB-Mid-server-for-tests";
 const limits = { minimum_minor: 100, maximum_minor: 1_000_000_000, cost: { basis_points: 70, flat_minor: 0 } };
 
-/** What a team writes down about it, but for the key. */
+/** The connector's entry in acquirers.json, without the key. */
 export const entry = {
   provider: "midtrans",
   code: "midtrans",
@@ -30,14 +30,14 @@ export const entry = {
 
 export const { signal } = new AbortController();
 
-/** Everything started, on ports of its own. */
+/** Starts the connector, the fake and a receiver of notifications, on free ports. */
 export async function startRig() {
   const folder = mkdtempSync(join(tmpdir(), "gerbang-midtrans-"));
   const keyFile = (name: string, text: string): { file: string } => {
     writeFileSync(join(folder, name), text);
     return { file: join(folder, name) };
   };
-  /** What the fake has notified; the oldest first. */
+  /** The bodies of the fake's notifications, the oldest first. */
   const notified: Buffer[] = [];
   const receiver = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -67,16 +67,16 @@ export async function startRig() {
     control: fake.control,
     notified,
     calls,
-    /** The same, with little patience for answers that never come. */
+    /** The same calls with a short deadline, for answers that never come. */
     hasty: impatient.calls,
     connector,
     keyFile,
     callbackUrl,
 
-    /** A number of its own. */
+    /** A number that was not given before. */
     next: (): number => ++count,
 
-    /** A payment as the core orders it, under a key of its own. */
+    /** An order as the core sends it, with an unused operation key. */
     ordered: (change: Partial<OpenRequest> = {}): OpenRequest => ({
       reference: "pay_01ksz3v0fm8m2k2ry6e5q4t7ag",
       operationKey: `test.${++count}.s1`,
@@ -98,7 +98,7 @@ export async function startRig() {
     open: (request: OpenRequest) => calls.open(request, signal),
     ask: (request: OpenRequest) => calls.ask(request, signal),
 
-    /** Opens, and gives the request as it is made from then on. */
+    /** Opens a payment, and gives the request with the provider's ids, as the core sends it from then on. */
     async opened(change: Partial<OpenRequest> = {}): Promise<OpenRequest> {
       const request = rig.ordered(change);
       const { providerIds } = await rig.open(request);
@@ -110,14 +110,14 @@ export async function startRig() {
       return known.known ? known.standing.status : "not there";
     },
 
-    /** What the connector makes of the notifications that came during `work`. */
+    /** The connector's reading of the notifications that came during `work`. */
     async heardDuring(work: () => Promise<void>) {
       notified.length = 0;
       await work();
       return notified.map((body) => calls.receive({ method: "POST", target: "", rest: "", headers: {}, body }, 0));
     },
 
-    /** Does `work` so much later. */
+    /** Runs `work` with the clock moved forward by `by`. */
     async later(by: Micros, work: () => Promise<void>): Promise<void> {
       offset = by;
       try {

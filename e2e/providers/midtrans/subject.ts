@@ -1,4 +1,4 @@
-// Midtrans before the provider exam: the connector and the fake that it is examined against.
+// Midtrans as a subject of the provider exam: the connector, and the fake that it is examined against.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { midtransFake } from "./fake.ts";
 
 const SERVER_KEY = "SB-Mid-server-examined";
 
-/** `callbackUrl`: where orders are notified that name no address of their own. Most cases are about the first of the methods alone. */
+/** `callbackUrl` gets the notifications of orders that name no address. Most exam cases use only the first method. */
 export async function midtransSubject(
   callbackUrl: string,
   methods = ["qris", "va", "ewallet", "card"],

@@ -1,5 +1,5 @@
-// DOKU and BRI as their documentation describes their SNAP, for tests and tries: signatures checked, one request once a day, accounts, QR
-// codes, wallet pages, refunds, and notifications under tokens that are asked from us. Written apart from the connector.
+// A fake of DOKU and BRI, built from their documentation of SNAP and apart from the connector: it checks signatures and X-EXTERNAL-IDs, keeps
+// accounts, QR codes, wallet pages and refunds, and sends notifications under tokens that it requests from the gateway.
 import { createHash, createHmac, createSign, createVerify, randomBytes } from "node:crypto";
 import { pathToFileURL } from "node:url";
 import { NotApplicable } from "../../../gateway/src/providers/exam/bench.ts";
@@ -7,31 +7,31 @@ import { type Fake, type FakeAnswer, type FakeControl, type FakeRequest, FakeSer
 import { type Order, Orders, money } from "./orders.ts";
 
 export interface SnapFakeOptions {
-  /** Whose paths and habits. */
+  /** The provider whose paths and habits the fake has. */
   as?: "doku" | "bri";
   clientId: string;
   partnerId?: string;
   clientSecret: string;
   /** The gateway's public key, in PEM. */
   partnerPublicKey: string;
-  /** Its own private key, in PEM: it asks us for tokens with it. */
+  /** The fake's private key, in PEM: it signs the requests for the gateway's tokens. */
   privateKey: string;
   /** Where notifications go: `…/acquirers/<code>/callbacks`. */
   callbackUrl?: string;
   port?: number;
-  /** Refunds are taken first and decided later. */
+  /** Refunds are accepted first and decided later. */
   refundsLater?: boolean;
 }
 
-/** What can be made to happen beside what every fake can. */
+/** The controls of SNAP's fake beside those of every fake. */
 export interface SnapControl extends FakeControl {
-  /** A payer types the number of an account that is not registered here: we are asked for its bill. */
+  /** A payer types the number of an unregistered account: the fake asks the gateway for its bill. */
   inquire(accountNumber: string): Promise<{ status: number; body: Record<string, unknown> }>;
-  /** And pays it, as the bill says. */
+  /** A payer types such a number and pays the bill. */
   payAccount(accountNumber: string, change?: { amountMinor?: number; times?: number }): Promise<void>;
-  /** Whether refunds are taken first from now on, and decided later. */
+  /** Switches whether refunds are accepted first and decided later. */
   refundsLater(later: boolean): void;
-  /** How many tokens were asked for. */
+  /** Number of tokens that the fake has issued. */
   tokens(): number;
 }
 
@@ -72,7 +72,7 @@ class SnapFake implements SnapControl {
   private readonly orders: Orders;
   private readonly services: Readonly<Record<string, string>>;
   private readonly given = new Map<string, number>();
-  /** By day, path and X-EXTERNAL-ID: what was sent, and what it was answered with. */
+  /** The bodies and answers of earlier requests, by day, path and X-EXTERNAL-ID. */
   private readonly answered = new Map<string, { body: string; answer: FakeAnswer }>();
   private ownToken: { token: string; until: number } | undefined;
   private tokenCount = 0;
@@ -171,7 +171,7 @@ class SnapFake implements SnapControl {
     return this.once(request, service, () => this.orders.handle(service, body, request.fault));
   }
 
-  /** The same X-EXTERNAL-ID on one day, of whatever service: DOKU answers as before, under 409; a bank says that there is a conflict. */
+  /** A repeated X-EXTERNAL-ID on one day: DOKU gives the earlier answer with status 409 when the body is the same; a bank reports a conflict. */
   private once({ path, headers, body }: FakeRequest, service: string, work: () => FakeAnswer): FakeAnswer {
     const day = Math.floor((Date.now() + 7 * 3_600_000) / 86_400_000);
     const name = `${day} ${path} ${String(headers["x-external-id"])}`;
@@ -215,16 +215,16 @@ class SnapFake implements SnapControl {
     if (signature !== expected || !isNow(timestamp))
       return refusal(401, service, "00", "Unauthorized. Signature Not Match");
     if (headers["x-partner-id"] !== partnerId) return refusal(404, service, "16", "Partner Not Found");
-    // DOKU's page says digits, and its own client sends a UUID and more; BRI says nine digits.
+    // DOKU's documentation demands digits, but its own client sends a UUID with additions; BRI demands up to nine digits.
     const form = this.options.as === "bri" ? /^\d{1,9}$/ : /^[\w-]{1,64}$/;
     if (!form.test(String(id))) return refusal(400, service, "01", "Invalid Field Format X-EXTERNAL-ID");
-    // Its pages of wallets and of status do without it.
+    // The documentation of wallet payments and of status inquiries does not demand a CHANNEL-ID.
     if (headers["channel-id"] === undefined && ["27", "31", "47", "51", "78"].includes(service))
       return refusal(400, service, "02", "Invalid Mandatory Field CHANNEL-ID");
     return undefined;
   }
 
-  /** What is told of an order, in the usual sequence. */
+  /** The notifications about an order, in their usual sequence. */
   private noticesOf(order: Order): [path: string, body: Record<string, unknown>][] {
     if (order.kind === "va") {
       const account = { ...order.account, virtualAccountName: order.name };
@@ -257,7 +257,7 @@ class SnapFake implements SnapControl {
     return [notice("03"), notice(order.status)];
   }
 
-  /** Sends a message under a token of ours, signed as DOKU signs: with the secret that both know. */
+  /** Sends a message to the gateway under the gateway's token, signed as DOKU signs: with the client secret. */
   private async deliver(path: string, content: Record<string, unknown>): Promise<{ status: number; body: string }> {
     const { callbackUrl = "", clientSecret, clientId, partnerId = clientId } = this.options;
     const url = new URL(callbackUrl.replace(/\/$/, "") + path);
@@ -320,7 +320,7 @@ function isNow(timestamp: unknown): boolean {
   return typeof timestamp === "string" && Math.abs(Date.parse(timestamp) - Date.now()) <= CLOCK_MS;
 }
 
-/** Only the bank knows where its company code ends: here it is the first five digits. */
+/** Splits an account number into company code and customer number. Only the bank knows where the code ends; the fake takes five digits. */
 function split(accountNumber: string): Record<string, string> {
   const [service, customerNo] = [accountNumber.slice(0, 5), accountNumber.slice(5)];
   const partnerServiceId = service.padStart(8, " ");

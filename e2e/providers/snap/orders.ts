@@ -1,21 +1,21 @@
-// What the fake of SNAP keeps: accounts, QR codes, wallet payments and their refunds, and how each is answered.
+// The state of SNAP's fake: accounts, QR codes, wallet payments and their refunds, with the answers about each.
 import { randomBytes } from "node:crypto";
 import type { FakeAnswer, FaultName } from "../fake.ts";
 
 export interface Order {
   kind: "va" | "qris" | "ewallet";
-  /** Ours, as it came. */
+  /** The gateway's reference, as it was sent. */
   reference: string;
   theirs: string;
   amountMinor: number;
   name: string;
   account: Record<string, string>;
   channel: string;
-  /** As `latestTransactionStatus`. */
+  /** The value of `latestTransactionStatus`. */
   status: string;
   paid: { id: string; amountMinor: number; currency: string } | undefined;
   effects: number;
-  /** An account that we had deleted. */
+  /** The gateway deleted this account. */
   isDeleted: boolean;
 }
 
@@ -33,7 +33,7 @@ const KEPT_MAX = 20_000;
 
 export class Orders {
   private readonly as: "doku" | "bri";
-  /** Refunds are taken first and decided later. */
+  /** Refunds are accepted first and decided later. */
   refundsLater: boolean;
   private readonly byReference = new Map<string, Order>();
   private readonly byAccount = new Map<string, Order>();
@@ -76,7 +76,7 @@ export class Orders {
       value: fault === "wrong amount" ? (Number(amount.value) + 1).toFixed(2) : amount.value,
       currency: fault === "wrong currency" ? "USD" : amount.currency,
     });
-    // An answer that orders something has no status but its code.
+    // The answers to these requests have no status beside the response code.
     const which = fault === "unknown status" ? "99" : "00";
     switch (service) {
       case "27":
@@ -115,7 +115,7 @@ export class Orders {
     if (Date.parse(String(expiredDate)) < Date.now())
       return refused(400, "27", "01", "Invalid Field Format expiredDate");
     const isTheirs = this.as === "doku" && String(customerNo).length < 6;
-    // What a payer was told stays: DOKU makes a new number for each request, a bank has one account by a number.
+    // DOKU makes a new number for each request, and the earlier numbers stay valid; a bank has one account for each number.
     const number = isTheirs ? String(customerNo) + String(++this.made).padStart(10, "0") : String(customerNo);
     const account = { partnerServiceId, customerNo: number, virtualAccountNo: partnerServiceId + number };
     if (this.byAccount.has(account.virtualAccountNo)) return refused(409, "27", "01", "Duplicate virtualAccountNo");
@@ -144,7 +144,7 @@ export class Orders {
     const data = {
       ...order.account,
       paymentFlagReason: { english, indonesia: order.paid ? "Sukses" : "Belum Terbayar" },
-      // Told before it was paid, too.
+      // DOKU reports an amount before the account is paid, too.
       paidAmount: spoilt({ ...money(amountMinor), currency }),
       ...(id === undefined ? {} : { paymentRequestId: id }),
     };
@@ -168,7 +168,7 @@ export class Orders {
     if (order.paid) return refused(404, "31", "14", "Paid Bill");
     order.isDeleted = true;
     this.byAccount.delete(virtualAccountNo);
-    // Since January 2024 BRI tells the account alone.
+    // Since January 2024 BRI answers with the account only.
     const more =
       this.as === "doku" ? { trxId, additionalInfo: { channel, virtualAccountConfig: { reusableStatus: false } } } : {};
     return done("31", which, { virtualAccountData: { ...order.account, ...more } });
@@ -283,7 +283,7 @@ export class Orders {
 
 type Spoil = (amount: { value: string; currency: string }) => { value: string; currency: string };
 
-/** Our operation key as it is sent to them. */
+/** The operation key as the gateway sends it to SNAP providers. */
 export function reference(key: string): string {
   return key.replaceAll(".", "-");
 }
@@ -311,7 +311,7 @@ function field(tag: string, value: string): string {
   return tag + String(value.length).padStart(2, "0") + value;
 }
 
-/** A dynamic QRIS text, as far as our side reads it; its checksum is that of no reader. */
+/** A dynamic QRIS text with the objects that the connector reads; its checksum is not valid. */
 function qrText(amount: string, currency: string): string {
   const account = field("26", field("00", "COM.DOKU.WWW") + field("01", "936008990000047435") + field("02", "47435"));
   const parts = [

@@ -1,4 +1,4 @@
-// SNAP before the provider exam: the connector with DOKU's profile before the fake of DOKU, and with BRI's before that of BRI.
+// SNAP as a subject of the provider exam: the connector with the profile of DOKU or BRI, and the fake of that provider.
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ const pair = (): { publicKey: string; privateKey: string } =>
 
 const limits = { minimum_minor: 100, maximum_minor: 5_000_000_000, cost: { basis_points: 0, flat_minor: 400_000 } };
 
-/** What acquirers.json says of each. QRIS comes first at DOKU: most cases are about the first method alone. */
+/** The entries of acquirers.json. QRIS comes first for DOKU, because most exam cases use only the first method. */
 const profiles = {
   doku: {
     name: "DOKU",

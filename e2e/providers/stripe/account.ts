@@ -1,8 +1,8 @@
-// An account at a Stripe that is made up: its pages, payments, refunds and disputes in memory, by the rules of their documentation.
+// An account at the fake of Stripe: its pages, payments, refunds and disputes in memory, by the rules of Stripe's documentation.
 import { randomBytes } from "node:crypto";
 import { type Form, at, within } from "./form.ts";
 
-/** What is refused, in their words. */
+/** A rejected request, with Stripe's error fields. */
 export class StripeError extends Error {
   readonly status: number;
   readonly error: Record<string, unknown>;
@@ -193,7 +193,7 @@ export class Account {
     return refund;
   }
 
-  /** What becomes of a refund. One that fails gives the money back to the account. */
+  /** Ends a refund. The amount of a failed refund can be refunded again. */
   decideRefund(refund: Refund, status: "succeeded" | "failed"): void {
     if (status === "failed" && refund.status !== "failed") refund.intent.refunded -= refund.amount;
     refund.status = status;

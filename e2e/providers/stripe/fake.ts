@@ -1,5 +1,5 @@
-// A Stripe that is made up, from its documentation: keys and versions checked, requests kept under their idempotency keys, pages for payers,
-// and signed events. `node e2e/providers/stripe/fake.ts '{"webhookUrl":"…"}'` runs it by itself and prints its address.
+// A fake of Stripe, built from its documentation: checks keys and versions, repeats answers by idempotency key, has pages for payers, and
+// signs its events. `node e2e/providers/stripe/fake.ts '{"webhookUrl":"…"}'` runs it by itself and prints its address.
 import { createHmac, randomBytes } from "node:crypto";
 import { type Fake, type FakeAnswer, type FakeControl, type FakeRequest, FakeServer, controlled } from "../fake.ts";
 import { Account, type Refund, type Session, StripeError, newId, notFound } from "./account.ts";
@@ -19,26 +19,26 @@ import { paidPage, payPage } from "./pages.ts";
 const API_VERSION = "2026-10-28.endive";
 
 export interface StripeFakeOptions {
-  /** 0, as by default, takes any that is free. */
+  /** 0, the default, takes any free port. */
   port?: number;
   secretKey?: string;
-  /** All that are active: each signs every event, as while one is rolled over. */
+  /** All active secrets: each signs every event, as while a secret is rolled over. */
   webhookSecrets?: string[];
-  /** The endpoint as their dashboard would have it; without one nothing is notified. */
+  /** The webhook endpoint; without one no events are sent. */
   webhookUrl?: string;
-  /** How a refund begins. Cards are mostly refunded at once; pending ones wait for `decideRefund`. */
+  /** The first status of a refund. Card refunds mostly succeed at once; pending ones wait for `decideRefund`. */
   refunds?: "pending" | "succeeded";
   nowMs?: () => number;
 }
 
 export interface StripeControl extends FakeControl {
-  /** Somebody gives a part of a payment back in their dashboard. */
+  /** Refunds a part of a payment in the dashboard. */
   refundElsewhere(paymentKey: string, amountMinor: number): Promise<void>;
-  /** The endpoint, once it is known. */
+  /** Sets the webhook endpoint once its address is known. */
   endpoint(url: string): void;
-  /** Their name of the newest dispute of a payment. */
+  /** Stripe's id of the newest dispute of a payment. */
   disputeId(paymentKey: string): string;
-  /** What was handed in for the newest dispute of a payment. */
+  /** The evidence for the newest dispute of a payment. */
   evidence(paymentKey: string): { fields: Record<string, string>; files: string[]; submissions: number };
 }
 
@@ -47,7 +47,7 @@ export interface StripeFake extends Fake {
 }
 
 interface Kept {
-  /** Unix seconds: keys are forgotten after a day. */
+  /** Unix seconds. Keys are forgotten after a day. */
   at: number;
   fingerprint: string;
   answer: FakeAnswer;
@@ -55,7 +55,7 @@ interface Kept {
 const KEPT_MAX = 10_000;
 const KEPT_SECONDS = 86_400;
 
-/** Listens, and answers until it is closed. */
+/** Starts a fake that answers until it is closed. */
 export async function stripeFake(options: StripeFakeOptions = {}): Promise<StripeFake> {
   const stripe = new MadeUpStripe(options);
   const url = await stripe.listen(options.port);
@@ -68,7 +68,7 @@ class MadeUpStripe {
   private readonly account: Account;
   private readonly options: Required<Omit<StripeFakeOptions, "port" | "webhookUrl">>;
   private webhookUrl: string | undefined;
-  /** What was answered under each idempotency key. */
+  /** The answers by idempotency key. */
   private readonly answers = new Map<string, Kept>();
   private url = "";
 
@@ -108,7 +108,7 @@ class MadeUpStripe {
     return { ...answer, headers: { ...headers, ...answer.headers } };
   }
 
-  /** What stands before every call: the key, and what was answered before under the same idempotency key. */
+  /** Answers a request after checking its API key, and repeats the earlier answer under the same idempotency key. */
   private async answer(request: FakeRequest): Promise<FakeAnswer> {
     const refusal = this.objectionTo(request);
     if (refusal) return refusal;
@@ -123,7 +123,7 @@ class MadeUpStripe {
     }
     if (kept !== undefined) return changed(request, { ...kept.answer, headers: { "idempotent-replayed": "true" } });
     const answer = await this.perform(request);
-    // What fails its checks was never begun, and is not kept.
+    // A request that failed its checks was never begun, so its answer is not kept.
     if (answer.status === 200) {
       const [oldest] = this.answers.keys();
       if (this.answers.size >= KEPT_MAX && oldest !== undefined) this.answers.delete(oldest);
@@ -365,7 +365,7 @@ class MadeUpStripe {
     const signatures = this.options.webhookSecrets.map(
       (secret) => `v1=${createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex")}`,
     );
-    // In test mode they add a signature of a scheme that must be ignored.
+    // In test mode Stripe adds a signature of a scheme that receivers must ignore.
     const header = [`t=${timestamp}`, ...signatures, `v0=${randomBytes(32).toString("hex")}`].join(",");
     await this.server.notify(
       url,
@@ -374,7 +374,7 @@ class MadeUpStripe {
     );
   }
 
-  /** What a payer sees: one page, on which a card with 3-D Secure is a button. */
+  /** The payer's page, on which a card with 3-D Secure is one button. */
   private async payersPage({ method, path }: FakeRequest): Promise<FakeAnswer> {
     const session = this.account.sessions.get(path.slice("/c/pay/".length));
     const html = { "content-type": "text/html; charset=utf-8" };

@@ -1,10 +1,10 @@
-// Forms as Stripe's clients send them: `a[b][0]=c` as nested objects, and files in several parts.
+// Reads forms as Stripe's clients send them: `a[b][0]=c` as nested objects, and multipart uploads.
 
 export interface Form {
   [name: string]: string | Form;
 }
 
-/** Reads a form, or a query. Throws for names that are not balanced, and for more than 200 fields. */
+/** Reads a form or a query. Throws for names with unbalanced brackets and for more than 200 fields. */
 export function readForm(text: string): Form {
   const form: Form = {};
   let count = 0;
@@ -30,14 +30,14 @@ function set(form: Form, [step = "", ...rest]: string[], value: string): void {
   set(next, rest, value);
 }
 
-/** The text at a place of a form; undefined when there is none. */
+/** The text at a path in a form; undefined when there is none. */
 export function at(form: Form, ...path: string[]): string | undefined {
   let here: string | Form | undefined = form;
   for (const step of path) here = typeof here === "object" && Object.hasOwn(here, step) ? here[step] : undefined;
   return typeof here === "string" ? here : undefined;
 }
 
-/** The form at a place of a form; empty when there is none. */
+/** The texts of the inner form with a name; empty when there is none. */
 export function within(form: Form, name: string): Record<string, string> {
   const inner = Object.hasOwn(form, name) ? form[name] : undefined;
   if (typeof inner !== "object") return {};
@@ -46,7 +46,7 @@ export function within(form: Form, name: string): Record<string, string> {
   );
 }
 
-/** A file and its purpose, in several parts. Throws when the body is none. */
+/** Reads a multipart upload: a file and its purpose. Throws when either is missing. */
 export async function readUpload(contentType: string, body: Buffer): Promise<{ purpose: string; file: File }> {
   const parts = await new Response(new Uint8Array(body), { headers: { "content-type": contentType } }).formData();
   const purpose = parts.get("purpose");
@@ -55,7 +55,7 @@ export async function readUpload(contentType: string, body: Buffer): Promise<{ p
   return { purpose, file };
 }
 
-/** The key of a request, in either of the ways in which they take it. */
+/** The API key of a request, from a Basic or a Bearer header: Stripe accepts both. */
 export function bearerOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   const basic = /^Basic (\S+)$/.exec(header)?.[1];

@@ -1,4 +1,4 @@
-// The objects of a made-up Stripe as their API shows them, in the shapes of version 2026-10-28.endive, shortened.
+// The fake's objects in the shapes of Stripe's API version 2026-10-28.endive, shortened.
 import type { FakeAnswer, FakeRequest } from "../fake.ts";
 import type { Dispute, Intent, Refund, Session, Upload } from "./account.ts";
 
@@ -74,7 +74,7 @@ export function chargeObject(session: Session, { id, charge, amount, currency, r
   };
 }
 
-/** 3.4 %, half up. */
+/** A fee of 3.4 %, rounded half up. */
 function feeOf(amount: number): number {
   return Math.floor((amount * 34 + 500) / 1_000);
 }
@@ -146,7 +146,7 @@ export function fileObject({ id, name, bytes }: Upload, createdAt: number): Json
   };
 }
 
-/** A list as their API pages it: newest first, after a given one. */
+/** A list as Stripe's API pages it: newest first, after the object with id `after`. */
 export function listObject(all: readonly Json[], path: string, limit: number, after: string | null): Json {
   const newest = all.toReversed();
   const from = after === null ? 0 : newest.findIndex(({ id }) => id === after) + 1;
@@ -154,7 +154,7 @@ export function listObject(all: readonly Json[], path: string, limit: number, af
   return { object: "list", url: path, has_more: from + limit < newest.length, data };
 }
 
-/** An answer that is wrong in one place, where a fault asks for it. */
+/** The answer, with one wrong field if the request has such a fault. */
 export function changed({ fault }: FakeRequest, answer: FakeAnswer): FakeAnswer {
   const body = answer.body as Record<string, unknown>;
   const field = body.object === "checkout.session" ? "amount_total" : "amount";

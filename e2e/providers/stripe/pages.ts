@@ -1,4 +1,4 @@
-// The pages that payers see at a made-up Stripe: one to pay on, and one that says that it is over.
+// The payer's pages at the fake of Stripe: one with a button to pay, and one that says that the payment is over.
 import type { Session } from "./account.ts";
 
 export function payPage({ productName, amount, currency, cancelUrl }: Session): string {

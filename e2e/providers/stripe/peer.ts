@@ -1,5 +1,5 @@
-// Holds Stripe's own client against the made-up Stripe and our connector: does it take what the fake answers, does it sign and check what we
-// sign and check, does it write the same forms. Run by hand; README.md of the connector says how.
+// Checks the fake of Stripe and the connector against Stripe's own client: that it accepts the fake's answers, that signatures match in both
+// directions, and that its requests have the same form. Run by hand; README.md of the connector says how.
 import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
 import { checkSignature } from "../../../gateway/src/providers/stripe/signature.ts";
@@ -14,7 +14,7 @@ interface Resource {
   update(id: string, params: Json, options?: Json): Promise<Json>;
   expire(id: string): Promise<Json>;
 }
-/** The part of their client that is tried here. */
+/** The part of Stripe's client that is used here. */
 interface Client {
   checkout: { sessions: Resource };
   refunds: Resource;
@@ -47,7 +47,7 @@ async function main(file: string): Promise<void> {
   }
 }
 
-/** What it signs is good here, and what is signed by the fake is good there (both are HMAC-SHA256 over `t.body`). */
+/** The connector accepts signatures by Stripe's client, and that client accepts its own test headers (both HMAC-SHA256 over `t.body`). */
 function signatures(client: Client): void {
   const timestamp = Math.floor(Date.now() / 1_000);
   for (const payload of ['{"id":"evt_1"}', '{"note":"é Rp 1.500 ✓"}', "{}"]) {

@@ -1,4 +1,4 @@
-// The Stripe connector before the made-up Stripe, as a subject of the provider exam.
+// Stripe as a subject of the provider exam: the connector, and the fake that it is examined against.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import type { Subject } from "../../../gateway/src/providers/exam/bench.ts";
 import { stripe } from "../../../gateway/src/providers/stripe/stripe.ts";
 import { stripeFake } from "./fake.ts";
 
-/** Opens both; the made-up Stripe notifies `callbackUrl`. */
+/** Opens the connector and the fake, which notifies `callbackUrl`. */
 export async function stripeSubject(callbackUrl: string): Promise<Subject> {
   const folder = mkdtempSync(join(tmpdir(), "stripe-"));
   writeFileSync(join(folder, "key"), "sk_test_examined");

@@ -1,5 +1,5 @@
-// A fake of Xendit, from its documentation: payment requests of the version 2024-11-11, card pages, refunds and notifications. As a program
-// it takes its options from the environment and prints `{"url":"…"}`.
+// A fake of Xendit, built from its documentation: payment requests of version 2024-11-11, card pages, refunds and notifications. As a
+// program it takes its options from the environment and prints `{"url":"…"}`.
 import { randomBytes, randomUUID } from "node:crypto";
 import { type Fake, type FakeAnswer, type FakeControl, type FakeRequest, FakeServer, controlled } from "../fake.ts";
 import { qrText } from "./qr.ts";
@@ -20,12 +20,12 @@ export interface XenditFakeOptions {
   secretKey: string;
   /** The webhook verification token. */
   callbackToken: string;
-  /** What is set in the dashboard; nothing is sent while it is undefined. */
+  /** The webhook address of the dashboard; no notifications are sent while it is undefined. */
   callbackUrl?: string | (() => string | undefined);
   port?: number;
 }
 
-/** The oldest things are forgotten beyond this. */
+/** Limit of each kind of object; beyond it the oldest are forgotten. */
 const KEPT_MAX = 20_000;
 const API_VERSION = "2024-11-11";
 
@@ -33,16 +33,16 @@ interface Opened {
   kind: "payment request" | "card page";
   id: string;
   key: string;
-  /** As it is answered. */
+  /** The fields of the answer. */
   fields: Fields;
-  /** What paid it. */
+  /** The payment, once the payer has paid. */
   payment?: Fields;
 }
 
 export interface XenditControl extends FakeControl {
-  /** As after the time for which keys are kept: a request with one of them is a new one. */
+  /** Forgets the idempotency keys, as Xendit does after a while: a request with one of them is then a new request. */
   forgetKeys(): void;
-  /** Somebody gives a part of a payment back in their dashboard. */
+  /** Refunds a part of a payment in the dashboard. */
   refundElsewhere(key: string, amountMinor: number): Promise<void>;
 }
 
@@ -167,7 +167,7 @@ class XenditFake {
     return headers.authorization === `Basic ${Buffer.from(`${this.options.secretKey}:`).toString("base64")}`;
   }
 
-  /** A POST with a key that was answered before is answered the same; with another body it is a mistake. */
+  /** Repeats the answer of an earlier POST with the same key; another body under that key is an error. */
   private once(request: FakeRequest): FakeAnswer {
     const header = request.headers["idempotency-key"];
     if (typeof header !== "string") return this.make(request);
@@ -179,7 +179,7 @@ class XenditFake {
         ? before.answer
         : refusal(409, "IDEMPOTENCY_ERROR", "the key was used with another body");
     const made = this.make(request);
-    // What was refused may be tried again with the same key.
+    // Rejected requests may be repeated with the same key, so their answers are not kept.
     const answer = { ...made, body: structuredClone(made.body) };
     if (made.status < 300) keep(this.answered, name, { body, answer });
     return answer;
@@ -249,7 +249,7 @@ class XenditFake {
     return { status: 201, body: answer };
   }
 
-  /** Of what is ended so nothing is notified: neither of the pages on events has one for it. */
+  /** Cancels without a notification: Xendit's pages on events list none for it. */
   private end(id: string, path: string, headers: FakeRequest["headers"]): FakeAnswer {
     if (path.startsWith("/v3/") && headers["api-version"] !== API_VERSION) return versionMissing;
     const opened = this.opened.get(id);
@@ -329,7 +329,7 @@ class XenditFake {
     return opened;
   }
 
-  /** The payer pays what is open: in rupiah, so minor units beyond them are decimals. */
+  /** The payer pays. Xendit's amounts are rupiah, so minor units become decimals. */
   private paid(opened: Opened, amountMinor: number | undefined, currency: string | undefined): Fields {
     const amount = amountMinor === undefined ? amountOf(opened.fields) : amountMinor / 100;
     const payment = this.paymentOf(opened, amount, "SUCCEEDED", currency);

@@ -13,7 +13,7 @@ function checksum(text: string): string {
   return crc.toString(16).toUpperCase().padStart(4, "0");
 }
 
-/** `amount` in rupiah; `id` makes it another code for each payment. */
+/** `amount` in rupiah; `id` makes the codes of different payments differ. */
 export function qrText(amount: number, id: string): string {
   const text = [
     object("00", "01"),

@@ -1,4 +1,4 @@
-// The Xendit connector before the fake of Xendit, as a subject of the provider exam.
+// Xendit as a subject of the provider exam: the connector, and the fake that it is examined against.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { xenditSchema } from "../../../gateway/src/providers/xendit/profile.ts";
 import { xenditAcquirer } from "../../../gateway/src/providers/xendit/xendit.ts";
 import { xenditFake } from "./fake.ts";
 
-/** Opens both; the fake notifies `callbackUrl`. The limits are those of the channels that are offered. */
+/** Opens the connector and the fake, which notifies `callbackUrl`. The limits are those of the offered channels. */
 export async function xenditSubject(callbackUrl: string): Promise<Subject> {
   const [secretKey, callbackToken] = ["xnd_development_examined", "a token for the exam"];
   const folder = mkdtempSync(join(tmpdir(), "xendit-"));

@@ -1,19 +1,19 @@
-// Where a request really went. A pool may hold sockets to several addresses of one origin, and only the client knows which of
-// them carried what: it says so on a channel of the process, at the moment when the headers are sent.
+// Finds the IP address to which a request was sent. A pool may hold sockets to several addresses of one origin, and only undici knows
+// which of them carried a request: it reports that on a diagnostics channel when it sends the headers.
 import { subscribe } from "node:diagnostics_channel";
 
-/** Bodies of requests, and the address that each was sent to. */
+/** Bodies of watched requests, each with the address that the request was sent to. */
 const sentTo = new WeakMap<object, string | undefined>();
 
 subscribe("undici:client:sendHeaders", (message) => {
   const { request, socket } = message as { request: { body?: unknown }; socket: { remoteAddress?: string } };
-  // Others in this process use such clients as well: only bodies that were asked about are looked at.
+  // Other code of this process may use undici as well: only watched bodies are noted.
   if (isObject(request.body) && sentTo.has(request.body)) sentTo.set(request.body, socket.remoteAddress);
 });
 
 /**
- * Watches a request by its body, which must be an object of its own. What it gives tells the address that the request was
- * sent to, or undefined while it has been sent nowhere.
+ * Watches a request by its body, which must be an object that no other request uses. Gives a function that returns the address that
+ * the request was sent to, or undefined while it has not been sent.
  */
 export function watchAddress(body: object): () => string | undefined {
   sentTo.set(body, undefined);

@@ -1,4 +1,4 @@
-// The attempt recorder: writes down how attempts went, many at once, and loses none while there is a database to write to.
+// The attempt recorder writes the results of attempts to the database, many in one statement. It loses none while the database answers.
 import { setTimeout as pause } from "node:timers/promises";
 import { type AttemptRecord, recordAttempts } from "../events/outbox.sql.ts";
 import type { Log } from "../ground/log.ts";
@@ -22,7 +22,7 @@ export class AttemptRecorder {
     this.gatherMs = gatherMs;
   }
 
-  /** Attempts that end soon after, or while a batch is being written, go into the next one together. */
+  /** Queues a result. Results that come within `gatherMs`, or while a batch is being written, go into the next batch together. */
   record(record: AttemptRecord): void {
     this.finished.push(record);
     this.recording ??= this.recordAll().finally(() => {
@@ -37,7 +37,7 @@ export class AttemptRecorder {
     }
   }
 
-  /** Waits for a database that is away. A record that the database refuses is taken out of its batch. */
+  /** Writes a batch. Retries for up to TRIES half seconds while the database is unreachable; a record that it refuses is taken out. */
   private async recordBatch(batch: AttemptRecord[]): Promise<void> {
     const { database, log } = this;
     for (let tries = 1; ; tries++) {
@@ -62,14 +62,14 @@ export class AttemptRecorder {
           await this.recordBatch([plain(refused)]);
           return;
         }
-        // The lease ends and the delivery is sent again with the same number: at least once, never lost.
+        // The lease ends, and the delivery is sent again under the same attempt number: delivered at least once, never lost.
         log.warn({ err: error, attempts: batch.length }, "attempts could not be recorded");
         return;
       }
     }
   }
 
-  /** Writes what is left, without waiting for a database that is away. */
+  /** Writes the remaining results, without retries when the database is unreachable. */
   async stop(): Promise<void> {
     this.stopping = true;
     while (this.recording) await this.recording;
@@ -82,7 +82,7 @@ function isPlain({ reason }: AttemptRecord): boolean {
   return reason === PLAIN_REASON;
 }
 
-/** What can be kept of an attempt whatever came back: a refused record must not make its delivery go on for ever. */
+/** The record without any text of the receiver: the database must accept one record, or the delivery would be attempted for ever. */
 function plain(record: AttemptRecord): AttemptRecord {
   return {
     ...record,

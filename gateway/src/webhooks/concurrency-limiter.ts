@@ -1,5 +1,5 @@
-// The concurrency limiter: which calls may be in flight at the same time. A host that does not answer, or answers slowly, holds few
-// slots, however much is due to it. Later attempts never take the capacity of first ones, and no merchants, however many, take everything.
+// The concurrency limiter decides which calls may be in flight at the same time. A host that answers slowly or not at all holds few
+// slots, however many deliveries are due to it. Retries leave capacity for first attempts, and no number of merchants takes all slots.
 // No I/O.
 
 import type { AttemptKind } from "../events/claim.sql.ts";
@@ -12,13 +12,13 @@ export type HostHealth = "healthy" | "slow" | "unknown" | "failing";
 type Unhealthy = Exclude<HostHealth, "healthy">;
 
 export interface SlotLimits {
-  /** In flight at the same time, in all. */
+  /** Calls in flight at the same time, in all. */
   all: number;
-  /** Of them, attempts that are not the first. */
+  /** Retries among these calls. */
   retry: number;
-  /** At one host. */
+  /** Calls to one host of this health. */
   host: Record<HostHealth, number>;
-  /** At all hosts of this health together. */
+  /** Calls to all hosts of this health together. */
   shared: Record<Unhealthy, number>;
 }
 
@@ -29,7 +29,7 @@ export const slotLimits: SlotLimits = {
   shared: { slow: 128, unknown: 128, failing: 64 },
 };
 
-/** A call that ends sooner held no slot for long, whatever it ended with. */
+/** A call that ends within this time leaves its host healthy whatever the result, because it held no slot for long. */
 export const QUICK_MS = 1_000;
 
 export interface SlotRequest {
@@ -38,11 +38,11 @@ export interface SlotRequest {
   first: boolean;
 }
 
-/** A slot that is held, until `release`. */
+/** A slot that is held until `release`. */
 export interface Slot extends SlotRequest {
-  /** The host's health when the slot was taken: it counts there until it is released. */
+  /** The host's health when the slot was taken. The slot counts against the limit of this health until its release. */
   health: HostHealth;
-  /** By the stopwatch. */
+  /** Stopwatch time. */
   takenAtMs: number;
 }
 
@@ -52,7 +52,7 @@ interface Host {
   slots: Set<Slot>;
 }
 
-/** Slots of one kind, counted by merchant. */
+/** Counts slots, in all and by merchant. */
 class SlotCount {
   taken = 0;
   private readonly merchants = new Map<string, number>();
@@ -69,7 +69,7 @@ class SlotCount {
   }
 }
 
-/** More hosts than this are not remembered while nothing is in flight to them. */
+/** Beyond this number of hosts, the limiter forgets those with no call in flight. */
 const HOSTS_MAX = 10_000;
 
 export class ConcurrencyLimiter {
@@ -87,7 +87,7 @@ export class ConcurrencyLimiter {
     this.limits = limits;
   }
 
-  /** How many of the hosts that are remembered are of each health. */
+  /** Number of remembered hosts of each health. */
   hostsByHealth(nowMs: number): Record<HostHealth, number> {
     const count = { healthy: 0, slow: 0, unknown: 0, failing: 0 };
     for (const host of this.hosts.values()) count[healthOf(host, nowMs)]++;
@@ -98,7 +98,7 @@ export class ConcurrencyLimiter {
     return this.all.taken;
   }
 
-  /** How many more slots are free in all. */
+  /** Number of free slots for a kind of attempt, all hosts together. */
   capacity(which: AttemptKind): number {
     const free = this.limits.all - this.all.taken;
     return which === "first" ? free : Math.min(free, this.limits.retry - this.retries);
@@ -107,10 +107,10 @@ export class ConcurrencyLimiter {
   /**
    * Takes a slot, or gives undefined when there is none for this request.
    *
-   * A merchant never has more slots than are left for others: so one alone gets half of them, each of three a quarter, and
-   * there are always some for the next one. The same holds among hosts that are not healthy, where what a host has already
-   * counts once more: the first call of a host comes before the second of another, and a host may have several while nobody
-   * else needs them.
+   * A merchant never holds more slots than stay free. So a single merchant gets half of the slots, each of three merchants a quarter, and
+   * some are always free for the next merchant. The same rule holds within the shared limit of hosts that are not healthy. There the
+   * slots that the host itself holds count too: the first call to one host comes before the second call to another, and a host may
+   * have several while no other host needs them.
    */
   acquire({ host, merchantId, first }: SlotRequest, nowMs: number): Slot | undefined {
     if (this.capacity(first ? "first" : "retry") <= 0 || this.capacityAt(host, nowMs, merchantId) === 0)
@@ -119,14 +119,14 @@ export class ConcurrencyLimiter {
     const health = healthOf(state, nowMs);
     const slot = { host, merchantId, first, health, takenAtMs: nowMs };
     this.hosts.delete(host);
-    this.hosts.set(host, state); // the newest last: what is forgotten first is what was longest unused
+    this.hosts.set(host, state); // moves the host to the end: `forget` drops the least recently used host first
     state.slots.add(slot);
     this.count(slot, 1);
     this.forget();
     return slot;
   }
 
-  /** Gives a slot back. `found` is the host's health from now on; undefined when it was not called. */
+  /** Releases a slot. `found` is the host's health from now on; undefined when the host was not called. */
   release(slot: Slot, found: HostHealth | undefined): void {
     const state = this.hosts.get(slot.host);
     if (!state?.slots.delete(slot)) return;
@@ -140,8 +140,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * How many more slots there are at a host: for a merchant, whose share counts too, or for any that holds none.
-   * In closed form what `acquire` gives one by one: each slot taken is one more of its own, and one less that is left.
+   * Number of slots that a merchant, or one that holds none, can still acquire at a host. The quotients are the closed form of repeated
+   * `acquire`: each acquired slot adds one to the merchant's own and takes one from the free ones.
    */
   capacityAt(host: string, nowMs: number, merchantId = ""): number {
     const health = this.healthOf(host, nowMs);
@@ -154,7 +154,7 @@ export class ConcurrencyLimiter {
     return Math.max(0, Math.min(...rooms));
   }
 
-  /** Hosts with calls in flight, each with the merchants whose calls they are. */
+  /** Hosts with calls in flight, each with the merchants of those calls. */
   inFlightByHost(): Map<string, Set<string>> {
     const byHost = new Map<string, Set<string>>();
     for (const [host, { slots }] of this.hosts)
@@ -182,7 +182,7 @@ export class ConcurrencyLimiter {
   }
 }
 
-/** A host whose oldest call has taken long by now is slow already, whatever its calls were like before. */
+/** Current health: a healthy host is already slow when its oldest call in flight has taken longer than QUICK_MS. */
 function healthOf({ health, slots }: Host, nowMs: number): HostHealth {
   const [oldest] = slots;
   return health === "healthy" && oldest && nowMs - oldest.takenAtMs > QUICK_MS ? "slow" : health;

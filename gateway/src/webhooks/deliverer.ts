@@ -1,5 +1,5 @@
-// The deliverer: claims due deliveries in batches, hands them to the send queue, and gives back what was not sent. No transaction is open
-// during a call.
+// The deliverer claims due deliveries in batches, hands them to the send queue, and gives back those that were not sent. No transaction
+// is open during a call.
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type AttemptKind, type ClaimedRow, claimDeliveries, queueKey } from "../events/claim.sql.ts";
@@ -26,10 +26,10 @@ import { type ProbeTurns, ProbingSender } from "./probing.ts";
 import { SendQueue } from "./send-queue.ts";
 import { type DeliveryTiming, deliveryTiming } from "./timing.ts";
 
-/** As many of one book are claimed at least, when there are several to claim from. */
+/** Least number of deliveries that one book may have in a claim from several books. */
 const BOOK_MIN = 16;
 const BATCH_MAX = 128;
-/** As many are claimed of a host that nothing is in flight to: about what the queue has room for at an unknown one. */
+/** Most deliveries that a claim takes for a host with nothing in flight: about as many as the send queue accepts for an unknown host. */
 const CAPACITY_ELSEWHERE = 20;
 
 type Leased = LeasedDelivery<ClaimedRow>;
@@ -55,19 +55,19 @@ export class Deliverer {
   private readonly queue: SendQueue;
   private readonly dispatcher: LocalDispatcher;
   private readonly renewer: LeaseRenewer;
-  /** Books that may have more due than was claimed: claimed from again when there is capacity. */
+  /** Books that may have more due deliveries than were claimed; the deliverer claims from them again when there is capacity. */
   private unfinished = new Map<string, Book>();
-  /** Books that have something due. */
+  /** Books with due deliveries, for the next claim. */
   private notified = new Map<string, Book>();
   private claiming: Promise<void> | undefined;
-  /** A poll came while a claim was under way, and is made up for before anything else. */
+  /** True when the poll timer fired during a claim: the poll then runs right after that claim. */
   private pollDue = false;
   private state: "new" | "running" | "stopping" | "ended" = "new";
-  /** Deliveries that waited too long for a slot, or found no place: given back before the next claim. */
+  /** Deliveries that waited too long for a slot, or found no place in the buffer: given back before the next claim. */
   private readonly late: Leased[] = [];
-  /** Deliveries whose address was changed: moved before the next claim. */
+  /** Deliveries whose registered address changed: moved to the new address before the next claim. */
   private readonly readdressed: Leased[] = [];
-  /** Deliveries that a stop kept from being sent: given back at its end, so that the next start does not wait for their leases. */
+  /** Deliveries that were not sent because of `stop`, which gives them back at its end: the next start need not wait for their leases. */
   private readonly unsent: Leased[] = [];
   private timers: NodeJS.Timeout[] = [];
   private measuring: Promise<void> | undefined;
@@ -114,7 +114,7 @@ export class Deliverer {
     ];
   }
 
-  /** Lets calls in flight end and records them. What does not end in time is cut off and does not count as an attempt. */
+  /** Waits up to `stopMs` for calls in flight and records them. A call that takes longer is cut off and does not count as an attempt. */
   async stop(): Promise<void> {
     this.state = "stopping";
     this.unsent.push(...this.dispatcher.close(), ...this.queue.close());
@@ -136,19 +136,19 @@ export class Deliverer {
     }
   }
 
-  /** Decides which deliveries of a batch this process sends itself. For the lanes, before they write. */
+  /** Decides which deliveries of a batch this process sends itself. The lanes call this before they write. */
   beforeWrite(set: WorkingSet): void {
     this.dispatcher.dispatch(set);
   }
 
-  /** Says that a book may have something due: it is claimed now rather than at the next poll. */
+  /** Claims from a book now instead of at the next poll, because the book may have due deliveries. */
   notify(book: Book): void {
     if (this.state !== "running") return;
     this.notified.set(bookKey(book), book);
     if (this.notified.size === 1) setImmediate(() => this.claimSoon(this.takeNotified()));
   }
 
-  /** What deliveries showed about the secrets before a rotation, since the last call. */
+  /** Facts about previous secrets that deliveries have shown since the last call: see `probing.ts`. */
   takeMarks(): PreviousSecretMark[] {
     const accepted = this.attempts.takeAcceptedWithBoth().map((mark) => ({ ...mark, fact: "carried" as const }));
     return [...accepted, ...this.sender.takeFindings()];
@@ -164,12 +164,12 @@ export class Deliverer {
     return undefined;
   }
 
-  /** Ends leases of deliveries that are not sent now. */
+  /** Ends the leases of deliveries that were not sent. */
   private async giveBack(held: readonly Leased[]): Promise<void> {
     if (held.length > 0) await this.parts.database.query(parkDeliveries(held, undefined));
   }
 
-  /** Moves deliveries to the address that is registered now. If it fails, their leases end, and whoever claims them moves them. */
+  /** Moves deliveries to the address that is registered now. If this fails, their leases end, and the next process to claim moves them. */
   private async readdress(): Promise<void> {
     const moved = this.readdressed.splice(0);
     if (moved.length > 0) await this.parts.database.query(readdressDeliveries(moved));
@@ -177,7 +177,7 @@ export class Deliverer {
 
   private giveBackSoon(delivery: Leased): void {
     if (this.state === "ended") {
-      // Committed while the service was stopping.
+      // The delivery was committed while the service was stopping, so no claim follows that would give it back.
       this.giveBack([delivery]).catch((error: unknown) =>
         this.parts.log.warn({ err: error }, "a delivery could not be given back; its lease will end"),
       );
@@ -216,7 +216,7 @@ export class Deliverer {
     await this.readdress();
     await this.giveBack([...this.late.splice(0), ...(books ? [] : this.queue.removeExpired())]);
     await this.claimSome("first", books);
-    // Later attempts are never urgent: they are claimed at each poll.
+    // Retries are never urgent, so only a poll claims them.
     if (!books) await this.claimSome("retry", undefined);
   }
 
@@ -231,7 +231,7 @@ export class Deliverer {
     const token = randomUUID();
     const capacities = this.queue.capacities();
     const observation = this.dispatcher.beginObservation();
-    // No book's backlog fills a claim that others are waiting for.
+    // The limit per book keeps the backlog of one book from filling a claim that other books need too.
     const perBook = books ? Math.max(BOOK_MIN, Math.ceil(limit / books.length)) : BOOK_MIN;
     const lease = { realNow: claimedAt, leaseMs: this.timing.leaseMs, token };
     const rows = await database.query<ClaimedRow>(
@@ -248,7 +248,7 @@ export class Deliverer {
       this.dispatcher.observed(bookOfRow(delivery.row), delivery.host, true);
     }
     if (rejected.length > 0) await database.query(parkDeliveries(rejected, claimedAt + this.timing.parkMs * 1_000));
-    // What was rejected is for the next poll: claiming again at once would only find more of the same.
+    // Rejected deliveries wait for the next poll: another claim now would find only more deliveries of the same full queues.
     if (rejected.length === rows.length) return;
     const full = rows.length >= limit;
     const rejectedOf = new Set(rejected.map(({ row }) => queueKey(row.merchant_id, row.host)));
@@ -268,7 +268,7 @@ export class Deliverer {
     if (rejected.length === 0 && rows.every(({ host }) => this.queue.isLow(host))) this.claimRest();
   }
 
-  /** Goes on with books that have more due. */
+  /** Claims from the books that may have more due deliveries. */
   private claimRest(): void {
     if (this.unfinished.size === 0) return;
     const { unfinished } = this;

@@ -1,4 +1,4 @@
-// One attempt to deliver: signed, sent and handed to the recorder, with what becomes of the delivery after it.
+// Makes one attempt to deliver: signs and sends the delivery, decides its next state, and hands both to the attempt recorder.
 import type { ClaimedRow } from "../events/claim.sql.ts";
 import { ATTEMPTS_KEPT_MAX, attemptOffsetsSeconds } from "../events/event.ts";
 import type { AttemptRecord } from "../events/outbox.sql.ts";
@@ -14,7 +14,7 @@ import type { LeasedDelivery } from "./delivery-buffer.ts";
 import { type FaultInjection, sendWithFaults } from "./fault-injection.ts";
 import { type AttemptResult, type Sender, unsent } from "./sender.ts";
 
-/** Between two attempts that are both overdue. */
+/** Time between two attempts that are both overdue. */
 const CATCH_UP_SECONDS = 30;
 const SCHEDULED_MAX = attemptOffsetsSeconds.length;
 
@@ -30,7 +30,7 @@ export interface AttemptParts {
 
 export class DeliveryAttempts {
   private readonly parts: AttemptParts;
-  /** Books whose deliveries were accepted while they carried the signature of the secret before. */
+  /** Books whose receivers accepted a delivery that also carried the signature of the previous secret. */
   private acceptedWithBoth = new Map<string, { book: Book; at: Micros }>();
   private cutOff = false;
 
@@ -38,7 +38,7 @@ export class DeliveryAttempts {
     this.parts = parts;
   }
 
-  /** From now on a call that fails was ended by this process, not by the receiver: such an attempt does not count. */
+  /** Stops counting failed attempts: from now on this process cuts calls off, so a failure says nothing about the receiver. */
   expectCutOff(): void {
     this.cutOff = true;
   }
@@ -51,8 +51,8 @@ export class DeliveryAttempts {
   }
 
   /**
-   * Tries once. Gives the host's health after it (undefined when it was not called), that the attempt does not count, or that the delivery
-   * belongs to another address by now and was not tried.
+   * Makes one attempt. Gives the host's health afterwards (undefined when the host was not called), "not counted" when this process cut
+   * the call off, or "readdressed" when another address is registered by now and nothing was sent.
    */
   async make({
     row,
@@ -101,7 +101,7 @@ export class DeliveryAttempts {
   }
 }
 
-/** What signs a delivery made now. */
+/** The secrets that sign a delivery at `realNow`: the current one, and during the overlap of a rotation the previous one. */
 export function secretsOf(
   { key, standardKey, previous }: Webhook,
   realNow: Micros,
@@ -110,7 +110,7 @@ export function secretsOf(
   return previous !== undefined && realNow < previous.until ? [current, previous] : [current];
 }
 
-/** A host's health after a call: decided by how long it held the call, then by whether it answered. */
+/** A host's health after a call: a quick end is healthy whatever the answer; a slow end is slow or, without an answer, failing. */
 function healthAfter({ requestHeaders, heldMs, status }: AttemptResult): HostHealth | undefined {
   if (Object.keys(requestHeaders).length === 0) return undefined;
   if (heldMs < QUICK_MS) return "healthy";
@@ -118,9 +118,8 @@ function healthAfter({ requestHeaders, heldMs, status }: AttemptResult): HostHea
 }
 
 /**
- * What becomes of a delivery after an attempt: delivered, undelivered after the last, or due again by the schedule that
- * counts from the event. `attempt` counts the attempts of the schedule, not those by hand. After a stop that slept through
- * several due times the next one is taken, never all at once.
+ * The state of a delivery after an attempt (interface 6.4): delivered, undelivered after the last attempt, or pending until the next due
+ * time of the schedule, which counts from the event. `attempt` counts the attempts of the schedule, not resends.
  */
 export function nextStep(
   succeeded: boolean,
@@ -130,16 +129,16 @@ export function nextStep(
   resendOf?: "delivered" | "undelivered",
 ): { state: AttemptRecord["state"]; nextAttemptAt: Micros } {
   if (succeeded) return { state: "delivered", nextAttemptAt: bookTime };
-  // One attempt by hand: when it fails, the delivery has the state that it had before.
+  // A resend is one extra attempt: when it fails, the delivery returns to the state that it had before.
   if (resendOf !== undefined) return { state: resendOf, nextAttemptAt: bookTime };
   const delay = attemptOffsetsSeconds[attempt];
   if (delay === undefined) return { state: "undelivered", nextAttemptAt: bookTime };
   const planned = eventCreatedAt + delay * SECOND;
-  // Its time has passed already: soon, but not at once, so that missed attempts are never made together.
+  // Where the due time has passed, as after an outage, the retry waits, so that missed attempts are not made together.
   return { state: "pending", nextAttemptAt: planned > bookTime ? planned : bookTime + CATCH_UP_SECONDS * SECOND };
 }
 
-/** A delivery whose merchant has no signing secret any more (its registration was removed): nothing can be sent. */
+/** The result for a delivery whose merchant has no signing secret, because the registration was removed: nothing can be sent. */
 function unsignable(now: Micros): AttemptResult {
   return unsent(
     now,

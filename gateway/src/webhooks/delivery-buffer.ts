@@ -1,5 +1,5 @@
-// The delivery buffer: claimed deliveries that wait for a slot. They keep their leases and are sent as soon as a slot of their
-// host is free; those that would wait too long are given back. No I/O.
+// The delivery buffer holds claimed deliveries that wait for a slot. They keep their leases and are sent as soon as their host has
+// a free slot; deliveries that wait too long are given back. No I/O.
 import type { Micros } from "../ground/clock.ts";
 import type { HostHealth } from "./concurrency-limiter.ts";
 
@@ -13,11 +13,11 @@ export interface LeasedDelivery<Row> {
 }
 
 export interface BufferLimits {
-  /** All that may wait at the same time. */
+  /** Deliveries that may wait at the same time, in all. */
   all: number;
-  /** Of them, for hosts that were not healthy when they were added: the rest is kept for bursts at healthy hosts. */
+  /** Deliveries among them whose host was not healthy when they were added: the rest is reserved for bursts at healthy hosts. */
   unhealthy: number;
-  /** For one host: about as many as are sent while a delivery may wait. */
+  /** Deliveries for one host: about as many as the host takes in the time that a delivery may wait. */
   perHost: Record<HostHealth, number>;
 }
 
@@ -26,7 +26,7 @@ const bufferLimits: BufferLimits = {
   unhealthy: 192,
   perHost: { healthy: 128, slow: 16, unknown: 16, failing: 16 },
 };
-/** So many other hosts are tried when a slot becomes free. */
+/** Number of other hosts that are tried when a slot becomes free. */
 const OTHERS_MAX = 8;
 
 const none = { all: 0, unhealthy: 0 };
@@ -45,7 +45,6 @@ export class DeliveryBuffer<Row> {
     this.limits = limits;
   }
 
-  /** How many wait for a host. */
   waitingFor(host: string): number {
     return this.hosts.get(host)?.length ?? 0;
   }
@@ -54,12 +53,12 @@ export class DeliveryBuffer<Row> {
     return this.count;
   }
 
-  /** Hosts with waiting deliveries, each with the merchants whose deliveries they are. */
+  /** Hosts with waiting deliveries, each with the merchants of those deliveries. */
   waitingByHost(): Map<string, Set<string>> {
     return new Map([...this.hosts].map(([host, queue]) => [host, new Set(queue.map(({ merchantId }) => merchantId))]));
   }
 
-  /** How many more may wait for a host of this health: of a merchant, whose share counts too, or of any that has nothing waiting. */
+  /** Number of free places for a host of this health, for a merchant or, without one, for a merchant with no waiting delivery. */
   capacityFor(host: string, health: HostHealth, merchantId = ""): number {
     const waiting = this.waitingFor(host);
     const own = this.merchants.get(merchantId) ?? none;
@@ -73,19 +72,19 @@ export class DeliveryBuffer<Row> {
     return Math.max(0, Math.min(...capacities));
   }
 
-  /** True while so few wait for a host that more should be on their way from the database. */
+  /** True while so few deliveries wait for a host that more should be claimed. */
   isLow(host: string, health: HostHealth): boolean {
     return this.waitingFor(host) <= this.limits.perHost[health] / 4;
   }
 
-  /** True while a delivery that is just being written may wait here for a host: a burst may, a backlog may not. */
+  /** True while direct dispatch may add deliveries for a host: up to three quarters of its places, enough for a burst. */
   hasCapacityForNew(host: string, health: HostHealth): boolean {
     return this.waitingFor(host) <= (this.limits.perHost[health] * 3) / 4;
   }
 
   /**
-   * Adds a delivery, or gives false when too many wait: for its host, in all, or of its merchant, which never has more
-   * places than are left for others. Places for hosts that are not healthy are shared among hosts as slots are.
+   * Adds a delivery, or gives false when its host, the buffer or its merchant has no place left. A merchant never has more places than
+   * stay free. Hosts that are not healthy share their places as they share slots: see `ConcurrencyLimiter.acquire`.
    */
   add(waiting: LeasedDelivery<Row>, health: HostHealth): boolean {
     const { host, merchantId } = waiting;
@@ -106,9 +105,8 @@ export class DeliveryBuffer<Row> {
   }
 
   /**
-   * Sends what can be sent when a slot of a host is free: of some other hosts in turn (what held them back may have been another limit
-   * than their host's, and a host that has waited longer comes first), then of this one. `send` takes a slot for the delivery and
-   * gives whether there was one.
+   * Sends waiting deliveries after a slot of a host became free: first those of up to `OTHERS_MAX` other hosts, the longest waiting first,
+   * because a shared limit may have held them back, then those of this host. `send` takes a slot for the delivery, or gives false.
    */
   drain(host: string, send: (waiting: LeasedDelivery<Row>) => boolean): void {
     const others = [...this.hosts.keys().take(OTHERS_MAX)].filter((other) => other !== host);
@@ -117,16 +115,15 @@ export class DeliveryBuffer<Row> {
       if (!queue) continue;
       while (queue[0] && send(queue[0])) this.uncount(queue.shift());
       this.hosts.delete(next);
-      if (queue.length > 0) this.hosts.set(next, queue); // behind the others
+      if (queue.length > 0) this.hosts.set(next, queue); // at the end of the order
     }
   }
 
-  /** Every delivery that waits. */
   all(): LeasedDelivery<Row>[] {
     return [...this.hosts.values()].flat();
   }
 
-  /** Removes those that were claimed before a moment, or all without one. */
+  /** Removes and gives the deliveries that were claimed before a moment; without one, all deliveries. */
   remove(claimedBefore?: Micros): LeasedDelivery<Row>[] {
     const out: Entry<Row>[] = [];
     for (const [host, queue] of this.hosts) {

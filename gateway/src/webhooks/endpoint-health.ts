@@ -1,11 +1,11 @@
-// The health of a book's registered address, from its latest attempts: pure.
+// Computes the health of a book's registered address from its latest attempts. No I/O.
 import type { ListedAttempt } from "../events/deliveries.sql.ts";
 import type { Micros } from "../ground/clock.ts";
 
 export const healthStates = ["untried", "healthy", "degraded", "failing"] as const;
 
 export interface EndpointHealth {
-  /** `failing`: the last five attempts, or all of fewer. `degraded`: some of the latest. */
+  /** `failing`: the last five attempts failed, or all of fewer. `degraded`: some of the latest attempts failed. */
   state: (typeof healthStates)[number];
   attempts: number;
   accepted: number;
@@ -17,7 +17,7 @@ export interface EndpointHealth {
 
 const FAILING = 5;
 
-/** Attempts newest first; those that went elsewhere are left out. */
+/** Takes attempts newest first, and ignores attempts to another address than `url`. */
 export function endpointHealth(latest: readonly ListedAttempt[], url: string | undefined): EndpointHealth {
   const attempts = latest.filter((attempt) => attempt.url === url);
   const accepted = attempts.filter(({ succeeded }) => succeeded);

@@ -1,4 +1,4 @@
-// What arrives at a receiver (sections 6.2 and 6.5): the envelope of each kind of event, and an example of each type.
+// The schemas of webhook bodies (sections 6.2 and 6.5): the envelope of each kind of event, and an example of each type.
 import { z } from "zod";
 import { disputeSchema } from "../disputes/disputes.schema.ts";
 import { type EventType, eventTypes } from "../events/event.ts";
@@ -13,7 +13,7 @@ export const eventTypeSchema = z
   .enum(eventTypes)
   .meta({ id: "EventType", description: "The list will grow: ignore types that you do not know." });
 
-/** What every event has beside its type and its data. */
+/** Fields of every event besides `type` and `data`. */
 export const envelopeFields = {
   id: identity("event").meta({ description: "The same on every retry: deduplicate on it." }),
   created_at: timestamp.meta({ description: "When it happened. Events may arrive in another order." }),
@@ -36,7 +36,7 @@ const envelopes: Readonly<Record<string, z.ZodType>> = {
   dispute: envelope("DisputeEvent", "dispute", disputeSchema),
 };
 
-/** A whole event for the contract. */
+/** A complete example event for the OpenAPI document. */
 export const exampleEnvelope = <Type extends EventType, Data>(type: Type, data: Data) => ({
   id: exampleIds.event,
   type,
@@ -52,7 +52,7 @@ const payment = (status: string): unknown => ({ ...unpaid, status });
 const settlement = exampleOf(settlementSchema);
 const dispute = exampleOf(disputeSchema);
 
-/** Interface 6.5: when each type is sent, and its data. */
+/** When each type of interface 6.5 is sent, and example data. */
 const sent: Readonly<Record<EventType, [when: string, data: unknown]>> = {
   "payment.created": [
     "A payment was created and its instructions are ready",
@@ -78,7 +78,7 @@ const sent: Readonly<Record<EventType, [when: string, data: unknown]>> = {
   ],
 };
 
-/** Every type that is sent, for the contract. */
+/** All event types, for the OpenAPI document. */
 export const webhookShapes = eventTypes.map((type) => {
   const [kind = ""] = type.split(".");
   const [summary, data] = sent[type];

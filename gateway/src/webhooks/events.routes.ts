@@ -1,4 +1,4 @@
-// The HTTP of events: reading them and their attempts (section 6.6), and sending them again (section 6.4).
+// The merchant routes of events: they list events and attempts (section 6.6), and send events again (section 6.4).
 import type { z } from "zod";
 import type { EventType } from "../events/event.ts";
 import { hiddenTypes, refuseUnlessShown } from "../events/event-rights.ts";
@@ -38,7 +38,7 @@ import {
 } from "./events.schema.ts";
 import { type Chosen, noSuchEvent, resendEvent, resendEvents } from "./resend.ts";
 
-/** How many events one call sends again. */
+/** Most events that one call sends again. */
 const RESEND_MAX = 1_000;
 
 export function eventEndpoints(database: Database): Endpoint[] {
@@ -98,7 +98,7 @@ function resendEndpoint(database: Database): Endpoint {
     async judge(call, _input, found) {
       if ("fault" in found) throw found.fault;
       const event = await readEvent(database, call.merchant.merchantId, call.params.id ?? "");
-      // The answer shows it.
+      // The answer contains the event, so the credential must have the scope to read it.
       if (event) refuseUnlessShown(call.principal.scopes, event.body);
       return { event };
     },
@@ -139,11 +139,11 @@ function bulkEndpoint(database: Database): Endpoint {
 
 interface Choice {
   chosen: Chosen;
-  /** Where the next call goes on. */
+  /** Cursor of the next call; null when no event is left. */
   next: string | null;
 }
 
-/** The events that a body selects, as they are before the lane, which reads them again. */
+/** Selects the events of a body before the command is queued; the command reads them again. */
 async function selectEventsToResend(database: Database, book: Book, body: ResendBody): Promise<Choice> {
   if (body.event_ids) {
     const eventIds = [...new Set(body.event_ids)];
@@ -165,7 +165,7 @@ async function selectEventsToResend(database: Database, book: Book, body: Resend
   return { chosen: { found, state }, next };
 }
 
-/** An event of the merchant, of either environment, or undefined. */
+/** Reads an event of the merchant from either environment. Gives undefined when there is none. */
 export async function readEvent(
   database: Database,
   merchantId: string,
@@ -190,7 +190,7 @@ async function checkCursor(database: Database, book: Book, after: string | undef
   if (cursor?.book.environment !== book.environment) throw unknownCursor(after);
 }
 
-/** A page of a book's list, without the types that are hidden from whoever asks. `query` has passed `eventsQuerySchema`. */
+/** Gives a page of a book's events, without the `hidden` types. `query` has passed `eventsQuerySchema`. */
 export async function listEvents(
   database: Database,
   book: Book,
@@ -208,7 +208,7 @@ export async function listEvents(
   return page(rows.map(eventOfRow), limit, eventView, ({ eventId }) => eventId);
 }
 
-/** A page of an event's attempts. `query` has passed `attemptsQuerySchema`. */
+/** Gives a page of an event's attempts. `query` has passed `attemptsQuerySchema`. */
 export async function listAttempts(
   database: Database,
   event: StoredEvent,
@@ -216,7 +216,7 @@ export async function listAttempts(
 ): Promise<Reply> {
   const { delivery } = event;
   const after = query.starting_after === undefined ? undefined : Number(query.starting_after);
-  // Attempts are numbered from 1 without gaps.
+  // Attempts are numbered from 1 without gaps, so a cursor up to their number exists.
   if (after !== undefined && after > (delivery?.attempts ?? 0)) throw unknownCursor(String(after));
   const limit = Number(query.limit ?? 25);
   const rows = await database.query(selectAttempts(event, after, limit));

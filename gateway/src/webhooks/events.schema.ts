@@ -1,4 +1,4 @@
-// The shapes of events and their deliveries on the wire, and how what is kept becomes them.
+// The schemas of events, deliveries and attempts in the API, and the views that turn stored rows into them.
 import { z } from "zod";
 import { type Attempt, type Delivery, type StoredEvent, deliveryStates } from "../events/events.sql.ts";
 import { wireTime } from "../ground/clock.ts";
@@ -21,7 +21,7 @@ import { refundStatusSchema } from "../refunds/refunds.schema.ts";
 import { settlementSchema } from "../settlements/settlements.schema.ts";
 import { envelopeFields, eventTypeSchema, exampleEnvelope } from "./envelopes.schema.ts";
 
-/** Of an answer so many bytes are kept: one that has them all may have been cut inside a character. */
+/** Bytes of an answer that are stored. An answer of this length may have been cut inside a character. */
 const KEPT_BYTES_MAX = 16_384;
 
 const deliveryState = z.enum(deliveryStates).meta({
@@ -140,7 +140,6 @@ export const eventsQuerySchema = z.strictObject({
   starting_after: startingAfter("event", "is not the id of an event", "`id` of the last event received."),
 });
 
-/** The event that a path names. */
 export const eventParams = { id: inPath("event", "EventId", "`id` of the event.") };
 
 export const attemptsQuerySchema = z.strictObject({
@@ -180,7 +179,7 @@ const resendSchema = z
   })
   .meta({
     id: "ResendEvents",
-    // Each part says that it leaves the other fields alone, for validators that would close it.
+    // `additionalProperties: true` keeps strict validators from rejecting the fields that a part does not name.
     if: {
       required: ["event_ids"],
       properties: { event_ids: { not: { type: "null" } } },
@@ -224,7 +223,7 @@ function deliveryView({ state, url, attempts, nextAttemptAt }: Delivery): z.infe
   return { state, url, attempts, next_attempt_at: state === "pending" ? wireTime(nextAttemptAt) : null };
 }
 
-/** An attempt that went to `url`; `body` is the event's own. */
+/** Makes the view of an attempt that was sent to `url`; `body` is the event's own. */
 export function attemptView(attempt: Attempt, url: string, body: string): z.infer<typeof attemptListSchema>["data"][0] {
   const { responseHeaders, responseBody } = attempt;
   return {

@@ -1,10 +1,10 @@
-// All SQL of fault injection: switched on and off by the lanes, counted down by the attempts. Only what is switched on has a row.
+// All SQL of fault injection. The lanes switch a fault on and off, and attempts count it down. A book without a fault has no row.
 import { uuidOf } from "../ground/ids.ts";
 import { type Book, bookArrays, bookKey } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import type { Table } from "../store/table.ts";
 
-/** What the deliveries of a sandbox can do to a receiver, and `none`. */
+/** The faults of a sandbox's deliveries, and `none`. */
 export const modes = [
   "none",
   "duplicate",
@@ -23,11 +23,11 @@ export type InjectedFault = Exclude<Mode, "none">;
 export interface Switch {
   book: Book;
   mode: Mode;
-  /** Attempts that are left; undefined: until it is switched off. */
+  /** Number of attempts that still have the fault; undefined: until it is switched off. */
   remaining: number | undefined;
 }
 
-/** Written whole, never read before: the newest setting counts. */
+/** Each setting replaces the whole row, so it needs no read. */
 export const faultSwitches: Table<Book, Switch> = {
   name: "misbehaviours",
   keyText: bookKey,
@@ -67,7 +67,7 @@ export interface SwitchRow extends Record<string, unknown> {
   remaining: number | null;
 }
 
-/** The fault that is switched on for a book; no row when none is. */
+/** Selects the fault that is switched on for a book, if any. */
 export function selectFault(book: Book): Statement {
   return {
     name: "select fault",
@@ -78,13 +78,13 @@ where merchant_id = $1::uuid and environment = $2::environment`,
   };
 }
 
-/** Every book with a fault switched on. There are few at any time: what is used up or switched off is deleted. */
+/** Selects all books with a fault switched on. They are few, because a row is deleted when its fault is used up or switched off. */
 export const selectActiveFaults: Statement = {
   name: "select active faults",
   text: "select merchant_id, environment, mode from misbehaviours",
 };
 
-/** Takes one attempt off a book's count, whichever other process delivers for it at this moment, and gives the fault of that attempt. */
+/** Takes one attempt off a book's count and gives the fault of that attempt. The row lock makes this safe between processes. */
 export function takeFault(book: Book): Statement {
   return {
     name: "take fault",

@@ -1,4 +1,4 @@
-// Fault injection (`misbehave` in the API): what a sandbox's deliveries do to a receiver under test, and which attempt does it.
+// Fault injection (`misbehave` in the API): decides which attempt of a sandbox has a fault, and sends the delivery with that fault.
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
@@ -13,23 +13,23 @@ import { type DeliveryTiming, deliveryTiming } from "./timing.ts";
 
 export type FaultTiming = Pick<DeliveryTiming, "faultRefreshMs" | "reorderMs" | "delayMs">;
 
-/** Twice what a receiver tolerates (interface 6.3). */
+/** Twice the clock difference that a receiver tolerates (interface 6.3). */
 const STALE_SECONDS = 600;
-/** A type that no list has, and none will. */
+/** An event type that no list has now or later. */
 export const UNHEARD_OF = "sandbox.unheard_of";
 
-/** One part of what an attempt does. A send that does not count is something beside the delivery. */
+/** One step of an attempt. A send with `counts` false goes out beside the delivery and does not decide its result. */
 export type Step =
   | { do: "wait"; ms: number }
   | { do: "send"; delivery: OutgoingDelivery; copies: number; counts: boolean }
   | { do: "fail"; reason: string };
 
-/** How an attempt went, and what was sent where it was not the event's own body. */
+/** The result of an attempt, with the body that was sent where a fault changed the event's body. */
 export interface FaultResult extends AttemptResult {
   requestBody?: string | undefined;
 }
 
-/** What each mode does to an attempt, for its record. The result follows where it is not the attempt's own answer. */
+/** The note on the record of an attempt with each fault. `sendWithFaults` appends the results that are not the attempt's own. */
 const notes = ({ reorderMs, delayMs }: FaultTiming): Record<InjectedFault, string> => ({
   duplicate: "On purpose: sent twice at the same time, with the same headers.",
   reorder: `On purpose: held back for ${reorderMs / 1000} seconds, while later deliveries overtook it.`,
@@ -43,7 +43,7 @@ const notes = ({ reorderMs, delayMs }: FaultTiming): Record<InjectedFault, strin
 });
 const NOTE_MAX = 1_000;
 
-/** What an attempt with a fault does, in order. `now` is real time. Pure but for the random parts of a secret and an identity. */
+/** The steps of an attempt with a fault, in order. `now` is real time. Pure except for the random parts of a secret and an identity. */
 export function planFault(
   mode: InjectedFault,
   delivery: OutgoingDelivery,
@@ -73,29 +73,29 @@ export function planFault(
   }
 }
 
-/** Validly signed, but long ago. */
+/** Makes a delivery with a valid signature and an old timestamp. */
 export function stale(delivery: OutgoingDelivery): OutgoingDelivery {
   return { ...delivery, timestampSkewSeconds: -STALE_SECONDS };
 }
 
-/** Signed by somebody who does not have the secret. */
+/** Makes a delivery signed with a random secret. */
 export function forged(delivery: OutgoingDelivery): OutgoingDelivery {
   return { ...delivery, secrets: [webhookSecret(`whsec_${randomBytes(32).toString("base64")}`)] };
 }
 
-/** Another event with the same data, of a type that no receiver knows. */
+/** Makes another event with the same data, of a type that no receiver knows. */
 export function unheardOf(delivery: OutgoingDelivery, now: Micros): OutgoingDelivery {
   const eventId = newId("event", now);
   const body = JSON.stringify({ ...(JSON.parse(delivery.body) as object), id: eventId, type: UNHEARD_OF });
   return { ...delivery, eventId, type: UNHEARD_OF, body, attempt: 1 };
 }
 
-/** The same JSON in other bytes. */
+/** Makes a delivery whose body is the same JSON in other bytes. */
 export function reordered(delivery: OutgoingDelivery): OutgoingDelivery {
   return { ...delivery, body: JSON.stringify(turned(JSON.parse(delivery.body))) };
 }
 
-/** The same value with the fields of every object in the opposite order. */
+/** The same value with the fields of every object in reverse order. */
 function turned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(turned);
   if (typeof value !== "object" || value === null) return value;
@@ -114,8 +114,8 @@ export interface FaultInjectionParts {
 }
 
 /**
- * Which books have faults switched on, and which attempt takes the next one. While none has, a delivery costs a look into an empty
- * map. The map is read from the database at most once in `faultRefreshMs`, for all books together, and is never older.
+ * Knows which books have faults switched on, and which attempt takes the next fault. A book without one costs a look-up in a map. The map
+ * is read from the database at most once in `faultRefreshMs`, for all books together, and is never older than that.
  */
 export class FaultInjection {
   private readonly database: Database;
@@ -125,7 +125,7 @@ export class FaultInjection {
   private known = new Map<string, InjectedFault>();
   private readAt = -Infinity;
   private reading: Promise<void> | undefined;
-  /** Books one of whose deliveries is held back so that others overtake it, and until when. */
+  /** Books with a delivery that is held back so that later ones overtake it, each with the stopwatch time when the hold ends. */
   private readonly held = new Map<string, number>();
 
   constructor({ database, clock, log, timing = deliveryTiming }: FaultInjectionParts) {
@@ -135,7 +135,7 @@ export class FaultInjection {
     this.timing = timing;
   }
 
-  /** The fault of the attempt that is made now; undefined when it just delivers. Never throws. */
+  /** Gives the fault of the attempt that is made now, or undefined. Never throws. */
   async take(book: Book): Promise<InjectedFault | undefined> {
     if (book.environment !== "sandbox") return undefined;
     try {
@@ -153,7 +153,7 @@ export class FaultInjection {
     }
   }
 
-  /** False while a delivery of the book is held back already: those that follow go straight on, and so overtake it. */
+  /** False while a delivery of the book is held back already: the deliveries that follow are sent at once and so overtake it. */
   private hold(key: string): boolean {
     const now = stopwatchMs();
     if ((this.held.get(key) ?? -Infinity) > now) return false;
@@ -178,7 +178,7 @@ export class FaultInjection {
   }
 }
 
-/** Sends a delivery, with the fault that its sandbox asked for. Never throws: whatever happens is a result. */
+/** Sends a delivery with the fault that its sandbox asked for, if any. Never throws: an error becomes a failed result. */
 export async function sendWithFaults(
   sender: Pick<Sender, "send">,
   faults: FaultInjection,
@@ -196,7 +196,7 @@ export async function sendWithFaults(
     else {
       const copies = Array.from({ length: step.copies }, () => sender.send(step.delivery));
       const results = await Promise.all(copies);
-      // Of two copies the one that failed counts: the receiver did not take the same event twice.
+      // The copy that failed decides: `duplicate` tests that the receiver accepts the same event twice.
       const worst = results.find(({ succeeded }) => !succeeded) ?? results[0];
       const { body, eventId } = step.delivery;
       if (step.counts && worst) {
@@ -210,7 +210,7 @@ export async function sendWithFaults(
   return { ...result, note: said.join(" ").slice(0, NOTE_MAX) };
 }
 
-/** The result of a send that has no record of its own, as part of a sentence. */
+/** Describes, as part of a sentence, the result of a send that has no record of its own. */
 function resultOf({ status, durationMs, reason }: AttemptResult): string {
   if (status === undefined) return `got no answer (${(reason ?? "no reason is known").replace(/\.$/, "")})`;
   return `was answered ${status} in ${durationMs} ms`;

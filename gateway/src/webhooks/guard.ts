@@ -1,12 +1,12 @@
-// The guard: webhooks go to public addresses only, and to networks that the operator names. Checked when an address is given and
-// again at each connection, on the address actually connected to.
+// The guard lets webhooks go to public addresses and to networks that the operator names, and nowhere else. It checks an address when
+// it is registered, and again at each connection the IP address that is connected to.
 import { Resolver, lookup as systemLookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 import type { Exemptions } from "./exemptions.ts";
 
 const URL_MAX = 2048;
 
-/** The objection to a host that is not on the public internet, by its spelling or by where it leads. */
+/** The objection to a host that is not public, by its name or by the address that it resolves to. */
 export const NOT_PUBLIC = "The address must be reachable from the public internet; this host is not.";
 
 const refused = new BlockList();
@@ -33,7 +33,7 @@ for (const [network, prefix] of [
   refused.addSubnet(network, prefix, "ipv4");
 }
 
-/** The eight groups of an IPv6 address, embedded IPv4 included. */
+/** The eight 16-bit groups of an IPv6 address; a dotted IPv4 tail becomes two groups. */
 function groupsOf(address: string): number[] {
   let text = address.split("%")[0] ?? "";
   const dotted = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(text);
@@ -48,7 +48,7 @@ function groupsOf(address: string): number[] {
   return [...left, ...middle, ...right].map((group) => Number.parseInt(group, 16));
 }
 
-/** True for an address on the public internet, in every spelling, IPv4 inside IPv6 included. */
+/** True for an address on the public internet, in every spelling. IPv4 embedded in IPv6 is judged as IPv4. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 4) return !refused.check(address, "ipv4");
@@ -59,7 +59,7 @@ export function isPublicAddress(address: string): boolean {
     const [high = 0, low = 0] = groups.slice(at, at + 2);
     return [high >> 8, high & 255, low >> 8, low & 255].join(".");
   };
-  // Only 2000::/3 is handed out to the public internet; NAT64 stands outside it and is judged by what it leads to.
+  // Only 2000::/3 is assigned to the public internet. NAT64 is outside of it and is judged by the embedded IPv4 address.
   if (first === 0x64 && second === 0xff9b && groups.slice(2, 6).every((group) => group === 0)) {
     return isPublicAddress(embedded(6));
   }
@@ -70,12 +70,12 @@ export function isPublicAddress(address: string): boolean {
   return !(first === 0x3fff && second < 0x1000); // documentation
 }
 
-/** Names that webhooks never go to, whatever a resolver says. */
+/** Names that webhooks never go to, whatever they resolve to. */
 const RESERVED = /(^|\.)(localhost|test|invalid|example|onion|arpa)$/;
-/** Names that only a private network gives a meaning to; so does each name without a dot. */
+/** Names that only a private network resolves. Names without a dot count as such too. */
 const OF_PRIVATE_NETWORKS = /(^|\.)(local|localdomain|internal|intranet|private|corp|home|lan)$/;
 
-/** True for a name that is not looked up at all. Where networks are named, names of private use are: where they lead decides. */
+/** True for a name that is refused without a look-up. Where the operator names networks, names of private use are looked up. */
 function isClosedName(name: string, { hasNetworks }: Exemptions): boolean {
   const host = name.replace(/\.$/, "");
   return RESERVED.test(host) || (!hasNetworks && (!host.includes(".") || OF_PRIVATE_NETWORKS.test(host)));
@@ -85,16 +85,16 @@ function mayGoTo(address: string, exemptions: Exemptions): boolean {
   return isPublicAddress(address) || exemptions.isNamed(address);
 }
 
-/** The one spelling in which an accepted address is kept: scheme and host in lower case, the rest percent-encoded. */
+/** The spelling in which an accepted address is stored: scheme and host in lower case, the rest percent-encoded. */
 export function normalized(text: string): string {
   return new URL(text).href;
 }
 
-/** Why an address may not be a webhook's, in words; undefined when it may. Resolves nothing. */
+/** Why webhooks may not go to an address (interface 6.1), in words; undefined when they may. Looks nothing up. */
 export function objectionTo(text: string, exemptions: Exemptions): string | undefined {
   if (text.length > URL_MAX) return `The address may have at most ${URL_MAX} characters.`;
   if (!text.isWellFormed()) return "The address is not Unicode text.";
-  // What `new URL` would quietly repair is refused: the address kept must be the address meant.
+  // Text that `new URL` would silently repair is refused, so that the stored address is the one that was meant.
   // oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
   if (!/^https:\/\/[^\s\\\x00-\x1f\x7f]+$/i.test(text))
     return "The address must begin with https:// and have no spaces.";
@@ -126,7 +126,7 @@ export class ForbiddenAddress extends Error {
   override name = "ForbiddenAddress";
 }
 
-/** Every address of a host, all of them vetted: one that is neither public nor named spoils the name. Throws `ForbiddenAddress`. */
+/** Gives all addresses of a host. Throws `ForbiddenAddress` when one of them is neither public nor in a named network. */
 export async function vet(host: string, exemptions: Exemptions): Promise<VettedAddress[]> {
   const version = isIP(host);
   const found = version === 0 ? await resolve(host, exemptions) : [{ address: host, family: version }];
@@ -139,7 +139,7 @@ export async function vet(host: string, exemptions: Exemptions): Promise<VettedA
 
 /**
  * All addresses of a name, from the name servers. The system's own lookup runs on few threads, which a merchant's slow name
- * server could fill for everyone; only names that the configuration exempts go there, because /etc/hosts is theirs.
+ * server could block for every merchant. Only names that the configuration exempts use it, because /etc/hosts may define them.
  */
 async function resolve(host: string, exemptions: Exemptions): Promise<{ address: string; family: number }[]> {
   if (exemptions.hosts.has(host)) return systemLookup(host, { all: true, verbatim: true });

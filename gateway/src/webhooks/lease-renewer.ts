@@ -1,5 +1,5 @@
-// Lease renewal: a process keeps the deliveries that it still holds, so that leases are short and what a dead process held is soon claimed
-// by another one. Nearly every delivery is recorded long before its first renewal, and costs nothing here.
+// Renews the leases of the deliveries that this process holds. So leases can be short, and the deliveries of a process that died are soon
+// claimed by another one. Nearly every delivery is recorded long before its first renewal would be due.
 import { type HeldLease, renewLeases } from "../events/outbox.sql.ts";
 import type { Clock, Micros } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
@@ -39,7 +39,7 @@ export class LeaseRenewer {
     await this.running;
   }
 
-  /** Renews the leases of what has been held since the renewal before. */
+  /** Renews the leases of deliveries that have been held for at least `renewMs`. */
   async renew(): Promise<void> {
     const { database, clock, timing } = this.parts;
     const now = clock.now();

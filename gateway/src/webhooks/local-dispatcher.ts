@@ -1,5 +1,5 @@
-// The local dispatcher: direct dispatch of deliveries, which this process sends as soon as they are committed, without claiming them from
-// the database. Only where nothing older waits that they would overtake, and where there is capacity. No I/O.
+// The local dispatcher does direct dispatch: this process sends deliveries as soon as they are committed, without claiming them from
+// the database. It takes a delivery only where no older delivery waits in its queue and where there is capacity. No I/O.
 import { randomUUID } from "node:crypto";
 import type { ClaimedRow } from "../events/claim.sql.ts";
 import { type OutboxEvent, hostOf } from "../events/event.ts";
@@ -11,36 +11,36 @@ import { type Book, bookClocks, bookKey, bookOfRow } from "../merchants/books.ts
 import type { WorkingSet } from "../store/working-set.ts";
 import type { LeasedDelivery } from "./delivery-buffer.ts";
 
-/** So many are sent in one turn of the event loop. */
+/** Deliveries that are sent in one turn of the event loop. */
 const TURN_MAX = 16;
-/** While so many wait for their turn, new deliveries are left to be claimed. */
+/** While this many deliveries wait for their turn, new ones are left to the claims. */
 const WAITING_MAX = 128;
-/** Of so many queues the last observation is remembered. */
+/** Number of queues whose last observation is remembered. */
 const QUEUES_MAX = 10_000;
 
 export interface DispatcherParts {
   clock: Clock;
   leaseMs: number;
-  /** Whether a host is healthy, and few enough deliveries wait for it. */
+  /** True while a host is healthy and few enough deliveries wait for it. */
   hasCapacity(host: string): boolean;
-  /** Whether a host is not healthy and takes no more deliveries of a merchant. */
+  /** True when a host is not healthy and has no capacity for a merchant's deliveries. */
   isFull(host: string, merchantUuid: string): boolean;
-  /** Sends a delivery or lets it wait for a slot; false when it can do neither. */
+  /** Sends a delivery or lets it wait for a slot; false when there is neither a slot nor a place to wait. */
   send(delivery: LeasedDelivery<ClaimedRow>): boolean;
-  /** Ends the lease of a delivery that was not sent: any process may claim it then, this one too. */
+  /** Ends the lease of a delivery that was not sent, so that any process, this one included, may claim it. */
   giveBack(delivery: LeasedDelivery<ClaimedRow>): void;
-  /** A book has deliveries due that must be claimed. */
+  /** Reports that a book has due deliveries that must be claimed. */
   notify(book: Book): void;
 }
 
 export class LocalDispatcher {
   private readonly parts: DispatcherParts;
-  /** Of each queue (a book's deliveries to one host): whether first attempts wait in the database, and which observation said so. */
+  /** For each queue (a book's deliveries to one host): whether first attempts wait in the database, and the number of that observation. */
   private readonly queues = new Map<string, { waiting: boolean; at: number }>();
   private observations = 0;
-  /** Committed, and to be sent in this turn or the next ones. */
+  /** Committed deliveries that are sent in this turn of the event loop or the next ones. */
   private waiting: LeasedDelivery<ClaimedRow>[] = [];
-  /** One token for all: each delivery is dispatched directly only once; a claim gives it another token. */
+  /** Lease token of all direct dispatches: a delivery is dispatched directly only once, and a claim gives it another token. */
   private readonly token = randomUUID();
   private closed = false;
 
@@ -49,8 +49,8 @@ export class LocalDispatcher {
   }
 
   /**
-   * Decides about the deliveries that a batch adds, before it is written. It leases those that this process sends itself after the
-   * commit; for the others their books are notified. If this process dies before it sends, the lease ends and another one claims.
+   * Decides, before a batch is written, which of its new deliveries this process sends itself. It leases those and sends them after the
+   * commit. For the others it notifies their books. If this process dies before it sends, the lease ends and another process claims.
    */
   dispatch(set: WorkingSet): void {
     const reported = new Map(set.inserted(events).map((event) => [event.eventId, event]));
@@ -66,23 +66,20 @@ export class LocalDispatcher {
     const committed = (): void => {
       for (const delivery of taken) this.take(delivery);
       for (const { book, host } of left)
-        // In a queue without capacity a claim would find nothing that can be sent.
+        // A claim from a full queue would find nothing that can be sent.
         if (host === undefined || !this.parts.isFull(host, uuidOf(book.merchantId))) this.parts.notify(book);
     };
     set.afterCommit(committed, () => {
-      for (const delivery of taken) this.parts.giveBack(delivery); // written or not: whoever finds it may have it
+      for (const delivery of taken) this.parts.giveBack(delivery); // the commit may have succeeded: then any process may claim them
     });
   }
 
-  /** Numbers an observation that begins. What is observed after it is newer than what it will find. */
+  /** Begins an observation, such as a claim, and gives its number. An observation with a greater number began later and is newer. */
   beginObservation(): number {
     return ++this.observations;
   }
 
-  /**
-   * Notes whether first attempts wait in a queue. That they do is noted at any time; that they do not, only if nothing newer
-   * is known.
-   */
+  /** Notes whether first attempts wait in a queue. An empty queue is noted only if no newer observation found deliveries waiting. */
   observed(book: Book, host: string, waiting: boolean, observation = this.beginObservation()): void {
     const queue = queueOf(book, host);
     const known = this.queues.get(queue);
@@ -93,7 +90,7 @@ export class LocalDispatcher {
     if (this.queues.size > QUEUES_MAX && oldest !== undefined) this.queues.delete(oldest);
   }
 
-  /** Takes no more, and gives those that were not sent yet. */
+  /** Takes no more deliveries, and gives those that were not sent yet. */
   close(): LeasedDelivery<ClaimedRow>[] {
     this.closed = true;
     return this.waiting.splice(0);
@@ -102,7 +99,7 @@ export class LocalDispatcher {
   private takes(book: Book, host: string): boolean {
     if (this.closed || this.queues.get(queueOf(book, host))?.waiting !== false) return false;
     if (this.waiting.length < WAITING_MAX && this.parts.hasCapacity(host)) return true;
-    this.observed(book, host, true); // this delivery will wait there
+    this.observed(book, host, true); // this delivery will wait in the database
     return false;
   }
 
@@ -137,7 +134,7 @@ export class LocalDispatcher {
     if (this.waiting.length === 1) setImmediate(() => this.sendSome());
   }
 
-  /** A few in each turn: the callers whose requests caused them are answered in between. */
+  /** Sends a few deliveries in each turn of the event loop, so that requests are answered in between. */
   private sendSome(): void {
     for (const delivery of this.waiting.splice(0, TURN_MAX)) {
       if (this.parts.send(delivery)) continue;

@@ -1,19 +1,19 @@
-// Checks while a payment is created whether the host of its callback_url leads to an address that webhooks may not go to. A host whose
-// look-up takes too long is accepted, because the guard looks it up again at each attempt: this check exists so that the merchant
-// learns of the mistake from a refusal instead of from deliveries that fail.
+// Checks while a payment is created whether the host of its callback_url resolves to an address that webhooks may not go to. The check
+// tells the merchant of the mistake at once, instead of by failing deliveries. A host whose look-up takes too long is accepted, because
+// the guard looks it up again at each attempt.
 import { isIP } from "node:net";
 import { stopwatchMs } from "../ground/clock.ts";
 import type { Exemptions } from "./exemptions.ts";
 import { ForbiddenAddress, type VettedAddress, vet } from "./guard.ts";
 
 export interface NameLimits {
-  /** How long a request waits for an answer. The look-up itself goes on, and the next request finds what it brought. */
+  /** How long a request waits for a look-up. The look-up itself goes on, and the next request finds its result. */
   waitMs: number;
-  /** How long an answer holds, and how long it holds that there was none: a silent name server costs one wait, not one each time. */
+  /** How long a result is cached, and how long the lack of one: a silent name server delays one request, not each. */
   knownMs: number;
   unknownMs: number;
   namesMax: number;
-  /** Look-ups under way, in all and for one merchant. They end by themselves, within the resolver's own few seconds. */
+  /** Look-ups under way, in all and for one merchant. The resolver's own time limit of a few seconds ends them. */
   lookupsMax: number;
   lookupsPerMerchant: number;
 }
@@ -37,7 +37,7 @@ export class Names {
   private readonly running = new Map<string, Promise<Verdict>>();
   private readonly byMerchant = new Map<string, number>();
 
-  /** `exemptions`: hosts among them are not looked up. */
+  /** Hosts in `exemptions` are not looked up. */
   constructor(exemptions: Exemptions, lookUp = vet, limits = nameLimits) {
     this.exemptions = exemptions;
     this.lookUp = lookUp;
@@ -45,11 +45,11 @@ export class Names {
   }
 
   /**
-   * True when a host, as `hostOf` gives it, is known to lead to an address that is not public, or is found to within the wait.
+   * True when a host, as `hostOf` gives it, is known to resolve to an address that is not public, or is found to within `waitMs`.
    * Never throws.
    */
   async isForbidden(host: string, merchantId: string): Promise<boolean> {
-    // Addresses were judged by their spelling; names that the configuration exempts are looked up on the system's few threads.
+    // `objectionTo` has judged IP addresses. Exempt names would be looked up on the few threads of the system's resolver.
     if (isIP(host) !== 0 || this.exemptions.hosts.has(host)) return false;
     const kept = this.known.get(host);
     if (kept && kept.until > stopwatchMs()) return kept.verdict === "forbidden";
@@ -64,7 +64,7 @@ export class Names {
     return found === "forbidden";
   }
 
-  /** Looks a name up, unless too many are being looked up: then nobody waits for this one. */
+  /** Starts a look-up. Gives undefined when too many look-ups are under way. */
   private begin(host: string, merchantId: string): Promise<Verdict> | undefined {
     const own = this.byMerchant.get(merchantId) ?? 0;
     if (this.running.size >= this.limits.lookupsMax || own >= this.limits.lookupsPerMerchant) return undefined;
@@ -92,7 +92,7 @@ export class Names {
     const { knownMs, unknownMs, namesMax } = this.limits;
     this.known.delete(host);
     this.known.set(host, { verdict, until: stopwatchMs() + (verdict === "unknown" ? unknownMs : knownMs) });
-    const [oldest] = this.known.keys(); // those kept longest come first
+    const [oldest] = this.known.keys(); // in the order of insertion
     if (this.known.size > namesMax && oldest !== undefined) this.known.delete(oldest);
   }
 

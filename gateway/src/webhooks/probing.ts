@@ -1,6 +1,6 @@
-// Probes whether the secret before a rotation is still needed. An answer of 2xx to a delivery that carries both signatures
-// does not say which of them was verified. So during the overlap now and then one delivery is sent with the new secret's
-// signature alone; where that is refused, it is sent with both at once.
+// Probes whether a receiver still needs the previous secret after a rotation. A 2xx answer to a delivery with both signatures does not
+// say which of them was verified. So during the overlap some deliveries are sent with the new signature alone. Where the receiver
+// refuses such a probe, the delivery is sent again at once with both signatures.
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
@@ -9,22 +9,22 @@ import type { Exemptions } from "./exemptions.ts";
 import { type AttemptResult, type OutgoingDelivery, Sender, type SenderTiming } from "./sender.ts";
 
 /*
- * Why this is safe enough to do to production. The header of the interface carries the new signature alone anyway, so only
- * receivers of the Standard-Webhooks headers see a difference. A refusal costs its event no time and no attempt: the second
- * sending follows at once, within the same attempt, and decides it; both are on record. No more than one first attempt a minute
- * and book is a probe, in all processes together, and much fewer after a refusal, which may alarm somebody at the receiver.
- * The first minute after a rotation has no probe. A call without an answer is not repeated: it says nothing about a signature.
+ * Probing is safe in production. The service's own signature header always carries the new signature alone, so only receivers that
+ * verify the headers of Standard Webhooks see a difference. A refused probe costs the event no time and no attempt: the second call
+ * follows at once within the same attempt and decides it, and both calls are on record. At most one first attempt a minute of a book
+ * is a probe, in all processes together, and far fewer after a refusal, which may alarm someone at the receiver. The first minute
+ * after a rotation has no probe. A call without an answer is not repeated, because it says nothing about a signature.
  *
- * What a probe does not show: a receiver that verifies nothing takes the new signature alone, too; and one that fails for
- * another reason just then looks as if it needed the old one. The doubt is on the side of keeping a secret for longer.
+ * A probe has limits: a receiver that verifies nothing accepts the new signature alone as well, and a receiver that fails for another
+ * reason seems to need the previous secret. That error is harmless: the operator keeps a secret for longer.
  */
 
 const PROBE_SECONDS = 60;
 const BOOKS_MAX = 10_000;
 
-/** Which process may probe a book, and when. */
+/** Decides which process may probe a book, and when. */
 export interface ProbeTurns {
-  /** Takes the turn of a book if it is time, in all processes together. Gives when the next one is, and whether this one is taken. */
+  /** Takes the turn of a book if it is due and no other process took it. Gives whether this call took it, and when the next turn is due. */
   takeProbe(book: Book, next: Micros): Promise<{ taken: boolean; next: Micros }>;
 }
 
@@ -32,7 +32,7 @@ export class ProbingSender extends Sender {
   private readonly turns: ProbeTurns;
   private readonly log: Log;
   private readonly now: () => Micros;
-  /** When a book's next turn is, as far as this process knows. Until then the database is not asked. */
+  /** Time of each book's next turn, as far as this process knows. The database is not queried before it. */
   private readonly next = new Map<string, Micros>();
   private found: PreviousSecretMark[] = [];
 
@@ -59,7 +59,7 @@ export class ProbingSender extends Sender {
     this.now = () => clock.now();
   }
 
-  /** What probes have shown since the last call. */
+  /** Gives the results of probes since the last call. */
   takeFindings(): PreviousSecretMark[] {
     return this.found.splice(0);
   }
@@ -88,7 +88,7 @@ export class ProbingSender extends Sender {
     const key = bookKey(book);
     const now = this.now();
     if (now < (this.next.get(key) ?? -Infinity)) return false;
-    // Deliveries that come meanwhile do not ask as well.
+    // Keeps deliveries that start during the query from querying too.
     this.remember(key, now + PROBE_SECONDS * SECOND);
     try {
       const { taken, next } = await this.turns.takeProbe(book, now + PROBE_SECONDS * SECOND);
@@ -108,7 +108,7 @@ export class ProbingSender extends Sender {
   }
 }
 
-/** A first attempt during an overlap, with nothing done to it on purpose. */
+/** True for a first attempt during an overlap that neither fault injection nor a receiver test has changed. */
 function isPlain({ secrets, attempt, timestampSkewSeconds, signedBody, slowly }: OutgoingDelivery): boolean {
   return (
     secrets.length > 1 && attempt === 1 && timestampSkewSeconds === undefined && signedBody === undefined && !slowly

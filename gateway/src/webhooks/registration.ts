@@ -1,4 +1,5 @@
-// The registered address of a book's events, for operators and people alike: what moves to a new one, and how far a rotation is.
+// The registered webhook address of a book, for the operator API and the portal: moves pending deliveries to a new address, and shows
+// the progress of a secret rotation.
 import { z } from "zod";
 import { READDRESS_MAX, readdressPending } from "../events/outbox.sql.ts";
 import { type Micros, wireTime } from "../ground/clock.ts";
@@ -7,10 +8,10 @@ import type { Book } from "../merchants/books.ts";
 import type { WebhookRegistration } from "../merchants/webhook-endpoints.sql.ts";
 import type { Database } from "../store/database.ts";
 
-/** So many times some of a backlog are moved to a new address at once. What is left is moved when it is due. */
+/** Number of statements that move a backlog. The remaining deliveries move when they are due. */
 const MOVES_MAX = 40;
 
-/** A backlog need not wait behind the old host until each delivery is looked at. */
+/** Moves a book's pending deliveries to a newly registered address, so that a backlog does not wait for the old host. */
 export async function followAddress(database: Database, book: Book): Promise<void> {
   for (let moves = 0; moves < MOVES_MAX; moves++) {
     if ((await database.query(readdressPending(book))).length < READDRESS_MAX) return;
@@ -33,7 +34,7 @@ export const previousSchema = z
   })
   .meta({ id: "PreviousWebhookSecret", description: "How far a rotation is." });
 
-/** Null when the secret before does not sign any more. */
+/** Gives null when the previous secret does not sign any more. */
 export function previousView(registration: WebhookRegistration, now: Micros): z.infer<typeof previousSchema> | null {
   const { previousUntil: until } = registration;
   if (until === undefined || until <= now) return null;

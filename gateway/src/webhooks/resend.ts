@@ -1,4 +1,4 @@
-// Sending events again, by hand: one more try, now, of the same bytes, to where the event belongs today. For the lanes.
+// The commands that send events again (section 6.4): one more attempt, due now, with the same bytes, to the event's present address.
 import { ATTEMPTS_KEPT_MAX, attemptOffsetsSeconds } from "../events/event.ts";
 import type { Delivery, StoredEvent } from "../events/events.sql.ts";
 import { deliveries } from "../events/outbox.sql.ts";
@@ -12,13 +12,12 @@ import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/lane.ts";
 import { type WorkingSet, need } from "../store/working-set.ts";
 
-/** Whose events. */
 export interface ResendParts {
   merchant: Merchant;
   book: Book;
 }
 
-/** `named`: among several, which. */
+/** The fault for a missing event. `named` is its id where the request named several. */
 export function noSuchEvent(named?: string): Fault {
   const details = named === undefined ? {} : { details: { event_id: showable(named) } };
   return new Fault("OBJECT_NOT_FOUND", { message: "No such event.", ...details });
@@ -27,8 +26,8 @@ export function noSuchEvent(named?: string): Fault {
 const isEventId = (text: string): boolean => isId("event", text);
 
 /**
- * Tries one event again; `event` is what was read of it, of either environment, if anything was. Gives it as it stands
- * then. Throws OBJECT_NOT_FOUND (the event, or any address for it), ENVIRONMENT_MISMATCH, VALIDATION_ERROR.
+ * Sends one event again. `event` was read before, from either environment; undefined when there is none. Gives the event with its new
+ * delivery state. Throws OBJECT_NOT_FOUND (no such event, or no address for it), ENVIRONMENT_MISMATCH, VALIDATION_ERROR.
  */
 export function resendEvent(parts: ResendParts, event: StoredEvent | undefined): Command<StoredEvent> {
   const { book } = parts;
@@ -49,14 +48,14 @@ export function resendEvent(parts: ResendParts, event: StoredEvent | undefined):
   };
 }
 
-/** Several events: named, which is all or nothing, or found in a state, which they must still be in when it comes to it. */
+/** Several events: named in the request (all or none), or found by their state, which is checked again when the command runs. */
 export type Chosen =
   | { eventIds: readonly string[]; elsewhere: ReadonlySet<string> }
   | { found: readonly string[]; state: "delivered" | "undelivered" | "all" };
 
 /**
- * Tries several events again. Gives for how many a try is due or on its way. Throws OBJECT_NOT_FOUND (one that was named,
- * or any address for it or for all that were found), ENVIRONMENT_MISMATCH, VALIDATION_ERROR.
+ * Sends several events again. Gives the number of events whose attempt is due or in flight. Throws OBJECT_NOT_FOUND (a named event does
+ * not exist or has no address, or none of the events found has one), ENVIRONMENT_MISMATCH, VALIDATION_ERROR.
  */
 export function resendEvents(parts: ResendParts, chosen: Chosen): Command<number> {
   const { book } = parts;
@@ -101,7 +100,7 @@ function stillIn(set: WorkingSet, book: Book, { found, state }: Extract<Chosen, 
     .filter(({ delivery }) => state === "all" || delivery?.state === state);
 }
 
-/** Makes an event's delivery due, now. Gives it as it stands then, or why it cannot be. */
+/** Makes an event's delivery due now. Gives its new state, or the objection. */
 function tryAgain(
   { merchant, book }: ResendParts,
   set: WorkingSet,
@@ -109,7 +108,7 @@ function tryAgain(
   now: Micros,
 ): { delivery: Delivery } | { objection: Fault } {
   const { delivery } = event;
-  // A worker is trying it at this moment, or another process is just making it due.
+  // A lease means that an attempt is in flight or about to be made.
   if (delivery?.leased) return { delivery: { ...delivery, state: "pending" } };
   const url = event.callbackUrl ?? merchant.webhooks[book.environment]?.url;
   if (url === undefined) return { objection: nowhere(event) };
@@ -125,7 +124,7 @@ function tryAgain(
   return { delivery: due };
 }
 
-/** For an event that had no address when it happened. A command of the same batch may have made it already. */
+/** Inserts the delivery of an event that had no address when it happened, unless a command of the same batch has inserted it. */
 function firstDelivery(
   set: WorkingSet,
   { book, eventId, callbackUrl }: Resendable,

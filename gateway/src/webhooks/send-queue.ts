@@ -1,4 +1,4 @@
-// The send queue: sends each leased delivery when its host has a slot, keeps it in the delivery buffer until then, or rejects it.
+// The send queue sends each leased delivery when its host has a slot. It keeps the delivery in the buffer until then, or rejects it.
 import { type AttemptKind, type ClaimedRow, merchantOf, queueKey } from "../events/claim.sql.ts";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
@@ -12,11 +12,11 @@ export interface SendQueueParts {
   clock: Clock;
   log: Log;
   timing: Pick<DeliveryTiming, "waitMs" | "parkMs">;
-  /** Makes the attempt. Gives the host's health after it; undefined when it was not called. */
+  /** Makes the attempt. Gives the host's health afterwards; undefined when the host was not called. */
   attempt(delivery: Leased): Promise<HostHealth | undefined>;
-  /** Has a delivery that waited too long for a slot. */
+  /** Takes a delivery that waited too long for a slot. */
   onExpired(delivery: Leased): void;
-  /** Runs when few deliveries wait for a host, so that more should be claimed. */
+  /** Called when few deliveries wait for a host, so that more should be claimed. */
   onLow(): void;
 }
 
@@ -25,7 +25,7 @@ export class SendQueue {
   private readonly limiter = new ConcurrencyLimiter();
   private readonly buffer = new DeliveryBuffer<ClaimedRow>();
   private readonly calls = new Set<Leased>();
-  /** Queues that a delivery was rejected of, each until when by the stopwatch: nothing more of them is claimed. */
+  /** Queues of rejected deliveries, each with the stopwatch time until which nothing is claimed from that queue. */
   private readonly rejectedUntil = new Map<string, number>();
   private stopping = false;
 
@@ -37,36 +37,35 @@ export class SendQueue {
     return this.limiter.inFlight;
   }
 
-  /** How many hosts are of each health. */
   hostsByHealth(): Record<HostHealth, number> {
     return this.limiter.hostsByHealth(stopwatchMs());
   }
 
-  /** How many more of a kind may be claimed. */
+  /** Number of deliveries of a kind that may be claimed now. */
   capacity(kind: AttemptKind): number {
     return this.limiter.capacity(kind);
   }
 
-  /** Every delivery that is held here, waiting or in flight. */
+  /** All deliveries in this queue, waiting or in flight. */
   held(): Leased[] {
     return [...this.calls, ...this.buffer.all()];
   }
 
-  /** Sends a delivery if there is a slot, or lets it wait for one. False when it can do neither. */
+  /** Sends a delivery if its host has a slot, else adds it to the buffer. False when there is neither a slot nor a place. */
   add(delivery: Leased): boolean {
     if (this.buffer.waitingFor(delivery.host) === 0 && this.trySend(delivery)) return true;
     return this.buffer.add(delivery, this.healthOf(delivery.host));
   }
 
-  /** Leaves the queue of a rejected delivery alone for a while. */
+  /** Stops claims from the queue of a rejected delivery for `parkMs`. */
   reject({ row }: Leased): void {
     this.rejectedUntil.set(queueKey(row.merchant_id, row.host), stopwatchMs() + this.parts.timing.parkMs);
   }
 
   /**
-   * How many more find a slot or a place in the buffer: at each host that has something in flight or waiting, for each merchant
-   * whose it is and for any other; none in a queue that was just rejected of, and one at each other host of its merchant, whose
-   * share is used up.
+   * Numbers of deliveries that find a slot or a place in the buffer, by the keys of `claimDeliveries`: for each host with deliveries in
+   * flight or waiting, and for each merchant of those deliveries at that host. A queue with a recent rejection has 0, and every other
+   * host of its merchant 1, because the merchant's share is used up.
    */
   capacities(): Map<string, number> {
     const nowMs = stopwatchMs();
@@ -88,33 +87,33 @@ export class SendQueue {
     return capacities;
   }
 
-  /** True while few deliveries wait for a host, so that more should be claimed. */
+  /** True while so few deliveries wait for a host that more should be claimed. */
   isLow(host: string): boolean {
     return this.buffer.isLow(host, this.healthOf(host));
   }
 
-  /** True while a delivery that is just being written may be sent without a claim. */
+  /** True while direct dispatch may take a delivery for this host. */
   hasCapacityForNew(host: string): boolean {
     return this.healthOf(host) === "healthy" && this.buffer.hasCapacityForNew(host, "healthy");
   }
 
-  /** True when a host is not healthy and takes no more deliveries of a merchant. */
+  /** True when a host is not healthy and has no capacity for a merchant's deliveries. */
   isFull(host: string, merchantUuid: string): boolean {
     return this.healthOf(host) !== "healthy" && this.capacityFor(host, merchantUuid) === 0;
   }
 
-  /** Removes deliveries that have waited too long for a slot. */
+  /** Removes and gives the deliveries that have waited longer than `waitMs` for a slot. */
   removeExpired(): Leased[] {
     return this.buffer.remove(this.oldestClaim);
   }
 
-  /** Sends nothing more, and gives every delivery that waits. */
+  /** Sends nothing more, and gives all waiting deliveries. */
   close(): Leased[] {
     this.stopping = true;
     return this.buffer.remove();
   }
 
-  /** How many more of a merchant, or of one that has nothing in flight, find a slot at a host or a place to wait for one. */
+  /** Free slots and buffer places at a host for a merchant, or, without one, for a merchant that has no deliveries here. */
   private capacityFor(host: string, merchantUuid: string | undefined): number {
     const nowMs = stopwatchMs();
     if (merchantUuid !== undefined && (this.rejectedUntil.get(queueKey(merchantUuid, host)) ?? 0) > nowMs) return 0;

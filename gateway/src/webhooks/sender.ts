@@ -1,5 +1,5 @@
-// The sender: one signed POST over verified TLS to a vetted address, within ten seconds from DNS to the status line and one more
-// second for the body.
+// The sender makes one signed POST over verified TLS to a vetted address: ten seconds from DNS to the status line, and one more
+// second for the body of the answer.
 import { createHmac } from "node:crypto";
 import { isIP } from "node:net";
 import { Readable } from "node:stream";
@@ -14,37 +14,37 @@ import type { Exemptions } from "./exemptions.ts";
 import { ForbiddenAddress, objectionTo, vet } from "./guard.ts";
 import { type DeliveryTiming, deliveryTiming } from "./timing.ts";
 
-/** Sockets that one host may hold, dead or alive. */
+/** Most sockets that the pool holds for one host, those with a dead peer included. */
 export const CONNECTIONS_PER_HOST = 32;
 const ANSWER_MAX_BYTES = 16_384;
 
 export interface OutgoingDelivery {
   url: string;
-  /** The current secret first; after a rotation, for a while, the one before it too. */
+  /** The current secret first; during the overlap after a rotation, the previous secret second. */
   secrets: readonly [WebhookSecret, ...WebhookSecret[]];
   eventId: string;
   type: string;
-  /** The exact bytes, frozen with the event. */
+  /** The exact bytes to send, stored with the event. */
   body: string;
   attempt: number;
-  /** Whose it is, where something may be found out about their secrets; an exam's is nobody's. */
+  /** The book whose previous secret this delivery may probe; absent for a receiver test. */
   book?: Book;
-  /** Moves the timestamp that is sent and signed; a sandbox can ask for it. */
+  /** Shifts the timestamp that is sent and signed: for fault injection and receiver tests. */
   timestampSkewSeconds?: number;
-  /** What is signed instead of the body; an exam can ask for it. */
+  /** Text that is signed instead of the body: for receiver tests. */
   signedBody?: string;
-  /** Sends the body in pieces over a few seconds; a sandbox can ask for it. */
+  /** Sends the body in pieces over `slowBodyMs`: for fault injection. */
   slowly?: boolean;
 }
 
 export type SenderTiming = Pick<DeliveryTiming, "deadlineMs" | "bodyMs" | "slowBodyMs">;
 
-/** What the headers of a delivery are made of. */
+/** Input of `deliveryHeaders`. */
 export interface SignedDelivery extends Pick<
   OutgoingDelivery,
   "secrets" | "eventId" | "type" | "body" | "signedBody" | "attempt"
 > {
-  /** Begins the service's own headers. */
+  /** Prefix of the service's own headers, such as `X-SVC-`. */
   prefix: string;
   serviceName: string;
   /** Unix seconds. */
@@ -52,8 +52,8 @@ export interface SignedDelivery extends Pick<
 }
 
 /**
- * The headers of interface 6.2, whose one signature is the current secret's; and beside them those of Standard Webhooks,
- * which have room for the signature of each secret.
+ * Makes the headers of interface 6.2. The service's own signature header carries one signature, that of the current secret;
+ * `webhook-signature` of Standard Webhooks carries a signature of each secret.
  */
 export function deliveryHeaders(delivery: SignedDelivery): Record<string, string> {
   const { prefix, serviceName, secrets, eventId, type, attempt } = delivery;
@@ -79,20 +79,20 @@ export function deliveryHeaders(delivery: SignedDelivery): Record<string, string
 
 export interface AttemptResult {
   startedAt: Micros;
-  /** Until the status line, which decides. */
+  /** Time until the status line, which decides whether the attempt succeeded. */
   durationMs: number;
-  /** Until nothing more was waited for. */
+  /** Time until the call ended, the body of the answer included: how long the attempt held its slot. */
   heldMs: number;
   succeeded: boolean;
   status: number | undefined;
-  /** Why it failed, in plain words. */
+  /** Why the attempt failed, in plain words. */
   reason: string | undefined;
-  /** The address that it was sent to. */
+  /** IP address to which the request was sent. */
   address: string | undefined;
   requestHeaders: Record<string, string>;
   responseHeaders: Record<string, string> | undefined;
   responseBody: Buffer | undefined;
-  /** What was done on purpose, in plain words. */
+  /** Fault injection or probing that changed this attempt, in plain words. */
   note?: string | undefined;
 }
 
@@ -120,7 +120,7 @@ export class Sender {
   private readonly exemptions: Exemptions;
   private readonly timing: SenderTiming;
 
-  /** `prefix` begins the service's own headers; `exemptions` are exempt from the public-address rule. */
+  /** `prefix` begins the service's own headers; hosts and networks in `exemptions` need not be public. */
   constructor(
     clock: Clock,
     prefix: string,
@@ -144,7 +144,7 @@ export class Sender {
     });
   }
 
-  /** Tries once. Never throws: whatever happens is a result. */
+  /** Makes one attempt. Never throws: an error becomes a failed result. */
   async send(delivery: OutgoingDelivery): Promise<AttemptResult> {
     const startedAt = this.clock.now();
     const begun = stopwatchMs();
@@ -165,7 +165,7 @@ export class Sender {
       const { origin, pathname, search } = new URL(delivery.url);
       const headers = delivery.slowly ? { ...requestHeaders, "content-length": length(delivery.body) } : requestHeaders;
       const { status, responseHeaders, rest } = await this.post({ origin, path: pathname + search, headers, body });
-      // The status line came in time and decides; what the body does afterwards changes nothing.
+      // The status line came in time and decides the result; a body that fails or stalls changes nothing.
       decided();
       result.status = status;
       result.succeeded = status >= 200 && status < 300;
@@ -182,9 +182,9 @@ export class Sender {
   }
 
   /**
-   * Posts once. Resolves at the status line; `rest` are the first bytes of what follows, as far as they come in time, and never rejects.
-   * Throws what the network says, and `Expired` when the status line does not come before the deadline, the name server and the
-   * handshake counted too: the client's own signal is not heard before there is a connection.
+   * Posts once. Resolves at the status line. `rest` resolves with the first bytes of the body that arrive in time, and never rejects.
+   * Throws the network's error, or `Expired` when no status line comes before the deadline. The deadline includes DNS and the TLS
+   * handshake, so this method has its own timer: undici heeds an abort signal only once there is a connection.
    */
   private post(request: {
     origin: string;
@@ -199,7 +199,7 @@ export class Sender {
       let over = false;
       let controller: Dispatcher.DispatchController | undefined;
       let giveRest: ((rest: Buffer) => void) | undefined;
-      /** Ends it: with the rest when there was a status line, else with what was wrong. */
+      /** Ends the call: resolves `rest` when there was a status line, else rejects with the error. */
       const end = (error?: Error): void => {
         if (over) return;
         over = true;
@@ -207,7 +207,7 @@ export class Sender {
         if (giveRest) giveRest(Buffer.concat(parts).subarray(0, ANSWER_MAX_BYTES));
         else reject(error ?? new Error("an answer without a status line"));
       };
-      /** What still comes is not read: the connection is closed instead. */
+      /** Ends the call and closes the connection instead of reading the remaining body. */
       const hangUp = (error: Error): void => {
         end(error);
         controller?.abort(error);
@@ -234,7 +234,7 @@ export class Sender {
         onResponseEnd: () => end(),
         onResponseError: (_controller, error) => end(error),
       };
-      // The client's own timers are off by up to half a second: they must not end a call before the deadline.
+      // The timers of undici are off by up to half a second, so they are set a second later than the deadline.
       const time = { headersTimeout: deadlineMs + 1_000, bodyTimeout: deadlineMs + 1_000 };
       try {
         this.agent.dispatch({ ...request, ...time, method: "POST" }, handler);
@@ -249,12 +249,12 @@ export class Sender {
   }
 }
 
-/** Of a body that is sent slowly. */
+/** Pieces of a body that is sent slowly. */
 const PIECES = 6;
 
 const length = (body: string): string => String(Buffer.byteLength(body));
 
-/** A body that takes so long to arrive. */
+/** Yields the body in pieces that take `durationMs` in all. */
 async function* inPieces(body: string, durationMs: number): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(body);
   const size = Math.ceil(bytes.length / PIECES);
@@ -264,7 +264,7 @@ async function* inPieces(body: string, durationMs: number): AsyncGenerator<Buffe
   }
 }
 
-/** Resolves once, vets every address, connects to a vetted one, and looks at where the socket really went. */
+/** Connects safely: resolves the host once, vets every address, connects to one of them, and checks the remote address of the socket. */
 function guardedConnector(exemptions: Exemptions, timeout: number): buildConnector.connector {
   const connect = buildConnector({ timeout, allowH2: false, maxCachedSessions: 1000 });
   return (options, callback) => {
@@ -276,7 +276,7 @@ function guardedConnector(exemptions: Exemptions, timeout: number): buildConnect
       .then((vetted) => {
         const chosen = vetted.find(({ family }) => family === 4) ?? vetted[0];
         if (!chosen) throw new ForbiddenAddress(`${host} leads nowhere`);
-        // The certificate is held against the name; where the host is an address itself, against that address.
+        // TLS checks the certificate against the host name, or against the address where the URL names an address.
         const servername = isIP(host) === 0 ? host : "";
         const pinned = { ...options, hostname: chosen.address, host: chosen.address, servername };
         connect(pinned, (...[error, socket]) => {
@@ -309,7 +309,7 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
 /** The status line did not come in time. */
 class Expired extends Error {}
 
-/** An error of the network, as a person would say it. Never the receiver's own words. */
+/** Describes a network error in plain words. Repeats no text of the receiver. */
 function explain(error: unknown, deadlineMs: number): string {
   const late = `The receiver did not answer within ${deadlineMs / 1_000} seconds.`;
   if (error instanceof ForbiddenAddress) return `Refused: ${error.message}`;

@@ -1,32 +1,32 @@
-// The times of delivering webhooks. Tests hand in shorter ones.
+// The timing of webhook deliveries. Tests pass shorter times.
 export interface DeliveryTiming {
-  /** From DNS to the status line. */
+  /** Deadline of a call, from DNS to the status line. */
   deadlineMs: number;
-  /** How long the rest of an answer is read once its status line has decided. */
+  /** How long the body of an answer is read after the status line has decided the result. */
   bodyMs: number;
-  /** Between two polls for what is due. */
+  /** Time between two polls for due deliveries. */
   pollMs: number;
-  /** Attempts that end within this time are recorded together: nobody waits for a record, and a statement costs as much as several rows. */
+  /** Attempts that end within this time are recorded together: no caller waits for a record, and a statement costs as much as several rows. */
   gatherMs: number;
-  /** How long a rejected delivery is left alone. */
+  /** How long a rejected delivery is not claimed. */
   parkMs: number;
-  /** How long a claimed delivery waits for a slot before it is given back. Less than a lease. */
+  /** How long a claimed delivery waits for a slot before it is given back. Must be less than `leaseMs`. */
   waitMs: number;
-  /** How long a lease lasts: the deliveries of a process that died are claimed by another one after this time. */
+  /** How long a lease lasts: another process claims the deliveries of a process that died after this time. */
   leaseMs: number;
   /** How often leases are renewed. A renewal may fail twice before the first lease ends. */
   renewMs: number;
-  /** How often the age of the oldest due delivery is measured. Apart from the claims: no delivery waits for a figure. */
+  /** How often the age of the oldest due delivery is measured, apart from the claims, so that no delivery waits for the measurement. */
   measureMs: number;
   /** How long a stop waits for calls in flight. */
   stopMs: number;
-  /** How long a process may go on without knowing that fault injection was switched on or off. */
+  /** How long a process may take to notice that fault injection was switched on or off. */
   faultRefreshMs: number;
   /** How long `reorder`, `delay` and the body of `slow_body` hold a delivery back. */
   reorderMs: number;
   delayMs: number;
   slowBodyMs: number;
-  /** How often it is written down what deliveries showed about the secrets before a rotation. */
+  /** How often the worker records the facts that deliveries have shown about previous secrets. */
   rotationMs: number;
 }
 

@@ -1,11 +1,11 @@
-// Something that a person does: at most once at a time, with one idempotency key for one intent, and fresh lists afterwards.
+// An action of a person: runs once at a time, keeps one idempotency key for one intent, and refreshes lists afterwards.
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import type { Intent } from "./client.ts";
 import { type ApiError, asApiError } from "./error.ts";
 
 export interface Action<Input, Result> {
-  /** Does it. Undefined when it failed, or when it is already being done: a second click is not a second intent. */
+  /** Runs the action. Undefined when it fails, or while it already runs: a second click is not a second intent. */
   run(input: Input): Promise<Result | undefined>;
   pending: boolean;
   error: ApiError | undefined;
@@ -14,7 +14,7 @@ export interface Action<Input, Result> {
 }
 
 interface Options<Result> {
-  /** Beginnings of the paths whose answers are old afterwards; all of them when left out. */
+  /** Prefixes of the API paths to refetch afterwards; all paths when left out. */
   refresh?: readonly string[];
   done?: (result: Result) => void | Promise<void>;
 }
@@ -32,7 +32,7 @@ export function useAction<Input, Result>(
     if (busy.current) return undefined;
     busy.current = true;
     setState({ pending: true });
-    // The same wish after a lost answer is the same intent: it has the same key, and takes effect once.
+    // Repeating the same input after a lost answer is the same intent: it keeps its key, so it takes effect once.
     const text = JSON.stringify(input) ?? "";
     if (intent.current?.input !== text) intent.current = { input: text, key: newKey() };
     try {
@@ -60,7 +60,7 @@ export function useAction<Input, Result>(
   };
 }
 
-/** Asks again for what is on the page and may have changed. */
+/** Refetches the cached answers whose paths begin with one of the prefixes. */
 export function refresh(queries: QueryClient, beginnings: readonly string[] = [""]): Promise<void> {
   return queries.invalidateQueries({
     predicate: ({ queryKey: [, , path] }) =>

@@ -1,8 +1,8 @@
-// The clock of the book that a page is about: a sandbox's may be ahead of real time.
+// The clock of the page's book: a sandbox's clock may be ahead of real time.
 import { useQuery } from "@tanstack/react-query";
 import { useApi, useCan, usePlace } from "./place.ts";
 
-/** Milliseconds that deadlines of the book are nearer than this machine's clock says. Nothing for who may not see the sandbox's clock. */
+/** Milliseconds by which the book's clock is ahead of this machine's; zero when the person may not see the sandbox's clock. */
 export function useAheadMs(): number {
   const api = useApi();
   const can = useCan();

@@ -1,4 +1,4 @@
-// The client of the pages' API: who asks about which merchant and environment, proofs that are asked for again, and one error for all.
+// The client of the pages' API: sends merchant and environment, repeats calls after a proof of identity, and throws one kind of error.
 import { queryOptions } from "@tanstack/react-query";
 import createClient from "openapi-fetch";
 import { apiRoot } from "../face.ts";
@@ -9,13 +9,13 @@ import type { AnswerOf, Argument, OperationOf, ParametersOf, PathOf, RequestOf, 
 
 export type Environment = "sandbox" | "production";
 
-/** What a page is about. */
+/** The merchant and the environment that a page is about. */
 export interface Place {
   merchant: string;
   environment: Environment;
 }
 
-/** One thing that a person wants done: sent again after a lost answer, it has the same key and takes effect once. */
+/** One wish of a person. Sent again after a lost answer, it carries the same idempotency key and takes effect once. */
 export interface Intent {
   key: string;
 }
@@ -29,13 +29,13 @@ interface Sent {
 
 const client = createClient<paths>({ baseUrl: apiRoot, fetch: (request: Request) => fetch(request) });
 
-/** Told when the session is over: shows the sign-in and keeps the address. */
+/** Called when the session has ended: shows the sign-in and keeps the address. */
 let signedOut: () => void = () => {};
 export function onSignedOut(tell: () => void): void {
   signedOut = tell;
 }
 
-/** The API as a person sees it: with a place, about that merchant and environment; without one, about themselves. */
+/** The API for a person: with a place, about that merchant and environment; without a place, about the person. */
 export class Api {
   readonly place: Place | undefined;
 
@@ -43,12 +43,12 @@ export class Api {
     this.place = place;
   }
 
-  /** A question for `useQuery`. The merchant and the environment are part of its key: one never shows what another was told. */
+  /** Options for `useQuery`. Merchant and environment are part of the query key, so that answers about different places never mix. */
   read<Path extends PathOf<"GET">>(path: Path, ...[parameters]: Argument<ParametersOf<OperationOf<Path, "GET">>>) {
     return this.readDraft<AnswerOf<OperationOf<Path, "GET">>>(path, parameters as DraftParameters | undefined);
   }
 
-  /** A question that the contract does not have yet, typed by who asks. */
+  /** A query that the contract does not have yet; the caller gives its type. */
   readDraft<Answer>(path: string, parameters: DraftParameters = {}) {
     const { path: inPath, query } = parameters;
     const asked = definedOnly(query ?? {});
@@ -59,7 +59,7 @@ export class Api {
     });
   }
 
-  /** A change. Give the intent where the endpoint takes an Idempotency-Key; `useAction` makes it. */
+  /** Calls the API to change something. Pass the intent of `useAction` where the endpoint takes an Idempotency-Key. */
   write<Method extends WriteMethod, Path extends PathOf<Method>>(
     method: Method,
     path: Path,
@@ -68,7 +68,7 @@ export class Api {
     return this.writeDraft(method, path, request as DraftRequest | undefined, intent as Intent | undefined);
   }
 
-  /** A change that the contract does not have yet, typed by who asks. */
+  /** A change that the contract does not have yet; the caller gives its type. */
   writeDraft<Answer>(method: WriteMethod, path: string, request: DraftRequest = {}, intent?: Intent): Promise<Answer> {
     const { path: inPath, query, body } = request;
     return this.send<Answer>(method, path, {
@@ -78,9 +78,9 @@ export class Api {
     });
   }
 
-  /** Sends bytes as they are: files. Tells how far it has come, from 0 to 1. */
+  /** Sends a file as raw bytes. Reports its progress, from 0 to 1. */
   upload<Answer>(path: string, file: Blob, { headers = {}, onProgress, signal }: UploadOptions = {}): Promise<Answer> {
-    // Of what is sent fetch tells no progress.
+    // Fetch reports no upload progress.
     const request = new XMLHttpRequest();
     const answered = new Promise<Answer>((resolve, reject) => {
       request.addEventListener("error", () => reject(noAnswer()));
@@ -107,7 +107,7 @@ export class Api {
     return answered;
   }
 
-  /** Fetches a file, to be saved by `save` of ui/download.ts. With a body it is asked for by POST: the audit says who did. */
+  /** Fetches a file for `save` of ui/download.ts. With a body the request is a POST, which the audit records. */
   async download(path: string, body?: unknown): Promise<Blob> {
     const sent: RequestInit =
       body === undefined
@@ -124,7 +124,7 @@ export class Api {
     throw await faultOf(response);
   }
 
-  /** Names the merchant and the environment. */
+  /** The headers that name the merchant and the environment. */
   headers(): Record<string, string> {
     return this.place ? { "x-merchant-id": this.place.merchant, "x-environment": this.place.environment } : {};
   }
@@ -143,7 +143,7 @@ export class Api {
   }
 
   private noted(error: ApiError, method: string, path: string): ApiError {
-    // Whoever proves or signs in is told at the form. A change keeps what was typed: its page shows the error instead.
+    // Forms for proof and sign-in show their own errors. A failed change keeps the typed input: its page shows the error instead of the sign-in.
     if (error.status === 401 && method === "GET" && path !== "/v1/session") signedOut();
     return error;
   }

@@ -1,4 +1,4 @@
-// The one error that pages see, whether the service answered or nobody did.
+// The one error class for pages, for errors that the service answers and for missing answers.
 
 export interface ErrorDetails {
   field?: string;
@@ -10,10 +10,10 @@ export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: string;
   readonly requestId: string | undefined;
-  /** 0 when there was no answer. */
+  /** HTTP status; 0 when no answer came. */
   readonly status: number;
   readonly details: ErrorDetails;
-  /** When asking again makes sense, of a 429 or 503. */
+  /** The seconds of Retry-After, for 429 and 503. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(told: {
@@ -32,13 +32,13 @@ export class ApiError extends Error {
     this.retryAfterSeconds = told.retryAfterSeconds;
   }
 
-  /** Nobody knows whether a write took effect: it is repeated with the same key, or looked up. */
+  /** Whether a write may have taken effect: repeat it with the same key, or look it up. */
   get isOutcomeUnknown(): boolean {
     return this.status === 0 || this.status >= 500 || this.code === "IDEMPOTENCY_IN_PROGRESS";
   }
 }
 
-/** Nobody answered: no network, or no service. */
+/** The error for a missing answer: no network, or no service. */
 export function noAnswer(): ApiError {
   return new ApiError({ code: "NO_ANSWER", message: "The service did not answer.", status: 0 });
 }
@@ -47,7 +47,7 @@ interface Envelope {
   error: { code: string; message: string; request_id?: string; details?: ErrorDetails };
 }
 
-/** Reads the envelope, parsed or not; what is no envelope came from something between us and the service. */
+/** Reads the API's error envelope, parsed or not. Without an envelope the error came from a proxy before the service. */
 export function errorOf({ status, headers }: Pick<Response, "status" | "headers">, body: unknown): ApiError {
   const seconds = Number(headers.get("retry-after") ?? Number.NaN);
   const requestId = headers.get("x-request-id") ?? undefined;
@@ -70,7 +70,7 @@ function envelopeOf(body: unknown): Envelope | undefined {
   }
 }
 
-/** Any thrown thing as the one error. */
+/** Turns anything thrown into an ApiError. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-// Reading server-sent events from a fetched body: EventSource cannot send headers.
+// Reads server-sent events from a fetched body, because EventSource cannot send headers.
 
 export interface StreamEvent {
   id: string | undefined;
@@ -6,7 +6,7 @@ export interface StreamEvent {
   data: string;
 }
 
-/** Calls back for each event, and for each comment without one: a ping. Ends when the body does. */
+/** Calls back for each event, and without an event for each comment, which is a ping. Ends with the body. */
 export async function readEvents(
   body: ReadableStream<Uint8Array>,
   take: (event: StreamEvent | undefined) => void,

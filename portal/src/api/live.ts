@@ -1,4 +1,4 @@
-// Live pages: one stream of events for all tabs of a place, which makes old answers be asked for again. Without it the page asks by itself.
+// Live pages: all tabs of a place share one event stream, whose events cause refetches. Without the stream each page refetches by itself.
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Api } from "./client.ts";
@@ -8,10 +8,10 @@ export type LiveState = "live" | "asking" | "offline";
 
 const ASK_EVERY_MS = 15_000;
 const SILENCE_MAX_MS = 40_000;
-/** At a thousand events a second a page is still drawn at most this often. */
+/** Minimum time between two refetches, however many events arrive. */
 const GATHER_MS = 1500;
 
-/** Which answers an event makes old, by the noun of its type. */
+/** The path prefixes to refetch after an event, by the noun of its type. */
 const oldBy: Record<string, readonly string[]> = {
   payment: ["/v1/payments", "/v1/payment-links", "/v1/balances", "/v1/accounts", "/v1/journals"],
   refund: ["/v1/refunds", "/v1/payments", "/v1/balances", "/v1/accounts", "/v1/journals"],
@@ -20,7 +20,7 @@ const oldBy: Record<string, readonly string[]> = {
 };
 const oldByAny = ["/v1/overview", "/v1/insights", "/v1/events", "/v1/deliveries"];
 
-/** Keeps the answers about a place fresh while the page is open. */
+/** Keeps the answers about a place fresh while the page is open. Gives the state of the connection. */
 export function useLive(api: Api): LiveState {
   const queries = useQueryClient();
   const [state, setState] = useState<LiveState>("asking");
@@ -66,9 +66,9 @@ function keepFresh(api: Api, queries: QueryClient, setState: (state: LiveState) 
     };
     await follow(api, ending.signal, tell);
   };
-  // One tab listens for all: a browser opens few connections to one host.
+  // Only the tab with the lock opens the stream, since browsers limit the connections to one host.
   const done = navigator.locks ? navigator.locks.request(name, { signal: ending.signal }, lead) : lead();
-  done.catch(() => {}); // ended while it waited
+  done.catch(() => {}); // aborted while it waited for the lock
   return () => {
     ending.abort();
     clearInterval(asking);
@@ -77,7 +77,7 @@ function keepFresh(api: Api, queries: QueryClient, setState: (state: LiveState) 
   };
 }
 
-/** Listens, again and again, from where it was. */
+/** Listens to the stream and reconnects after each end. */
 async function follow(
   api: Api,
   signal: AbortSignal,
@@ -95,7 +95,7 @@ async function follow(
       if (!response.ok || !response.body) throw new Error(`the stream answered ${response.status}`);
       failures = 0;
       tell({ live: true });
-      // What happened while nobody listened is asked for.
+      // Events may have been missed before this connection, so everything is refetched.
       tell({ noun: "" });
       await readEvents(response.body, (event) => {
         clearTimeout(watchdog);

@@ -1,4 +1,4 @@
-// Passkeys: what the browser is asked for, and what it answers. The library is fetched when somebody first uses one.
+// Passkeys: passes the service's options to the browser and returns its answer. The library is loaded at the first use.
 import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
@@ -7,7 +7,7 @@ import { ApiError } from "./error.ts";
 import { type SessionView, personApi } from "./session.ts";
 import type { Schema } from "./types.ts";
 
-/** True where the browser knows passkeys at all. */
+/** Whether the browser supports passkeys. */
 export function knowsPasskeys(): boolean {
   return typeof window.PublicKeyCredential === "function";
 }
@@ -40,7 +40,7 @@ async function signed(options: Schema<"PasskeyOptions">): Promise<Schema<"Passke
   return (await startAuthentication({ optionsJSON }).catch(told)) as unknown as Schema<"PasskeyAssertion">;
 }
 
-/** What a browser throws, in a sentence. It does not tell a refusal by the person from one by the device. */
+/** Rethrows a browser's error as a sentence. Browsers do not tell a refusal by the person from one by the device. */
 function told(error: unknown): never {
   const { name } = error as Error;
   const messages: Record<string, string> = {

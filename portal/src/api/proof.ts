@@ -1,4 +1,4 @@
-// A proof that is asked for again before money moves or a secret is shown: the call waits, the dialog answers, the call is repeated.
+// A repeated proof of identity before money moves or a secret is shown: the call waits, the dialog asks, and the call is repeated.
 import { createStore } from "../store.ts";
 import type { ApiError } from "./error.ts";
 
@@ -9,19 +9,19 @@ interface Waiting {
 
 const waiting = createStore<readonly Waiting[]>([]);
 
-/** Resolves once the person has proven who they are; throws the error of the call when they do not want to. */
+/** Resolves once the person has proven their identity; rejects with the call's error when they decline. */
 export function askForProof(error: ApiError): Promise<void> {
   return new Promise((resolve, reject) => {
     waiting.set([...waiting.get(), { proven: () => resolve(), refused: () => reject(error) }]);
   });
 }
 
-/** For the dialog: whether somebody waits. */
+/** For the dialog: whether a call waits for a proof. */
 export function useProofAsked(): boolean {
   return waiting.use().length > 0;
 }
 
-/** For the dialog: ends the waiting of all calls. */
+/** For the dialog: ends the wait of all calls. */
 export function answerProof(proven: boolean): void {
   const all = waiting.get();
   waiting.set([]);

@@ -1,11 +1,11 @@
-// What the contract says of a call, as types: its parameters, its body, and what it answers when it goes well.
+// Types of the contract's calls: parameters, bodies, and the bodies of successful answers.
 import type { components, paths } from "./contract.ts";
 
 export type Schema<Name extends keyof components["schemas"]> = components["schemas"][Name];
 
 export type WriteMethod = "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Paths of a contract that have a method: of the portal's, where none is named. */
+/** The paths with a given method; of the portal's contract by default. */
 export type PathOf<Method extends string, Paths = paths> = {
   [Path in keyof Paths]: Paths[Path] extends Record<Lowercase<Method>, object> ? Path : never;
 }[keyof Paths] &
@@ -16,7 +16,7 @@ export type OperationOf<Path extends keyof Paths, Method extends string, Paths =
 
 type Good = 200 | 201 | 202 | 204;
 
-/** The body of a good answer. */
+/** The JSON body of a successful answer. */
 export type AnswerOf<Operation> = Operation extends { responses: infer Responses }
   ? {
       [Status in keyof Responses & Good]: Responses[Status] extends { content: { "application/json": infer Body } }
@@ -39,12 +39,12 @@ type Optional<Name extends string, Value> = [Value] extends [never]
   ? unknown
   : { [Key in Name]?: Loose<Value> | undefined };
 type Needed<Name extends string, Value> = [Value] extends [never] ? unknown : { [Key in Name]: Value };
-/** A filter that is not set may be undefined: it is left out. */
+/** Filters may be undefined: then they are left out. */
 type Loose<Value> = { [Key in keyof Value]?: Value[Key] | undefined };
 
-/** Parts of a path and the query. */
+/** Path parameters and query. */
 export type ParametersOf<Operation> = Needed<"path", InPathOf<Operation>> & Optional<"query", QueryOf<Operation>>;
-/** The same and the body. */
+/** Path parameters, query and body. */
 export type RequestOf<Operation> = ParametersOf<Operation> & Needed<"body", BodyOf<Operation>>;
-/** An argument that may be left out when nothing in it is needed. */
+/** An argument that is optional when all its fields are. */
 export type Argument<Value> = object extends Value ? [value?: Value] : [value: Value];

@@ -1,21 +1,21 @@
-// A signed call as code shows it, and what all languages need for it: its address, its headers, and texts that hide nothing.
+// A signed call in example code, and the parts that all languages share: addresses, keys, and texts without invisible characters.
 
 export interface SignedCall {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Whole: `https://pay.example/v1/payments`. */
+  /** The full address: `https://pay.example/v1/payments`. */
   url: string;
   /** A JSON object. */
   body?: object | undefined;
-  /** One for each intent: the same on every retry. Printable ASCII. */
+  /** The idempotency key, one for each intent and the same on every retry. Printable ASCII. */
   key?: string | undefined;
 }
 
-/** The address of a path of the API, which the base address ends with the version of. */
+/** The address of an API path. The base address ends with /v1. */
 export function addressOf(baseUrl: string, path: string): string {
   return baseUrl.replace(/\/v1\/?$/, "") + path;
 }
 
-/** An idempotency key that an order of a merchant gives by itself. */
+/** An idempotency key that is derived from the merchant's reference, so that a repeated order has the same key. */
 export function keyOf(intent: string, referenceId: string): string {
   const encoded = encodeURIComponent(referenceId.toWellFormed()).replaceAll(
     /[!'()*%]/g,
@@ -24,10 +24,10 @@ export function keyOf(intent: string, referenceId: string): string {
   return `${intent}-${encoded}`.slice(0, 255);
 }
 
-/** Characters that cannot be seen, or that make a line read as another. */
+/** Characters that are invisible or change the direction of a line. */
 const hidden = /[\u007F-\u009F\u00AD\u061C\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/g;
 
-/** A text in double quotes, as JSON, JavaScript, Python, Go and Java read it. Nothing in it is invisible. */
+/** A double-quoted text that JSON, JavaScript, Python, Go and Java all read. Invisible characters are escaped. */
 export function quoted(text: string): string {
   return JSON.stringify(text.toWellFormed()).replaceAll(
     hidden,
@@ -35,20 +35,20 @@ export function quoted(text: string): string {
   );
 }
 
-/** How a language writes the parts of an object. */
+/** A language's notation of objects. */
 interface Notation {
   text: (text: string) => string;
   name: (name: string) => string;
   open: string;
   close: string;
-  /** Of an object in another one. */
+  /** Opens a nested object. */
   openInner?: string;
-  /** Whether the last part of a list has a comma as well. */
+  /** Whether a comma follows the last part of a list. */
   trailing: boolean;
   indent: string;
 }
 
-/** An object as a language writes it, a field a line; `depth` is how far it is indented. */
+/** An object in a language's notation, one field on each line; `depth` is its level of indentation. */
 export function written(value: object, notation: Notation, depth = 0, inner = false): string {
   const { text, name, open, close, openInner = open, trailing, indent } = notation;
   const lines = Object.entries(value).map(([field, one]: [string, unknown]) => {
@@ -63,7 +63,7 @@ export function written(value: object, notation: Notation, depth = 0, inner = fa
   return `${inner ? openInner : open}\n${lines.join(",\n")}${trailing ? "," : ""}\n${indent.repeat(depth)}${close}`;
 }
 
-/** JSON of a field a line. It is what is sent by languages that have no JSON of their own. */
+/** JSON with one field on each line, for languages without a notation of objects. */
 export function jsonOf(body: object): string {
   return written(body, {
     text: quoted,

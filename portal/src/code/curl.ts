@@ -1,4 +1,4 @@
-// A call in a shell, with curl: a merchant's, signed with openssl, or an operator's with a token. The secrets are variables of the shell.
+// Writes a call with curl: a merchant's, signed with openssl, or an operator's with a token. The secrets are shell variables.
 import { type SignedCall, jsonOf, quoted } from "./call.ts";
 
 export function curlOf({ method, url, body, key }: SignedCall): string {
@@ -17,7 +17,7 @@ export function curlOf({ method, url, body, key }: SignedCall): string {
   ].join("\n");
 }
 
-/** A call of the operators' API. OPERATOR_TOKEN is a variable of the shell. */
+/** A call of the operators' API. OPERATOR_TOKEN is a shell variable. */
 export function curlOfOperator({ method, url, body }: SignedCall): string {
   const json = body && jsonOf(body).replaceAll("'", String.raw`'\''`);
   const lines = [

@@ -1,4 +1,4 @@
-// A call in Go, with its standard library alone.
+// Writes a call in Go, with only its standard library.
 import { type SignedCall, quoted, written } from "./call.ts";
 
 export function goOf({ method, url, body, key }: SignedCall): string {

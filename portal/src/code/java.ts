@@ -1,4 +1,4 @@
-// A call in Java 17, with its standard library alone.
+// Writes a call in Java 17, with only its standard library.
 import { type SignedCall, jsonOf, quoted } from "./call.ts";
 
 export function javaOf({ method, url, body, key }: SignedCall): string {
@@ -46,8 +46,8 @@ export function javaOf({ method, url, body, key }: SignedCall): string {
 }
 
 /**
- * A text over several lines, in ASCII: older compilers read sources in whatever encoding the machine has. Every backslash is doubled, so each
- * escape is the JSON's own.
+ * A text block in ASCII, because older compilers read sources in the machine's own encoding. Every backslash is doubled, so that Java
+ * leaves the JSON's escapes alone.
  */
 function textBlock(text: string): string[] {
   const json = text.replaceAll(/[\u0080-\uFFFF]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -1,9 +1,9 @@
-// A call in PHP 8, with its curl and json extensions.
+// Writes a call in PHP 8, with its curl and json extensions.
 import { type SignedCall, written } from "./call.ts";
 
 const HIDDEN = /[\p{Cc}\u00AD\u061C\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/u;
 
-/** A text as PHP reads it: in single quotes, or in double ones where something in it cannot be seen. */
+/** A PHP string: single-quoted, or double-quoted when it contains invisible characters. */
 function text(value: string): string {
   const whole = value.toWellFormed();
   if (!HIDDEN.test(whole)) return `'${whole.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
@@ -20,7 +20,7 @@ export function phpOf({ method, url, body, key }: SignedCall): string {
       text,
       name: (field) => `${text(field)} => `,
       open: "[",
-      // Without it an array of the names 0, 1, 2 would be sent as a list.
+      // Without the cast PHP would send an object with the names 0, 1, 2 as a list.
       openInner: "(object) [",
       close: "]",
       trailing: true,

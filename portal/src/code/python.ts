@@ -1,4 +1,4 @@
-// A call in Python 3, with its standard library alone.
+// Writes a call in Python 3, with only its standard library.
 import { type SignedCall, quoted, written } from "./call.ts";
 
 export function pythonOf({ method, url, body, key }: SignedCall): string {

@@ -1,7 +1,7 @@
-// A call in TypeScript, on Node.js alone.
+// Writes a call in TypeScript, with only Node.js.
 import { type SignedCall, quoted, written } from "./call.ts";
 
-/** `__proto__` between braces would be no field but a prototype. */
+/** In an object literal `__proto__: …` would set the prototype, so the name is computed. */
 const name = (field: string): string => {
   if (field === "__proto__") return '["__proto__"]: ';
   return /^[A-Za-z_]\w*$/.test(field) ? `${field}: ` : `${quoted(field)}: `;

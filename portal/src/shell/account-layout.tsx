@@ -1,4 +1,4 @@
-// Around the pages of a person's account, which belong to no merchant.
+// The layout of a person's account pages, which belong to no merchant.
 import { paths } from "../paths.ts";
 import { To } from "../ui/link.tsx";
 import { useWords } from "../words.ts";

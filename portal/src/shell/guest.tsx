@@ -1,4 +1,4 @@
-// The frame of pages for whoever is not signed in: one narrow column, and nothing beside it.
+// The layout of pages without a session: one narrow column.
 import type { ReactNode } from "react";
 import { pagesRoot } from "../face.ts";
 import { useTold } from "../ui/page.tsx";
@@ -26,7 +26,7 @@ export function Guest({ title, lead, children }: Props) {
   );
 }
 
-/** Between two ways to do the same. */
+/** A divider between two alternatives. */
 export function Or() {
   return (
     <p
@@ -38,7 +38,7 @@ export function Or() {
   );
 }
 
-/** Takes what stands behind the `#` of the address, and clears it: a secret stays in no history. */
+/** Takes the fragment of the address and removes it, so that no secret stays in the browser's history. */
 export function takeFragment(): string {
   const text = location.hash.slice(1);
   if (text !== "") history.replaceState(history.state, "", location.pathname + location.search);

@@ -1,4 +1,4 @@
-// Inviting somebody, to a merchant or among the operators: a role, perhaps an address, and the link that is shown this once.
+// Invites a person to a merchant or as an operator: a role, an optional address, and a link that is shown only once.
 import type { ReactNode } from "react";
 import { useAction } from "../api/action.ts";
 import { Button } from "../ui/button.tsx";
@@ -21,12 +21,12 @@ interface Made<Role extends string> {
 
 interface Props<Role extends string> {
   title: string;
-  /** The role that is offered first. */
+  /** The preselected role. */
   role: Role;
-  /** The choice of a role; its field is called `role`. */
+  /** The role's field, with the name `role`. */
   roleField: ReactNode;
   invite: (invited: Invited<Role>) => Promise<Made<Role>>;
-  /** Beginnings of the paths whose answers are old afterwards. */
+  /** Prefixes of the API paths to refetch afterwards. */
   refresh: readonly string[];
   /** What the link does, in words that follow "It": "makes somebody an operator". */
   does: (somebody: string, role: Role) => string;

@@ -1,4 +1,4 @@
-// Whether what is shown keeps itself fresh.
+// Shows whether the page's data is kept fresh.
 import type { LiveState } from "../api/live.ts";
 import { classes } from "../ui/classes.ts";
 import { useWords } from "../words.ts";

@@ -1,4 +1,4 @@
-// What the navigation and the palette offer, in groups: a page that somebody's role does not allow is not offered.
+// The entries of the navigation and the palette, in groups. Pages that the person's role does not allow are left out.
 import type { Place } from "../api/client.ts";
 import { paths } from "../paths.ts";
 import type { useWords } from "../words.ts";

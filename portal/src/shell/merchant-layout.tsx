@@ -1,4 +1,4 @@
-// Around the pages of a merchant: its map, its live data, and nothing of any other.
+// The layout of a merchant's pages: navigation, live data and palette, separate for each merchant and environment.
 import { useEffect } from "react";
 import { useParts } from "../address.ts";
 import { useApi, useCan, useMaybePlace } from "../api/place.ts";

@@ -1,4 +1,4 @@
-// The command palette of the portal: to any page by its name, and to any object of the merchant by what one knows of it.
+// The portal's command palette: opens pages by name, and finds objects of the merchant.
 import { useQueryClient } from "@tanstack/react-query";
 import { lazy } from "react";
 import { Api, type Place } from "../api/client.ts";
@@ -26,7 +26,7 @@ export function MerchantPalette(props: PaletteProps) {
   const place = useMaybePlace();
   const find = async (q: string): Promise<Option[]> => {
     if (!place) return [];
-    // Requests are kept apart from what they did: their page says whether there is such a one.
+    // The search does not cover logged requests: the request's page says whether it exists.
     if (/^req_[0-9a-z]{26}$/.test(q)) return [{ to: paths.request(place, q), label: q, detail: "request" }];
     const { data } = await queries.fetchQuery(new Api(place).read("/v1/search", { query: { q } }));
     return data.map((hit) => optionOf(place, hit));

@@ -1,4 +1,4 @@
-// The navigation: the addresses of the place, with the one that is shown marked.
+// The navigation, with the current page marked.
 import { usePathname } from "../address.ts";
 import { classes } from "../ui/classes.ts";
 import { To } from "../ui/link.tsx";
@@ -15,7 +15,7 @@ export function Nav({
 }) {
   const path = usePathname();
   const entries = groups.flatMap((group) => group.entries.map(({ to }) => to));
-  // The longest address that the shown one begins with: /settings/team is Team, and not Settings too.
+  // The longest matching address is the current one: at /settings/team only Team is marked, not Settings.
   const here = entries.filter((to) => path === to || path.startsWith(`${to}/`)).sort((a, b) => b.length - a.length)[0];
   return (
     <nav aria-label={label} className="space-y-4">

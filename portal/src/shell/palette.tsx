@@ -1,4 +1,4 @@
-// The command palette: to any page by its name, and to any object that the service finds.
+// The command palette of both faces: opens pages by name, and finds objects by a search of the service.
 import { Dialog } from "@base-ui/react/dialog";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from "react";
@@ -20,9 +20,9 @@ export interface PaletteProps {
 }
 
 interface Props extends PaletteProps {
-  /** Asks the service for objects, by two characters or more; undefined where there is nobody to ask about. */
+  /** Searches objects, for two or more characters; undefined when there is nothing to search. */
   find: ((q: string) => Promise<Option[]>) | undefined;
-  /** Names whom it asks about: what was found for another one is not shown. */
+  /** The key of the searched place, so that hits of another place are not shown. */
   name: string;
 }
 
@@ -118,7 +118,7 @@ function pageOptions(groups: readonly Group[], typed: string): Option[] {
   );
 }
 
-/** A value once it has not changed for a while. */
+/** The value after it has not changed for `ms` milliseconds. */
 function useSettled(value: string, ms: number): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
@@ -128,7 +128,7 @@ function useSettled(value: string, ms: number): string {
   return settled;
 }
 
-/** What the service finds, and whether it is still looking. */
+/** The hits of the search, and whether it still runs. */
 function useHits(q: string, { find, name }: Pick<Props, "find" | "name">): { options: Option[]; pending: boolean } {
   const isAsked = find !== undefined && q.length >= 2 && q.length <= 254;
   const { data, isFetching } = useQuery({

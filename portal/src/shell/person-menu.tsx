@@ -1,4 +1,4 @@
-// The menu of the person: their account, light or dark, and the way out.
+// The person's menu: account, theme and sign-out.
 import { Menu } from "@base-ui/react/menu";
 import { useQueryClient } from "@tanstack/react-query";
 import { Check, ChevronsUpDown } from "lucide-react";
@@ -12,7 +12,7 @@ import { useWords } from "../words.ts";
 import { menuItem } from "./places.tsx";
 import { type Theme, setTheme, useTheme } from "./theme.ts";
 
-/** The documentation is on the merchants' listener alone. */
+/** Only the merchants' listener serves the documentation. */
 const isPortal = apiRoot === "/portal";
 
 export function PersonMenu() {

@@ -1,4 +1,4 @@
-// What the tables of a merchant's people and of the operators have alike: who it is, the buttons that change one, and the dialog for another role.
+// Parts that the tables of merchants' members and of operators share: the name, the buttons of a row, and the dialog for another role.
 import type { ReactNode } from "react";
 import { useAction } from "../api/action.ts";
 import { Button } from "../ui/button.tsx";
@@ -13,7 +13,7 @@ interface Person {
   email: string;
 }
 
-/** A name with its address below. */
+/** A name with the email address below it. */
 export function PersonName({ of, self, className }: { of: Person; self: string | undefined; className: string }) {
   return (
     <div className={classes(className, "truncate sm:max-w-80")}>
@@ -24,7 +24,7 @@ export function PersonName({ of, self, className }: { of: Person; self: string |
   );
 }
 
-/** The last cell of a row, for who may change it. */
+/** The buttons of a row, for people who may change it. */
 export function PersonButtons({ name, role, remove }: { name: string; role: () => void; remove: () => void }) {
   return (
     <span className="inline-flex flex-wrap justify-end gap-1">
@@ -42,10 +42,10 @@ interface RoleDialogProps<Role extends string> {
   name: string;
   role: Role;
   isSelf: boolean;
-  /** The choice of a role; its field is called `role`. */
+  /** The role's field, with the name `role`. */
   roleField: ReactNode;
   change: (role: Role) => Promise<unknown>;
-  /** Beginnings of the paths whose answers are old afterwards. */
+  /** Prefixes of the API paths to refetch afterwards. */
   refresh: readonly string[];
   close: () => void;
 }

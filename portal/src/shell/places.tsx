@@ -1,4 +1,4 @@
-// Where one is: which merchant, and which of its two environments.
+// Shows and switches the merchant and the environment.
 import { Menu } from "@base-ui/react/menu";
 import { Check, ChevronsUpDown } from "lucide-react";
 import type { Environment } from "../api/client.ts";
@@ -51,7 +51,7 @@ export function MerchantSwitcher() {
   );
 }
 
-/** Leads to the home of the other environment: an object of one does not exist in the other. */
+/** Leads to the home page of the other environment, because objects exist in only one environment. */
 export function EnvironmentSwitch() {
   const words = useWords();
   const place = useMaybePlace();

@@ -1,4 +1,4 @@
-// Asks who it is once more, before money moves or a secret is shown; the call that asked for it goes on afterwards.
+// Asks the person to prove their identity again before money moves or a secret is shown; then the waiting call continues.
 import { useState } from "react";
 import { useAction } from "../api/action.ts";
 import { proveByPasskey } from "../api/passkey.ts";
@@ -59,7 +59,7 @@ interface ByPasswordProps {
 }
 
 function ByPassword({ onProven, hasAuthenticator }: ByPasswordProps) {
-  // An authenticator that was set up meanwhile, in another window, asks for a code as well.
+  // An authenticator may have been set up in another window meanwhile: then a code is needed, too.
   const [needsCode, setNeedsCode] = useState(hasAuthenticator);
   const prove = useAction(
     ({ password = "", code = "" }: Record<string, string>) =>

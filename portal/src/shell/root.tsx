@@ -1,4 +1,4 @@
-// Around every page: what is said once, and the proof that any call may ask for.
+// Around every page: the messages, and the proof dialog that any call may open.
 import { Outlet } from "@tanstack/react-router";
 import { Suspense, lazy } from "react";
 import { useProofAsked } from "../api/proof.ts";

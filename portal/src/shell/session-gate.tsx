@@ -1,4 +1,4 @@
-// Shows pages to whoever is signed in; leads everybody else to the sign-in, and back again.
+// Shows pages to signed-in people; leads others to the sign-in and back.
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { type SessionView, sessionQuery } from "../api/session.ts";

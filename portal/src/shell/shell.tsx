@@ -1,4 +1,4 @@
-// The frame around all pages of somebody who is signed in: where one is, where one can go, and what is shown.
+// The frame of all pages for signed-in people: place, navigation and content.
 import { Outlet } from "@tanstack/react-router";
 import { Menu as MenuIcon, Search } from "lucide-react";
 import { type ComponentType, type ReactNode, Suspense, useEffect, useState } from "react";
@@ -16,16 +16,16 @@ import { Stripes } from "./stripes.tsx";
 interface Props {
   groups: readonly Group[];
   live?: LiveState | undefined;
-  /** Above the navigation: where one is. */
+  /** Above the navigation: the current place. */
   head: ReactNode;
   palette: ComponentType<PaletteProps>;
-  /** Remade when it changes: nothing of one environment stays on the page of another. */
+  /** A key that remounts the page when it changes, so that no state of one environment shows in another. */
   name: string;
 }
 
 export function Shell({ groups, live, head, palette: Palette, name }: Props) {
   const words = useWords();
-  // The menu of a phone, opened at an address: it is closed as soon as one is elsewhere.
+  // The address at which a phone's menu was opened. The menu closes when the address changes.
   const [openAt, setOpenAt] = useState<string | undefined>(undefined);
   const [isSearching, setSearching] = useState(false);
   const path = usePathname();
@@ -78,7 +78,7 @@ export function Shell({ groups, live, head, palette: Palette, name }: Props) {
           className="sticky top-0 hidden h-[calc(100dvh-0.375rem)] w-56 shrink-0 flex-col gap-4 border-r border-line px-3 pt-4 pb-3 md:flex"
         >
           {search}
-          {/* In a low window this part scrolls: who is signed in stays in sight. */}
+          {/* In a low window this part scrolls, and the person's menu below stays visible. */}
           <div className="-mx-1 flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto px-1 *:shrink-0">{side}</div>
           <div className="space-y-1 border-t border-line pt-2">
             {live && <LiveMark state={live} />}

@@ -1,10 +1,10 @@
-// Leads to the sign-in, which leads back to the address that was asked for.
+// Leads to the sign-in, which leads back to the current address.
 import { useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { useGo } from "../address.ts";
 import { paths, withSearch } from "../paths.ts";
 
-/** The sign-in with where to go afterwards. */
+/** The address of the sign-in, with the address to return to. */
 export function signInPath(from: string): string {
   return withSearch(paths.signIn(), { next: from === "/" ? undefined : from });
 }

@@ -1,4 +1,4 @@
-// /portal: leads to the place where the person was last, or to their first merchant's sandbox.
+// /portal: leads to the person's last place, or else to their first merchant's sandbox.
 import { Navigate } from "@tanstack/react-router";
 import type { Place } from "../api/client.ts";
 import { isEnvironment } from "../api/place.ts";
@@ -14,7 +14,7 @@ export function keepPlace({ merchant, environment }: Place): void {
   try {
     localStorage.setItem(NAME, `${merchant}/${environment}`);
   } catch {
-    // Then the next visit begins at the first merchant.
+    // Without storage the next visit begins at the first merchant.
   }
 }
 
@@ -23,7 +23,7 @@ export function startOf({ memberships }: SessionView): Place | undefined {
   try {
     kept = (localStorage.getItem(NAME) ?? "").split("/");
   } catch {
-    // As if nothing was kept.
+    // Without storage there is no last place.
   }
   const [merchant, environment] = kept;
   const last = memberships.find(({ merchant_id }) => merchant_id === merchant);

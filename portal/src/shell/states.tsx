@@ -1,4 +1,4 @@
-// What is shown in place of a page: while it is fetched, when there is none, and when it breaks.
+// Stand-ins for a page: while its file loads, when it does not exist, and when it throws.
 import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
 import { ApiError, asApiError } from "../api/error.ts";
 import { paths } from "../paths.ts";
@@ -25,7 +25,7 @@ export function NoSuchPage() {
   );
 }
 
-/** A merchant that is not theirs, or an environment that does not exist. */
+/** For a merchant that the person does not belong to, or an environment that does not exist. */
 export function NoSuchPlace() {
   const message = "No merchant of yours is at this address.";
   return (
@@ -36,7 +36,7 @@ export function NoSuchPlace() {
   );
 }
 
-/** A page that threw. A new version of the pages may have replaced the files that this one asks for: loading it again helps. */
+/** A page that threw. After an upgrade an open page may request files that are gone: reloading helps then. */
 export function Crash({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   const told = asApiError(error);

@@ -1,4 +1,4 @@
-// The edge that is striped wherever it is the sandbox: nobody mistakes it for money.
+// The striped edge of sandbox pages, so that nobody mistakes the sandbox for real money.
 import { useParts } from "../address.ts";
 
 export function Stripes() {

@@ -1,4 +1,4 @@
-// Light, dark, or as the system: kept on this device. public/theme.js applies it before the first drawing.
+// The theme: light, dark, or the system's. The choice is stored on this device; public/theme.js applies it before the first drawing.
 import { createStore } from "../store.ts";
 
 export type Theme = "light" | "dark" | "system";
@@ -30,12 +30,12 @@ export function setTheme(to: Theme): void {
   try {
     localStorage.setItem(NAME, to);
   } catch {
-    // Then it holds for this page alone.
+    // Without storage the choice applies to this page only.
   }
   apply();
 }
 
-/** What was chosen, and what that is right now. */
+/** The chosen theme, and the theme in effect. */
 export function useTheme(): { chosen: Theme; shown: string } {
   return { chosen: theme.use(), shown: shown.use() };
 }

@@ -1,4 +1,4 @@
-// What a question gave: nothing yet, an error with its face, or the answer.
+// Shows a query's state: a skeleton while it loads, an error, or the answer.
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { ApiError } from "../api/error.ts";
@@ -7,12 +7,12 @@ import { Skeleton } from "./skeleton.tsx";
 
 interface Props<Data> {
   of: UseQueryResult<Data, ApiError>;
-  /** In its place while it is not there; of its size. */
+  /** Shown while the answer loads; give it the answer's size. */
   skeleton?: ReactNode;
   children: (data: Data) => ReactNode;
 }
 
-/** An answer that is there stays when asking again fails: the live mark says that the connection is gone. */
+/** An answer stays when a refetch fails: the live mark then shows that the connection is lost. */
 export function Answer<Data>({ of, skeleton, children }: Props<Data>) {
   if (of.data !== undefined) return children(of.data);
   if (of.error) return <ErrorFace error={of.error} retry={() => of.refetch()} />;

@@ -1,13 +1,13 @@
-// Buttons. One that works on something says so, and a second click meanwhile does nothing.
+// Buttons. A pending button shows that it works, and ignores further clicks.
 import { type MouseEvent, type ReactNode, type Ref, useRef, useState } from "react";
 import { classes } from "./classes.ts";
 import { To } from "./link.tsx";
 
 const looks = {
-  /** The one thing that the page is for. */
+  /** The main action of a page. */
   primary: "border-accent bg-accent text-on-accent hover:opacity-90",
   plain: "border-line bg-panel text-ink hover:bg-hover",
-  /** What cannot be undone. */
+  /** Actions that cannot be undone. */
   danger: "border-bad/50 bg-panel text-bad hover:bg-hover",
   quiet: "border-transparent bg-transparent text-muted hover:bg-hover hover:text-ink",
 };
@@ -21,11 +21,11 @@ interface Props {
   children: ReactNode;
   look?: ButtonLook;
   type?: "button" | "submit";
-  /** When it returns a promise the button is pending until that settles. */
+  /** When it returns a promise, the button is pending until the promise settles. */
   onClick?: ((event: MouseEvent<HTMLButtonElement>) => unknown) | undefined;
   pending?: boolean | undefined;
   disabled?: boolean | undefined;
-  /** The name, where the content is only a picture. */
+  /** The accessible name, for buttons with only an icon. */
   label?: string | undefined;
   className?: string | undefined;
   ref?: Ref<HTMLButtonElement> | undefined;
@@ -60,7 +60,7 @@ export function Button({
     });
   };
   return (
-    // It keeps the focus while it works: a disabled button would lose it.
+    // A pending button is not disabled, because it would lose the focus.
     <button
       type={type === "submit" ? "submit" : "button"}
       {...rest}
@@ -76,7 +76,7 @@ export function Button({
   );
 }
 
-/** A link that looks like a button: it goes somewhere. */
+/** A link with the look of a button. */
 export function ButtonLink({ to, look = "plain", children }: { to: string; look?: ButtonLook; children: ReactNode }) {
   return (
     <To to={to} className={classes(shape, looks[look])}>

@@ -1,4 +1,4 @@
-// Class names put together: the ones that hold.
+// Joins class names and leaves out empty ones.
 
 export function classes(...names: (string | false | undefined)[]): string {
   return names.filter(Boolean).join(" ");

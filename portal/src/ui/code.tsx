@@ -1,14 +1,14 @@
-// Code and raw objects, plain, as they are.
+// Code and JSON objects, unchanged.
 import { classes } from "./classes.ts";
 import { Copy } from "./copy.tsx";
 
 interface Props {
-  /** The text; or an object, which is shown as JSON. */
+  /** The text; without it `value` is shown as JSON. */
   text?: string;
   value?: unknown;
-  /** What it is: the name of the region and of what is copied. */
+  /** The name of the content, for the region and the copy button. */
   what: string;
-  /** Breaks lines wherever they end, so that a secret is seen whole. */
+  /** Wraps long lines, so that a secret is visible in full. */
   wrap?: boolean;
 }
 
@@ -16,7 +16,7 @@ export function Code({ text, value, what, wrap = false }: Props) {
   const shown = text ?? JSON.stringify(value, null, 2) ?? "";
   return (
     <div className="relative rounded-md border border-line bg-panel">
-      {/* It scrolls, so the keyboard has to reach it. */}
+      {/* The box scrolls, so the keyboard must be able to focus it. */}
       <pre
         tabIndex={0}
         role="region"

@@ -1,4 +1,4 @@
-// Copying: a small button beside what people take elsewhere.
+// Copy buttons beside values that people paste elsewhere.
 import { Check, Copy as CopyIcon } from "lucide-react";
 import { useEffect, useState } from "react";
 import { classes } from "./classes.ts";
@@ -6,7 +6,7 @@ import { say } from "./toast.tsx";
 
 interface Props {
   text: string;
-  /** What is copied, for who cannot see it: "the reference". */
+  /** The name of the value for screen readers: "the reference". */
   what: string;
   className?: string | undefined;
 }
@@ -44,7 +44,7 @@ export function Copy({ text, what, className }: Props) {
   );
 }
 
-/** An identity of the API, as it is, with its copy button. */
+/** A full id of the API with its copy button. */
 export function Identity({ id, what = "the identity" }: { id: string; what?: string }) {
   return (
     <span className="inline-flex max-w-full items-center gap-1">
@@ -54,7 +54,7 @@ export function Identity({ id, what = "the identity" }: { id: string; what?: str
   );
 }
 
-/** An identity in a row of a list: on a phone only its end, which is what tells two of them apart. */
+/** An id in a row of a list. A phone shows only its end, which tells two ids apart. */
 export function ShortId({ id }: { id: string }) {
   return (
     <code title={id} className="font-mono text-xs whitespace-nowrap">

@@ -12,12 +12,12 @@ export interface Call {
   body?: object | undefined;
 }
 
-/** A call as people paste it into a terminal, with a key of each second where it changes something. */
+/** A merchant's call for a terminal. A write gets an idempotency key that changes every second. */
 export function callWithCurl({ method = "GET", path, body }: Call, baseUrl: string): string {
   return curlOf({ method, url: addressOf(baseUrl, path), body, ...(method === "GET" ? {} : { key: "try-$TS" }) });
 }
 
-/** The call as the readers of this face make it: merchants sign it, operators send a token. `path` begins with /v1. */
+/** The call for readers of this face: merchants sign it, operators send a token. `path` begins with /v1. */
 export function useCurl(call: Call): string {
   const baseUrl = useSession()?.service.base_url ?? `${location.origin}/v1`;
   if (apiRoot !== "/ops") return callWithCurl(call, baseUrl);
@@ -25,7 +25,7 @@ export function useCurl(call: Call): string {
   return curlOfOperator({ method, url: `${location.origin}${apiRoot}${path}`, body });
 }
 
-/** What has to be set in the shell before. */
+/** The shell variables that the call needs, in words. */
 export const shellNeeds =
   apiRoot === "/ops" ? "a token as OPERATOR_TOKEN" : "one of your keys as GERBANG_CLIENT_ID and GERBANG_SECRET";
 

@@ -1,4 +1,4 @@
-// Dialogs: something asked in front of the page, and the question before what cannot be undone.
+// Dialogs: forms in front of the page, and confirmations of actions that cannot be undone.
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
@@ -11,13 +11,13 @@ interface Props {
   onClose: () => void;
   title: string;
   children: ReactNode;
-  /** Wider, for what holds a table or code. */
+  /** A wider dialog, for tables and code. */
   wide?: boolean;
 }
 
 export function Dialog({ open, onClose, title, children, wide = false }: Props) {
   const popup = useRef<HTMLDivElement>(null);
-  // Where there is something to fill in, one begins there; elsewhere the dialog chooses.
+  // Puts the focus into the first field if there is one; else the dialog chooses.
   const firstField = (): HTMLElement | true =>
     popup.current?.querySelector<HTMLElement>("input:not([type=file]),select,textarea") ?? true;
   return (
@@ -49,16 +49,16 @@ interface ConfirmProps {
   open: boolean;
   onClose: () => void;
   title: string;
-  /** What will happen, in a sentence or two. */
+  /** The consequences, in a sentence or two. */
   children: ReactNode;
-  /** What the button does, as a verb: "Cancel the payment". */
+  /** The label of the button, as a verb: "Cancel the payment". */
   verb: string;
   look?: "danger" | "primary";
   /** Closes the dialog when it resolves; shows the error when it throws. */
   onConfirm: () => Promise<unknown>;
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks for confirmation of an action that cannot be undone. */
 export function Confirm({ open, onClose, title, children, verb, look = "danger", onConfirm }: ConfirmProps) {
   const [error, setError] = useState<ApiError | undefined>(undefined);
   const close = (): void => {

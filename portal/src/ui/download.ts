@@ -1,4 +1,4 @@
-// Saving bytes that the page has as a file.
+// Saves bytes that a page has fetched as a file.
 
 export function save(file: Blob, name: string): void {
   const url = URL.createObjectURL(file);

@@ -1,15 +1,14 @@
-// An empty place: what would be here, and the call that would fill it.
+// An empty list or section: says what it would hold, with the call that would fill it.
 import type { ReactNode } from "react";
 import { Code } from "./code.tsx";
 import { type Call, shellNeeds, useCurl } from "./curl.tsx";
 
 interface Props {
   title: string;
-  /** One or two sentences: what comes here, and when. */
+  /** One or two sentences: what will appear here, and when. */
   children?: ReactNode;
-  /** A button that makes the first one. */
+  /** A button that creates the first object. */
   action?: ReactNode;
-  /** The call that would fill it. */
   curl?: Call | undefined;
 }
 

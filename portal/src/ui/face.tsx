@@ -1,4 +1,4 @@
-// The faces of what went wrong: what it is, what one can do, and the request id that support asks for.
+// Error displays: what went wrong, what the person can do, and the request id for support.
 import { pagesRoot } from "../face.ts";
 import type { ReactNode } from "react";
 import type { ApiError } from "../api/error.ts";
@@ -10,7 +10,7 @@ import { To } from "./link.tsx";
 interface Face {
   title: string;
   advice: ReactNode;
-  /** Asking again may help. */
+  /** Whether asking again may help. */
   again: boolean;
 }
 
@@ -85,11 +85,11 @@ function faceOf(error: ApiError): Face {
 
 interface Props {
   error: ApiError;
-  /** Offered where asking again may help. */
+  /** Offered when asking again may help. */
   retry?: (() => unknown) | undefined;
 }
 
-/** In place of a page or a part of it. */
+/** An error in place of a page or of a part of it. */
 export function ErrorFace({ error, retry }: Props) {
   const { title, advice, again } = faceOf(error);
   return (
@@ -107,7 +107,7 @@ export function ErrorFace({ error, retry }: Props) {
   );
 }
 
-/** Above the buttons of a form or in a dialog: smaller, with the same words. */
+/** A smaller error with the same texts, above the buttons of a form or in a dialog. */
 export function ErrorNote({ error }: { error: ApiError }) {
   const { title, advice } = faceOf(error);
   return (

@@ -1,7 +1,7 @@
-// Facts about one object: a name and a value a line.
+// Facts about one object, one name and value on each line.
 import type { ReactNode } from "react";
 
-/** Holds `Fact`s. */
+/** The container of `Fact`s. */
 export function Facts({ children }: { children: ReactNode }) {
   return <dl className="grid gap-x-8 rounded-md border border-line bg-panel px-4 py-2 sm:grid-cols-2">{children}</dl>;
 }

@@ -1,4 +1,4 @@
-// Filters of a list: typed by what a page declares, and kept in the address, so that a filtered list can be sent to somebody.
+// Filters of a list: typed by a page's declaration, and kept in the address, so that a filtered list can be shared.
 import { SlidersHorizontal } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
 import { type Search, useQueryText, useSetQuery } from "../address.ts";
@@ -22,11 +22,11 @@ interface Day {
 type Filter = Choice<string> | Text | Day;
 export type FilterSpec = Record<string, Filter>;
 
-/** One of the API's words. */
+/** A choice among values of the API. */
 export function choice<const Option extends string>(label: string, options: readonly Option[]): Choice<Option> {
   return { kind: "choice", label, options };
 }
-/** Any text: an identity, an address. Taken when the person presses Enter or leaves the field. */
+/** Free text such as an id or an address, applied when the person presses Enter or leaves the field. */
 export function text(label: string, placeholder = ""): Text {
   return { kind: "text", label, placeholder };
 }
@@ -40,14 +40,14 @@ type Values<Spec> = { [Name in keyof Spec]?: ValueOf<Spec[Name]> | undefined };
 
 export interface FilterState<Spec extends FilterSpec> {
   spec: Spec;
-  /** What is set, as the API takes it. A choice that is none of the options is left out. */
+  /** The set filters, as the API takes them. A value that is not one of a choice's options is left out. */
   value: Values<Spec>;
   isSet: boolean;
   set(changes: Values<Spec>): void;
   clear(): void;
 }
 
-/** Declare the spec outside of the component. Its names are those of the API's query. */
+/** Filters with the names of the API's query parameters. Declare the spec outside the component. */
 export function useFilters<const Spec extends FilterSpec>(spec: Spec): FilterState<Spec> {
   const search = useQueryText();
   const setQuery = useSetQuery();
@@ -58,7 +58,7 @@ export function useFilters<const Spec extends FilterSpec>(spec: Spec): FilterSta
     if (filter.kind === "choice" && !filter.options.includes(told)) continue;
     value[name] = told;
   }
-  // A filter begins at the newest again: its cursor was one of another list.
+  // A changed filter starts at the first page, since a cursor belongs to one list.
   const put = (changes: Search): void => setQuery({ ...search, after: undefined, ...changes });
   return {
     spec,
@@ -74,7 +74,7 @@ export function Filters<Spec extends FilterSpec>({ of }: { of: FilterState<Spec>
   const set = (name: string, to: string): void => of.set({ [name]: to } as Values<Spec>);
   const id = useId();
   const [isOpen, setOpen] = useState(of.isSet);
-  // On a phone a row of them is in sight, and many are behind a word.
+  // On a phone up to two filters are shown; more of them are folded behind a button.
   const isMany = Object.keys(of.spec).length > 2;
   const count = Object.keys(of.value).length;
   return (
@@ -154,7 +154,7 @@ function FilterField({ filter, value, onChange }: FieldProps) {
           onChange={(event) => onChange(event.target.value)}
         />
       )}
-      {/* Made anew when the address changes: what was typed and not taken is gone then. */}
+      {/* Made anew when the address changes, which discards text that was not applied. */}
       {filter.kind === "text" && <TextFilter key={value} id={id} filter={filter} value={value} onChange={onChange} />}
     </div>
   );

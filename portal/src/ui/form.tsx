@@ -1,4 +1,4 @@
-// Forms: what was typed stays whatever happens, and what is wrong is said at the field, before and after sending.
+// Forms: typed values survive errors, and faults are shown at their fields, before and after sending.
 import { type FormEvent, type ReactNode, createContext, use, useEffect, useId, useRef, useState } from "react";
 import type { ApiError } from "../api/error.ts";
 import { Button, type ButtonLook } from "./button.tsx";
@@ -10,13 +10,13 @@ type Check = (value: string) => string | undefined;
 interface FormState {
   values: Values;
   set(name: string, value: string): void;
-  /** What is wrong with a field, once it was left or sent, or what the service said of it. */
+  /** The fault of a field: of its check, once the field was left or sent, or the service's message about it. */
   faultOf(name: string, check: Check | undefined): string | undefined;
   left(name: string): void;
-  /** What a field checks before anything is sent. */
+  /** The check of each field, run before anything is sent. */
   checks: Map<string, Check | undefined>;
   pending: boolean;
-  /** What the service said and no field shows. */
+  /** An error of the service that no field shows. */
   rest: ApiError | undefined;
 }
 
@@ -28,17 +28,17 @@ function useForm(): FormState {
   return form;
 }
 
-/** The values of the form around, for parts that depend on them. */
+/** The values of the surrounding form, for parts that depend on them. */
 export function useFormValues(): Values {
   return useForm().values;
 }
 
 interface FormProps {
-  /** The first values, by the names of the API's fields. */
+  /** The initial values, by the names of the API's fields. */
   values: Values;
-  /** Called when no field finds a fault. */
+  /** Called when every check passes. */
   onSubmit: (values: Values) => unknown;
-  /** Of the action that sends it. */
+  /** The state of the action that sends the form. */
   action: { pending: boolean; error: ApiError | undefined };
   children: ReactNode;
 }
@@ -57,7 +57,7 @@ export function Form({ values: first, onSubmit, action, children }: FormProps) {
     left: (name) => setShown((before) => new Set([...before, name])),
     checks,
     faultOf(name, check) {
-      // What the service said of a field holds until it is changed.
+      // The service's message about a field stays until the field's value changes.
       if (!action.pending && action.error && field === name && sent[name] === values[name]) return action.error.message;
       return shown.has(name) ? check?.(values[name] ?? "") : undefined;
     },
@@ -85,13 +85,13 @@ export function Form({ values: first, onSubmit, action, children }: FormProps) {
   );
 }
 
-/** A field of several values is one field here: `scopes.0` is said at `scopes`. */
+/** The form's field for the service's path: a fault of `scopes.0` is shown at `scopes`. */
 function fieldAround(told: string, values: Values): string {
   const dot = told.lastIndexOf(".");
   return told in values || dot < 0 ? told : fieldAround(told.slice(0, dot), values);
 }
 
-/** Lets the form check a field before it sends anything, as long as the field is there. */
+/** Registers the check of a field while the field is mounted. */
 function useCheck(name: string, check: Check | undefined): void {
   const { checks } = useForm();
   useEffect(() => {
@@ -104,7 +104,7 @@ interface FieldProps {
   name: string;
   label: string;
   hint?: ReactNode;
-  /** What is wrong with a value, in a sentence; undefined when nothing is. */
+  /** Returns the fault of a value as a sentence; undefined when it is valid. */
   check?: Check | undefined;
 }
 
@@ -113,10 +113,10 @@ interface TextFieldProps extends FieldProps {
   placeholder?: string | undefined;
   autoComplete?: string | undefined;
   inputMode?: "text" | "decimal" | "numeric" | undefined;
-  /** More than one line. */
+  /** Number of lines, for more than one. */
   lines?: number | undefined;
   autoFocus?: boolean | undefined;
-  /** For identities, codes and addresses. */
+  /** Monospace, for ids, codes and addresses. */
   mono?: boolean | undefined;
 }
 
@@ -141,7 +141,7 @@ export function TextField({ name, label, hint, check, lines, mono, ...rest }: Te
 }
 
 interface SelectFieldProps extends FieldProps {
-  /** Values, or values with what they are called. */
+  /** Values, or values with labels. */
   options: readonly (string | { value: string; label: string })[];
 }
 
@@ -175,7 +175,7 @@ interface ChoicesFieldProps extends FieldProps {
   options: readonly string[];
 }
 
-/** Several of the API's words. Its value is a text: what is chosen, with spaces between. */
+/** A choice of several values of the API. The field's value is a text with spaces between them. */
 export function ChoicesField({ name, label, hint, check, options }: ChoicesFieldProps) {
   const form = useForm();
   useCheck(name, check);
@@ -241,7 +241,7 @@ function Labelled({ name, label, hint, check, children }: FieldProps & { childre
   );
 }
 
-/** The end of a form: what went wrong with the whole of it, and the button. */
+/** The end of a form: its general error, and the button. */
 export function Submit({
   children,
   look = "primary",
@@ -267,7 +267,7 @@ export function Submit({
   );
 }
 
-/** A check: something has to be there. */
+/** A check that a field is not empty. */
 export const needed =
   (what: string): Check =>
   (value) =>

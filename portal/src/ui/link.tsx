@@ -1,4 +1,4 @@
-// Links within the pages: addresses come from paths.ts.
+// Links to other pages; their addresses come from paths.ts.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode, Ref } from "react";
 import { searchOf } from "../address.ts";
@@ -7,13 +7,13 @@ interface Props {
   to: string;
   children: ReactNode;
   className?: string | undefined;
-  /** `page` when it is the page that is shown. */
+  /** `page` for a link to the current page. */
   "aria-current"?: "page" | undefined;
   onClick?: (() => void) | undefined;
   ref?: Ref<HTMLAnchorElement> | undefined;
 }
 
-/** A link to a page. `to` may have filters: `/payments?status=paid`. */
+/** A link to a page. `to` may have a query: `/payments?status=paid`. */
 export function To({ to, className = "link", children, ...rest }: Props) {
   const [path = "", query] = to.split("?");
   return (

@@ -1,4 +1,4 @@
-// Lists as the API gives them: a cursor in the address, older and newer, and the rows before while the next ones are fetched.
+// Lists of the API: the cursor is in the address, and the previous rows stay while the next ones are fetched.
 import { type UseQueryOptions, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { useRouterState } from "@tanstack/react-router";
 import { useQueryText, useSetQuery } from "../address.ts";
@@ -11,7 +11,7 @@ export interface ListOf<Row> {
 }
 
 export interface Cursor {
-  /** For the question: `{ query: { ...filters.value, ...cursor.query } }`. */
+  /** The cursor's part of the query: `{ query: { ...filters.value, ...cursor.query } }`. */
   query: { limit: number; starting_after?: string | undefined };
   /** Whether this is the first page. */
   isFirst: boolean;
@@ -21,11 +21,11 @@ export interface Cursor {
 
 const ROWS = 25;
 
-/** Where a list stands: `?after=` is the cursor, so that a page of a list can be sent to somebody. */
+/** The list's position in the address: `?after=` is the cursor, so that a page of a list can be shared. */
 export function useCursor(limit = ROWS): Cursor {
   const search = useQueryText();
   const setQuery = useSetQuery();
-  // The cursors on the way here, for the way back. Who came by a link has none, and goes back to the newest.
+  // The cursors of the previous pages, for the way back. A visitor from a link has none and goes back to the newest rows.
   const trail = useRouterState({ select: ({ location }) => (location.state as { trail?: string[] }).trail ?? [] });
   const go = (after: string | undefined, state: object): void => setQuery({ ...search, after }, { state });
   return {
@@ -36,7 +36,7 @@ export function useCursor(limit = ROWS): Cursor {
   };
 }
 
-/** Asks for a list. While another page or filter is fetched the rows before stay; those of another merchant, environment or object never do. */
+/** Queries a list. While another page or filter loads, the old rows stay, but never those of another merchant, environment or object. */
 export function useList<Answer>(options: UseQueryOptions<Answer, ApiError>): UseQueryResult<Answer, ApiError> {
   const placeOf = (key: readonly unknown[] | undefined): string => JSON.stringify(key?.slice(0, 4));
   const placeholderData = (previous: Answer | undefined, query: { queryKey: readonly unknown[] } | undefined) =>

@@ -1,4 +1,4 @@
-// Money: minor units and exponent as the API gives them, written with digits that stand below each other.
+// Money: the API's minor units and exponent, shown in digits of equal width.
 import { useLanguage } from "../words.ts";
 import { classes } from "./classes.ts";
 
@@ -8,7 +8,7 @@ export interface Amount {
   exponent: number;
 }
 
-/** Digits of an amount: 150000 with exponent 2 is "1,500.00". Nothing is rounded, and no locale decides how many decimals there are. */
+/** The digits of an amount: 150000 with exponent 2 is "1,500.00". Nothing is rounded; the exponent alone sets the number of decimals. */
 export function digitsOf(minor: number | bigint, exponent: number, language: "en" | "id" = "en"): string {
   const [group, point] = language === "id" ? [".", ","] : [",", "."];
   const negative = minor < 0;
@@ -18,7 +18,7 @@ export function digitsOf(minor: number | bigint, exponent: number, language: "en
   return `${negative ? "\u2212" : ""}${whole}${decimals}`;
 }
 
-/** Minor units of what a person typed, undefined where it is no amount of the currency. Takes "1500", "1,500.00" and "1.500,00". */
+/** The minor units of a typed amount; undefined when it is not valid. Takes "1500", "1,500.00" and "1.500,00". */
 export function minorOf(typed: string, exponent: number): number | undefined {
   const text = typed.trim().replaceAll(/[\s\u00a0]/g, "");
   const match = /^(\d+|\d{1,3}(?:[.,]\d{3})+)(?:([.,])(\d+))?$/.exec(text);
@@ -33,12 +33,12 @@ export function minorOf(typed: string, exponent: number): number | undefined {
 interface Props {
   /** An object of the API that has `amount_minor`, `currency` and `exponent`. */
   of: Amount;
-  /** Shows a plus where it is more than nothing. */
+  /** Shows a plus before positive amounts. */
   signed?: boolean;
   className?: string | undefined;
 }
 
-/** The currency is small, because in a column of them it is always the same. */
+/** The currency is small, because in a column it is always the same. */
 export function Money({ of, signed = false, className }: Props) {
   const language = useLanguage();
   return (

@@ -1,7 +1,7 @@
-// The time of this machine, read again as often as a page needs it.
+// This machine's clock as a hook.
 import { useEffect, useState } from "react";
 
-/** Milliseconds since 1970; the page is drawn again every so many milliseconds. */
+/** Milliseconds since 1970; the component is redrawn every `everyMs` milliseconds. */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

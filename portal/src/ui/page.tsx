@@ -1,4 +1,4 @@
-// The frame of a page: what it is called, what it answers, what one can do, and the same with curl.
+// The frame of a page: title, lead, actions, and its call with curl.
 import { type ReactNode, useEffect, useRef } from "react";
 import { usePathname } from "../address.ts";
 import { type Call, CurlPanel } from "./curl.tsx";
@@ -9,13 +9,13 @@ interface Props {
   title: string;
   /** One sentence: the question that the page answers. */
   lead?: ReactNode;
-  /** Where it belongs: the list that this object is in. */
+  /** The list that this object belongs to. */
   above?: { to: string; label: string } | undefined;
-  /** Beside the title: a status, or an identity. */
+  /** A status or an id beside the title. */
   beside?: ReactNode;
-  /** Buttons. The one thing that the page is for comes last. */
+  /** Buttons; the main action comes last. */
   actions?: ReactNode;
-  /** The call of the API that gives what this page shows. */
+  /** The API call that gives the page's content. */
   curl?: Call | undefined;
   children: ReactNode;
 }
@@ -47,7 +47,7 @@ export function Page({ title, lead, above, beside, actions, curl, children }: Pr
   );
 }
 
-/** The title of the window; after a change of page it is also told to who cannot see it. */
+/** Sets the window's title, and announces it to screen readers after a change of page. */
 export function useTold(title: string): void {
   const path = usePathname();
   const told = useRef(path);
@@ -67,7 +67,7 @@ interface SectionProps {
   children: ReactNode;
 }
 
-/** A part of a page that has a name. */
+/** A titled part of a page. */
 export function Section({ title, actions, children }: SectionProps) {
   return (
     <section aria-label={title}>

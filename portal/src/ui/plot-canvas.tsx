@@ -1,4 +1,4 @@
-// The drawing of a plot. Apart from it, because uPlot is fetched only by pages that plot something.
+// Draws a plot with uPlot. A separate file, so that only pages with plots load uPlot.
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -15,7 +15,7 @@ export default function PlotCanvas(props: PlotProps) {
     const element = place.current;
     if (!element) return undefined;
     const styles = getComputedStyle(document.documentElement);
-    // A canvas knows no variables.
+    // A canvas cannot use CSS variables, so they are resolved here.
     const colour = (text: string): string =>
       text.replaceAll(/var\((--\w+)\)/g, (_, name: string) => styles.getPropertyValue(name).trim());
     const times = at.map((instant) => Date.parse(instant) / 1000);
@@ -39,7 +39,7 @@ export default function PlotCanvas(props: PlotProps) {
         legend: { show: false },
         cursor: { drag: { x: false, y: false }, points: { size: 6 } },
         scales: {
-          // Half a step at both ends, so that no bar is cut.
+          // Half a step of space at both ends, so that no bar is cut.
           x: { range: (_plot, low, high) => (kind === "bars" ? [low - step / 2, high + step / 2] : [low, high]) },
           y: { range: (_plot, low, high) => [Math.min(0, low ?? 0), high > 0 ? high * 1.1 : 1] },
         },
@@ -84,7 +84,7 @@ export default function PlotCanvas(props: PlotProps) {
   return <div ref={place} className="h-full" />;
 }
 
-/** Each series on those before it; the topmost is drawn first, and the others over it. */
+/** Stacks each series on the ones before it. The topmost comes first, so that the others are drawn over it. */
 function onTop(series: PlotProps["series"]): { label: string; values: number[]; index: number }[] {
   let below: number[] = [];
   return series
@@ -95,16 +95,16 @@ function onTop(series: PlotProps["series"]): { label: string; values: number[]; 
     .toReversed();
 }
 
-/** Each mark has so many pixels. */
+/** Pixels for each label of the time axis. */
 const MARK_WIDTH = 72;
 
-/** The moments that the axis names: as many as have room, evenly, the last one among them. */
+/** The instants that the axis labels: as many as fit, at equal distances, including the last one. */
 function marks(times: readonly number[], width: number): number[] {
   const every = Math.ceil((times.length * MARK_WIDTH) / Math.max(width - MARK_WIDTH, MARK_WIDTH));
   return times.filter((_, at) => (times.length - 1 - at) % every === 0);
 }
 
-/** The values under the pointer. */
+/** A box with the values under the pointer. */
 function tooltip(series: PlotProps["series"], format: (value: number) => string): uPlot.Plugin {
   const box = document.createElement("div");
   box.className = "popup pointer-events-none absolute z-10 hidden px-2 py-1 text-xs whitespace-pre";

@@ -1,4 +1,4 @@
-// Values over time, drawn by uPlot in the page's colours, with the same values as a table for who cannot see them.
+// Values over time, drawn by uPlot in the theme's colours, and as a table for screen readers.
 import { Suspense, lazy } from "react";
 import { useTheme } from "../shell/theme.ts";
 import { Skeleton } from "./skeleton.tsx";
@@ -10,39 +10,39 @@ export interface PlotSeries {
 }
 
 export interface PlotProps {
-  /** What is plotted, in a sentence. */
+  /** The subject of the plot, in a sentence. */
   label: string;
-  /** Instants as the API writes them, oldest first. */
+  /** Instants in the API's form, oldest first. */
   at: readonly string[];
   series: readonly PlotSeries[];
-  /** A value as it is read: with its currency, or as a percentage. */
+  /** Formats a value in full, such as with its currency or as a percentage. */
   format: (value: number) => string;
-  /** `bars` for what is counted in each step, `lines` for what is measured at an instant. */
+  /** `bars` for counts in each step, `lines` for measurements at an instant. */
   kind?: "bars" | "lines";
-  /** Bars of several series on top of each other: together they are the whole. */
+  /** Stacks the bars of several series, which together are the whole. */
   stacked?: boolean;
-  /** A value as the axis has it: shorter. */
+  /** Formats a value for the axis, in a shorter form. */
   axis?: (value: number) => string;
   height?: number;
 }
 
 const Canvas = lazy(() => import("./plot-canvas.tsx"));
 
-/** Of parts of a whole: the one accent, ever lighter. Colours of states would say something about them. */
+/** Percentages of the accent colour for parts of a whole: status colours would wrongly suggest good and bad. */
 const shares = [100, 72, 50, 34, 22] as const;
 
-/** The colour of a series, by number. */
+/** The colour of a series, by its index. */
 export function strokeOf(index: number, stacked = false): string {
   if (!stacked) return strokes[index % strokes.length] ?? strokes[0];
   return `color-mix(in srgb, var(--accent) ${shares[Math.min(index, shares.length - 1)]}%, var(--panel))`;
 }
 
-/** The strokes of the series, by number: shades of the one accent, then greys. */
+/** The colours of series that are not stacked. */
 const strokes = ["var(--accent)", "var(--muted)", "var(--stripe)", "var(--good)", "var(--bad)"] as const;
 
 export function Plot(props: PlotProps) {
   const { label, at, series, format, stacked = false, height = 220 } = props;
-  // It is drawn anew in the colours of the other theme.
+  // A new theme redraws the plot in other colours.
   const { shown: theme } = useTheme();
   return (
     <figure className="rounded-md border border-line bg-panel p-4">

@@ -1,11 +1,11 @@
-// A QR code as a picture: dark on white in every theme, because cameras need it so.
+// A QR code as a picture, dark on white in every theme, because cameras need that contrast.
 import { encode } from "uqr";
 
 interface Props {
   text: string;
-  /** What it leads to, for who cannot see it. */
+  /** A description for screen readers. */
   label: string;
-  /** Pixels. */
+  /** Width and height in pixels. */
   size?: number;
 }
 

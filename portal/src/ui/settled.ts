@@ -1,12 +1,12 @@
-// Whether a page has been in its reader's hands for a moment.
+// Whether a page has been visible and focused for a moment.
 import { useEffect, useState } from "react";
 
-/** Longer than between the two clicks of a double click, and shorter than anybody reads. */
+/** Longer than the pause in a double click, and shorter than reading takes. */
 const SETTLED_MS = 700;
 
 /**
- * False until the page was in view and had the focus for a moment, and again whenever it lost it. A page of somebody else may lay a window over ours
- * and close it at the first of two clicks: the second one is not meant for us.
+ * False until the page has been visible and focused for SETTLED_MS, and again after it lost either. Another site may cover this page with a
+ * window that it closes at the first click of a double click; the second click is not meant for this page.
  */
 export function useSettled(): boolean {
   const [settled, setSettled] = useState(false);

@@ -1,7 +1,7 @@
-// Where something is still to come: grey, of its later size, so that nothing moves when it does.
+// A grey placeholder for content that still loads, in the content's size, so that nothing moves later.
 import { classes } from "./classes.ts";
 
-/** Give it the size of what comes: `className="h-40 w-full"`. */
+/** `className` sets the size of the content: `h-40 w-full`. */
 export function Skeleton({ className }: { className: string }) {
   return <div aria-hidden="true" className={classes("skeleton", className)} />;
 }

@@ -1,7 +1,7 @@
-// A state, in the API's word and in a colour that means the same everywhere.
+// A status: the API's word, in a colour with the same meaning on all pages.
 import { classes } from "./classes.ts";
 
-// By word, whatever object has it: good is money where it should be, warn waits for somebody, bad needs somebody.
+// By status, whatever the object: good is final success, warn waits for somebody, bad needs attention.
 const tones: Record<string, "good" | "warn" | "bad" | "calm"> = {
   succeeded: "good",
   paid: "good",
@@ -32,9 +32,9 @@ const looks = {
 };
 
 interface Props {
-  /** The word of the API: `partially_refunded`. */
+  /** The API's status: `partially_refunded`. */
   status: string;
-  /** Where the word alone does not say it. */
+  /** The colour, where the status does not determine it. */
   tone?: keyof typeof looks | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The table of a list: dense, walked by keyboard, a page at a time. Its empty state teaches the call that would fill it.
+// A list as a table: dense, usable by keyboard, one page at a time. Its empty state shows the call that would fill it.
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { KeyboardEvent, MouseEvent, ReactNode } from "react";
 import type { ApiError } from "../api/error.ts";
@@ -15,22 +15,22 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode;
   /** `right` for amounts and counts. */
   align?: "right";
-  /** `wide` ones are left out on phones, and `full` ones on anything below a desktop. */
+  /** `wide` columns are hidden on phones, `full` columns below desktop width. */
   from?: "wide" | "full";
 }
 
 interface Props<Row> {
-  /** What the rows are: "Refunds". */
+  /** The name of the rows: "Refunds". */
   label: string;
   list: UseQueryResult<ListOf<Row>, ApiError>;
   columns: readonly Column<Row>[];
   id: (row: Row) => string;
-  /** The page of a row. The first column is the link to it. */
+  /** The address of a row's page. The first column links to it. */
   to?: ((row: Row) => string) | undefined;
   cursor?: Cursor | undefined;
-  /** Lists begin with the newest; this one with the oldest. */
+  /** The oldest row comes first; by default the newest. */
   oldestFirst?: boolean;
-  /** In place of the rows when there are none. */
+  /** Shown when there are no rows. */
   empty: ReactNode;
 }
 
@@ -44,14 +44,14 @@ export function Table<Row>({ label, list, columns, id, to, cursor, oldestFirst =
     return cursor?.isFirst === false ? <Beyond cursor={cursor} oldestFirst={oldestFirst} /> : empty;
   const open = (event: MouseEvent, row: Row): void => {
     if (!to || event.defaultPrevented || (event.target as Element).closest("a,button,input,label,select")) return;
-    // Who selects text in a row does not want to leave.
+    // Selecting text in a row must not open its page.
     if (getSelection()?.isCollapsed === false) return;
     if (event.metaKey || event.ctrlKey) window.open(`${pagesRoot}${to(row)}`, "_blank", "noopener");
     else void go(to(row));
   };
   return (
     <div>
-      {/* It may scroll sideways on a phone, so the keyboard has to reach it. */}
+      {/* The table may scroll sideways on a phone, so it can be focused. */}
       <div
         tabIndex={-1}
         role="group"
@@ -120,7 +120,7 @@ function SkeletonRow({ columns }: { columns: readonly Column<never>[] }) {
   );
 }
 
-/** Arrow keys go from the link of a row to that of the next. */
+/** Moves the focus to the link of the next or previous row with the arrow keys, j and k. */
 function walk(event: KeyboardEvent<HTMLTableSectionElement>): void {
   const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
   const target = event.target as Element;

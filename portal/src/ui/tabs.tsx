@@ -1,12 +1,12 @@
-// Tabs: views of one object, named in the address, so that a link leads to the view.
+// Tabs: views of one object. The address names the view, so that links can lead to it.
 import { Tabs as Base } from "@base-ui/react/tabs";
 import type { ReactNode } from "react";
 import { useQueryText, useSetQuery } from "../address.ts";
 
 interface Props {
-  /** The name of the whole: "Views of the payment". */
+  /** The name of the set of tabs: "Views of the payment". */
   label: string;
-  /** By name, as in `?tab=`. The first one is shown when the address names none. */
+  /** The tabs by their names in `?tab=`. The first one is the default. */
   tabs: Record<string, { label: string; content: () => ReactNode }>;
 }
 

@@ -1,10 +1,10 @@
-// Times: in the person's zone, with UTC on hover, as the API writes it.
+// Times in the person's time zone, with UTC in the API's form on hover.
 import { useMembership } from "../api/place.ts";
 import { useSession } from "../api/session.ts";
 import { useLanguage } from "../words.ts";
 import { useNow } from "./now.ts";
 
-/** What the person chose, or the merchant of the page, or else the browser. */
+/** The time zone of the person, else of the page's merchant, else of the browser. */
 export function useTimeZone(): string {
   const ofMerchant = useMembership()?.time_zone;
   return useSession()?.person.time_zone ?? ofMerchant ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -31,7 +31,7 @@ const shapes = {
 } satisfies Record<string, Intl.DateTimeFormatOptions>;
 
 interface Props {
-  /** An instant as the API writes it. */
+  /** An instant in the API's form. */
   at: string;
   shape?: keyof typeof shapes;
 }
@@ -46,7 +46,7 @@ export function Time({ at, shape = "second" }: Props) {
   );
 }
 
-/** A day of the merchant's calendar, as the API writes it: it has no time, so no zone moves it. */
+/** A day of the merchant's calendar in the API's form. It has no time, so no time zone applies. */
 export function Day({ on }: { on: string }) {
   const language = useLanguage();
   const format = formatOf(language, { ...shapes.day, weekday: "short", timeZone: "UTC" });
@@ -67,16 +67,16 @@ const steps = [
 interface FromNow {
   at: string;
   ticking?: boolean;
-  /** How far the clock that `at` is of is ahead of this machine's. */
+  /** Milliseconds by which the clock of `at` is ahead of this machine's. */
   aheadMs?: number;
 }
 
-/** How long ago, or how long still: "in 3 days". Counts by itself; `ticking` does so every second. */
+/** The time from now: "in 3 days". Updates every 15 s, or every second when `ticking`. */
 export function TimeFromNow({ at, ticking = false, aheadMs = 0 }: FromNow) {
   const language = useLanguage();
   const now = useNow(ticking ? 1000 : 15_000);
   const exact = Math.round((Date.parse(at) - now - aheadMs) / 1000);
-  // Between two looks at the clock what has just happened would be ahead of it.
+  // A recent event may seem to lie in the future, because the clock is read only every 15 s.
   const seconds = !ticking && exact > 0 && exact <= 15 ? 0 : exact;
   const [unit, size] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? steps[3];
   const text = new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(Math.trunc(seconds / size), unit);

@@ -1,4 +1,4 @@
-// What happened just now, said once: shown above the page, where no page has anything to read, and told to who listens.
+// Short messages about what has happened, shown above the page and announced to screen readers.
 import { useEffect } from "react";
 import { createStore } from "../store.ts";
 import { classes } from "./classes.ts";
@@ -14,12 +14,12 @@ interface Said {
 const said = createStore<readonly Said[]>([]);
 let next = 1;
 
-/** Says a sentence. `quiet` ones are only told to who cannot see what has changed. */
+/** Shows a message. A `quiet` one is only announced to screen readers. */
 export function say(text: string, tone: Tone = "good"): void {
   said.set([...said.get().slice(-3), { id: next++, text, tone }]);
 }
 
-/** Drawn once, by the root: a live region has to be there before something is said in it. */
+/** The live region for the messages, mounted once by the root: it must exist before a message is added. */
 export function Toasts() {
   const all = said.use();
   return (
