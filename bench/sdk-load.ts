@@ -1,4 +1,5 @@
-// The client library as a load generator, run as its own process: callers at once, each of which creates its next payment after the answer.
+// The client library as a load generator, or the platform's `fetch` alone with the same request, run as its own process: callers at once, each of
+// which creates its next payment after the answer.
 import { text } from "node:stream/consumers";
 import Gerbang from "../sdk/src/index.ts";
 
@@ -6,7 +7,8 @@ export interface SdkPlan {
   port: number;
   seconds: number;
   callers: number;
-  signature: "rfc9421" | "timestamp";
+  /** How requests are signed; "none": `fetch` alone, with headers of the same size that are made once. */
+  signature: "rfc9421" | "timestamp" | "none";
 }
 
 export interface SdkRun {
@@ -22,7 +24,24 @@ export interface SdkRun {
 
 const { port, seconds, callers, signature } = JSON.parse(await text(process.stdin)) as SdkPlan;
 const baseUrl = `http://127.0.0.1:${port}/v1`;
-const gerbang = new Gerbang({ clientId: "ak_test_bench", secret: "sk_test_bench", baseUrl, signature });
+const credentials = { clientId: "ak_test_bench", secret: "sk_test_bench", baseUrl };
+const gerbang = new Gerbang({ ...credentials, signature: signature === "none" ? "rfc9421" : signature });
+/** What a signed creation carries. */
+const headers: Record<string, string> = {
+  authorization: `Bearer ${credentials.clientId}`,
+  accept: "application/json",
+  "user-agent": "fetch",
+  "content-type": "application/json",
+  "idempotency-key": "k".repeat(36),
+  "content-digest": `sha-256=:${"a".repeat(43)}=:`,
+  "signature-input": "s".repeat(180),
+  signature: `sig1=:${"a".repeat(43)}=:`,
+};
+const fetchAlone = async (body: object): Promise<void> => {
+  const answer = await fetch(`${baseUrl}/payments`, { method: "POST", headers, body: JSON.stringify(body) });
+  if (answer.status !== 201) throw new Error(`answered ${answer.status}`);
+  await answer.json();
+};
 const latencies: number[] = [];
 let [made, errors] = [0, 0];
 
@@ -34,7 +53,7 @@ const create = async (): Promise<void> => {
     payment_method: "qris",
     reference_id: `order-${made++}`,
   } as const;
-  await gerbang.payments.create(body).catch(() => errors++);
+  await (signature === "none" ? fetchAlone(body) : gerbang.payments.create(body)).catch(() => errors++);
   latencies.push(Math.round((performance.now() - begunAt) * 100));
 };
 const during = async (milliseconds: number): Promise<void> => {

@@ -25,10 +25,12 @@ export async function sdk({ seconds }: Options): Promise<Result> {
   try {
     const plan = { port: stub.port, seconds: seconds / TURNS, callers: CONNECTIONS };
     const senders = [{ client_id: "ak_test_bench", secret: "sk_test_bench", weight: 1 }];
-    const [runs, timestamps, alone]: [SdkRun[], SdkRun[], Parameters<typeof together>[0][number][]] = [[], [], []];
+    const [runs, timestamps, fetches, alone]: [SdkRun[], SdkRun[], SdkRun[], Parameters<typeof together>[0][number][]] =
+      [[], [], [], []];
     for (let turn = 0; turn < TURNS; turn++) {
       runs.push(await load({ ...plan, signature: "rfc9421" }));
       timestamps.push(await load({ ...plan, signature: "timestamp" }));
+      fetches.push(await load({ ...plan, signature: "none" }));
       alone.push(await generate([stub.port], { label: `alone${turn}`, seconds: plan.seconds, senders }));
     }
     const crowd = await load({ ...plan, callers: 1_000, signature: "rfc9421" });
@@ -36,7 +38,7 @@ export async function sdk({ seconds }: Options): Promise<Result> {
       of.reduce((sum, { requests, seconds }) => sum + requests / seconds, 0) / of.length;
     const latencies = runs.flatMap((run) => run.latencies).toSorted((a, b) => a - b);
     const beside = rateOf(together(alone));
-    const errors = [...runs, ...timestamps, crowd].reduce((sum, run) => sum + run.errors, 0);
+    const errors = [...runs, ...timestamps, ...fetches, crowd].reduce((sum, run) => sum + run.errors, 0);
     return {
       case: "sdk",
       rate_per_s: round(rate(runs)),
@@ -51,6 +53,8 @@ export async function sdk({ seconds }: Options): Promise<Result> {
       verified: true,
       notes: {
         cpu_us_a_call: round(runs.reduce((sum, { cpu_us }) => sum + cpu_us, 0) / runs.length),
+        fetch_alone_per_s: round(rate(fetches)),
+        of_fetch_alone: round(rate(runs) / rate(fetches), 2),
         timestamp_scheme_per_s: round(rate(timestamps)),
         thousand_at_once_per_s: round(rate([crowd])),
         thousand_at_once_heap_mib: crowd.heap_mib,

@@ -1,26 +1,16 @@
-// Request signatures by RFC 9421 (HTTP Message Signatures) and by the interface's own scheme (interface, section 5). Uses WebCrypto only.
-
-export const encoder = new TextEncoder();
-
-/** A key for HMAC-SHA256. It cannot be exported. */
-export function hmacKey(secret: string): Promise<CryptoKey> {
-  return crypto.subtle.importKey("raw", encoder.encode(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-}
-
-export async function hmac(key: CryptoKey, text: string | Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.sign("HMAC", key, typeof text === "string" ? encoder.encode(text) : text));
-}
+// Request signatures by RFC 9421 (HTTP Message Signatures) and by the interface's own scheme (interface, section 5).
+import { type Hmac, hashing } from "./hashing.ts";
 
 export const hex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 export const base64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes));
 
-/** 128 random bits. */
-export const newNonce = (): string => hex(crypto.getRandomValues(new Uint8Array(16)));
+/** 122 random bits: platforms draw them for many of these at once. */
+export const newNonce = (): string => crypto.randomUUID();
 
 export interface Signed {
   clientId: string;
-  key: CryptoKey;
+  hmac: Hmac;
   method: string;
   /** The exact address that is called. */
   url: string;
@@ -34,8 +24,7 @@ export async function messageHeaders(
   created: number,
   nonce: string = newNonce(),
 ): Promise<Record<string, string>> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(request.body)));
-  const contentDigest = `sha-256=:${base64(digest)}:`;
+  const contentDigest = `sha-256=:${base64(await hashing.sha256(request.body))}:`;
   const covered: [name: string, value: string][] = [
     ["@method", request.method],
     ["@target-uri", request.url],
@@ -49,7 +38,7 @@ export async function messageHeaders(
   return {
     "content-digest": contentDigest,
     "signature-input": `sig1=${parameters}`,
-    signature: `sig1=:${base64(await hmac(request.key, base))}:`,
+    signature: `sig1=:${base64(await request.hmac(base))}:`,
   };
 }
 
@@ -57,6 +46,6 @@ export async function messageHeaders(
 export async function timestampHeaders(request: Signed, timestamp: number): Promise<Record<string, string>> {
   return {
     "x-timestamp": String(timestamp),
-    "x-signature": hex(await hmac(request.key, `${timestamp}.${request.body}`)),
+    "x-signature": hex(await request.hmac(`${timestamp}.${request.body}`)),
   };
 }

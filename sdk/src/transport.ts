@@ -1,7 +1,8 @@
 // One API call: each attempt is signed anew, and retries happen where they are safe, within one deadline (interface, sections 4.11 and 5).
 import { type Answer, readAnswer } from "./answer.ts";
 import { type ErrorCode, type ErrorFacts, GerbangError } from "./errors.ts";
-import { type Signed, hmacKey, messageHeaders, newNonce, timestampHeaders } from "./signing.ts";
+import { type Hmac, encoder, hashing } from "./hashing.ts";
+import { type Signed, messageHeaders, newNonce, timestampHeaders } from "./signing.ts";
 
 const ATTEMPTS_MAX = 5;
 /** Waits before the second attempt and the later ones, each shortened or lengthened by up to a fifth. */
@@ -66,7 +67,7 @@ export interface TransportOptions {
 
 export class Transport {
   readonly options: Omit<TransportOptions, "secret">;
-  readonly #key: Promise<CryptoKey>;
+  readonly #hmac: Promise<Hmac>;
   /** Seconds by which the service's clock is ahead of this one, once the service has reported its time. */
   #offsetSeconds = 0;
   /** Sent timestamp signatures, each with the Unix second until which the service would accept it. */
@@ -74,7 +75,7 @@ export class Transport {
 
   constructor({ secret, ...options }: TransportOptions) {
     this.options = options;
-    this.#key = hmacKey(secret);
+    this.#hmac = hashing.hmac(encoder.encode(secret));
   }
 
   /** Makes a call. Throws a GerbangError unless the call succeeded. */
@@ -142,7 +143,7 @@ export class Transport {
     const url = origin + call.target;
     const request: Signed = {
       clientId,
-      key: await this.#key,
+      hmac: await this.#hmac,
       method: call.method,
       url,
       body,

@@ -1,7 +1,9 @@
 // Goal: what this client signs and verifies is what the vectors say, which another implementation made.
 import { expect, test } from "vitest";
 import Gerbang from "../src/index.ts";
-import { hmacKey, messageHeaders, timestampHeaders } from "../src/signing.ts";
+import * as nodeCrypto from "node:crypto";
+import { type Hashing, encoder, hashing, nodeHashing, webHashing } from "../src/hashing.ts";
+import { messageHeaders, timestampHeaders } from "../src/signing.ts";
 import { sign, unwrap } from "../src/webhooks.ts";
 import { vectors } from "./vectors.ts";
 
@@ -16,13 +18,33 @@ interface Signing {
 test.each(vectors<Signing>("signing"))(
   "the interface's scheme: $name",
   async ({ secret, timestamp, body, signature }) => {
-    const request = { clientId: "ak", key: await hmacKey(secret), method: "POST", url: "https://pay.example/v1", body };
+    const request = {
+      clientId: "ak",
+      hmac: await hashing.hmac(encoder.encode(secret)),
+      method: "POST",
+      url: "https://pay.example/v1",
+      body,
+    };
     expect(await timestampHeaders(request, Number(timestamp))).toEqual({
       "x-timestamp": String(timestamp),
       "x-signature": signature,
     });
   },
 );
+
+test.each<[platform: string, hashing: Hashing]>([
+  ["Node", nodeHashing(nodeCrypto)],
+  ["WebCrypto", webHashing],
+])("digests and signatures by %s are the same everywhere", async (_, { sha256, hmac }) => {
+  expect(new Uint8Array(await sha256("Rp 1.500,00 – lunas"))).toEqual(
+    new Uint8Array(nodeCrypto.createHash("sha256").update("Rp 1.500,00 – lunas").digest()),
+  );
+  for (const { secret, timestamp, body, signature } of vectors<Signing>("signing")) {
+    const sign = await hmac(encoder.encode(secret));
+    for (const signed of [`${timestamp}.${body}`, encoder.encode(`${timestamp}.${body}`)])
+      expect(Buffer.from(await sign(signed)).toString("hex")).toBe(signature);
+  }
+});
 
 interface Message {
   name: string;
@@ -39,7 +61,7 @@ interface Message {
 
 test.each(vectors<Message>("message-signatures"))("RFC 9421: $name", async (vector) => {
   const { client_id: clientId, secret, method, url, body, idempotency_key: idempotencyKey, created, nonce } = vector;
-  const request = { clientId, key: await hmacKey(secret), method, url, body, idempotencyKey };
+  const request = { clientId, hmac: await hashing.hmac(encoder.encode(secret)), method, url, body, idempotencyKey };
   expect(await messageHeaders(request, created, nonce)).toEqual(vector.headers);
 });
 
