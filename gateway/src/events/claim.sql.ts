@@ -17,7 +17,7 @@ export interface ClaimedRow extends Record<string, unknown> {
   next_attempt_at: Micros;
   clock_offset_seconds: bigint;
   host: string;
-  /** Attempts that somebody asked for. */
+  /** Number of attempts that somebody asked for ahead of the schedule. */
   by_hand: number;
   /** State before somebody asked for this one attempt; the delivery returns to it if the attempt fails. */
   resend_of: "delivered" | "undelivered" | null;
