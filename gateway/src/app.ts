@@ -1,4 +1,4 @@
-// Plugs the rooms together into one running service, and nothing else.
+// Connects the rooms into one running service, and does nothing else.
 import type { FastifyInstance } from "fastify";
 import { cookieOf } from "./access/cookie.ts";
 import { openNotifications } from "./acquiring/notifications.routes.ts";
@@ -43,19 +43,19 @@ import { merchantSurface, portalSurface } from "./surfaces.ts";
 const APPROVALS_MS = 5_000;
 
 export interface AppOptions extends FoundationOptions, RoomOptions {
-  /** The share of a connection's time that the request log may take, where it is not the usual one. */
+  /** Share of a connection's time that the request log may take; a default when absent. */
   requestLogShare?: number;
   operatorToken: string;
 }
 
 export interface App {
-  /** What merchants, their people and payers reach. */
+  /** The listener for merchants, their people and payers. */
   server: FastifyInstance;
-  /** What operators reach, on a listener of its own. */
+  /** The listener for operators. */
   operatorServer: FastifyInstance;
   merchants: Merchants;
   people: People;
-  /** The same, for who signs in to the console. */
+  /** The people who sign in to the console. */
   consolePeople: People;
   database: Database;
   metrics: Metrics;
@@ -65,21 +65,21 @@ export interface App {
   readonly operatorContract: string;
   /** The OpenAPI document of /portal/v1. */
   readonly portalContract: string;
-  /** Makes the three documents now, which takes a second: else whoever asks first has everybody wait for them. */
+  /** Makes the three documents now. This takes a second, in which the first request for one would delay all other requests. */
   makeContracts(): void;
-  /** One round of what workers do for operators, now. */
+  /** Runs one round of the workers' tasks for operators now. */
   sweepOperators(): Promise<void>;
   /** Loads settings and starts the workers. */
   start(): Promise<void>;
-  /** From here on health and readiness answer 200. */
+  /** Lets health and readiness answer 200 from now on. */
   ready(): void;
-  /** Tells the app where merchants reach it, once that is known. */
+  /** Sets the address at which merchants reach the service, once the service listens. */
   setBaseUrl(url: string): void;
-  /** The same of the operators' listener: its origin. */
+  /** Sets the origin of the operators' listener. */
   setOperatorRoot(root: string): void;
-  /** From here on readiness answers 503 and every answer ends its connection. Requests are still taken. */
+  /** Lets readiness answer 503 and every answer close its connection from now on. Requests are still accepted. */
   drain(): void;
-  /** Stops taking requests, finishes what is in flight, closes everything. */
+  /** Stops accepting requests, finishes those in flight, and closes everything. */
   stop(): Promise<void>;
 }
 
@@ -115,7 +115,7 @@ export function createApp(options: AppOptions): App {
     },
   });
   const rejected = new RejectedRequests({ database, vault, clock, log });
-  // A process that only works opens none of the merchants' endpoints.
+  // A process with the role worker alone has no merchant endpoints.
   const edge = openEdge(foundation, rooms, load, rejected);
   if (options.roles.has("api")) for (const endpoint of surface.endpoints) openEndpoint(server, edge, endpoint);
   const contract = madeOnce(() => merchantContract(surface.endpoints, config.webhookHeaderPrefix));
@@ -210,7 +210,7 @@ export function createApp(options: AppOptions): App {
   };
 }
 
-/** A text that is made when it is first asked for: a start need not wait for it. */
+/** Makes a text at its first use, so that the start need not wait for it. */
 function madeOnce(make: () => string): () => string {
   let made: string | undefined;
   return () => (made ??= make());

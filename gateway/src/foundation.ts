@@ -1,4 +1,4 @@
-// What every room stands on: the database, the clocks, meters, secrets, and how changed settings are learnt of.
+// The parts that every room uses: the database, the clocks, metrics, the vault of secrets, and the watch for changed settings.
 import type { Clock } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
 import { Vault } from "./ground/crypto.ts";
@@ -16,14 +16,14 @@ export interface FoundationOptions {
   config: Config;
   databaseUrl: string;
   masterKey: string;
-  /** Opens as well, while the master key is being replaced. */
+  /** A second key that opens sealed secrets while the master key is being replaced. */
   secondMasterKey?: string | undefined;
-  /** The real time. */
+  /** Real time. */
   clock: Clock;
-  /** False where a clock is to be believed whatever the database's says, as tests need it. */
+  /** False where the clock is trusted even when it differs from the database's, as in tests. */
   watchClock?: boolean;
   log: Log;
-  /** Where spans go; nowhere when left out. */
+  /** Receives the spans; tracing is off when absent. */
   tracing?: Tracing | undefined;
 }
 
@@ -33,17 +33,17 @@ export interface Foundation {
   metrics: Metrics;
   tracing: Tracing;
   database: Database;
-  /** The real time as this machine has it: signatures are held against it. */
+  /** Real time by this machine's clock, with which the timestamps of signatures are compared. */
   realClock: Clock;
-  /** The time by which the house acts. */
+  /** Time by which the service acts. */
   clock: Clock;
-  /** The same time by a clock that runs while the machine sleeps: leases are held against it. */
+  /** The same time by a clock that goes on while the machine sleeps, for leases. */
   leaseClock: Clock;
-  /** How far the real clock is ahead of the database's, in milliseconds. */
+  /** Milliseconds by which the real clock is ahead of the database's. */
   skewMs: () => number;
-  /** False while the clock is too far from the database's to delete anything or to end anything. */
+  /** False while the clock differs too much from the database's to delete or expire anything. */
   maySweep: () => boolean;
-  /** False while the clock is too far from the database's to take requests. */
+  /** False while the clock differs too much from the database's to accept requests. */
   mayServe: () => boolean;
   /** False when the database has not answered lately. */
   hears: () => boolean;
@@ -54,7 +54,7 @@ export interface Foundation {
   stop(): Promise<void>;
 }
 
-/** Lays the foundation. Nothing is asked of the database before `start`. */
+/** Makes the foundation. It sends no query before `start`. */
 export function layFoundation({
   config,
   databaseUrl,

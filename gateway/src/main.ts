@@ -1,4 +1,4 @@
-// The command line: `gerbang <command>`. Data goes to standard output, words to standard error; exit 0 means clean.
+// The command line: `gerbang <command>`. Data goes to standard output, messages to standard error; exit code 0 means success.
 import { explain } from "./cli/failures.ts";
 import { runCommandLine } from "./cli/run.ts";
 import { commands } from "./cli/table.ts";
@@ -6,7 +6,7 @@ import { stopWithParent } from "./ground/parent.ts";
 import { version } from "./ground/version.ts";
 
 stopWithParent();
-// Whoever reads our output may have read enough, as head has: that is no mistake, and the work goes on to its end.
+// A reader such as `head` may close the pipe early. That is no error, and the command runs to its end.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });

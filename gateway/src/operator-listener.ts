@@ -1,4 +1,5 @@
-// The operator's listener: /ops/v1 and the console on an address of its own, with room, connections and limits that nobody on the public one can take.
+// The operators' listener: /ops/v1 and the console on an address of their own. Callers of the public listener cannot use up its capacity,
+// connections and limits.
 import type { FastifyInstance } from "fastify";
 import { openAccess } from "./access/access.routes.ts";
 import { cookieOf } from "./access/cookie.ts";
@@ -27,11 +28,11 @@ import { portalOrigins } from "./people/relying-party.ts";
 import type { Rooms } from "./rooms.ts";
 import { consoleAccess, operatorSurface } from "./surfaces.ts";
 
-/** Of what an address may send unauthenticated on the public listener. People and their scripts need a few; whoever guesses tokens is slowed down. */
+/** Divisor of the public listener's limit for unauthenticated requests: operators need few, and guessing tokens becomes slow. */
 const UNAUTHENTICATED_PART = 10;
 const CONNECTIONS_PER_ADDRESS = 256;
 
-/** A few people and their scripts: some 16 MiB with all their parts. */
+/** Enough for a few people and their scripts: about 16 MiB in all. */
 const OPERATOR_LOAD_LIMITS: LoadLimits = {
   known: { requests: 512, bytes: 8 * 2 ** 20 },
   unauthenticated: { requests: 256, bytes: 4 * 2 ** 20 },
@@ -44,17 +45,17 @@ export interface OperatorListener {
   load: LoadShedding;
   /** The OpenAPI document of /ops/v1. */
   contract(): string;
-  /** Open streams. */
+  /** Number of open streams. */
   listening(): number;
   /** Ends streams. */
   stopListening(): void;
-  /** One round of what workers do for operators: changes that wait too long for a second one, or have no outcome. */
+  /** Runs one round of the workers' tasks for operators: changes that wait too long for a second person, or have no outcome. */
   sweep(): Promise<void>;
-  /** Writes down what is only noted yet, and ends replays of books. */
+  /** Writes pending notes to the database, and ends replays of books. */
   stop(): Promise<void>;
 }
 
-/** The listener, not yet listening. `token`: that of the environment. */
+/** Makes the listener, which does not listen yet. `token` is the operator token of the process environment. */
 export function createOperatorListener(
   foundation: Foundation,
   rooms: Rooms,
@@ -109,7 +110,7 @@ export function createOperatorListener(
   };
 }
 
-/** Opens the pages of the console and the way in, and gives its door. In production without CONSOLE_URL there is none: nobody signs in. */
+/** Adds the console's pages and sign-in, and gives its door. In production without CONSOLE_URL there is no console and no sign-in. */
 function openConsole(
   server: FastifyInstance,
   { config, clock, database }: Foundation,
@@ -123,7 +124,7 @@ function openConsole(
     operators: consolePeople.operators,
     clock,
     cookie: cookieOf("console", consoleUrl?.startsWith("https://") === true),
-    // Known names alone: a page that made its own name lead here is a stranger's.
+    // Only known origins: a foreign page may have pointed its own host name at this address.
     origins: () => (consoleAddress.root === undefined ? [] : portalOrigins(consoleAddress.root)),
     operatorsNeedSecondFactor: mode === "production",
   });

@@ -1,4 +1,4 @@
-// What the service deletes because it has expired: every room's own statement, one list.
+// The list of the rooms' statements that delete expired rows.
 import { type Micros, SECOND } from "./ground/clock.ts";
 import { expiredRateWindows } from "./auth/admission.sql.ts";
 import { expiredKeys } from "./idempotency/idempotency.sql.ts";

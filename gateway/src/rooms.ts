@@ -1,4 +1,4 @@
-// The rooms between the foundation and what is open to others: merchants, lanes, routing, acquirers, deliveries and the workers.
+// The rooms between the foundation and the HTTP surfaces: merchants, lanes, routing, acquirers, deliveries and the workers.
 import type { Acquirer } from "./acquirers/acquirer.ts";
 import { simulatedAcquirers } from "./acquirers/simulated.ts";
 import { performDue } from "./acquiring/operation-worker.ts";
@@ -38,28 +38,28 @@ import type { DeliveryTiming } from "./webhooks/timing.ts";
 import { Worker } from "./worker.ts";
 
 export interface RoomOptions {
-  /** Which programs this process runs. */
+  /** Roles of this process. */
   roles: ReadonlySet<"api" | "worker">;
-  /** Acquirers beyond the simulated ones of the sandbox. */
+  /** Acquirers besides the simulated ones of the sandbox. */
   acquirers?: readonly Acquirer[];
-  /** The times of delivering webhooks, where they are not the usual ones. */
+  /** Timing of webhook deliveries; a default when absent. */
   deliveryTiming?: DeliveryTiming | undefined;
 }
 
-/** Where the service is reached from outside. Known for certain once it listens. */
+/** The address at which the service is reached from outside. It is certain once the service listens. */
 export class PublicAddress {
   private readonly configured: string | undefined;
   private readonly elsewhere: string | undefined;
   private known: string;
 
-  /** `configured` ends in /v1, and is believed whatever is listened on. `statusUrl`: a status page that is not ours. */
+  /** `configured` ends in /v1 and counts whatever address the service listens on. `statusUrl` is a status page outside of the service. */
   constructor(configured: string | undefined, statusUrl: string | undefined) {
     this.configured = configured;
     this.elsewhere = statusUrl;
     this.known = configured ?? "http://127.0.0.1/v1";
   }
 
-  /** Without the /v1 at its end. */
+  /** The address without /v1. */
   get root(): string {
     return this.known.slice(0, -"/v1".length);
   }
@@ -73,10 +73,10 @@ export class PublicAddress {
   }
 }
 
-/** Where operators' browsers reach the console, as an origin; undefined where there is none. */
+/** The origin at which operators' browsers reach the console; `root` is undefined where there is no console. */
 export class ConsoleAddress {
   private readonly configured: string | undefined;
-  /** Production believes what it is told alone. */
+  /** False in production, where only the configured address counts. */
   private readonly isGuessed: boolean;
   root: string | undefined;
 
@@ -86,7 +86,7 @@ export class ConsoleAddress {
     this.root = consoleUrl;
   }
 
-  /** `root`: the address that the operators' listener listens on. */
+  /** Takes the address on which the operators' listener listens. */
   listensOn(root: string): void {
     if (this.isGuessed) this.root = this.configured ?? root;
   }
@@ -110,18 +110,18 @@ export interface Rooms {
   clocks: Clocks;
   evidenceFiles: EvidenceFiles;
   people: People;
-  /** The same room, for who signs in to the console. */
+  /** The people who sign in to the console. */
   consolePeople: People;
   figures: Figures;
   streams: Streams;
-  /** What the service measures of itself, and what the status page is made from. */
+  /** Measurements of the service itself, from which `board` makes the status page. */
   measuring: Measuring;
   board: Board;
   worker: Worker;
   sampler: Sampler;
 }
 
-/** Builds the rooms in the order of their floors: each is complete before the next one uses it. */
+/** Builds the rooms in the order of their dependencies: each room is complete before the next one uses it. */
 export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   const { config, database, clock, leaseClock, log, metrics, tracing, vault, watch, writes } = foundation;
   const address = new PublicAddress(config.baseUrl, config.statusUrl);
@@ -249,17 +249,16 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   };
 }
 
-/** The database's time by this process: also where its own clock is behind, and while the database is away. */
+/** The database's time as this process computes it, also while its own clock is behind or the database is unreachable. */
 function databaseClockOf({ clock, skewMs }: Foundation): Clock {
   return { now: () => clock.now() - Math.min(0, Math.round(skewMs() * 1_000)) };
 }
 
-/** Whose acquirers the status page speaks of. */
+/** The environment whose acquirers the status page shows. */
 function shownEnvironment({ isOpen }: Pick<PaymentParts, "isOpen">): Environment {
   return isOpen("production") ? "production" : "sandbox";
 }
 
-/** What the status page is made from. */
 export function statusParts({ serviceName }: Config, { board, router, address, payments }: Rooms): StatusParts {
   return {
     board,

@@ -1,4 +1,4 @@
-// Every column of secrets that the master key has sealed, of whichever room, and what is asked of them all.
+// The columns of all rooms whose secrets the master key seals, and the check of the master key against them.
 import { ConfigError } from "./ground/config.ts";
 import type { Vault } from "./ground/crypto.ts";
 import { merchantSeals } from "./merchants/sealed-columns.ts";
@@ -10,12 +10,12 @@ import type { SealedColumn } from "./store/seals.sql.ts";
 
 export const sealedColumns: readonly SealedColumn[] = [...merchantSeals, ...peopleSeals, ...paymentSeals];
 
-/** Throws `ConfigError` when secrets in this database were sealed with a key that is not here: nothing could be signed or verified. */
+/** Throws `ConfigError` when secrets in this database were sealed with another key, because nothing could be signed or verified. */
 export async function checkMasterKey(database: Database, vault: Vault): Promise<void> {
   const counts = await countSeals(database, vault, sealedColumns);
   const unknown = counts.reduce((sum, count) => sum + count.unknown, 0);
   if (unknown > 0) throw wrongKey(`${unknown} of the secrets`);
-  // Seals of earlier versions do not say which key they need: one of them is tried.
+  // Seals of earlier versions do not name their key, so one of them is opened as a test.
   for (const column of sealedColumns) {
     if (!(await opensOther(database, vault, column))) throw wrongKey("the secrets");
   }

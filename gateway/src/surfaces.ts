@@ -1,4 +1,4 @@
-// What is open to others: the endpoints of merchants, of their sandboxes and of operators, each list with its parts.
+// The HTTP surfaces: lists of the endpoints of merchants, their sandboxes, operators and people, made from the rooms.
 import type { AccessEndpoint } from "./access/endpoint.ts";
 import { passkeyEndpoints } from "./access/passkeys.routes.ts";
 import { personEndpoints } from "./access/person.routes.ts";
@@ -104,10 +104,10 @@ import { Names } from "./webhooks/names.ts";
 import { Sender } from "./webhooks/sender.ts";
 import type { DeliveryTiming } from "./webhooks/timing.ts";
 
-/** Endpoints, and what must end with them. */
+/** The merchants' endpoints, with their long polls and other parts that a stop must end. */
 export interface MerchantSurface {
   endpoints: Endpoint[];
-  /** Long polls that wait. */
+  /** Number of waiting long polls. */
   listening(): number;
   /** Ends long polls. */
   stopListening(): void;
@@ -242,14 +242,14 @@ export function operatorSurface(
   ];
 }
 
-/** How people sign in to the console, under /ops/v1. */
+/** The endpoints under /ops/v1 with which people sign in to the console. */
 export function consoleAccess(foundation: Foundation, rooms: Rooms): AccessEndpoint[] {
   const access = accessParts(foundation, rooms, "console");
   const { serviceName } = foundation.config;
   return [...accessEndpoints(access), ...operatorInvitationAccess({ ...access, serviceName })];
 }
 
-/** What signing in is made of on a surface. */
+/** The parts of the endpoints for signing in to a surface. */
 function accessParts({ config }: Foundation, rooms: Rooms, surface: Surface): SessionEndpointParts {
   const service: ServiceView = {
     name: config.serviceName,
@@ -270,7 +270,7 @@ function accessEndpoints(parts: SessionEndpointParts): AccessEndpoint[] {
   return [...sessionEndpoints(parts), ...personEndpoints(parts), ...passkeyEndpoints(parts)];
 }
 
-/** The endpoints under /portal/v1 that only pages need. */
+/** The endpoints under /portal/v1 that only the portal's pages use. */
 export function portalSurface(foundation: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
   const { config, clock, log, database } = foundation;
   const { people, directory, address, merchants, lastUses, lanes, evidenceFiles: files } = rooms;
@@ -312,7 +312,7 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
   ];
 }
 
-/** Undefined where there is no console. */
+/** Address of the console's invitation page; undefined where there is no console. */
 function consoleInvitationPage({ root }: ConsoleAddress): string | undefined {
   return root === undefined ? undefined : invitationPage(root, "console");
 }
@@ -321,14 +321,14 @@ function exemptionsOfConfig({ webhookAllowHosts, webhookAllowNetworks }: Config)
   return exemptionsOf(webhookAllowHosts, webhookAllowNetworks);
 }
 
-/** The address as it is kept. Throws VALIDATION_ERROR for one that webhooks must not be sent to. */
+/** Gives the normalized address. Throws VALIDATION_ERROR for an address to which webhooks must not be sent. */
 function checkUrl(field: string, url: string, exemptions: Exemptions): string {
   const objection = objectionTo(url, exemptions);
   if (objection !== undefined) throw validationFault(field, url, objection);
   return normalized(url);
 }
 
-/** The same for an address that is registered: a name is looked up as well. */
+/** The same check for registrations, which also looks the host name up. */
 function webhookUrlCheck(config: Config): (url: string) => Promise<string> {
   const exemptions = exemptionsOfConfig(config);
   return async (url) => {
@@ -348,12 +348,12 @@ function callbackUrlCheck(exemptions: Exemptions): (url: string, merchantId: str
   };
 }
 
-/** A name that already leads to an address that is not public is refused when it is registered, not at the first event. */
+/** Refuses a name that resolves to an address that is not public at its registration instead of at the first event. */
 async function checkResolved(url: string, exemptions: Exemptions): Promise<void> {
   try {
     await vet(hostOf(new URL(url)), exemptions);
   } catch (error) {
-    // A name that cannot be looked up now may exist later; each attempt looks again.
+    // A name that cannot be looked up now may exist later, and each attempt looks it up again.
     if (error instanceof ForbiddenAddress) throw validationFault("url", url, NOT_PUBLIC);
   }
 }

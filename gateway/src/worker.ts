@@ -1,4 +1,4 @@
-// The worker: what happens without a request. Expiry, deliveries, and forgetting what is over.
+// The worker runs the tasks that need no request: expiry, deliveries, and the deletion of expired rows.
 import { DueOperations, type DueParts } from "./acquiring/operation-worker.ts";
 import { handEvidenceOn } from "./acquiring/evidence-handing.ts";
 import { loseOverdue } from "./disputes/dispute-expiry.ts";
@@ -50,7 +50,7 @@ export interface WorkerParts {
   merchants: Merchants;
   payers: PayerData;
   clocks: Clocks;
-  /** False while the clock is too far from the database's to delete anything or to end anything. */
+  /** False while the clock differs too much from the database's to delete or expire anything. */
   maySweep(): boolean;
   /** Absent in a process that does not deliver. */
   deliverer: Deliverer | undefined;
@@ -70,7 +70,7 @@ export class Worker {
     this.deliverer = parts.deliverer;
     this.operations = new DueOperations(parts.operations);
     const { log } = parts;
-    /** What deletes or ends something waits while the clock is wrong. */
+    /** A loop that deletes or expires something: it does nothing while the clock is wrong. */
     const sweep = (name: string, intervalMs: number, work: (ending: AbortSignal) => Promise<unknown>): Loop =>
       new Loop(name, intervalMs, parts, async (ending) => (parts.maySweep() ? work(ending) : undefined));
     this.loops = [
@@ -100,7 +100,7 @@ export class Worker {
     ];
   }
 
-  /** Work of a room that is put together later. Before `start`. */
+  /** Adds a loop for a room that is built after the worker. Must be called before `start`. */
   repeat(name: string, intervalMs: number, work: () => Promise<unknown>): void {
     this.loops.push(new Loop(name, intervalMs, this.parts, work));
   }
@@ -118,7 +118,7 @@ export class Worker {
   }
 }
 
-/** Work that repeats, one run at a time; a run that fails is logged and the next one tries again. */
+/** Repeats a task, one run at a time. A run that fails is logged, and the next run tries again. */
 class Loop {
   private readonly name: string;
   private readonly intervalMs: number;

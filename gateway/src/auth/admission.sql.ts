@@ -1,11 +1,11 @@
-// All SQL of admission: the nonces of reads are consumed, and requests counted, one statement each for all that wait.
+// All SQL of admission: one statement consumes the read nonces of a batch, and one counts its requests.
 import { uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 import { type Columns, arraysOf, rowsOf } from "../store/table.ts";
 import { type Nonce, nonceColumns } from "./nonces.sql.ts";
 
-/** Requests of one client in one window; fewer than none where some are taken back. */
+/** Number of requests of one client in one window; negative when requests are taken back. */
 export interface Requests {
   merchantId: string;
   clientId: string;
@@ -27,8 +27,8 @@ set requests = r.requests + excluded.requests
 returning client_id, requests`;
 
 /**
- * Adds requests to their clients' counts; gives the new ones. The table is unlogged, so nothing waits for the disk; a crash of PostgreSQL
- * forgets it. Clients come in one order, so that two processes never wait for each other in a circle.
+ * Adds requests to their clients' counts, and gives the new counts. The table is unlogged, so no commit waits for the disk, and a crash of
+ * PostgreSQL empties it. The rows must be sorted by client, so that two processes never deadlock.
  */
 export function countRequests(requests: readonly Requests[]): Statement {
   return { name: "count requests", text: counting, values: arraysOf(requestColumns, requests) };
@@ -39,12 +39,12 @@ ${rowsOf(nonceColumns)}
 on conflict do nothing
 returning valid_until, digest`;
 
-/** Consumes the nonces of reads; gives those that were not there before. Unlogged and in one order, as counts are. */
+/** Consumes read nonces, and gives those that were new. Their table is unlogged too, and the nonces must be sorted. */
 export function consumeReadNonces(nonces: readonly Nonce[]): Statement {
   return { name: "consume read nonces", text: consumption, values: arraysOf(nonceColumns, nonces) };
 }
 
-/** Windows that ended ten minutes ago. */
+/** Deletes windows that began more than ten minutes ago. */
 export function expiredRateWindows(unixSeconds: number): Statement {
   return {
     name: "delete rate windows",

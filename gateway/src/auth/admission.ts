@@ -1,5 +1,5 @@
-// Admission checks: each read's signature is consumed, and each principal's requests are counted, in the database, for all processes alike.
-// Requests that arrive while a batch is written go into the next one together.
+// Admission checks consume the signature of each read and count the requests of each principal, in the database, for all processes.
+// Requests that arrive while a batch is written go into the next batch together.
 import { type Clock, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Principal } from "../merchants/directory.ts";
@@ -8,9 +8,9 @@ import { type Requests, consumeReadNonces, countRequests } from "./admission.sql
 import { type Nonce, nonceKey, nonceOfRow } from "./nonces.sql.ts";
 import { type Rate, WINDOW_SECONDS, windowStart } from "./rate.ts";
 
-/** What the database says of one request. */
+/** The result of the admission check of one request. */
 export interface Admitted {
-  /** One of the nonces had been used before. */
+  /** True when one of the nonces had been used before. */
   replayed: boolean;
   /** Requests of this principal in the window, this one included. */
   count: number;
@@ -27,7 +27,7 @@ interface Waiting {
 
 const BATCH_MAX = 256;
 const QUEUE_MAX = 8192;
-/** A request that has waited longer (the database hangs) is refused: others stand behind it, and its client has given up. */
+/** Longest wait of a request. A request that waited longer is refused: the database hangs, and its client has given up. */
 const WAIT_MAX_MS = 5_000;
 
 export class Admission {
@@ -35,19 +35,19 @@ export class Admission {
   private readonly clock: Clock;
   private queue: Waiting[] = [];
   private busy = false;
-  /** Requests that turned out not to be the principal's doing: taken from its count with the next batch. */
+  /** Requests with a replayed signature, which the next batch subtracts from their principals' counts. */
   private readonly takenBack: Requests[] = [];
 
   private readonly onFailure: (cause: unknown) => void;
 
-  /** `onFailure` hears why a batch could not be written, for whoever says whether the database can be written to. */
+  /** `onFailure` is called with the error when a batch could not be written, so that the caller knows that the database takes no writes. */
   constructor(database: Database, clock: Clock, onFailure: (cause: unknown) => void) {
     this.database = database;
     this.clock = clock;
     this.onFailure = onFailure;
   }
 
-  /** Counts a request and consumes its nonces, where some are given. Throws SERVICE_UNAVAILABLE when that cannot be written down. */
+  /** Counts a request and consumes its nonces. Throws SERVICE_UNAVAILABLE when the database cannot record that. */
   admit(principal: Principal, nonces: readonly Nonce[] = []): Promise<Admitted> {
     if (this.queue.length >= QUEUE_MAX) return Promise.reject(unavailable("admission backlog is full"));
     return new Promise((resolve, reject) => {
@@ -58,7 +58,7 @@ export class Admission {
     });
   }
 
-  /** Takes a counted request back: a replayed signature may be anybody's, and is not charged to the principal. */
+  /** Subtracts a counted request again: anybody may send a replayed signature, so it does not count against the principal. */
   takeBack({ actor, merchant }: Principal, rate: Rate): void {
     if (this.takenBack.length >= QUEUE_MAX) return;
     const { merchantId } = merchant;
@@ -80,7 +80,7 @@ export class Admission {
     this.busy = false;
   }
 
-  /** The next in line, without those who have waited too long. */
+  /** Takes the next batch, and rejects the requests that have waited too long. */
   private takeBatch(): Waiting[] {
     const oldest = stopwatchMs() - WAIT_MAX_MS;
     const late = this.queue.findIndex(({ since }) => since >= oldest);
@@ -91,7 +91,7 @@ export class Admission {
 
   private async admitAll(batch: readonly Waiting[]): Promise<void> {
     const start = windowStart(Math.floor(this.clock.now() / SECOND));
-    // Of several requests with one nonce the first may have it.
+    // Of several requests with one nonce in a batch, only the first may consume it.
     const first = new Map<string, Waiting>();
     const byKey = new Map<string, Nonce>();
     for (const waiting of batch) {
@@ -110,7 +110,7 @@ export class Admission {
     ]);
     const totals = new Map((counted ?? []).map((row) => [row.client_id as string, Number(row.requests)]));
     const fresh = new Set((consumed ?? []).map((row) => nonceKey(nonceOfRow(row))));
-    // Each request of the batch has its own place in the count.
+    // The database gives the count after the whole batch; each request of the batch gets its own number in it.
     for (const { principal } of batch) {
       const { actor } = principal;
       totals.set(actor, (totals.get(actor) ?? 1) - 1);
@@ -127,7 +127,7 @@ export class Admission {
   }
 }
 
-/** One row for each client and window, in one order: requests of the batch, less those taken back. */
+/** Sums up, for each client and window, the requests of the batch less those taken back, sorted to lock rows in one order. */
 function countsOf(batch: readonly Waiting[], start: number, takenBack: readonly Requests[]): Map<string, Requests> {
   const requests = batch.map(({ principal }): Requests => ({
     merchantId: principal.merchant.merchantId,

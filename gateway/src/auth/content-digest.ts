@@ -1,8 +1,8 @@
-// Whether a Content-Digest (RFC 9530) is that of the body that came with it. Knows nothing of signatures.
+// Checks that a Content-Digest header (RFC 9530) fits the body of its request. Does not check signatures.
 import { hash, timingSafeEqual } from "node:crypto";
 import { parseDictionary } from "../ground/structured-fields.ts";
 
-/** Algorithms that are trusted, by their names in the header and in Node. Others may stand beside one of them, and prove nothing. */
+/** Trusted algorithms: their names in the header, and in Node. Digests of other algorithms may stand beside them and are ignored. */
 const algorithms: ReadonlyMap<string, string> = new Map([
   ["sha-256", "sha256"],
   ["sha-512", "sha512"],
@@ -10,10 +10,9 @@ const algorithms: ReadonlyMap<string, string> = new Map([
 
 const BOUNDS = { characters: 1_024, members: 8, itemsOfList: 0, parameters: 0 };
 
-/** What is wrong with a Content-Digest. */
 export type DigestProblem = "digest_malformed" | "digest_unknown" | "digest_differs";
 
-/** Undefined when at least one digest is of a known algorithm and every such one is that of the body, which may be empty. */
+/** Gives undefined when at least one digest has a trusted algorithm and all of these fit the body, which may be empty. */
 export function digestProblem(header: string, body: Buffer): DigestProblem | undefined {
   const members = parseDictionary(header, BOUNDS);
   if (!members) return "digest_malformed";
@@ -30,7 +29,7 @@ export function digestProblem(header: string, body: Buffer): DigestProblem | und
   return known > 0 ? undefined : "digest_unknown";
 }
 
-/** The header for a body, as a client sends it. */
+/** The `Content-Digest` header that a client sends with a body. */
 export function contentDigest(body: string | Uint8Array): string {
   return `sha-256=:${hash("sha256", body, "base64")}:`;
 }

@@ -1,4 +1,4 @@
-// What can be wrong with a message signature before any key is used, each in words that say what to change. Public: the sender sees them.
+// The problems of a message signature that show before any key is used, with the public texts that tell the sender what to change.
 import type { DigestProblem } from "./content-digest.ts";
 
 const texts = {
@@ -31,7 +31,7 @@ export type MessageProblem = keyof typeof texts;
 export const messageProblems = Object.keys(texts) as MessageProblem[];
 export const digestProblems = Object.keys(digestTexts) as DigestProblem[];
 
-/** One sentence about what is wrong with `subject`: a component, a parameter, a label or a header. */
+/** A sentence about the problem of `subject`: a component, a parameter, a label or a header. */
 export function problemText(problem: MessageProblem | DigestProblem, subject: string): string {
   return `RFC 9421: \`${subject}\` ${{ ...texts, ...digestTexts }[problem]}.`;
 }

@@ -1,4 +1,4 @@
-// HTTP Message Signatures (RFC 9421) with HMAC-SHA256: what a request has to have signed, the signature base, and whether it is proved.
+// HTTP Message Signatures (RFC 9421) with HMAC-SHA256: reads a signature, forms its signature base and verifies it (interface 5.1).
 import { isInTimestampWindow } from "../ground/crypto.ts";
 import { type KeyObject, createHmac, timingSafeEqual } from "node:crypto";
 import { type Micros, SECOND } from "../ground/clock.ts";
@@ -10,13 +10,13 @@ import { type MessageProblem, problemText } from "./message-problems.ts";
 import { type MessageClaim } from "./signature.ts";
 import { type SignedMessage, addressOf, componentValue, fieldValue, isComponentName } from "./signed-message.ts";
 
-/** What is wrong with a signature before any key is used, and which component, parameter or header it is wrong with. */
+/** A problem of a signature that shows before any key is used; `subject` is the component, parameter, label or header that has it. */
 export interface Objection {
   problem: MessageProblem | DigestProblem;
   subject: string;
 }
 
-/** A signature that covers what it must, not proved yet. */
+/** A well-formed signature that covers all required components and is not verified yet. `created` and `expires` are Unix seconds. */
 export interface ReadSignature {
   base: string;
   signature: Buffer;
@@ -28,13 +28,13 @@ export interface ReadSignature {
 const HEADER_MAX = 4_096;
 const BOUNDS = { characters: HEADER_MAX, members: 4, itemsOfList: 16, parameters: 16 };
 
-/** What a signature of this request has to cover. */
+/** The components that a signature of this request must cover. */
 export function requiredOf({ headers }: SignedMessage): string[] {
   const required = ["@method", "@target-uri", "content-digest"];
   return Object.hasOwn(headers, "idempotency-key") ? [...required, "idempotency-key"] : required;
 }
 
-/** The client's own signature of all that a request carries: what it says that it covers, and its bytes. */
+/** Finds the client's signature among those of a request. Gives its components and parameters, its label and its bytes. */
 export function ownSignature({
   clientId,
   signatureInput,
@@ -59,8 +59,8 @@ export function ownSignature({
 }
 
 /**
- * Reads the client's signature of a request. What it says of itself is checked, and nothing is proved yet: neither the key nor the clock nor
- * the body are looked at.
+ * Reads the client's signature of a request and checks its form, its parameters and its components. Uses neither the key nor the clock nor
+ * the body, so the signature is not verified yet.
  */
 export function readSignature(
   message: SignedMessage,
@@ -103,7 +103,7 @@ function parametersOf({
   return { created: Number(created.value), expires: expires && Number(expires.value), nonce: text };
 }
 
-/** The text that is signed (RFC 9421, section 2.5), or why there is none. */
+/** Forms the signature base (RFC 9421, section 2.5), or gives the objection. */
 function signatureBase(message: SignedMessage, list: InnerList): string | { objection: Objection } {
   const address = addressOf(message);
   const lines = new Map<string, string>();
@@ -122,20 +122,19 @@ function signatureBase(message: SignedMessage, list: InnerList): string | { obje
   return baseText(lines, innerListText(list));
 }
 
-/** The signature base of components and their values, in their order, and of the text of the signature's parameters. */
+/** Joins components with their values, in the given order, and the text of the signature's parameters to a signature base. */
 export function baseText(components: Iterable<readonly [string, string]>, parameters: string): string {
   const lines = [...components].map(([name, value]) => `"${name}": ${value}`);
   return [...lines, `"@signature-params": ${parameters}`].join("\n");
 }
 
-/** HMAC-SHA256 of a signature base. */
 export function signBase(key: KeyObject | string | Buffer, base: string): Buffer {
   return createHmac("sha256", key).update(base).digest();
 }
 
 /**
- * Proves that the client signed the request, and gives the nonce that makes it one request, with the time of its creation in Unix seconds.
- * Throws SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW.
+ * Verifies that the client signed the request (interface 5.1). Gives the nonce of the signature and its creation in Unix seconds. Throws
+ * SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW.
  */
 export function verifyMessage(
   client: Pick<Client, "clientId" | "key">,
@@ -157,7 +156,7 @@ export function verifyMessage(
   return { created, nonce };
 }
 
-/** What is wrong with the Content-Digest of a request that covers it. */
+/** The problem of a request's Content-Digest; undefined when the header fits the body. */
 export function bodyProblem(message: SignedMessage, body: Buffer): DigestProblem | undefined {
   return digestProblem(fieldValue(message, "content-digest") ?? "", body);
 }

@@ -1,27 +1,27 @@
-// All SQL of replay protection: which signatures were used. Rows live in slots, a table for each minute of their end, which is emptied as a
-// whole: deleting them one by one cost as much as writing them.
+// All SQL of replay protection: the consumed nonces. They are stored in slots, one table for each minute in which nonces expire. A slot is
+// truncated as a whole, because deleting single rows cost as much as writing them.
 import { uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, rowsOf, arraysOf } from "../store/table.ts";
 
-/** What identifies one signed request: it is good once. */
+/** Identifies one signed request, which is good once. */
 export interface Nonce {
   merchantId: string;
-  /** Unix seconds until which it must be remembered. */
+  /** Unix seconds until which the nonce must be remembered. */
   validUntil: number;
-  /** 128 bits in hex that identify it. */
+  /** 128 bits in hex. */
   digest: string;
 }
 
 /** A nonce in the working set. */
 export interface ConsumedNonce extends Nonce {
-  /** A command of this batch has consumed it. */
+  /** True once a command of this batch has consumed the nonce. */
   consumed: boolean;
 }
 
 /**
- * Minutes before a slot is used again: more than a signature can be good for (10) and a nonce of RFC 9421 be kept (15), with room for the
- * minutes in which a slot is emptied and for clocks that differ by one.
+ * Number of slots, which is the number of minutes until a slot is used again. It is more than the minutes in which a signature is good (10)
+ * or a nonce of RFC 9421 is kept (15), plus the minutes in which a slot is emptied, plus one for clocks that differ.
  */
 export const SLOTS = 24;
 
@@ -36,12 +36,12 @@ export const nonceColumns: Columns<Nonce> = {
   digest: ["uuid", ({ digest }) => digest],
 };
 
-/** A text that is equal exactly for equal nonces, and by which they are put in order. */
+/** A text that is equal exactly for equal nonces, and by which nonces are sorted. */
 export function nonceKey({ validUntil, digest }: Pick<Nonce, "validUntil" | "digest">): string {
   return `${validUntil} ${digest}`;
 }
 
-/** What `nonceKey` needs of a row. */
+/** Reads the fields that `nonceKey` needs from a row. */
 export function nonceOfRow(row: Row): Pick<Nonce, "validUntil" | "digest"> {
   return { validUntil: Number(row.valid_until), digest: (row.digest as string).replaceAll("-", "") };
 }
@@ -52,8 +52,8 @@ on conflict do nothing
 returning merchant_id, valid_until, digest`;
 
 /**
- * The nonces of writes. To load one is to consume it: the statement adds it, in the transaction of what it allows, and gives only those that
- * were not there. Of two transactions with the same one the second waits for the first.
+ * The nonces of writes. Loading a nonce consumes it: the statement inserts it in the transaction of the write, and gives only nonces that
+ * were new. When two transactions insert the same nonce, the second waits for the first.
  */
 export const usedNonces: Table<Nonce, ConsumedNonce> = {
   name: "used nonces",
@@ -64,7 +64,7 @@ export const usedNonces: Table<Nonce, ConsumedNonce> = {
   parse: (row) => ({ merchantId: row.merchant_id as string, ...nonceOfRow(row), consumed: false }),
 };
 
-/** Minutes by the database's clock whose slots hold nothing that is still good, and will not be used for a while. */
+/** Selects slots whose nonces have all expired, 3 to 7 minutes ago by the database's clock, and that are not used again soon. */
 export function deadSlots(): Statement {
   return {
     name: "dead slots",
@@ -76,7 +76,7 @@ from generate_series(3, 7) as back`,
 const tableOf = (kind: "used_nonces" | "used_read_nonces", slot: number): string =>
   `${kind}_${String(slot).padStart(2, "0")}`;
 
-/** Which of a slot's tables have rows. */
+/** Selects those tables of a slot that have rows. */
 export function filledSlot(slot: number): Statement {
   const kinds = ["used_nonces", "used_read_nonces"] as const;
   return {

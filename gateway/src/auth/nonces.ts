@@ -1,4 +1,4 @@
-// Replay protection (section 5, rule 4): each signature is good once, in every process.
+// Replay protection (section 5, rule 4): each signature is good once, in all processes together.
 import { TIMESTAMP_WINDOW_SECONDS, fingerprintOf } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Book } from "../merchants/books.ts";
@@ -9,8 +9,8 @@ import { type WorkingSet, need } from "../store/working-set.ts";
 import { type Nonce, deadSlots, emptySlot, filledSlot, usedNonces } from "./nonces.sql.ts";
 
 /**
- * The nonce of a request. Neither path nor key of a write is signed, so its signature stands for one request, wherever it is sent; a
- * signature of a read would be the same for every read of one second, so there the target belongs to it.
+ * The nonce of a request signed by X-Signature. A write's signature covers neither path nor idempotency key, so the signature alone is the
+ * nonce, wherever it is sent. All reads of one second have the same signature, so a read's nonce includes the method and the target.
  */
 export function nonceOf(request: {
   merchantId: string;
@@ -25,13 +25,13 @@ export function nonceOf(request: {
   return { merchantId, validUntil, digest: digest.slice(0, 32) };
 }
 
-/** Seconds of time that one row stands for, of those that keep a client's nonces apart. */
+/** Length in seconds of the span of time that one row of a message nonce stands for. */
 const SPAN_SECONDS = 300;
 
 /**
- * What makes a request that is signed by RFC 9421 one request: its client and its nonce, whatever the method, the target and the time. `nonce`
- * is that of the request itself. `spans` are consumed by reads and writes alike, before anything else: rows for each span of time from now
- * until the nonce may be forgotten. Whoever uses it again meanwhile, with another `created`, meets at least one of them.
+ * The nonces of a request signed by RFC 9421. The client and its nonce identify the request, whatever the method, the target and the time.
+ * `nonce` belongs to the request itself. `spans` has a row for each span of time from now until the nonce may be forgotten; reads and
+ * writes alike consume them first. A request that repeats the nonce with another `created` meets at least one of these rows.
  */
 export function messageNonces(request: {
   merchantId: string;
@@ -41,7 +41,7 @@ export function messageNonces(request: {
   now: number;
 }): { nonce: Nonce; spans: Nonce[] } {
   const { merchantId, clientId, nonce, created, now } = request;
-  // No method of a read is called so: a nonce of one scheme is never one of the other.
+  // "rfc9421" is no HTTP method, so a nonce of this scheme never equals one of the other scheme.
   const digest = fingerprintOf("rfc9421", clientId, nonce).slice(0, 32);
   const validUntil = created + TIMESTAMP_WINDOW_SECONDS;
   const spans: Nonce[] = [];
@@ -50,7 +50,7 @@ export function messageNonces(request: {
   return { nonce: { merchantId, validUntil, digest }, spans };
 }
 
-/** Uses a nonce up inside a command that needs it. It stays used up even if the command is refused. Throws SIGNATURE_REPLAYED. */
+/** Consumes a nonce inside a command that needs it, even when the command is refused afterwards. Throws SIGNATURE_REPLAYED. */
 export function consume(set: WorkingSet, nonce: Nonce): void {
   const found = set.get(usedNonces, nonce);
   if (!found || found.consumed) throw new Fault("SIGNATURE_REPLAYED");
@@ -58,7 +58,7 @@ export function consume(set: WorkingSet, nonce: Nonce): void {
   set.keep();
 }
 
-/** Uses a nonce up and does nothing else: for a write that is refused before it is a command. Throws SIGNATURE_REPLAYED. */
+/** Makes a command that only consumes a nonce, for a write that is refused before its command runs. Throws SIGNATURE_REPLAYED. */
 export function consumeOnly(book: Book, nonce: Nonce): Command<void> {
   return {
     name: "consume nonce",
@@ -68,7 +68,7 @@ export function consumeOnly(book: Book, nonce: Nonce): Command<void> {
   };
 }
 
-/** Empties the slots whose nonces nobody can use again, by the database's clock. */
+/** Empties the slots whose nonces have expired by the database's clock. */
 export async function emptyDeadSlots(database: Database): Promise<void> {
   for (const { slot } of await database.query<{ slot: number }>(deadSlots())) {
     for (const { kind } of await database.query<{ kind: "used_nonces" | "used_read_nonces" }>(filledSlot(slot)))

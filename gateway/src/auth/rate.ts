@@ -1,4 +1,4 @@
-// Rate limits in fixed windows of a minute: the headers of section 8, and the limit by address for unauthenticated callers.
+// Rate limits in fixed windows of a minute: the headers of section 8, and the limits of unauthenticated callers (by address) and of people.
 import { randomBytes } from "node:crypto";
 import { addressGroup } from "../ground/address-group.ts";
 import { type Clock, SECOND } from "../ground/clock.ts";
@@ -18,7 +18,7 @@ export function windowStart(unixSeconds: number): number {
   return unixSeconds - (unixSeconds % WINDOW_SECONDS);
 }
 
-/** The headers of section 8. `Retry-After`, in seconds, accompanies a refusal. */
+/** The headers of section 8, without `Retry-After`, which belongs to a refusal. */
 export function rateHeaders(rate: Rate): Record<string, string> {
   return {
     "x-ratelimit-limit": String(rate.limit),
@@ -27,26 +27,26 @@ export function rateHeaders(rate: Rate): Record<string, string> {
   };
 }
 
-/** The refusal of a window that is used up. */
+/** The fault for a window that is used up: RATE_LIMITED, with the seconds until `reset`. */
 export function tooMany(reset: number, clock: Clock): Fault {
   return new Fault("RATE_LIMITED", { retryAfterSeconds: Math.max(1, reset - Math.floor(clock.now() / SECOND)) });
 }
 
-/** So many addresses have a counter of their own. The others share some, so that nobody goes uncounted. */
+/** Number of addresses with a counter of their own. Further addresses share the counters of SHARED_COUNTERS, so that all are counted. */
 const ADDRESSES_MAX = 100_000;
 const SHARED_COUNTERS = 65_536;
 
-/** What an address may still send: anything; what claims a key or a session; what claims a key that this process knows already. */
+/** Requests that an address may still send: all; those that claim a key or a session; only those that claim a key known to this process. */
 export type Standing = "all" | "claims" | "known";
 
 /**
- * Counts requests of nobody who is known, by address (by /64 of IPv6), answered well or not. Whoever signs correctly is not counted, and is still
- * let in when the neighbours behind the same address have used theirs up.
+ * Counts the requests of unauthenticated callers by address (by /64 of IPv6), successful ones included. Correctly signed requests are not
+ * counted, and are accepted even when other callers at the same address have used the window up.
  */
 export class UnauthenticatedCallers {
   private readonly limit: number;
   private readonly clock: Clock;
-  /** Nobody can choose an address that shares a counter with somebody else's. */
+  /** Keeps callers from choosing an address that shares a counter with a given other address. */
   private readonly salt = randomBytes(16);
   private start = 0;
   private counts = new Map<string, number>();
@@ -57,7 +57,7 @@ export class UnauthenticatedCallers {
     this.clock = clock;
   }
 
-  /** The address's window as it stands. */
+  /** The present window of an address. */
   rate(address: string): Rate {
     this.roll();
     return {
@@ -67,7 +67,7 @@ export class UnauthenticatedCallers {
     };
   }
 
-  /** What is let in on arrival, before anything is looked up or read: less once the window is used up, and less again after twice as much. */
+  /** Decides on arrival, before any look-up, which requests are accepted: fewer beyond the limit, fewest beyond twice the limit. */
   standing(address: string): Standing {
     this.roll();
     const count = this.countOf(addressGroup(address));
@@ -75,7 +75,7 @@ export class UnauthenticatedCallers {
     return count < 2 * this.limit ? "claims" : "known";
   }
 
-  /** Counts one; false when the address has used its window up. */
+  /** Counts a request. False when the address has used its window up. */
   count(address: string): boolean {
     this.roll();
     const group = addressGroup(address);
@@ -106,8 +106,8 @@ export class UnauthenticatedCallers {
 }
 
 /**
- * Counts requests of people that are about nobody but themselves, and so in the window of no merchant: by person, in this process alone. It holds
- * those who were here in this minute.
+ * Counts the requests that people make about themselves, which belong to no merchant's window. Counts by person, in this process alone, and
+ * keeps the counts of the present minute only.
  */
 export class PersonalRequests {
   private readonly limit: number;
@@ -120,12 +120,12 @@ export class PersonalRequests {
     this.clock = clock;
   }
 
-  /** Unix seconds at which the window of the last one counted ends. */
+  /** Unix seconds at which the window of the last counted request ends. */
   get reset(): number {
     return this.start + WINDOW_SECONDS;
   }
 
-  /** Counts one. Gives the person's window after it, and whether it is within. */
+  /** Counts a request. Gives the person's window afterwards, and whether the request is within the limit. */
   count(personId: string): { rate: Rate; isWithin: boolean } {
     const start = windowStart(Math.floor(this.clock.now() / SECOND));
     if (start !== this.start) this.counts = new Map();

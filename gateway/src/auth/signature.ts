@@ -1,4 +1,4 @@
-// Who a request says it is from, and whether its signature proves it (section 5). Knows nothing of HTTP but headers.
+// Reads the credential and signature headers of a request, and verifies X-Signature (section 5). RFC 9421: see message-signature.ts.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { TIMESTAMP_WINDOW_SECONDS, isInTimestampWindow, isSigned } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
@@ -7,7 +7,7 @@ import type { Client } from "../merchants/directory.ts";
 const DEMANDS_MESSAGE_SIGNATURE =
   "This credential takes no X-Signature: sign by RFC 9421, with Signature-Input and Signature, and without X-Timestamp and X-Signature.";
 
-/** Who a request says it is from, and what is to prove it: the headers of section 5. */
+/** The credential that a request claims, with the headers of section 5 that are to prove it. */
 export interface TimestampClaim {
   scheme: "timestamp";
   clientId: string;
@@ -15,7 +15,7 @@ export interface TimestampClaim {
   signature: string | string[];
 }
 
-/** The same by the headers of RFC 9421. */
+/** The same with the headers of RFC 9421. */
 export interface MessageClaim {
   scheme: "rfc9421";
   clientId: string;
@@ -26,7 +26,7 @@ export interface MessageClaim {
 export type Claim = TimestampClaim | MessageClaim;
 
 /**
- * Reads the headers of section 5, rules 5 and 10. One header of the interface's own scheme is enough for that scheme to judge the request.
+ * Reads the headers of section 5, rules 5 and 10. A request with X-Timestamp or X-Signature is judged by that scheme, not by RFC 9421.
  * Throws UNAUTHORIZED, SIGNATURE_MISSING, CLIENT_NOT_FOUND.
  */
 export function claimOf(headers: Readonly<Record<string, string | string[] | undefined>>): Claim {
@@ -46,8 +46,8 @@ export function claimOf(headers: Readonly<Record<string, string | string[] | und
 }
 
 /**
- * Section 5, rules 3 and 5; and a credential may demand RFC 9421. Gives the signature and until when, in Unix seconds, it is good. Throws SIGNATURE_INVALID,
- * TIMESTAMP_OUT_OF_WINDOW.
+ * Verifies X-Timestamp and X-Signature (section 5, rules 3 and 5). Gives the signature and the Unix seconds until which it is good. Throws
+ * SIGNATURE_INVALID, also for a credential that takes RFC 9421 only, and TIMESTAMP_OUT_OF_WINDOW.
  */
 export function verifySignature(
   client: Client,

@@ -1,29 +1,30 @@
-// A request as message signatures cover it: its header fields, and the address that its client called (RFC 9421, section 2).
+// The values of a request's components as message signatures cover them: header fields and the called address (RFC 9421, section 2).
 
-/** A request as it came, as far as signatures cover it. */
+/** The parts of a request that signatures cover, as they arrived. */
 export interface SignedMessage {
   method: string;
   /** The request target exactly as the client sent it. */
   target: string;
   /** The lines of each header, by its name in lower case. */
   headers: Readonly<NodeJS.Dict<string[]>>;
-  /** What stands before the target in the address that clients call; undefined where only the header Host says it. */
+  /** The part of the called address before the target; undefined where none is configured and the header Host decides. */
   publicRoot: string | undefined;
 }
 
-/** The parts of an address, each as it is signed. */
+/** The parts of an address in the form in which they are signed. */
 export interface Address {
   uri: string;
   scheme: string;
   authority: string;
   path: string;
-  /** With its question mark, which is there even without a query. */
+  /** Begins with a question mark, even when there is no query. */
   query: string;
 }
 
 /**
- * The address that the client called, escapes and all. A target in absolute form is the address, if it is one of ours; any other one stands
- * behind `publicRoot` or, where none is configured, behind `http://` and the header Host. Undefined when nothing says where it was sent.
+ * The address that the client called, with its escapes as sent. A target in absolute form is the address itself, if it has the service's
+ * scheme and authority. Any other target is appended to `publicRoot` or, without one, to `http://` and the header Host. Undefined when the
+ * address cannot be determined.
  */
 export function addressOf(message: Pick<SignedMessage, "target" | "headers" | "publicRoot">): Address | undefined {
   const { target } = message;
@@ -35,7 +36,7 @@ export function addressOf(message: Pick<SignedMessage, "target" | "headers" | "p
   return address?.scheme === ours?.scheme && address?.authority === ours?.authority ? address : undefined;
 }
 
-/** Two lines, or anything but a name and a port, say nothing: what stands behind a slash would be taken for a part of the path. */
+/** Gives undefined for two Host headers or anything but a name and a port: text after a slash would be taken for a part of the path. */
 function rootOfHost(lines: readonly string[] | undefined): string | undefined {
   const [host = "", ...others] = lines ?? [];
   return others.length === 0 && /^[\w.~%-]+(:\d{0,5})?$|^\[[\w:.%-]+\](:\d{0,5})?$/.test(host)
@@ -61,7 +62,7 @@ function partsOf(uri: string): Address | undefined {
   };
 }
 
-/** What stands before targets where the service is reached at `baseUrl`, which ends in /v1. */
+/** The part of the service's addresses before the target, for a `baseUrl` that ends in /v1. */
 export function publicRootOf(baseUrl: string): string {
   const { origin, pathname } = new URL(baseUrl);
   return origin + pathname.replace(/\/v1$/, "");
@@ -69,12 +70,12 @@ export function publicRootOf(baseUrl: string): string {
 
 const derived = new Set(["@method", "@target-uri", "@authority", "@scheme", "@request-target", "@path", "@query"]);
 
-/** Whether this may be the name of a component: of a header, or one of those derived from the request. */
+/** True for the possible name of a component: a header name in lower case, or a component derived from the request. */
 export function isComponentName(name: string): boolean {
   return derived.has(name) || /^[a-z0-9!#$%&'*+.^_`|~-]{1,64}$/.test(name);
 }
 
-/** What is signed of a component; undefined when the request has no such. */
+/** The value of a component as it is signed; undefined when the request has no such component. */
 export function componentValue(message: SignedMessage, address: Address | undefined, name: string): string | undefined {
   switch (name) {
     case "@method":
@@ -96,13 +97,13 @@ export function componentValue(message: SignedMessage, address: Address | undefi
   }
 }
 
-/** The lines of a header as one value; undefined when it was not sent. */
+/** All lines of a header as one value; undefined when the header was not sent. */
 export function fieldValue({ headers }: Pick<SignedMessage, "headers">, name: string): string | undefined {
   const lines = Object.hasOwn(headers, name) ? headers[name] : undefined;
   return lines?.map(trimmed).join(", ");
 }
 
-/** Without the white space of HTTP around it; a pattern would take long for a line that is full of it. */
+/** Removes spaces and tabs at both ends. A regular expression would take long for a line with many of them. */
 function trimmed(line: string): string {
   let from = 0;
   let to = line.length;

@@ -1,5 +1,5 @@
-// The doctor of computed signatures: a receiver's own code came to another signature than the delivery carries, and this says
-// by which mistake. The mistakes are those of signed requests (signature-diagnosis.ts), told in the words of webhooks. Pure.
+// Signature diagnostics for a signature that a receiver's own code computed: finds the mistake by which it differs from the delivery's.
+// The mistakes are those of signed requests (signature-diagnosis.ts), described in the terms of webhooks. No I/O.
 import { diagnose, mac } from "./signature-diagnosis.ts";
 import type { Diagnosis } from "./diagnoses.ts";
 import {
@@ -77,7 +77,7 @@ export type ComputedDiagnosis = keyof ReturnType<typeof computedExplanationsOf>;
 
 export const computedDiagnoses = Object.keys(computedExplanationsOf("")) as [ComputedDiagnosis, ...ComputedDiagnosis[]];
 
-/** What a mistake of requests is in a receiver. What is not named has the same name, or is not looked for here. */
+/** Diagnoses of requests with another name here. All others have the same name, or are not checked here. */
 const renamed: Partial<Record<Diagnosis, ComputedDiagnosis>> = {
   genuine: "right",
   clock: "right",
@@ -90,8 +90,8 @@ const renamed: Partial<Record<Diagnosis, ComputedDiagnosis>> = {
 const known = new Set<string>(computedDiagnoses);
 
 /**
- * By which mistake `computed` differs from what the delivery carries. `sent` is the body of the event that the headers name, if
- * there is one; `verdict` is what was found of the delivery itself.
+ * Finds the mistake by which `computed` differs from the delivery's signature. `sent` is the body of the event that the headers name, if it
+ * exists; `verdict` is the diagnosis of the delivery itself.
  */
 export function diagnoseComputed(
   computed: string,
@@ -104,7 +104,7 @@ export function diagnoseComputed(
   const timestamp = headers.get(`${prefix.toLowerCase()}timestamp`) ?? headers.get("webhook-timestamp");
   if (timestamp === undefined || !/^\d{1,12}$/.test(timestamp)) return "timestamp_missing";
   const signature = computed.trim().replace(/^v1,/, "");
-  // The mistake is one against the secret that this delivery was signed with.
+  // The computed signature is compared with the secret that signed this delivery.
   const [own, other] =
     verdict === "old_secret" && secrets.previous !== undefined
       ? [secrets.previous, secrets.current]
@@ -114,7 +114,7 @@ export function diagnoseComputed(
   if (overSent !== "unknown") return overSent;
   const overPasted = sent === delivery.body ? "unknown" : compare(given, delivery.body);
   if (overPasted !== "right") return overPasted;
-  // Rightly computed over what was pasted: whether that is what was signed, the delivery tells.
+  // The signature is right for the pasted body. The diagnosis of the delivery tells whether that body was signed.
   if (verdict === "trailing_newline" || verdict === "reserialised_body") return verdict;
   if (sent !== undefined) return sameJson(delivery.body, sent) ? "reserialised_body" : "altered_body";
   return verdict === "altered_body" || verdict === "unknown" ? "altered_body" : "right";
@@ -147,7 +147,7 @@ function compare({ signature, timestamp, eventId, own, other, secrets }: Given, 
   return inMilliseconds(signature, own, timestamp, body) ? "milliseconds" : "unknown";
 }
 
-/** What is signed with a time in milliseconds is made of the same seconds: ours has no fraction to be lost. */
+/** True for a signature over the timestamp in milliseconds, which always ends in 000, because our timestamps have no fraction. */
 function inMilliseconds(signature: string, own: string, timestamp: string, body: string): boolean {
   return mac(own, [`${timestamp}000`, ".", body]).toString("hex") === signature.toLowerCase();
 }

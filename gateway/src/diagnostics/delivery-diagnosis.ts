@@ -1,4 +1,4 @@
-// The doctor of deliveries: whether a webhook as a receiver has it is ours, and if it does not verify, why. Pure.
+// Signature diagnostics for deliveries: tells whether a webhook that a receiver got is genuine, and if it does not verify, why. No I/O.
 import { isInTimestampWindow } from "../ground/crypto.ts";
 import { isDeepStrictEqual } from "node:util";
 import { mac } from "./signature-diagnosis.ts";
@@ -14,11 +14,11 @@ export interface PastedDelivery {
 
 export interface DeliverySecrets {
   current: string;
-  /** The one before the last rotation, while it is kept. */
+  /** The secret before the last rotation, while it is kept. */
   previous: string | undefined;
-  /** Those of the merchant's other book. */
+  /** Webhook secrets of the merchant's other book. */
   elsewhere: readonly string[];
-  /** Of the merchant's API keys. */
+  /** Secrets of the merchant's API credentials. */
   api: readonly string[];
 }
 
@@ -72,12 +72,12 @@ interface Claim {
   fits: (secret: string, body: string) => boolean;
 }
 
-/** The names of headers in lower case, as they are looked up. */
+/** The headers with trimmed lower-case names and trimmed values. */
 export function lowerCased(headers: Readonly<Record<string, string>>): Map<string, string> {
   return new Map(Object.entries(headers).map(([name, value]) => [name.trim().toLowerCase(), value.trim()]));
 }
 
-/** What is wrong with the delivery. `sent` is the body of the event that its headers name, if there is one. */
+/** Finds the mistake of a delivery. `sent` is the body of the event that its headers name, if it exists. */
 export function diagnoseDelivery(
   delivery: PastedDelivery,
   secrets: DeliverySecrets,
@@ -136,16 +136,16 @@ function judge(
   return sameJson(body, sent) ? "reserialised_body" : "altered_body";
 }
 
-/** The key of Standard Webhooks that a secret stands for; of one that is no webhook's, its text. */
+/** The Standard Webhooks key of a webhook secret; for any other secret, its text. */
 export function decodedSecret(secret: string): string | Buffer {
   return secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : secret;
 }
 
-/** The same value, however it is spelt. */
+/** True when two JSON texts have the same value. */
 export function sameJson(one: string, other: string): boolean {
   try {
     return isDeepStrictEqual(JSON.parse(one), JSON.parse(other));
   } catch {
-    return false; // not JSON, or deeper than can be walked
+    return false; // not JSON, or nested too deep
   }
 }

@@ -1,4 +1,4 @@
-// What can be wrong with a signed request, each in plain words that say what to change. Never a secret, never a signature.
+// The diagnoses of a signed request, with texts that tell what to change. The texts contain no secret and no signature.
 
 const shape = 'the value of X-Timestamp, a dot, and the exact bytes of the body: 1767225600.{"amount_minor":150000}';
 
@@ -68,7 +68,7 @@ export type Diagnosis = keyof typeof explanations;
 
 export const diagnoses = Object.keys(explanations) as Diagnosis[];
 
-/** Found without any proof of the secret: whoever knows a client_id can bring these about. */
+/** Diagnoses that need no knowledge of the secret: anybody who knows a client_id can cause them. */
 export const unproven = [
   "unknown",
   "milliseconds",
@@ -76,5 +76,5 @@ export const unproven = [
   "timestamp_format",
   "header_swapped",
   "client_id",
-  "secret_decoded", // a secret that cannot be decoded can leave an empty key
+  "secret_decoded", // decoding a secret that is no base64 may give an empty key, which anybody can use
 ] as const satisfies Diagnosis[];

@@ -1,4 +1,4 @@
-// The HTTP of the signature doctor: why a request was refused, and whether a webhook as it was received verifies.
+// The routes of signature diagnostics (`doctor` in the API): why a request was refused, and whether a received webhook verifies.
 import { z } from "zod";
 import { type Clock, SECOND } from "../ground/clock.ts";
 import type { Vault } from "../ground/crypto.ts";
@@ -33,11 +33,11 @@ export interface DoctorParts {
   database: Database;
   vault: Vault;
   clock: Clock;
-  /** Begins the service's own webhook headers. */
+  /** Prefix of the service's own webhook headers. */
   headerPrefix: string;
 }
 
-/** A diagnosis follows its refusal within moments: who asks in the next instant is answered all the same. */
+/** Reads of a diagnosis before it counts as missing: it is stored a moment after the refusal, and the caller may come sooner. */
 const LOOKS = 8;
 const BETWEEN_LOOKS_MS = 100;
 
@@ -109,7 +109,7 @@ const pastedSchema = z
     examples: [{ headers: { "X-SVC-Event-Id": exampleIds.event, "X-SVC-Timestamp": "1795317240" }, body: "{}" }],
   });
 
-/** What was pasted, and what was found out about it before the command runs. */
+/** A pasted delivery, and its diagnosis, which is made before the command runs. */
 type Pasted = z.infer<typeof pastedSchema> & { findings?: Findings | undefined };
 
 interface Findings {
@@ -175,7 +175,7 @@ export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
   ];
 }
 
-/** Throws OBJECT_NOT_FOUND: an unknown request, another merchant's, one that was not refused for its signature, or too many. */
+/** Throws OBJECT_NOT_FOUND for a request that is unknown, another merchant's, not refused for its signature, or without a stored diagnosis. */
 async function findDiagnosis(database: Database, { merchant }: Call, requestId: string): Promise<DiagnosisRow> {
   for (let look = 1; isId("request", requestId) && look <= LOOKS; look++) {
     const [row] = await database.query<DiagnosisRow>(selectDiagnosis(merchant.merchantId, requestId));

@@ -1,4 +1,4 @@
-// What can be wrong with a request signed by RFC 9421, in plain words that say what to change. Never a secret.
+// The diagnoses of a request signed by RFC 9421, with texts that tell what to change. The texts contain no secret.
 import { type MessageProblem, digestProblems, messageProblems, problemText } from "../auth/message-problems.ts";
 import type { DigestProblem } from "../auth/content-digest.ts";
 
@@ -30,7 +30,7 @@ export const messageDiagnoses: readonly MessageDiagnosis[] = [
   ...digestProblems,
 ];
 
-/** Found without any proof of the secret: whoever knows a client_id can bring these about. */
+/** Diagnoses that need no knowledge of the secret: anybody who knows a client_id can cause them. */
 export const unprovenOfMessages: readonly MessageDiagnosis[] = ["rfc9421_demanded", "base_unknown", ...messageProblems];
 
 export function isOfMessages(diagnosis: string): diagnosis is MessageDiagnosis {

@@ -1,5 +1,5 @@
-// The doctor of message signatures: what was wrong with a request that was signed by RFC 9421 and refused. Pure; the texts are in
-// message-diagnoses.ts.
+// Signature diagnostics for message signatures: finds the mistake of a refused request that was signed by RFC 9421. No I/O; the texts are
+// in message-diagnoses.ts.
 import { isInTimestampWindow } from "../ground/crypto.ts";
 import { timingSafeEqual } from "node:crypto";
 import { contentDigest } from "../auth/content-digest.ts";
@@ -15,15 +15,15 @@ import { type SecretsAtHand, alterations, decodings } from "./signature-diagnosi
 
 export interface FoundInMessage {
   diagnosis: Diagnosis | MessageDiagnosis;
-  /** The component, parameter, label or header that it is about. */
+  /** The component, parameter, label or header that the diagnosis is about. */
   subject?: string | undefined;
-  /** What should have been signed, as far as the request tells. */
+  /** The right signature base, as far as the request tells. */
   base?: string | undefined;
 }
 
 const BASE_MAX = 4_000;
 
-/** What was wrong with the request. The first that fits; `receivedAt` in Unix seconds. */
+/** Gives the first diagnosis that fits the request. `receivedAt` is in Unix seconds. */
 export function diagnoseMessage(
   { claim, message, body }: RejectedMessage,
   secrets: SecretsAtHand,
@@ -71,7 +71,7 @@ function keyMistake(
   return alterations(secrets.own).some(right) ? "secret_altered" : undefined;
 }
 
-/** Names and values of what the signature covers, as the request has them. */
+/** Names and values of the components that the signature covers, from the request. */
 function linesOf(message: SignedMessage, list: InnerList): Map<string, string> {
   const address = addressOf(message);
   const lines = new Map<string, string>();
@@ -84,7 +84,7 @@ function linesOf(message: SignedMessage, list: InnerList): Map<string, string> {
   return lines;
 }
 
-/** The same with what has to be covered, and with the digest of the body that arrived. */
+/** The same with all required components, and with the digest of the body that arrived. */
 function expectedLines(message: SignedMessage, list: InnerList, body: Buffer): Map<string, string> {
   const lines = linesOf(message, list);
   const address = addressOf(message);
@@ -105,7 +105,7 @@ function baseOf(lines: ReadonlyMap<string, string>, { parameters }: InnerList): 
   return baseText(lines, innerListText({ items, parameters }));
 }
 
-/** What clients sign in place of a component's value. */
+/** Wrong values that clients sign in place of a component's value. */
 function* otherValues(message: SignedMessage, sent: ReadonlyMap<string, string>): Generator<[string, string]> {
   for (const [name, value] of sent) {
     if (name === "@method") for (const method of [value.toLowerCase(), "GET", "POST"]) yield [name, method];
@@ -131,7 +131,7 @@ function otherUris(message: SignedMessage, uri: string): string[] {
   return [...targets, ...new Set(roots.flatMap((root) => targets.map((other) => root + other)))];
 }
 
-/** The right components, put together as they should not be. */
+/** The right components joined in wrong ways. */
 function* otherForms(sent: ReadonlyMap<string, string>, list: InnerList): Generator<string> {
   const base = baseOf(sent, list);
   const lines = base.split("\n");

@@ -1,4 +1,4 @@
-// What the receiver exam checks: what is sent, which answer is right, and how the guide says to do it.
+// The checks of the receiver test: the deliveries of each, the right answer, and the part of the guide that explains it.
 import type { EventType } from "../events/event.ts";
 import type { Micros } from "../ground/clock.ts";
 import { forged, reordered, stale, unheardOf } from "../webhooks/fault-injection.ts";
@@ -21,7 +21,7 @@ export const checkNames = [
 ] as const;
 export type CheckName = (typeof checkNames)[number];
 
-/** Makes the genuine delivery of a sample. What its event is about can be given, and how long ago it happened. */
+/** Makes the genuine delivery of a sample event. `about` replaces fields of its data, `secondsAgo` sets when the event happened. */
 export type Make = (
   type: EventType,
   event?: { secondsAgo?: number; about?: Record<string, unknown> },
@@ -29,25 +29,25 @@ export type Make = (
 
 export interface Check {
   /**
-   * What is sent: one round after the other, as long as the answers are right, and the deliveries of a round together. `now` is
-   * the book's time.
+   * The deliveries of the check. The deliveries of a round are sent together, and the next round follows while all answers are right. `now`
+   * is the book's time.
    */
   rounds: (make: Make, now: Micros) => OutgoingDelivery[][];
-  /** `deadlineMs`: how long the sender waits for a status line. */
+  /** `deadlineMs` is the time that the sender waits for a status line. */
   isRight: (result: AttemptResult, deadlineMs: number) => boolean;
-  /** The right answer, to be read after "expected". */
+  /** The right answer, in words that follow "expected". */
   expected: string;
-  /** A paragraph of docs/guides/webhooks.md, and the heading that it stands under. */
+  /** A paragraph of docs/guides/webhooks.md, and the anchor of its heading. */
   guide: { anchor: string; text: string };
 }
 
-/** Later than any receiver would wait; earlier than the schedule gives up. */
+/** Age of a late event: older than a receiver might expect, and before the last attempt of the schedule. */
 const LATE_SECONDS = 3_600;
 
 const accepted = { isRight: (result: AttemptResult) => result.succeeded, expected: "2xx" };
 
 const refused = {
-  // An answer of 5xx is an accident, not a refusal.
+  // A 5xx answer is a failure of the receiver, not a refusal.
   isRight: ({ status = 0 }: AttemptResult) => status >= 400 && status < 500,
   expected: "a refusal, 400 to 499",
 };
@@ -137,7 +137,7 @@ export const checks: Record<CheckName, Check> = {
   },
   accepts_retry: {
     ...accepted,
-    // The first attempt was dropped on its way: the receiver never saw it.
+    // Attempt 2 without attempt 1, as if the first attempt was lost on its way.
     rounds: (make) => [[{ ...make("payment.failed", { secondsAgo: 30 }), attempt: 2 }]],
     guide: {
       anchor: "take-an-event-at-any-attempt",
@@ -171,7 +171,7 @@ export const checks: Record<CheckName, Check> = {
   },
 };
 
-/** On its way somebody changed the amount; what is signed is what was sent. */
+/** Makes a delivery whose amount was changed after signing. */
 function altered(delivery: OutgoingDelivery): OutgoingDelivery & { signedBody: string } {
   const event = JSON.parse(delivery.body) as { data: { amount_minor: number } };
   event.data.amount_minor += 1;

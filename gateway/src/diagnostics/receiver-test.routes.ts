@@ -1,4 +1,4 @@
-// The endpoint of the receiver exam. The exam runs before the command: only its scorecard is stored under the key.
+// The endpoint of the receiver test (`exam` in the API). The test runs before the command, which stores only its scorecard under the key.
 import { z } from "zod";
 import { SECOND } from "../ground/clock.ts";
 import { type Call, type Endpoint, writeEndpoint } from "../http/endpoint.ts";
@@ -11,7 +11,7 @@ import type { Examiner, Scorecard } from "./receiver-test.ts";
 import { checkNames } from "./receiver-checks.ts";
 import { noReceiver, receiverOf } from "../sandbox/receiver.ts";
 
-/** What the exam gave; nothing without an address to run it against. */
+/** The result of a test; without a scorecard when no address is registered. */
 interface Examined {
   scorecard?: Scorecard | undefined;
 }
@@ -105,8 +105,8 @@ export function examEndpoints(parts: { examiner: Examiner; database: Database })
 }
 
 /**
- * Throws when the key has a record: whatever is thrown here, the edge then answers with that record, and nothing is sent
- * to the receiver again. Any record differs from an intent without an endpoint.
+ * Throws when the idempotency key has a record, so that nothing is sent to the receiver again. The edge then answers from the record,
+ * whatever is thrown here. An intent without an endpoint conflicts with every record.
  */
 async function refuseUsedKey(database: Database, { book, idempotencyKey, requestId, realNow }: Call): Promise<void> {
   const intent = { book, key: idempotencyKey, endpoint: "", bodyDigest: Buffer.alloc(0), requestId };

@@ -1,4 +1,4 @@
-// The receiver exam: sends a merchant's receiver what is right and what is wrong, and says how it took each. No event is made.
+// The receiver test: sends right and wrong deliveries to a merchant's receiver, and reports its answer to each. It makes no event.
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import type { Book } from "../merchants/books.ts";
@@ -12,21 +12,20 @@ import { sampleEvent } from "../sandbox/samples.ts";
 export interface CheckResult {
   name: CheckName;
   passed: boolean;
-  /** The delivery that decided. */
+  /** The delivery that decided the check. */
   sent: { headers: Record<string, string>; body: string };
   received: Answered;
   guide: string;
 }
 
-/** What came back. */
 export interface Answered {
-  /** Null when no answer came, and so are `headers` and `body`. */
+  /** Null when no answer came; then `headers` and `body` are null too. */
   status: number | null;
   duration_ms: number;
-  /** Why the check was not passed, in plain words. */
+  /** Why the check failed, in plain words. */
   reason: string | null;
   headers: Record<string, string> | null;
-  /** The beginning of it, as text. */
+  /** The first bytes of the body, as text. */
   body: string | null;
 }
 
@@ -35,10 +34,10 @@ export interface Scorecard {
   checks: CheckResult[];
 }
 
-/** An exam has two rounds, one after the other. */
+/** Most rounds of a check. */
 const ROUNDS_MAX = 2;
 
-/** Of each answer so much is shown: a scorecard is kept under its key, and whatever a receiver says must fit. */
+/** Limits of the shown part of each answer, because the scorecard is stored under its key whatever a receiver answers. */
 const HEADERS_MAX = 20;
 const HEADER_NAME_MAX = 60;
 const HEADER_MAX = 150;
@@ -48,25 +47,25 @@ export class Examiner {
   private readonly sender: Sender;
   private readonly clock: Clock;
   private readonly deadlineMs: number;
-  /** Merchants whose receiver is being examined, and since when. */
+  /** Merchants with a running test, each with the stopwatch time of its start. */
   private readonly running = new Map<string, number>();
   private closed = false;
 
-  /** The sender is the examiner's own: an exam takes no connection from real deliveries. `deadlineMs` is the sender's. */
+  /** `sender` must be used by tests alone, so that they take no connections from real deliveries. `deadlineMs` is the sender's. */
   constructor(sender: Sender, clock: Clock, deadlineMs = deliveryTiming.deadlineMs) {
     this.sender = sender;
     this.clock = clock;
     this.deadlineMs = deadlineMs;
   }
 
-  /** Runs every check at once. `now` is the book's time. Throws RATE_LIMITED while the merchant has another exam running. */
+  /** Runs all checks in parallel. `now` is the book's time. Throws RATE_LIMITED during another test of the merchant. */
   async examine(book: Book, receiver: Receiver, now: Micros): Promise<Scorecard> {
     const since = this.running.get(book.merchantId);
     if (since !== undefined) throw this.busy(since);
     this.running.set(book.merchantId, stopwatchMs());
     try {
       const results = await Promise.all(checkNames.map((name) => this.check(name, book, receiver, now)));
-      // What was cut off says nothing about the receiver.
+      // Calls that `close` cut off say nothing about the receiver.
       if (this.closed) throw new Fault("SERVICE_UNAVAILABLE");
       return { passed: results.every(({ passed }) => passed), checks: results };
     } finally {
@@ -74,7 +73,7 @@ export class Examiner {
     }
   }
 
-  /** Cuts off what is on its way. */
+  /** Cuts off the calls in flight. */
   async close(): Promise<void> {
     this.closed = true;
     await this.sender.close();
@@ -131,7 +130,7 @@ function answered(
     headers: responseHeaders
       ? Object.fromEntries(headers.map(([name, value]) => [name.slice(0, HEADER_NAME_MAX), value.slice(0, HEADER_MAX)]))
       : null,
-    // What is no text is shown as far as it is: the whole answer of a real delivery stands in its history.
+    // Bytes that are no UTF-8 become replacement characters. The history of real deliveries keeps answers exactly.
     body: responseBody ? responseBody.subarray(0, BODY_MAX).toString("utf8") : null,
   };
 }

@@ -1,4 +1,4 @@
-// All SQL of refused requests: diagnoses written in batches, kept for a day, and never more than some of one merchant.
+// All SQL of rejected requests: diagnoses are written in batches and kept for a day, a limited number for each merchant.
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
@@ -13,9 +13,9 @@ export interface Diagnosed {
   requestId: string;
   diagnosis: Diagnosis | MessageDiagnosis;
   refusedAt: Micros;
-  /** What of the request it is about: a component, a parameter, a header. */
+  /** The component, parameter, label or header that the diagnosis is about. */
   subject?: string | undefined;
-  /** What should have been signed. */
+  /** The right signature base. */
   base?: string | undefined;
 }
 
@@ -38,8 +38,8 @@ on conflict do nothing`,
 }
 
 /**
- * Leaves these merchants their newest rows. What an unauthenticated caller who knows a client_id can bring about goes first, so that no
- * flood of it pushes out what the merchant's own developers want to read.
+ * Deletes all but the newest rows of these merchants. Diagnoses that anybody who knows a client_id can cause are deleted first, so that a
+ * flood of them does not displace those that the merchant's developers want to read.
  */
 export function trimDiagnoses(merchantIds: readonly string[]): Statement {
   return {
@@ -78,7 +78,7 @@ where merchant_id = $1::uuid and request_id = $2::uuid`,
 
 const DAY: Micros = 86_400 * SECOND;
 
-/** Diagnoses of requests that came more than a day ago. */
+/** Deletes diagnoses of requests that arrived more than a day ago. */
 export function expiredDiagnoses(realNow: Micros): Statement {
   return {
     name: "forget refused requests",

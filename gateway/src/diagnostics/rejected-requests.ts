@@ -1,5 +1,5 @@
-// Refused signatures of sandbox clients are looked into after their answer is given: what was wrong is kept, the request is
-// not. Whoever floods us with bad signatures gets little of our time: what is too much is dropped, and nobody waits for it.
+// Diagnoses rejected signatures of sandbox clients after the answer, and stores the diagnosis without the request. A flood of bad
+// signatures costs little time: requests beyond the limits are dropped without a diagnosis.
 import { setTimeout as pause } from "node:timers/promises";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import type { Vault } from "../ground/crypto.ts";
@@ -16,7 +16,7 @@ const WAITING_MAX = 100;
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 const PER_CLIENT_AND_SECOND = 3;
 const BATCH_MAX = 20;
-/** After each diagnosis so many times its duration belongs to others. */
+/** After each diagnosis the loop pauses for this multiple of its duration, so that other work has the processor. */
 const REST = 4;
 
 interface Waiting extends RejectedRequest {
@@ -43,7 +43,7 @@ export class RejectedRequests {
     this.parts = parts;
   }
 
-  /** Takes note of a refusal, if it is a sandbox client's and there is room. Costs the caller next to nothing. */
+  /** Queues a rejected request of a sandbox client if the queue has a place. Returns at once. */
   note(refusal: RejectedRequest): void {
     const { client, request } = refusal;
     if (this.stopped || client.book.environment !== "sandbox") return;
@@ -57,7 +57,7 @@ export class RejectedRequests {
     });
   }
 
-  /** Forgets what waits, and ends when nothing is under way. */
+  /** Drops the queue and resolves when the running diagnosis has ended. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.queue = [];
@@ -76,7 +76,7 @@ export class RejectedRequests {
   }
 
   private async work(): Promise<void> {
-    await pause(0); // the answer first
+    await pause(0); // lets the answer be sent first
     while (this.queue.length > 0) {
       const found: Diagnosed[] = [];
       for (let next = this.queue.shift(); next; next = found.length < BATCH_MAX ? this.queue.shift() : undefined) {
@@ -88,7 +88,7 @@ export class RejectedRequests {
     }
   }
 
-  /** What goes wrong here is nobody's loss but the curious one's. */
+  /** Logs an error instead of throwing it: a missing diagnosis harms no request. */
   private async trying<T>(work: Promise<T>): Promise<T | undefined> {
     try {
       return await work;
@@ -132,7 +132,7 @@ function whatWasWrong(
   return { diagnosis: diagnose({ ...request, clientId, receivedAt }, secrets) };
 }
 
-/** Headers come in at most 16 KiB: of a message all of them may have been signed. */
+/** Upper bound of a request's headers, which count in full for message signatures, because all headers may be signed. */
 const HEADERS_BYTES_MAX = 16_384;
 
 function sizeOf(request: RejectedRequest["request"]): number {

@@ -1,4 +1,4 @@
-// A logged request as pages and merchants' developers are shown it, and one with its bodies.
+// The views of logged requests for the portal and the merchants' API, without and with their bodies.
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -11,7 +11,7 @@ import { type Diagnosis, explanations } from "./diagnoses.ts";
 import { isOfMessages, messageExplanation } from "./message-diagnoses.ts";
 import type { RequestsQuery } from "./requests.schema.ts";
 
-/** What a list is asked for. Throws VALIDATION_ERROR for a time that is none. */
+/** Makes a filter from the query parameters. Throws VALIDATION_ERROR for an invalid time. */
 export function requestFilterOf(book: Book, query: RequestsQuery): RequestFilter {
   return {
     book,
@@ -29,7 +29,7 @@ export function requestFilterOf(book: Book, query: RequestsQuery): RequestFilter
   };
 }
 
-/** One request with its bodies. Throws OBJECT_NOT_FOUND. */
+/** Reads one request with its bodies. Throws OBJECT_NOT_FOUND. */
 export async function readRequest(database: Database, book: Book, id: string) {
   const [row] = isId("request", id) ? await database.query(selectRequest(book, id)) : [];
   if (!row) throw new Fault("OBJECT_NOT_FOUND", { message: "No request with this identity is in the log." });

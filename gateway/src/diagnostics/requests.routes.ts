@@ -1,4 +1,4 @@
-// The request log of a sandbox for its merchant's developers: what their systems sent, what was answered, and why a signature was refused.
+// The routes of a sandbox's request log for the merchant's developers: requests, their answers, and why a signature was refused.
 import { reply } from "../ground/reply.ts";
 import { type Endpoint, readEndpoint } from "../http/endpoint.ts";
 import { page } from "../http/lists.ts";
@@ -10,7 +10,7 @@ import { loggedRequestListSchema, requestParams, requestsQuery, wholeRequestSche
 const path = "/v1/sandbox/requests";
 const shared = { tag: "Sandbox", scope: "sandbox:write", sandboxOnly: true, forCredentialsOnly: true } as const;
 
-/** People read the same log in the portal, that of production too. */
+/** The endpoints of the request log. The portal shows the same log, also that of production. */
 export function loggedRequestEndpoints(database: Database): Endpoint[] {
   return [
     readEndpoint({

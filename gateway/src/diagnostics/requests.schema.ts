@@ -1,4 +1,4 @@
-// The shapes of logged requests, and of what became of an idempotency key.
+// The schemas of logged requests and of the state of an idempotency key.
 import { z } from "zod";
 import { faultCodes } from "../ground/fault.ts";
 import { exampleClientId, exampleIds, exampleTimes } from "../http/examples.ts";

@@ -1,6 +1,6 @@
-// The same JSON as other programs would write it: what a client may have signed when it sent something else.
+// Writes JSON as other programs would: texts that a client may have signed although it sent other bytes.
 
-/** How text is escaped: as JavaScript does, as Python's json.dumps, PHP's json_encode, or Go's json.Marshal. */
+/** Escapes text as JavaScript, Python's json.dumps, PHP's json_encode or Go's json.Marshal do. */
 const escapes = [
   (json: string) => json,
   (json: string) => ascii(json),
@@ -10,7 +10,7 @@ const escapes = [
 ] as const;
 
 interface Layout {
-  /** Between items, where there is no indent, and between a key and its value. */
+  /** Separators between items, used without an indent, and between a key and its value. */
   comma: string;
   colon: string;
   indent: string;
@@ -24,21 +24,21 @@ const layouts: readonly Layout[] = [
   { comma: ",", colon: ": ", indent: "\t" },
 ];
 
-/** Longer bodies cost more time than a likely answer is worth. */
+/** Longest body in characters that is examined: longer ones cost too much time for an unlikely result. */
 const LENGTH_MAX = 8_192;
 const DEPTH_MAX = 64;
 
-/** Other spellings of the JSON in `text`, one at a time and none twice; nothing when it is not JSON, too long or too deep. */
+/** Yields other serialisations of the JSON in `text`, each once; none when `text` is not JSON, too long or too deep. */
 export function* serialisationsOf(text: string): Generator<string> {
   if (text.length > LENGTH_MAX) return;
   let value: unknown;
   try {
-    // Numbers stay as they were written: 1.0 is not 1 to whoever signs bytes.
+    // Numbers stay as they were written, because 1.0 and 1 are different bytes.
     value = JSON.parse(text, (_key, part: unknown, context?: { source?: string }) =>
       typeof part === "number" ? new Literal(context?.source ?? String(part)) : part,
     );
   } catch {
-    return; // not JSON, or nested beyond what the parser walks
+    return; // not JSON, or nested too deep for the parser
   }
   const known = new Set([text]);
   for (const sorted of [false, true]) {
@@ -53,7 +53,7 @@ export function* serialisationsOf(text: string): Generator<string> {
   }
 }
 
-/** A number as it stood in the text. */
+/** A number as it was written in the text. */
 class Literal {
   readonly text: string;
 
@@ -88,7 +88,7 @@ function write(value: unknown, style: Style, depth: number): string | undefined 
   return `${open}${inner}${parts.join(`${style.comma}${inner}`)}\n${style.indent.repeat(depth)}${close}`;
 }
 
-/** Every character beyond ASCII as its UTF-16 units, in lower-case hexadecimal. */
+/** Escapes each character beyond ASCII as its UTF-16 units, in lower-case hexadecimal. */
 function ascii(json: string): string {
   return json.replaceAll(/[\u007f-\uffff]/g, escaped);
 }

@@ -1,11 +1,10 @@
-// The doctor of signatures: what was wrong with a request that was refused. Pure; the texts are in diagnoses.ts.
+// Signature diagnostics for requests: finds the mistake of a request with a refused X-Signature. No I/O; the texts are in diagnoses.ts.
 import { isInTimestampWindow } from "../ground/crypto.ts";
 import { createHash, createHmac } from "node:crypto";
 
 import type { Diagnosis } from "./diagnoses.ts";
 import { serialisationsOf } from "./serialisations.ts";
 
-/** A request as it came. */
 export interface SignedRequest {
   timestamp: string;
   signature: string;
@@ -18,15 +17,15 @@ export interface SignedRequest {
 }
 
 export interface SecretsAtHand {
-  /** The one that belongs to the client_id. */
+  /** The secret of the client_id. */
   own: string;
-  /** Of the merchant's other credentials. */
+  /** Secrets of the merchant's other credentials that are not revoked. */
   live: readonly string[];
   revoked: readonly string[];
   webhooks: readonly string[];
 }
 
-/** What was wrong with the request. The first that fits; of several mistakes one is named, and the next refusal names the next. */
+/** Gives the first diagnosis that fits. Of several mistakes it names one; a further attempt shows the next. */
 export function diagnose(request: SignedRequest, secrets: SecretsAtHand): Diagnosis {
   const { timestamp, signature, body, receivedAt } = request;
   const misshapen = timestampFault(timestamp, signature);
@@ -66,7 +65,7 @@ function timestampFault(timestamp: string, signature: string): Diagnosis | undef
   return /^[0-9a-f]{64}$/i.test(timestamp) && /^\d+$/.test(signature) ? "header_swapped" : "timestamp_format";
 }
 
-/** The digest that a signature stands for, however it is written, and what is wrong with its spelling. */
+/** Decodes a signature in any spelling. Gives its digest, and the diagnosis of a wrong spelling. */
 function readSignature(signature: string): { digest: Buffer; spelling?: Diagnosis } | undefined {
   if (/^[0-9a-f]{64}$/.test(signature)) return { digest: Buffer.from(signature, "hex") };
   if (/^[0-9a-f]{64}$/i.test(signature)) return { digest: Buffer.from(signature, "hex"), spelling: "upper_case" };
@@ -76,7 +75,7 @@ function readSignature(signature: string): { digest: Buffer; spelling?: Diagnosi
   return inside === undefined ? undefined : { digest: Buffer.from(inside, "hex"), spelling: "prefix" };
 }
 
-/** 32 bytes, or their hexadecimal digits, in either alphabet of base64. */
+/** Decodes 32 bytes, or their hexadecimal digits, from either alphabet of base64. */
 function fromBase64(text: string): Buffer | undefined {
   if (!/^[A-Za-z0-9+/_-]{43}=?$|^[A-Za-z0-9+/_-]{86}(==)?$/.test(text)) return undefined;
   const bytes = Buffer.from(text, "base64");
@@ -85,7 +84,7 @@ function fromBase64(text: string): Buffer | undefined {
   return /^[0-9a-f]{64}$/i.test(hex) ? Buffer.from(hex, "hex") : undefined;
 }
 
-/** The secret's bytes as programs get them that take it for base64 or hexadecimal, whole or without its beginning. */
+/** The bytes that programs get when they decode the secret as base64 or hexadecimal, with or without its prefix. */
 export function decodings(secret: string): Buffer[] {
   const rest = withoutBeginning(secret);
   const texts = [secret, rest];
@@ -96,7 +95,7 @@ export function decodings(secret: string): Buffer[] {
   ];
 }
 
-/** The secret with what often gets around it, or without what is often cut off. */
+/** The secret with common additions (spaces, newlines, quotes), without its prefix, or in upper case. */
 export function alterations(secret: string): string[] {
   const around = ["\n", "\r\n", " "].flatMap((space) => [secret + space, space + secret]);
   return [...around, `"${secret}"`, `'${secret}'`, withoutBeginning(secret), secret.toUpperCase()];
@@ -106,7 +105,7 @@ function withoutBeginning(secret: string): string {
   return secret.replace(/^(sk_(test|live)|whsec)_/, "");
 }
 
-/** What else may have been signed, with the right secret. */
+/** Wrong texts that clients sign with the right secret, each with its diagnosis. */
 function* otherTexts(request: SignedRequest): Generator<[Diagnosis, (string | Buffer)[]]> {
   const { timestamp, body, target } = request;
   const text = body.toString("utf8");
@@ -138,7 +137,7 @@ function* otherTexts(request: SignedRequest): Generator<[Diagnosis, (string | Bu
     yield ["charset", [timestamp, ".", Buffer.from(text, encoding)]];
 }
 
-/** What clients sign for a request without a body. */
+/** Wrong bodies that clients sign for a request without a body. */
 function emptyBodies(target: string): string[] {
   const query = target.split("?")[1] ?? "";
   const path = target.split("?")[0] ?? "";

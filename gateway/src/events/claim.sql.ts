@@ -1,4 +1,4 @@
-// Claiming: which deliveries a worker takes next. What becomes of them is written by `outbox.sql.ts`.
+// The SQL that claims the deliveries that a worker sends next. The results of deliveries are in `outbox.sql.ts`.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { type Book, bookArrays } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
@@ -8,7 +8,7 @@ export interface ClaimedRow extends Record<string, unknown> {
   environment: string;
   event_id: string;
   url: string;
-  /** False where it follows the registered address. */
+  /** False when the delivery follows the registered address. */
   own_url: boolean;
   attempts: number;
   type: string;
@@ -17,22 +17,21 @@ export interface ClaimedRow extends Record<string, unknown> {
   next_attempt_at: Micros;
   clock_offset_seconds: bigint;
   host: string;
-  /** Attempts that somebody asked for. */
+  /** Number of attempts that somebody asked for ahead of the schedule. */
   by_hand: number;
-  /** Its state before somebody asked for this one attempt; it goes back to that if the attempt fails. */
+  /** State before somebody asked for this one attempt; the delivery returns to it if the attempt fails. */
   resend_of: "delivered" | "undelivered" | null;
 }
 
-/** First attempts, or later ones. */
 export type AttemptKind = "first" | "retry";
 
 const MILLISECOND: Micros = 1_000;
-/** Of a book, one claim visits at most twice as many queues; with more, each claim begins elsewhere among them. */
+/** One claim visits at most twice this number of queues of a book, from a random one on, so that in time each queue is visited. */
 const STEPS = 100;
 
 /**
- * Part of every update of deliveries that changes no address. PostgreSQL 18 reads the expressions of generated columns anew for each row
- * if an update has none of them to compute: 25 µs a row, where computing them costs two.
+ * Part of every update of deliveries that leaves the address as it is. An update that touches no generated column makes PostgreSQL 18 read
+ * the expressions of the generated columns anew for each row: 25 µs a row, where computing them costs 2 µs.
  */
 export const SAME_URL = "url = d.url";
 
@@ -45,7 +44,7 @@ export function merchantOf(key: string): string {
   return key.slice(0, key.indexOf(" "));
 }
 
-/** Book by book through the key: a join reads all of them while they are few. */
+/** Looks up each book by its key, because a plain join scans all books while they are few. */
 const named = `unnest($8::uuid[], $9::text[]::environment[]) as n(merchant_id, environment)
     cross join lateral (
       select *
@@ -55,15 +54,14 @@ const named = `unnest($8::uuid[], $9::text[]::environment[]) as n(merchant_id, e
     ) b`;
 
 /**
- * Leases what is due, oldest first in each queue, a queue being a book's deliveries to one host: of each host at most as many as
- * it has capacity for, `perBook` of each of `books` (all books when undefined) and `limit` in all. Each book is asked with its
- * own clock.
+ * Leases due deliveries, oldest first in each queue (a book's deliveries to one host): at most the capacity of each host, `perBook` of each
+ * of `books` (all books when undefined) and `limit` in all. Due times are compared with each book's own clock.
  *
- * One book with 100,000 due at a host that takes no more, and 50 newer ones at another (PostgreSQL 18, time to find them):
- *   one index by time, full hosts left out by a filter                 19.6 ms, and in proportion to the backlog
- *   the same, after the backlog was set aside in bulk for a while      0.1 ms, but setting it aside takes 2,190 ms each time
- *   this: from queue to queue by the index, then into each that is due  0.3 ms at any depth of the backlog
- * And where those 100,000 are spread over 20,000 hosts: 2.8 ms, because of `STEPS`.
+ * Measured with one book that has 100,000 deliveries due at a full host and 50 newer ones at another (PostgreSQL 18, time to find the 50):
+ *   one index by time, full hosts left out by a filter                    19.6 ms, and in proportion to the backlog
+ *   the same, after the backlog was parked in bulk                        0.1 ms, but parking takes 2,190 ms each time
+ *   this statement: a step of the index for each queue, then each due one  0.3 ms at any depth of the backlog
+ * With the 100,000 spread over 20,000 hosts this statement takes 2.8 ms, because of `STEPS`.
  */
 export function claimDeliveries(claim: {
   books: readonly Book[] | undefined;
@@ -72,11 +70,11 @@ export function claimDeliveries(claim: {
   token: string;
   perBook: number;
   limit: number;
-  /** First attempts, or later ones: each has its own part of the index, so that neither waits behind the other. */
+  /** First attempts or retries: each kind has a partial index, so that neither waits behind the other. */
   which: AttemptKind;
   /**
-   * How many more deliveries a host takes now of a merchant (by `queueKey`), any host of a merchant (by its identity), and a host
-   * of any merchant (by its name), where that is not `capacityElsewhere`. The first that is there counts.
+   * Numbers of deliveries that may be claimed of a merchant's queue to a host (by `queueKey`), of a merchant at any host (by its identity)
+   * and of any merchant at a host (by its name). The first entry that exists in this order counts; without one, `capacityElsewhere`.
    */
   capacities: ReadonlyMap<string, number>;
   capacityElsewhere: number;

@@ -1,4 +1,4 @@
-// Reading a book's attempts to deliver across all its events, and how its deliveries stand. Writes nothing.
+// The SQL that reads the delivery attempts of a book across all its events, and counts its open deliveries. Writes nothing.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
@@ -6,7 +6,7 @@ import type { Row, Statement } from "../store/database.ts";
 import type { EventType } from "./event.ts";
 import type { Attempt } from "./events.sql.ts";
 
-/** An attempt without what was sent and answered. */
+/** An attempt without the headers and bodies of its request and answer. */
 export interface ListedAttempt extends Pick<
   Attempt,
   "attempt" | "url" | "startedAt" | "durationMs" | "succeeded" | "status" | "reason" | "address" | "note"
@@ -15,7 +15,7 @@ export interface ListedAttempt extends Pick<
   type: string;
 }
 
-/** Names one attempt of a book. */
+/** Identifies one attempt of a book. */
 export interface AttemptName {
   eventId: string;
   attempt: number;
@@ -23,7 +23,7 @@ export interface AttemptName {
 
 export interface AttemptFilter {
   book: Book;
-  /** Types of events that are left out. */
+  /** Event types that are left out. */
   hidden: readonly EventType[];
   failedOnly: boolean;
   startedFrom: Micros | undefined;
@@ -34,7 +34,7 @@ export interface AttemptFilter {
   limit: number;
 }
 
-/** A page of attempts, newest first, and one more than `limit`. */
+/** Selects a page of attempts, newest first, and one row more than `limit`. */
 export function selectBookAttempts(filter: AttemptFilter): Statement {
   const { book, hidden, failedOnly, startedFrom, startedBefore, after } = filter;
   const values: unknown[] = [uuidOf(book.merchantId), book.environment, filter.limit + 1];
@@ -43,7 +43,7 @@ export function selectBookAttempts(filter: AttemptFilter): Statement {
     const filled = condition.replaceAll("?", () => `$${values.push(given.shift())}`);
     conditions.push(`  and ${filled}\n`);
   };
-  // Written out rather than sent: only so is the index that holds failures alone of use.
+  // The condition is a literal, not a parameter: only then can PostgreSQL use the partial index of failures.
   if (failedOnly) conditions.push("  and not a.succeeded\n");
   if (hidden.length > 0) where("e.type <> all(?::text[])", hidden);
   if (startedFrom !== undefined) where("a.started_at >= ?::timestamptz", sqlTime(startedFrom));
@@ -86,7 +86,7 @@ export function listedAttemptOfRow(row: Row): ListedAttempt {
   };
 }
 
-/** One attempt whole, for `attemptOfRow`. */
+/** Selects one attempt with all columns, for `attemptOfRow`. */
 export function selectAttempt(book: Book, { eventId, attempt }: AttemptName): Statement {
   return {
     text: `select *
@@ -96,10 +96,10 @@ where merchant_id = $1::uuid and environment = $2::environment and event_id = $3
   };
 }
 
-/** More than so many are not counted. */
+/** Counts stop at this number. */
 export const COUNTED_MAX = 1_000;
 
-/** How many deliveries of a book wait, and how many were given up: `pending` and `undelivered`, each counted to the maximum. */
+/** Counts the `pending` and the `undelivered` deliveries of a book, each up to COUNTED_MAX. */
 export function countOpen(book: Book): Statement {
   const counted = (state: "pending" | "undelivered"): string => `(select count(*)::integer from (
     select from deliveries

@@ -1,23 +1,24 @@
-// Which events somebody may read: an event's body shows the object that it tells of, so reading it takes the right to read that. Pure.
+// Decides which events the holder of some scopes may read: an event's body shows an object, so its reader needs the scope to read that
+// object. No I/O.
 import { Fault } from "../ground/fault.ts";
 import { type EventType, eventTypes } from "./event.ts";
 
-/** What payments, refunds and disputes tell belongs to `events:read`; what a merchant is paid out does not. */
+/** The scope that events of settlements need besides `events:read`. */
 const NEEDED = "settlements:read";
 const ofSettlements: readonly EventType[] = eventTypes.filter((type) => type.startsWith("settlement."));
 
-/** The types of events that are not shown to whoever has these scopes. */
+/** Event types that a holder of these scopes may not read. */
 export function hiddenTypes(scopes: ReadonlySet<string>): readonly EventType[] {
   return scopes.has(NEEDED) ? [] : ofSettlements;
 }
 
-/** Whether an event with this body, its envelope, is shown to whoever has these scopes. */
+/** True when a holder of these scopes may read the event; `body` is its envelope. */
 export function isShown(scopes: ReadonlySet<string>, body: string): boolean {
   const { type } = JSON.parse(body) as { type: EventType };
   return !hiddenTypes(scopes).includes(type);
 }
 
-/** Throws FORBIDDEN where the event is not shown to whoever has these scopes. */
+/** Throws FORBIDDEN when a holder of these scopes may not read the event. */
 export function refuseUnlessShown(scopes: ReadonlySet<string>, body: string): void {
   if (!isShown(scopes, body))
     throw new Fault("FORBIDDEN", { message: `This event tells of a settlement: reading it takes ${NEEDED} as well.` });

@@ -1,4 +1,4 @@
-// What an event is: its types, its envelope, and the schedule by which it is delivered.
+// Event types, the envelope of an event, and the schedule of its delivery attempts.
 import { type Micros, wireTime } from "../ground/clock.ts";
 import type { Book } from "../merchants/books.ts";
 
@@ -24,7 +24,7 @@ export interface OutboxEvent {
   book: Book;
   eventId: string;
   type: EventType;
-  /** The object the event is about. */
+  /** Identity of the object that the event is about. */
   subjectId: string | undefined;
   createdAt: Micros;
   body: string;
@@ -33,10 +33,10 @@ export interface OutboxEvent {
 /** The schedule of section 6.4: seconds after the event at which attempt 1 to 8 is due. After the eighth the event is undelivered. */
 export const attemptOffsetsSeconds = [0, 30, 120, 600, 3_600, 10_800, 21_600, 43_200] as const;
 
-/** So many attempts of one event are kept, those by hand included. */
+/** Most attempts of one event that are kept, resends included. */
 export const ATTEMPTS_KEPT_MAX = 1_000;
 
-/** The host that an `https` address names, with its port: as the column `deliveries.host` has it. */
+/** The host of an `https` address, with its port, as in the column `deliveries.host`. */
 export function hostOf(url: string): string {
   const [host = ""] = url.slice("https://".length).split(/[/?#]/, 1);
   return host.toLowerCase();

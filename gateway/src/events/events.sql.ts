@@ -1,4 +1,4 @@
-// Reading events: each with the state of its delivery and every attempt. Writes nothing.
+// The SQL that reads events, the states of their deliveries, and their attempts. Writes nothing.
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookOfRow, otherBook } from "../merchants/books.ts";
@@ -8,12 +8,11 @@ import type { EventType } from "./event.ts";
 export const deliveryStates = ["pending", "delivered", "undelivered"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** The state of an event's delivery. */
 export interface Delivery {
   state: DeliveryState;
   url: string;
   attempts: number;
-  /** The book's time; of a pending one only it means anything. */
+  /** The book's time; meaningful only while the delivery is pending. */
   nextAttemptAt: Micros;
 }
 
@@ -22,14 +21,14 @@ export interface StoredEvent {
   eventId: string;
   /** The envelope, as the bytes that every attempt sends. */
   body: string;
-  /** Absent when there was no address to send it to. */
+  /** Absent when there was no address to send the event to. */
   delivery: Delivery | undefined;
 }
 
-/** One attempt as it went. Times are real time. */
+/** One attempt and its result. Times are real time. */
 export interface Attempt {
   attempt: number;
-  /** Where it went; undefined for attempts older than this record of it. */
+  /** Address of the attempt; undefined for attempts that were recorded before this column existed. */
   url: string | undefined;
   startedAt: Micros;
   durationMs: number;
@@ -38,9 +37,9 @@ export interface Attempt {
   reason: string | undefined;
   address: string | undefined;
   requestHeaders: Record<string, string>;
-  /** What was sent where it was not the event's own body: fault injection changed it. */
+  /** The body that was sent where fault injection changed it; else undefined, and the event's own body was sent. */
   requestBody: string | undefined;
-  /** What was done on purpose, in plain words. */
+  /** Fault injection or probing that changed this attempt, in plain words. */
   note: string | undefined;
   /** Absent when no answer came. */
   responseHeaders: Record<string, string> | undefined;
@@ -48,7 +47,7 @@ export interface Attempt {
   responseBody: Buffer | undefined;
 }
 
-/** Identities begin with their event's time in milliseconds: the least that an event of this moment can have. */
+/** The least identity that an event of this moment can have: identities begin with the event's time in milliseconds. */
 export function leastIdOf(at: Micros): string {
   const ms = Math.floor(at / 1000)
     .toString(16)
@@ -76,7 +75,7 @@ export function deliveryOfRow(row: Row): Delivery {
   };
 }
 
-/** One event of a merchant in whichever environment: the caller distinguishes "other environment" from "not found". */
+/** Selects an event of a merchant in either environment, so that the caller can tell "other environment" from "not found". */
 export function selectEvent(merchantId: string, eventId: string): Statement {
   return {
     name: "select event",
@@ -91,9 +90,9 @@ where e.merchant_id = $1::uuid and e.environment = any('{sandbox,production}'::e
 export interface EventFilter {
   book: Book;
   type: EventType | undefined;
-  /** Types that are left out. */
+  /** Event types that are left out. */
   hidden: readonly EventType[];
-  /** "none": there was no address to send it to. */
+  /** "none": events that had no address to be sent to. */
   delivery: DeliveryState | "none" | undefined;
   createdFrom: Micros | undefined;
   /** Exclusive. */
@@ -103,7 +102,7 @@ export interface EventFilter {
   limit: number;
 }
 
-/** A page of events, newest first, and one more than `limit`. */
+/** Selects a page of events, newest first, and one row more than `limit`. */
 export function selectEvents(filter: EventFilter): Statement {
   const { book, delivery } = filter;
   const values: unknown[] = [uuidOf(book.merchantId), book.environment];
@@ -115,7 +114,7 @@ export function selectEvents(filter: EventFilter): Statement {
   if (filter.type !== undefined) where("e.type = ?::text", filter.type);
   if (filter.hidden.length > 0) where("e.type <> all(?::text[])", filter.hidden);
   if (delivery === "none") conditions.push("  and d.event_id is null\n");
-  // Written out rather than sent: only so is the part of the index that holds one state of use.
+  // The state is a literal, not a parameter: only then can PostgreSQL use the partial index of that state.
   else if (delivery !== undefined) conditions.push(`  and d.state = '${delivery}'\n`);
   if (filter.createdFrom !== undefined) where("e.event_id >= ?::uuid", leastIdOf(filter.createdFrom));
   if (filter.createdBefore !== undefined) where("e.event_id < ?::uuid", leastIdOf(filter.createdBefore));
@@ -132,7 +131,7 @@ limit $${values.length}::integer`,
   };
 }
 
-/** A page of an event's attempts, newest first, and one more than `limit`. */
+/** Selects a page of an event's attempts, newest first, and one row more than `limit`. */
 export function selectAttempts(
   { book, eventId }: { book: Book; eventId: string },
   after: number | undefined,
@@ -169,7 +168,7 @@ export function attemptOfRow(row: Row): Attempt {
   };
 }
 
-/** Which of these events are the merchant's in the other environment. */
+/** Selects those of the events that belong to the merchant's other environment. */
 export function selectElsewhere(book: Book, eventIds: readonly string[]): Statement {
   const other = otherBook(book);
   return {
@@ -181,12 +180,12 @@ where merchant_id = $1::uuid and environment = $2::environment and event_id = an
   };
 }
 
-/** The identities of a book's events since a moment, oldest first, in one state or in all; one more than `limit`. */
+/** Selects the identities of a book's events since a moment, oldest first, in one state or in all; one row more than `limit`. */
 export function selectSince(since: {
   book: Book;
   from: Micros;
   state: "delivered" | "undelivered" | "all";
-  /** Only events younger than this one. */
+  /** Only events newer than this one. */
   after: string | undefined;
   limit: number;
 }): Statement {

@@ -1,4 +1,4 @@
-// The feed: committed events in the order of their transactions, without gaps. Reads only.
+// The SQL of the feed: committed events in the order of their transactions, without gaps. Reads only.
 import { type Book, bookArrays } from "../merchants/books.ts";
 import { GENUINE, type Position } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -7,13 +7,13 @@ export interface FedRow extends Row {
   merchant_id: string;
   environment: string;
   type: string;
-  /** How many events of this type the step has. */
+  /** Number of events of this type between the two positions. */
   events: number;
-  /** The objects they are about, some of them. */
+  /** Objects of these events, at most `idsMax`, the newest first. */
   subject_ids: string[];
 }
 
-/** What happened in some books between two positions, gathered by book and type. At most `idsMax` objects are named of each. */
+/** Counts the events of some books between two positions, by book and type, and names at most `idsMax` objects of each. */
 export function selectFed(books: readonly Book[], from: Position, to: Position, idsMax: number): Statement {
   return {
     name: "events of the feed by type",

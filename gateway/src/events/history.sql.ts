@@ -1,10 +1,10 @@
-// The SQL of deleting history: which books have expired events, which of them may be deleted, and which are kept for a while.
+// The SQL that deletes history: it finds books with old events, deletes those that may go, and notes the events that are retained.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { type Book, bookArrays } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { leastIdOf } from "./events.sql.ts";
 
-/** How many events of one book one step examines. */
+/** Events of one book that one step examines. */
 export const STEP = 250;
 const DAY = 86_400;
 
@@ -14,7 +14,7 @@ export interface OldBookRow extends Record<string, unknown> {
   swept_to: string | null;
 }
 
-/** Books with old events that were not examined yet, or with kept ones that are due to be examined again. */
+/** Selects books with old events that were not examined yet, or with retained events that are due to be examined again. */
 export function booksWithHistory(realNow: Micros, days: number): Statement {
   return {
     name: "books with old events",
@@ -56,11 +56,11 @@ set forgotten_before = greatest(h.forgotten_before, excluded.forgotten_before)`,
 export interface OldEventRow extends Record<string, unknown> {
   event_id: string;
   pending: boolean;
-  /** Real time; null when nothing was tried. */
+  /** Real time; null when no attempt was made. */
   last_attempt_at: Micros | null;
 }
 
-/** What decides whether an event may be deleted. By the primary keys alone, one probe for each event. */
+/** Joins that decide whether an event may be deleted. They use the primary keys alone, with one index probe for each event. */
 const facts = `left join deliveries d using (merchant_id, environment, event_id)
 left join lateral (
   select a.started_at
@@ -70,7 +70,7 @@ left join lateral (
   limit 1
 ) a on true`;
 
-/** The next old events of a book, by the order of their identities. */
+/** Selects the next old events of a book, in the order of their identities. */
 export function selectOld(book: Book, after: string | null, before: Micros): Statement {
   return {
     name: "old events",
@@ -85,7 +85,7 @@ limit ${STEP}`,
   };
 }
 
-/** Kept events that are due to be examined again. One that was deleted meanwhile is among them, as one that may be deleted. */
+/** Selects retained events that are due to be examined again, those included whose event is deleted already: they may be deleted too. */
 export function selectRetained(book: Book, realNow: Micros): Statement {
   return {
     name: "retained events",
@@ -114,8 +114,8 @@ set look_at = excluded.look_at`,
 }
 
 /**
- * Deletes events with their deliveries and attempts, and gives which. A delivery that is locked, because it is just being
- * sent again, stays; one that waits for an attempt by now, too. `sweptTo` is how far the book has been examined.
+ * Deletes events with their deliveries and attempts, and gives the deleted ones. An event stays while its delivery is locked, because a
+ * resend is under way, or pending. `sweptTo` is the last event of the book that has been examined.
  */
 export function forgetEvents(book: Book, eventIds: readonly string[], sweptTo: string | null): Statement {
   return {

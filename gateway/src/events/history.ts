@@ -1,6 +1,6 @@
-// Deletes the history of events, in small steps. An event goes with its attempts, when it is old by its book's clock and
-// its last attempt is as old in real time: moving a sandbox's clock, or a re-send on the last day, takes nothing away that was
-// made just now. What still waits for its delivery stays, however old it is.
+// Deletes the history of events, in small steps. An event is deleted with its attempts when it is old by its book's clock and its last
+// attempt is as old in real time. So neither moving a sandbox's clock nor a resend on the last day deletes a recent attempt. An event
+// whose delivery is pending stays, however old it is.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Throttle, inTurns } from "../ground/throttle.ts";
 import { type Book, bookOfRow } from "../merchants/books.ts";
@@ -18,10 +18,10 @@ import {
 } from "./history.sql.ts";
 
 const DAY = 86_400 * SECOND;
-/** A re-send that read before the watermark moved has ended by then. */
+/** Time after which a resend that read the watermark before it moved has ended. */
 const MARGIN = 60 * SECOND;
 
-/** Deletes events older than `days`, and all about them, throttled. Gives how many. */
+/** Deletes events older than `days` with their deliveries and attempts, throttled. Gives the number of deleted events. */
 export async function forgetHistory(
   database: Database,
   realNow: Micros,
@@ -30,12 +30,12 @@ export async function forgetHistory(
 ): Promise<number> {
   const rows = await database.query<OldBookRow>(booksWithHistory(realNow, days));
   if (rows.length === 0) return 0;
-  // The watermark is written first, so that no reader takes a deleted event for one that never existed.
+  // The watermark is written first, so that a reader can tell a deleted event from one that never existed.
   const books = rows.map((row) => bookOfRow(row));
   const before = rows.map((row) => row.forgotten_before);
   await database.query(moveWatermarks(books, before));
   const sweeps = rows.map((row) => new Sweep(database, row, realNow, days));
-  // One step of each book in turn, of old events and of kept ones: no book's history waits for another's.
+  // Each book does one step in turn, of old events and of retained ones, so that no book waits for another one to finish.
   await inTurns(
     throttle,
     sweeps.flatMap((sweep) => [() => sweep.examineOld(), () => sweep.examineRetained()]),
@@ -62,19 +62,19 @@ class Sweep {
     this.sweptTo = row.swept_to;
   }
 
-  /** Examines the next events by age. Each is examined once here; those that stay are examined again when they are due. */
+  /** Examines the next events by age. An event that must stay becomes a retained event, for `examineRetained` to examine when it is due. */
   async examineOld(): Promise<boolean> {
     const old = await this.database.query<OldEventRow>(selectOld(this.book, this.sweptTo, this.before));
     this.sweptTo = old.at(-1)?.event_id ?? this.sweptTo;
     return this.decide(old);
   }
 
-  /** Examines the next that were kept until now. */
+  /** Examines the retained events that are due. */
   async examineRetained(): Promise<boolean> {
     return this.decide(await this.database.query<OldEventRow>(selectRetained(this.book, this.realNow)));
   }
 
-  /** Deletes what may be deleted, and notes of the rest when to examine it again. Gives whether there may be more. */
+  /** Deletes the events that may be deleted, and notes when to examine the others again. True when there may be more events. */
   private async decide(found: readonly OldEventRow[]): Promise<boolean> {
     if (found.length === 0) return false;
     const { database, book, realNow, attemptedBefore, sweptTo } = this;
@@ -84,14 +84,15 @@ class Sweep {
         ? [{ eventId, lookAt: realNow + (at - attemptedBefore) + SECOND }]
         : [];
     });
-    // Noted before the sweep moves on: a process that dies in between forgets no kept event.
+    // Retained events are noted before the sweep moves on, so that none is lost when the process dies in between.
     if (kept.length > 0) await database.query(retainEvents(book, kept));
     const staying = new Set(kept.map(({ eventId }) => eventId));
     const over = found.filter(({ event_id: eventId }) => !staying.has(eventId)).map(({ event_id: eventId }) => eventId);
     const rows = await database.query<{ event_id: string }>(forgetEvents(book, over, sweptTo));
     const gone = new Set(rows.map(({ event_id: eventId }) => eventId));
     const held = over.filter((eventId) => !gone.has(eventId));
-    // Another statement has them locked, or the roll-up has not counted them. Should this note be lost, they stay: kept longer than promised, never shorter.
+    // Another statement has these events locked, or the roll-up has not counted them. If this note is lost, they are kept too long, never
+    // too short.
     if (held.length > 0)
       await database.query(
         retainEvents(

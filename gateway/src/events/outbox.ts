@@ -1,5 +1,5 @@
-// The outbox: an event is written in the transaction of what it reports, with the exact bytes that will be delivered. Who delivers it is
-// not decided here.
+// The outbox writes an event in the transaction of the change that it reports, with the exact bytes that will be delivered. The webhooks
+// room sends them.
 import type { Micros } from "../ground/clock.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 import type { Table } from "../store/table.ts";
@@ -10,14 +10,14 @@ import { deliveries, events } from "./outbox.sql.ts";
 export interface NewEvent {
   type: EventType;
   subjectId: string | undefined;
-  /** Where it is delivered; nowhere without one. */
+  /** Address of the delivery; undefined when the event has none and is recorded only. */
   url: string | undefined;
-  /** True for an address of the event's own: it stays. Otherwise the delivery follows the registered address. */
+  /** True for the payment's callback_url, which stays. Otherwise the delivery follows the registered address. */
   ownUrl: boolean;
   data: unknown;
 }
 
-/** What an event is written into: a command's context has it all. */
+/** The context of a command, as far as `emitEvent` needs it. */
 export interface EventContext {
   readonly set: WorkingSet;
   readonly book: Book;
@@ -27,8 +27,8 @@ export interface EventContext {
 }
 
 /**
- * Writes an event, and a delivery when there is an address. Gives the event's identity. Answers to section 1, fact 3: nothing is sent
- * before the commit.
+ * Writes an event, and a delivery when there is an address. Gives the event's identity. Nothing is sent before the commit (section 1,
+ * fact 3).
  */
 export function emitEvent(context: EventContext, { type, subjectId, url, ownUrl, data }: NewEvent): string {
   const { set, book, now } = context;
@@ -38,10 +38,10 @@ export function emitEvent(context: EventContext, { type, subjectId, url, ownUrl,
   return head.eventId;
 }
 
-/** Books in which a batch made older deliveries due. In the working set alone: nothing of it is written. */
+/** Books in which a batch made existing deliveries due. This table exists in the working set only and is never written. */
 export const dueBooks: Table<Book, Book> = { name: "due books", keyText: bookKey, keyOf: (book) => book };
 
-/** Notes that a book has deliveries due, so that they are looked for right after the commit. */
+/** Notes that a book has due deliveries, so that they are claimed right after the commit. */
 export function markDue(set: WorkingSet, book: Book): void {
   if (!set.get(dueBooks, book)) set.insert(dueBooks, book);
 }

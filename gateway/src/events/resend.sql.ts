@@ -1,4 +1,4 @@
-// Events that are to be tried again by hand, as the lanes see them: where they belong today, and their deliveries, locked.
+// The SQL of resends: loads events with their present addresses and their locked deliveries for the lanes, and updates the deliveries.
 import { sqlTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
@@ -9,17 +9,17 @@ import { type Delivery, deliveryOfRow } from "./events.sql.ts";
 type EventKey = { book: Book; eventId: string };
 
 export interface Resendable extends EventKey {
-  /** Of the payment that the event is about, itself or through a refund or a dispute. */
+  /** The callback_url of the payment that the event is about, itself or through a refund or a dispute. */
   callbackUrl: string | undefined;
   delivery: HeldDelivery | undefined;
 }
 
 export interface HeldDelivery extends Delivery {
-  /** A worker has it: it is being tried at this moment, and must be left alone. */
+  /** True while a worker holds the delivery and makes an attempt: it must not be changed then. */
   leased: boolean;
-  /** Attempts that somebody asked for ahead of the schedule: they do not count in it. */
+  /** Attempts that somebody asked for ahead of the schedule; the schedule does not count them. */
   byHand: number;
-  /** Its state before somebody asked for one more attempt. */
+  /** State of the delivery before somebody asked for one more attempt. */
   resendOf: "delivered" | "undelivered" | undefined;
 }
 
@@ -32,7 +32,7 @@ export const resendables: Table<EventKey, Resendable> = {
   name: "resendable events",
   keyText: ({ book, eventId }) => `${bookKey(book)}/${eventId}`,
   keyOf: (resendable) => resendable,
-  // What a worker has, while its lease lasts, is not locked, nor waited for: it holds many at once and records them in an order of its own.
+  // Deliveries under a lease are neither locked nor waited for: their worker holds many and records them in an order of its own.
   load: (keys, realNow) => ({
     name: "lock resendable events",
     text: `select e.merchant_id, e.environment, e.event_id, p.callback_url, free.event_id is null as leased,
@@ -112,7 +112,7 @@ left join lateral (
       next_attempt_at: ["timestamptz", (resendable) => sqlTime(heldOf(resendable).nextAttemptAt)],
       by_hand: ["smallint", (resendable) => heldOf(resendable).byHand],
       resend_of: ["delivery_state", (resendable) => heldOf(resendable).resendOf],
-      // What was set aside is due at once, and a worker that comes back after its lease finds that it has lost it.
+      // Ends a parking time or an expired lease: the delivery is due at once, and a worker that returns late finds its lease lost.
       lease_token: ["uuid", () => null],
       leased_until: ["timestamptz", () => null],
     },

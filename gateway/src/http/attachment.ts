@@ -1,10 +1,10 @@
-// Files from outside: they are saved, never shown, whatever they say that they are.
+// The headers of uploaded files in answers: a browser saves such a file and never shows it, whatever its type.
 
 import type { Attachment } from "../ground/reply.ts";
 
-/** Headers with which no browser opens the file in our name, and no name leads out of the folder it is saved to. */
+/** Makes headers with which no browser opens the file under the service's origin, and no file name leaves the download folder. */
 export function attachmentHeaders({ name }: Attachment): Record<string, string> {
-  // Nothing that ends a header, steps into a folder, or (control and format characters) makes a name read as another.
+  // Replaces characters that end a header, separate folders, or (control and format characters) make a name look like another one.
   const plain = name.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}/\\:*?"<>|]/gu, "_").replace(/^\.+/, "_");
   const ascii = plain.replaceAll(/[^\w.\- ]/g, "_");
   const encoded = encodeURIComponent(plain).replaceAll(

@@ -1,17 +1,17 @@
-// Reading a request's body: whole, raw, within the limits of one and of all together.
+// Reads the raw body of a request, within the limit of one body and the limits of load shedding, or streams it.
 import type { IncomingMessage } from "node:http";
 import { Fault } from "../ground/fault.ts";
 import type { LoadShedding } from "./load-shedding.ts";
 
-/** The largest body, of any request. */
+/** The largest body that is held in memory (section 8). */
 export const BODY_MAX_BYTES = 262_144;
-/** A body that is held comes within this time; one that is taken as it arrives may take as long as the server waits for any request. */
+/** Time limit for a body that is held. A streamed body may take as long as `requestTimeout` of the server. */
 const BODY_WITHIN_MS = 30_000;
 const nothing = Buffer.alloc(0);
-/** How a reading is broken off, while there is one. */
+/** Functions that abort the reading of a body, by request, while it is read. */
 const readings = new WeakMap<IncomingMessage, (fault: Fault) => void>();
 
-/** The bytes as sent. Throws PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE when too much is held already, and what `breakOff` says. */
+/** Gives the body's bytes. Throws PAYLOAD_TOO_LARGE, MALFORMED_REQUEST, SERVICE_UNAVAILABLE without capacity, and `breakOff`'s fault. */
 export function readBody(
   request: IncomingMessage,
   load: LoadShedding,
@@ -22,7 +22,7 @@ export function readBody(
   if (request.destroyed) return Promise.reject(new Fault("MALFORMED_REQUEST"));
   if (Number(length) > BODY_MAX_BYTES) return Promise.reject(new Fault("PAYLOAD_TOO_LARGE"));
   return new Promise((resolve, reject) => {
-    // One buffer that grows with what has arrived: what was only announced costs nothing, and neither do tiny chunks.
+    // One buffer grows with the bytes that have arrived, so that neither an announced length nor tiny chunks cost memory.
     let held: Buffer = nothing;
     let size = 0;
     let refusal: Fault | undefined;
@@ -42,7 +42,7 @@ export function readBody(
       if (size > BODY_MAX_BYTES) giveUp(new Fault("PAYLOAD_TOO_LARGE"));
       if (size > BODY_MAX_BYTES || refusal) return;
       refusal = load.hold(request, part.length);
-      // What is refused is still read to its end, and thrown away: an answer in the middle is lost with the connection.
+      // A refused body is read to its end and thrown away, because an answer before the end is lost with the connection.
       if (refusal) held = nothing;
       else {
         if (size > held.length) held = grown(held, before, size);
@@ -61,13 +61,13 @@ export function readBody(
 }
 
 /**
- * The bytes of a body that is too large to hold, as they arrive: the client is read no faster than they are taken. What is left when nobody
- * takes more is thrown away, so that the answer arrives. Throws MALFORMED_REQUEST when the client goes away, and what `breakOff` says.
+ * Streams the bytes of a body that is too large to hold, with backpressure. When the consumer stops early, the remaining bytes are thrown
+ * away, so that the answer arrives. Throws MALFORMED_REQUEST when the client goes away, and `breakOff`'s fault.
  */
 export async function* streamBody(request: IncomingMessage): AsyncGenerator<Buffer> {
   if (request.destroyed) throw new Fault("MALFORMED_REQUEST");
   const broken = Promise.withResolvers<never>();
-  broken.promise.catch(() => undefined); // nobody may be waiting
+  broken.promise.catch(() => undefined); // avoids an unhandled rejection when no read is pending
   readings.set(request, broken.reject);
   const parts = request.iterator({ destroyOnReturn: false });
   try {
@@ -84,12 +84,12 @@ export async function* streamBody(request: IncomingMessage): AsyncGenerator<Buff
   }
 }
 
-/** The refusal of a request that does not come. */
+/** The fault for a request that does not arrive in time: 408. */
 export function lateFault(): Fault {
   return new Fault("MALFORMED_REQUEST", { status: 408, message: "The request did not arrive in time." });
 }
 
-/** Ends the reading of a body that will never be whole. False when nobody reads it. */
+/** Aborts the reading of an incomplete body with a fault. False when the body is not being read. */
 export function breakOff(request: IncomingMessage, fault: Fault): boolean {
   const giveUp = readings.get(request);
   giveUp?.(fault);

@@ -1,4 +1,4 @@
-// Pages that were built before the service started: which file of a build an address means, in which encoding, for how long it may be kept.
+// Serves prebuilt pages: finds the file of a build for an address, chooses its encoding and says how long it may be cached.
 import { hash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { extname, join, relative } from "node:path";
@@ -18,7 +18,7 @@ const TYPES: Record<string, string> = {
   ".rss": "application/rss+xml; charset=utf-8",
 };
 
-/** What the pages may do: run and show what comes from here, and nothing else. */
+/** Lets the pages run and show only what comes from the service itself. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "script-src 'self'",
@@ -41,48 +41,48 @@ export const PAGE_HEADERS = {
   "x-frame-options": "DENY",
 };
 
-/** One file in all the encodings that it was built in. */
+/** One file in all encodings of the build. */
 export interface BuiltPage {
   type: string;
   etag: string;
-  /** Named by its content: it never changes under its name. */
+  /** True when the name contains a hash of the content, so that the file never changes. */
   immutable: boolean;
   bytes: Buffer;
   br: Buffer | undefined;
   gzip: Buffer | undefined;
 }
 
-/** All files of the builds by their address below that of the pages. They are small, and held in memory. */
+/** Holds all files of the builds in memory, by their address below that of the pages. They are small. */
 export class BuiltPages {
   private readonly folder: string;
   private readonly face: string;
   private name: string | undefined;
   private files = new Map<string, BuiltPage>();
 
-  /** `folder` is where the builds are, `face` the folder of these pages in each. */
+  /** `folder` contains the builds; `face` is the folder of these pages in each build. */
   constructor(folder: string, face: string) {
     this.folder = folder;
     this.face = face;
   }
 
-  /** A file of the build that is the current one by now: the index, where none is named. Undefined when nothing is built. */
+  /** Gives a file of the current build, by default the index. Reads a newer build first. Undefined when nothing is built. */
   current(path = "index.html"): BuiltPage | undefined {
     this.refresh();
     return this.files.get(path);
   }
 
-  /** A file of any build, without asking whether there is another one. */
+  /** Gives a file of any build, without looking for a newer build. */
   file(path: string): BuiltPage | undefined {
     if (this.name === undefined) this.refresh();
     return this.files.get(path);
   }
 
-  /** Reads the files again when another build is the current one. */
+  /** Reads the files again when `current` names another build. */
   private refresh(): void {
     const current = readOrNothing(join(this.folder, "current"))?.toString("utf8");
     if (current === undefined || current === this.name) return;
     const files = new Map<string, BuiltPage>();
-    // Who is open over an upgrade still asks for files of the builds before. Those of the current one go over them.
+    // Pages that stay open over an upgrade still request files of older builds. Files of the current build replace those of the same name.
     const older = readdirSync(this.folder, { withFileTypes: true }).filter(
       ({ name }) => name !== current && /^[0-9a-f]+$/.test(name),
     );
@@ -112,7 +112,7 @@ function readBuild(folder: string, into: Map<string, BuiltPage>, immutableOnly: 
 
 const etagOf = (bytes: Buffer): string => `"${hash("sha256", bytes).slice(0, 24)}"`;
 
-/** The same file with another text. */
+/** The same page with another text. */
 export function withText(page: BuiltPage, text: string): BuiltPage {
   const bytes = Buffer.from(text);
   return {
@@ -128,7 +128,7 @@ function readOrNothing(file: string): Buffer | undefined {
   try {
     return readFileSync(file);
   } catch {
-    return undefined; // not built, or another start removes old builds at this moment
+    return undefined; // not built, or another process is removing old builds
   }
 }
 
@@ -140,7 +140,7 @@ function listOrNothing(folder: string) {
   }
 }
 
-/** Sends a file in the best encoding that is accepted, or says that the browser has it already. */
+/** Sends a file in the best accepted encoding, or 304 when the browser has it. */
 export function sendPage(request: FastifyRequest, reply: FastifyReply, page: BuiltPage): FastifyReply {
   reply.headers(PAGE_HEADERS).headers({
     etag: page.etag,
@@ -169,7 +169,7 @@ const NOT_BUILT = `<!doctype html>
 <p><code>npm start</code> builds them before the service starts, and <code>npm run build</code> at any time. Then load this page again.</p></body></html>
 `;
 
-/** Says that there is no build yet, and what makes one. */
+/** Answers 503 with the command that makes a build. */
 export function sendNotBuilt(reply: FastifyReply): FastifyReply {
   return reply
     .code(503)

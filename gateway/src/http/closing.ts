@@ -1,21 +1,21 @@
-// Closing a server so that no request is lost between its client and us. What is under way is answered; silent connections are let go.
+// Closes a server without losing requests: requests under way are answered, and idle connections are closed.
 import type { Server } from "node:http";
 import { Server as Listener, type Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { stopwatchMs } from "../ground/clock.ts";
 import type { LoadShedding } from "./load-shedding.ts";
 
-/** In a turn of the event loop this short next to nothing arrived. */
+/** A turn of the event loop shorter than this handled almost no new connections or data. */
 const QUIET_TURN_MS = 0.3;
-/** Under a load without quiet turns the listener is closed after so long all the same. */
+/** Time after which the listener is closed even when no turn was quiet. */
 const QUIET_WITHIN_MS = 1_000;
 const LOOK_MS = 25;
-/** A connection that was never used was opened for a request that may still be on its way. None comes after so long. */
+/** How long an unused connection stays open after the listener closed, for a first request that may be on its way. */
 const UNUSED_MS = 1_000;
 
 const connectionsOf = new WeakMap<Server, Set<Socket>>();
 
-/** Remembers the connections of a server, for its end. */
+/** Remembers the open connections of a server for `closeServer`. */
 export function watchConnections(server: Server): void {
   const open = new Set<Socket>();
   connectionsOf.set(server, open);
@@ -26,20 +26,20 @@ export function watchConnections(server: Server): void {
 }
 
 /**
- * Stops listening and resolves when the last connection has ended. One whose request is under way ends after the answer, one that is kept
- * for another request at once, and one that was just made has a moment to send what it was made for: Node's own close ends that one, too.
+ * Stops listening and resolves when the last connection has ended. A connection with a request under way ends after the answer, an idle one
+ * at once, and a new one after `unusedMs` without a request. Node's own close would end new connections at once.
  */
 export async function closeServer(server: FastifyInstance, load: LoadShedding, unusedMs = UNUSED_MS): Promise<void> {
   if (server.server.listening) {
     await quietTurn();
-    // From here to the system's own close nothing may be awaited: what arrives meanwhile would be reset by it.
+    // Nothing may be awaited between `quietTurn` and this close, which resets connections that arrive in between.
     Listener.prototype.close.call(server.server);
     await connectionsEnd(connectionsOf.get(server.server) ?? new Set(), load, unusedMs);
   }
   await server.close();
 }
 
-/** Resolves right after the system was asked for news and had next to none: connections that wait to be accepted are reset by a close. */
+/** Resolves right after a poll for events that found almost none, because a close resets connections that wait to be accepted. */
 function quietTurn(): Promise<void> {
   const begunAt = stopwatchMs();
   return new Promise((resolve) => {
@@ -57,7 +57,7 @@ function quietTurn(): Promise<void> {
 
 function connectionsEnd(open: ReadonlySet<Socket>, load: LoadShedding, unusedMs: number): Promise<void> {
   const closedAt = stopwatchMs();
-  /** What each had received when it was looked at last. */
+  /** Bytes that each connection had received at the last check. */
   const received = new Map<Socket, number>();
   const look = (): void => {
     const unusedMay = stopwatchMs() - closedAt < unusedMs;
@@ -72,7 +72,7 @@ function connectionsEnd(open: ReadonlySet<Socket>, load: LoadShedding, unusedMs:
     const turn = (): void => {
       look();
       if (open.size === 0) resolve();
-      // After the system was asked for news: what has arrived is read before its connection is judged.
+      // `setImmediate` runs after a poll for events, so that arrived bytes are read before their connection is checked.
       else setTimeout(() => setImmediate(turn), LOOK_MS);
     };
     turn();

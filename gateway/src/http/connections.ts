@@ -1,13 +1,13 @@
-// How many connections one address may hold, and which of them goes when there is one too many: never one that proved who it is; and what is
-// left of one that was cut.
+// Limits the connections of each address, never cutting one that has carried an authenticated request, and ignores requests of connections
+// that were cut.
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { addressGroup } from "../ground/address-group.ts";
 import { type LoadShedding, hasProved } from "./load-shedding.ts";
 
 /**
- * Bounds the connections of each address, or /64 of IPv6. Where they are too many, the oldest that has proved nothing is cut for the next, so that
- * nobody who shares an address with a merchant can keep it out; where all have proved themselves, the new one is.
+ * Limits the connections of each address, or /64 of IPv6. Beyond the limit, the oldest connection that has carried no authenticated request
+ * is cut for the new one, so that other callers at a merchant's address cannot keep the merchant out. If all have, the new one is cut.
  */
 export function boundConnections(server: Server, load: LoadShedding, connectionsPerAddress: number): void {
   const held = new Map<string, Set<Socket>>();
@@ -39,8 +39,8 @@ function cutOldest(sockets: Set<Socket>, load: LoadShedding): boolean {
 }
 
 /**
- * Handles no request of a connection that was cut. Those that it had sent before are parsed all the same, hundreds of them in one turn: handling each
- * would keep everybody else waiting.
+ * Skips requests of a connection that was cut. Node still parses the requests that it had sent before, hundreds of them in one turn of the
+ * event loop, and handling each would delay all other requests.
  */
 export function ignoreCut(server: Server): void {
   const handlers = server.listeners("request") as ((request: IncomingMessage, response: ServerResponse) => void)[];

@@ -1,11 +1,11 @@
-// Serves a contract: the same for everybody and without secrets, so unlike other answers it may be kept for a while.
+// Serves an OpenAPI document. It is the same for all callers and has no secrets, so unlike other answers it may be cached.
 import type { FastifyInstance } from "fastify";
 
-/** For five minutes: after an upgrade tools see the new one soon. */
+/** Cached for five minutes, so that tools see the new document soon after an upgrade. */
 const KEPT = "public, max-age=300";
 
 export function openContract(server: FastifyInstance, path: string, contract: () => string): void {
-  // Encoded once: whoever asks for it over and over, and reads nothing, costs neither time nor memory for each of its hundreds of kilobytes.
+  // Encoded once, because the document has hundreds of kilobytes: repeated requests cost neither time nor memory for another copy.
   let bytes: Buffer | undefined;
   server.get(path, (_request, reply) => {
     bytes ??= Buffer.from(contract());

@@ -1,4 +1,4 @@
-// The edge of the merchants' API: every check between the socket and a command, in the one order that the rulings fix.
+// The edge of the merchants' API: every check between the socket and a command, in the order of section 7.4.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { Admission, Admitted } from "../auth/admission.ts";
@@ -33,7 +33,7 @@ export interface RejectedRequest {
   request: RejectedSignature | RejectedMessage;
 }
 
-/** As the interface's own scheme signs it. */
+/** A rejected request with X-Timestamp and X-Signature. */
 export interface RejectedSignature {
   scheme: "timestamp";
   timestamp: string;
@@ -42,7 +42,7 @@ export interface RejectedSignature {
   target: string;
 }
 
-/** As RFC 9421 signs it. */
+/** A rejected request with a signature by RFC 9421. */
 export interface RejectedMessage {
   scheme: "rfc9421";
   claim: MessageClaim;
@@ -55,28 +55,28 @@ export interface EdgeParts {
   admission: Admission;
   lanes: Lanes;
   database: Database;
-  /** The real time, against which signatures are held. */
+  /** Real time, with which the timestamps of signatures are compared. */
   clock: Clock;
   log: Log;
-  /** Hears of every rejected signature. Must return at once. */
+  /** Called for every rejected signature. Must return at once. */
   onRejected(rejected: RejectedRequest): void;
-  /** Hears of every request that a credential proved, and from which address. Must return at once. */
+  /** Called for every request with a valid signature, with the address that sent it. Must return at once. */
   onUsed(client: Client, address: string): void;
   load: LoadShedding;
-  /** Of the configured address, what stands before /v1; undefined where clients know the service by many names. */
+  /** The configured base address without /v1; undefined when none is configured, because clients call the service by many names. */
   publicRoot: string | undefined;
   /** False while the process must take no requests because its clock is wrong. */
   mayServe(): boolean;
 }
 
-/** A request whose sender is known. */
+/** A request whose sender is authenticated. */
 interface Known {
   principal: Principal;
-  /** Of a request that a credential proved. */
+  /** The credential that signed the request; undefined for a person who signed in. */
   client: Client | undefined;
-  /** What makes the request one: of a read, or of a write with what it allows. Undefined where no signature can be sent again. */
+  /** Nonce of the signature: admission consumes that of a read, a write's transaction its own. Undefined for a person. */
   nonce: Nonce | undefined;
-  /** What admission consumes, of reads and writes alike. */
+  /** Nonces of an RFC 9421 signature that admission consumes for reads and writes alike. */
   spans: readonly Nonce[];
   body: Buffer;
 }
@@ -89,9 +89,9 @@ export class Edge {
     this.parts = parts;
   }
 
-  /** Runs one request of a merchant's system. Throws the `Fault` that prevails. */
+  /** Runs one signed request of a merchant's system. Throws the `Fault` that comes first in the order of section 7.4. */
   async handle(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply): Promise<Reply> {
-    // A read may carry bytes although it has no use for them: the signature covers what was sent, whatever it is.
+    // The body of a read is read too, because the signature covers it.
     const sent = this.bodyOf(request);
     const body = sent instanceof Promise ? await sent : sent;
     this.refuseByWrongClock();
@@ -108,7 +108,7 @@ export class Edge {
     try {
       return await this.serve(endpoint, request, reply, known);
     } catch (error) {
-      // A replayed signature may be anybody's: it is charged to the address and not to the client.
+      // Anybody may send a replayed signature, so it counts against the address and not against the client (section 8).
       if (error instanceof Fault && error.code === "SIGNATURE_REPLAYED") {
         request.isProven = false;
         request.actor = request.book = undefined;
@@ -119,7 +119,7 @@ export class Edge {
     }
   }
 
-  /** Runs one request of somebody who is known by other means than a signature: a person who signed in. Throws the `Fault` that prevails. */
+  /** Runs one request of a person who signed in. Throws the `Fault` that comes first in the order of section 7.4. */
   async handleAs(
     principal: Principal,
     endpoint: Endpoint,
@@ -139,7 +139,7 @@ export class Edge {
     });
   }
 
-  /** Counts a request of theirs, and lets them in unless they are suspended or ask too often. Throws MERCHANT_SUSPENDED, RATE_LIMITED. */
+  /** Counts a request of a principal that runs no endpoint. Throws MERCHANT_SUSPENDED, RATE_LIMITED, SERVICE_UNAVAILABLE. */
   async enterAs(principal: Principal, reply: FastifyReply): Promise<void> {
     this.refuseByWrongClock();
     this.parts.load.prove(reply.request.raw);
@@ -170,7 +170,7 @@ export class Edge {
       : this.write(endpoint, request, reply, known);
   }
 
-  /** Gives the nonces of a request whose signature is right. Throws SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW. */
+  /** Verifies the signature and gives its nonces. Throws SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW. */
   private verify(client: Client, claim: Claim, request: FastifyRequest, body: Buffer): Pick<Known, "nonce" | "spans"> {
     if (claim.scheme === "rfc9421") return this.verifyMessage(client, claim, request, body);
     const { method, url: target } = request;
@@ -211,7 +211,7 @@ export class Edge {
     }
   }
 
-  /** What may be refused once the sender is known. Throws MERCHANT_SUSPENDED, FORBIDDEN, ENVIRONMENT_MISMATCH, RATE_LIMITED. */
+  /** Checks 8 to 10 of section 7.4. Throws MERCHANT_SUSPENDED, FORBIDDEN, ENVIRONMENT_MISMATCH, RATE_LIMITED. */
   private enter(
     endpoint: Endpoint,
     { principal: { merchant, scopes, book }, client }: Known,
@@ -263,7 +263,7 @@ export class Edge {
     return await endpoint.handle(call);
   }
 
-  /** A write's signature is consumed in the transaction of what it allows; where it allows nothing, by itself, before the refusal is told. */
+  /** Runs a write. Its transaction consumes the signature; a write that is refused before it consumes the signature before the answer. */
   private async write(
     endpoint: WriteEndpoint,
     request: FastifyRequest,
@@ -295,7 +295,7 @@ export class Edge {
       });
     } catch (error) {
       if (!begun) await this.consume(call);
-      // Whether its transaction has used the signature up is not known of a command that failed unexpectedly.
+      // After an unexpected failure it is unknown whether the transaction has consumed the signature.
       else if (error instanceof Fault && error.code === "INTERNAL_ERROR") await this.consumeUnlessConsumed(call);
       throw error;
     }
@@ -325,7 +325,7 @@ export class Edge {
     return answer;
   }
 
-  /** Runs the command under its key; a request that comes again while its key is in progress may go on instead. */
+  /** Runs the command under its idempotency key. When the key is in progress, the endpoint may resume the first request instead. */
   private async decide(endpoint: WriteEndpoint, call: Call, intent: Intent, value: unknown): Promise<Reply> {
     const { lanes, database } = this.parts;
     const run = (command: Command<Reply>): Promise<Reply> =>
@@ -340,7 +340,7 @@ export class Edge {
     }
   }
 
-  /** Uses a write's signature up by itself. Throws SIGNATURE_REPLAYED, SERVICE_UNAVAILABLE. */
+  /** Consumes a write's signature in a transaction of its own. Throws SIGNATURE_REPLAYED, SERVICE_UNAVAILABLE. */
   private async consume(call: Call): Promise<void> {
     const { nonce } = call;
     call.nonce = undefined;
@@ -355,7 +355,7 @@ export class Edge {
     }
   }
 
-  /** What follows from a change is no part of it: the change is committed, and its answer stands whatever happens here. */
+  /** Runs the endpoint's `after`. The change is committed, so a failure here is logged and does not alter the answer. */
   private async follow(endpoint: WriteEndpoint, call: Call): Promise<void> {
     try {
       await endpoint.after?.(call);
@@ -366,7 +366,7 @@ export class Edge {
   }
 }
 
-/** For the log: who asks about whose book. */
+/** Sets the actor and the book for the request log. */
 function name(request: FastifyRequest, { actor, book }: Principal): void {
   request.actor = actor;
   request.book = book;
@@ -392,7 +392,7 @@ function intentOf(endpoint: WriteEndpoint, call: Call, body: Buffer): Intent {
   };
 }
 
-/** Where no query is taken: what stands there was meant for somewhere else. */
+/** Throws VALIDATION_ERROR when a request of an endpoint without query parameters has any. */
 function refuseQuery(request: FastifyRequest): void {
   if (Object.keys(request.query as object).length === 0) return;
   const found = judgeFields({ schema: nothingAsked, order: [] }, request.query);
@@ -416,14 +416,14 @@ function readJson(request: FastifyRequest, body: Buffer): Record<string, unknown
   }
 }
 
-/** `application/json`, with `charset=utf-8` at most. */
+/** True for `application/json`, with no other parameter than `charset=utf-8`. */
 function isJson(contentType: string): boolean {
   if (contentType.length > 100) return false;
   const [type, ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
   return type === "application/json" && parameters.every((parameter) => /^(|charset="?utf-8"?)$/.test(parameter));
 }
 
-/** What an idempotency key is bound to: the method, the endpoint and the parts of the path, in one spelling. */
+/** The text that an idempotency key is bound to: the method, the endpoint and a digest of the path parameters. */
 function boundTo(endpoint: WriteEndpoint, params: Readonly<Record<string, string>>): string {
   const parts = Object.values(params);
   return `${methodOf(endpoint)} ${endpoint.path}${
@@ -435,7 +435,7 @@ function boundTo(endpoint: WriteEndpoint, params: Readonly<Record<string, string
   }`;
 }
 
-/** Takes the content type out of the framework's hands: it is judged after authentication, by `readJson`. */
+/** Hides the content type from Fastify, because `readJson` checks it after authentication. */
 export function setAsideContentType(request: FastifyRequest): void {
   const { headers } = request.raw;
   request.sentContentType = headers["content-type"] ?? "";

@@ -1,4 +1,4 @@
-// What an endpoint is: its path, who may call it, its shapes, and what it does. The contract is generated from the same value.
+// The definition of an endpoint: its path, scope, schemas and handler. The OpenAPI document is generated from the same value.
 import type { z } from "zod";
 import type { Micros } from "../ground/clock.ts";
 import type { Book } from "../merchants/books.ts";
@@ -17,22 +17,22 @@ export interface Call {
   merchant: Merchant;
   book: Book;
   realNow: Micros;
-  /** Of a write: the key it runs under. */
+  /** Idempotency key of a write; empty for a read. */
   idempotencyKey: string;
-  /** Parts of the path by name, as sent. */
+  /** Path parameters by name, as sent. */
   params: Readonly<Record<string, string>>;
-  /** Parsed and checked by the endpoint's query schema. */
+  /** Query parameters, parsed by the endpoint's query schema. */
   query: Readonly<Record<string, unknown>>;
-  /** Of a write: its signature, to be consumed with its effect; undefined once it is. */
+  /** Nonce of a write's signature, consumed in the write's transaction; undefined once consumed. */
   nonce: Nonce | undefined;
-  /** True when nobody waits for the answer any more. */
+  /** True when the client has hung up. */
   hungUp(): boolean;
 }
 
 interface DescribedForMerchants extends Described {
   scope: Scope;
   sandboxOnly?: boolean;
-  /** It is about the credential that asks: people have none, and it is not mounted for them. */
+  /** The endpoint is about the calling credential, so it is not available to people in the portal. */
   forCredentialsOnly?: true;
 }
 
@@ -44,27 +44,27 @@ export interface ReadEndpoint extends DescribedForMerchants {
 
 export interface WriteEndpoint<Body = unknown> extends DescribedForMerchants {
   kind: "write";
-  /** POST unless it says otherwise. */
+  /** POST when absent. */
   method?: "PUT";
-  /** No body at all means an empty object, where that is one. */
+  /** Rules of the body. A missing body counts as an empty object where all fields are optional. */
   body: FieldRules<Body>;
-  /** Bodies for the contract; the example of the body's schema when absent. */
+  /** Example bodies for the OpenAPI document; the example of the body's schema when absent. */
   bodyExamples?: Examples;
-  /** True where `judge` acts on the world outside: the signature is used up for everybody before. */
+  /** True when `judge` has effects outside the database: the signature is consumed before it runs. */
   actsFirst?: boolean;
-  /** Rules beyond the schema that need the merchant's settings; throws in the order of the interface. */
+  /** Checks rules beyond the schema that need the merchant's settings. Throws the fault that comes first in the interface's order. */
   judge?(
     call: Call,
     input: Record<string, unknown>,
     found: { value: Body } | { rank: number; fault: Error },
   ): Body | Promise<Body>;
-  /** The change of state. It runs under the idempotency key. */
+  /** The change of state, which runs under the idempotency key. */
   command(call: Call, body: Body): Command<Reply>;
-  /** The same request again while its key is in progress: the command to go on with, or undefined when it is to wait. */
+  /** For a request that comes again while its key is in progress: gives the command that continues it, or undefined to refuse it. */
   resume?(call: Call, intent: Intent): Promise<Command<Reply> | undefined>;
   /** Creations add rows of their own; everything else moves in the merchant's lane. */
   lane: "create" | "move";
-  /** What follows from a change that was made just now, before the answer is given. */
+  /** Runs after the commit of the change and before its answer. */
   after?(call: Call): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export function readEndpoint(endpoint: Omit<ReadEndpoint, "kind">): Endpoint {
   return { kind: "read", ...endpoint };
 }
 
-/** A command of the house as an endpoint answers with it. */
+/** Turns a command into one whose result is the HTTP answer that `view` makes. */
 export function answering<Answer>(command: Command<Answer>, view: (answer: Answer) => Reply): Command<Reply> {
   return {
     name: command.name,

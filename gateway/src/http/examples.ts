@@ -1,7 +1,7 @@
-// Examples in the contract: identities, times and addresses that the rooms' own examples are put together from.
+// Example identities, times and addresses of the OpenAPI documents, from which the rooms compose their own examples.
 import type { IdKind } from "../ground/ids.ts";
 
-/** One well-formed identity of each kind: the examples tell of one payment and what came of it. */
+/** One well-formed identity of each kind: the examples are about one payment and the objects that belong to it. */
 export const exampleIds: Readonly<Record<IdKind, string>> = {
   payment: "pay_01kan3t5q8e4vs0x7ybd2m9fjh",
   refund: "rfd_01kan5c9w2f8zr4h6t1n3yqekp",
@@ -49,5 +49,5 @@ export const exampleWebhookSecret = "whsec_Zm9yLXRoZS1jb250cmFjdC1vbmx5LTAxMjM0N
 
 export const exampleAddress = "https://shop.example.com/webhooks/gerbang";
 
-/** A signature as it looks; no key of ours made it. */
+/** Has the form of a signature; no key made it. */
 export const exampleSignature = "9c1f3f0f7b0c4d5e8a6b2d1e4f7a9c3b5d8e0f2a4c6b8d1e3f5a7c9b0d2e4f6a";

@@ -1,4 +1,4 @@
-// From a schema's findings to the interface's errors: which field first, which code, and the value as far as it may be shown.
+// Turns the issues of a schema into the interface's errors: the first field in order, its code, and its value as far as it may be shown.
 import { z } from "zod";
 import { type Fault, showable, validationFault } from "../ground/fault.ts";
 
@@ -6,20 +6,20 @@ type Issue = z.core.$ZodIssue;
 
 export interface FieldRules<Value> {
   schema: z.ZodType<Value>;
-  /** Field names in the order in which their errors prevail; fields not named come after them. */
+  /** Field names in the order in which their errors come first; other fields come after them. */
   order: readonly string[];
-  /** A code of its own for a field, or undefined for VALIDATION_ERROR. */
+  /** Gives a field's own fault, or undefined for VALIDATION_ERROR. */
   faultFor?(field: string, value: unknown): Fault | undefined;
 }
 
 export interface FieldFault {
   field: string;
-  /** The place in the order of prevalence. */
+  /** Position in the order of errors. */
   rank: number;
   fault: Fault;
 }
 
-/** The value, or the first field that breaks a rule, with its value as it was in `sent`. */
+/** Gives the parsed value, or the fault of the first field that breaks a rule, with the field's value in `sent`. */
 export function judgeFields<Value>(
   rules: FieldRules<Value>,
   input: unknown,
@@ -32,26 +32,26 @@ export function judgeFields<Value>(
   return faults[0] as FieldFault;
 }
 
-/** The same of a body, where `null` in an optional field is the field left out. */
+/** The same for a body, in which an optional field that is `null` counts as left out. */
 export function judgeBody<Value>(rules: FieldRules<Value>, input: unknown): { value: Value } | FieldFault {
   return judgeFields(rules, withoutNulls(rules.schema, input), input);
 }
 
-/** True when a body of these rules may be left out: it would be an empty object. */
+/** True when a body with these rules may be left out, because an empty object passes them. */
 export function allOptional(rules: FieldRules<unknown>): boolean {
   return rules.schema.safeParse({}).success;
 }
 
 type Schema = z.core.$ZodType;
 
-/** Fields of an object whose `null` means nothing, and what is known of the objects inside it. */
+/** Optional fields of an object in which `null` counts as left out, and the schemas of the objects inside it. */
 export interface Nulls {
   left: ReadonlySet<string>;
   inside: ReadonlyMap<string, Schema>;
 }
 const nullsOf = new WeakMap<Schema, Nulls | undefined>();
 
-/** The input without the optional fields that are null, also in objects inside it. Where null has a meaning of its own it stays. */
+/** Removes optional fields that are null, also in nested objects. Null stays where the schema accepts it as a value. */
 function withoutNulls(schema: Schema, input: unknown): unknown {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return input;
   const nulls = nullsIn(schema);
@@ -66,7 +66,7 @@ function withoutNulls(schema: Schema, input: unknown): unknown {
   return same ? input : Object.fromEntries(inside);
 }
 
-/** What `judgeBody` reads `null` as absent in; undefined for what is no object. The contract says the same by it. */
+/** The fields that `judgeBody` treats as left out when null; undefined when the schema is no object. The OpenAPI document uses this too. */
 export function nullsIn(schema: Schema): Nulls | undefined {
   const object = unwrapped(schema);
   if (!nullsOf.has(object)) nullsOf.set(object, object instanceof z.ZodObject ? nullsOfObject(object) : undefined);

@@ -1,7 +1,7 @@
-// The SQL of the health check: one cheap question that only a working ledger answers well.
+// The SQL of the health check: one cheap query that succeeds only on a working ledger.
 import type { Statement } from "../store/database.ts";
 
-/** The newest journal of some book must be what its head says: the ledger answers, and its end is whole. */
+/** True when the newest journals of up to three books have the hash of their chain heads. */
 export const selectLedgerHealth: Statement = {
   name: "health",
   text: `select coalesce(bool_and(j.hash = h.hash), true) as whole

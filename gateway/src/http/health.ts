@@ -1,4 +1,4 @@
-// GET /v1/health (section 2.7): really asks the database and the ledger, with a deadline, at most a few times a second.
+// GET /v1/health (section 2.7): queries the database and the ledger, with a deadline, at most once in KEEP_MS.
 import { z } from "zod";
 import { type Clock, stopwatchMs, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -28,7 +28,7 @@ export const healthSchema = z
   })
   .meta({ id: "Health", examples: [exampleHealth("ok")] });
 
-/** What health answers beside a 503. */
+/** The body of health with a 503. */
 export const unhealthySchema = healthSchema.extend({ error: errorBody }).meta({
   id: "Unhealthy",
   description: "The health object and the error, in one.",
@@ -63,7 +63,7 @@ export interface HealthParts {
   clock: Clock;
   serviceName: string;
   version: string;
-  /** What it takes payments in: "production" only when it takes production payments. */
+  /** "production" when the service takes production payments, else "sandbox". */
   environment(): string;
 }
 
@@ -85,12 +85,12 @@ export class Health {
     this.parts = parts;
   }
 
-  /** The start is over: from here on the answer may be 200. */
+  /** Notes that the start is over: from now on the answer may be 200. */
   open(): void {
     this.opened = true;
   }
 
-  /** 200 when all is well, else 503 with the same object beside the error. */
+  /** Answers 200 when all is well, else 503 with the same object beside the error. */
   async answer(requestId: string): Promise<Reply> {
     const { database, ledger } = await this.find();
     const word = (well: boolean): string => (well ? "ok" : "unavailable");
@@ -107,7 +107,7 @@ export class Health {
     return reply(503, { ...object, error });
   }
 
-  /** What health would answer with. */
+  /** True when health would answer 200. */
   async isWell(): Promise<boolean> {
     const { database, ledger } = await this.find();
     return this.opened && database && ledger;
@@ -134,7 +134,7 @@ export class Health {
       const writable = await this.parts.writes.isWritable();
       return { database: writable && this.parts.mayServe(), ledger: row?.whole === true };
     } catch {
-      return { database: false, ledger: false }; // that it cannot be asked is the answer
+      return { database: false, ledger: false }; // a failed query means that both are unavailable
     }
   }
 }

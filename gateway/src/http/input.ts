@@ -1,4 +1,4 @@
-// The body and the query of an endpoint that is no merchant's system's: taken as sent and held against their rules.
+// Reads and checks the body and the query of endpoints outside the merchants' API, such as those of operators and people.
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import { Fault } from "../ground/fault.ts";
@@ -7,7 +7,7 @@ import { type FieldRules, allOptional, judgeFields } from "./fields.ts";
 
 export type Rules<Value> = FieldRules<Value> | z.ZodType<Value>;
 
-/** The body as sent: nothing asked for, an object, or bytes that are none. */
+/** A body: empty when the endpoint takes none, else a parsed object, or `malformed`. */
 export interface SentBody {
   object?: Record<string, unknown>;
   malformed?: boolean;
@@ -19,17 +19,16 @@ export function rulesOf<Value>(rules: Rules<Value>): FieldRules<Value> {
   return rules instanceof z.ZodType ? { schema: rules, order: [] } : rules;
 }
 
-/** Reads the body of a request whose endpoint has these rules for it. No body at all means an empty object, where that is one. */
+/** Reads the body of a request by the rules of its endpoint. A missing body counts as an empty object where all fields are optional. */
 export function sentBody(request: FastifyRequest, rules: Rules<unknown> | undefined): SentBody {
   return bodyOf(sentBytes(request), rules);
 }
 
-/** The bytes of a request's body. */
 export function sentBytes({ body }: FastifyRequest): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
 }
 
-/** The same of bytes that were kept. */
+/** The same for bytes that were read before. */
 export function bodyOf(sent: Buffer, rules: Rules<unknown> | undefined): SentBody {
   if (!rules) return {};
   try {
@@ -41,8 +40,8 @@ export function bodyOf(sent: Buffer, rules: Rules<unknown> | undefined): SentBod
 }
 
 /**
- * Body and query once they passed their rules. Unlike in the merchants' API `null` never stands for a field left out here: where leaving one
- * out means "all", that would be too easy. Throws MALFORMED_JSON, and what the rules say.
+ * Gives body and query after checking their rules. Unlike in the merchants' API, `null` never counts as a field left out: where a missing
+ * field means "all", a mistake would reach too far. Throws MALFORMED_JSON, and the faults of the rules.
  */
 export function judgeInput<Body, Query>(
   rules: { body?: Rules<Body> | undefined; query?: Rules<Query> | undefined },

@@ -1,4 +1,4 @@
-// JSON Schema of the shapes on the wire, as zod makes it: each shape with an `id` becomes a component that is said once.
+// Converts zod schemas to JSON Schema. Each schema with an `id` becomes a component of the document.
 import { z } from "zod";
 import { nullsIn } from "./fields.ts";
 
@@ -6,15 +6,15 @@ export type Json = Record<string, unknown>;
 
 const INT32_MAX = 2 ** 31 - 1;
 
-/** What a document says once and refers to, by kind and name. */
+/** The components of a document, by kind and name. */
 export class Components {
   private readonly kinds = new Map<string, Map<string, Json>>();
-  /** Shapes by name. Those that are sent to us refuse fields they do not know; answers may gain fields. */
+  /** Schemas by name. Schemas of requests refuse unknown fields; schemas of answers do not, because answers may gain fields. */
   private readonly shapes = new Map<string, { definition: Json; isSent: boolean }>();
-  /** Shapes whose examples stand beside the bodies that have them. */
+  /** Names of schemas whose examples are components of their own. */
   private readonly shown = new Set<string>();
 
-  /** A reference to the component, which is kept. Throws when the name stands for something else already. */
+  /** Adds a component and gives a reference to it. Throws when the name has another value already. */
   keep(kind: string, name: string, value: Json): Json {
     const named = this.kinds.get(kind) ?? new Map<string, Json>();
     this.kinds.set(kind, named);
@@ -23,22 +23,21 @@ export class Components {
     return { $ref: `#/components/${kind}/${name}` };
   }
 
-  /** The shape of an answer. */
   output(schema: z.ZodType): Json {
     return this.convert(schema, "output", false);
   }
 
-  /** The shape of a body or a parameter; `nullIsAbsent` as `judgeBody` has it. */
+  /** The schema of a body or a parameter. With `nullIsAbsent`, optional fields may be null, as in `judgeBody`. */
   input(schema: z.ZodType, nullIsAbsent = false): Json {
     return this.convert(schema, "input", nullIsAbsent);
   }
 
-  /** The examples of this shape stand elsewhere in the document: they are not repeated in it. */
+  /** Leaves the examples out of this schema, because they stand elsewhere in the document. */
   showsElsewhere(name: string): void {
     this.shown.add(name);
   }
 
-  /** All of them, each kind in alphabetical order. */
+  /** All components, each kind in alphabetical order. */
   toJson(): Json {
     const shapes = [...this.shapes].map(([name, { definition, isSent }]): [string, Json] => {
       const { examples, ...shape } = isSent ? definition : open(definition);
@@ -53,7 +52,7 @@ export class Components {
   }
 
   private convert(schema: z.ZodType, io: "input" | "output", nullIsAbsent: boolean): Json {
-    // As an item of something else a shape with a name becomes a reference, like everywhere.
+    // Wrapped in a tuple, because zod makes a named schema a reference only inside another schema.
     const { prefixItems, $defs = {} } = z.toJSONSchema(z.tuple([schema]), {
       target: "draft-2020-12",
       unrepresentable: "any",
@@ -75,7 +74,7 @@ function refuseSecond(kind: string, name: string, value: Json, known: Json | und
   if (known && JSON.stringify(known) !== JSON.stringify(value)) throw new Error(`two ${kind} are called ${name}`);
 }
 
-/** Which field tells the members of a union apart, and by which values. */
+/** Adds the discriminator of a discriminated union: its field, and the schema of each value. */
 function addDiscriminator(schema: z.core.$ZodType, json: Json): void {
   if (!(schema instanceof z.ZodDiscriminatedUnion)) return;
   const propertyName = schema.def.discriminator;
@@ -89,7 +88,7 @@ function addDiscriminator(schema: z.core.$ZodType, json: Json): void {
   Object.assign(json, { discriminator: { propertyName, mapping } });
 }
 
-/** `null` in every field where the service reads it as the field left out: in an object, and in the objects inside it. */
+/** Allows `null` in every field in which the service treats it as left out, also in nested objects. */
 function admitNulls(schema: z.core.$ZodType, shape: Json, named: Record<string, Json>): void {
   const nulls = nullsIn(schema);
   if (!nulls) return;
@@ -100,21 +99,21 @@ function admitNulls(schema: z.core.$ZodType, shape: Json, named: Record<string, 
   for (const name of nulls.left) properties[name] = { anyOf: [properties[name], { type: "null" }] };
 }
 
-/** The same schema as a person would write it, with references into the document. */
+/** Simplifies a schema to the form that a person would write, with references into the document. */
 function tidy(schema: Json): Json {
   const { $ref, anyOf, additionalProperties, propertyNames, ...rest } = inside(schema, tidy);
   const tidied: Json = { ...rest };
   if (typeof $ref === "string") tidied.$ref = $ref.replace("#/$defs/", "#/components/schemas/");
   if (additionalProperties !== undefined)
     tidied.additionalProperties = isEmpty(additionalProperties) ? true : additionalProperties;
-  // That names are texts goes without saying.
+  // Property names are always strings, so this schema of them is redundant.
   if (propertyNames !== undefined && JSON.stringify(propertyNames) !== '{"type":"string"}')
     tidied.propertyNames = propertyNames;
   if (tidied.type === "integer") tidied.format = isInt32(tidied) ? "int32" : "int64";
   return inOrder(Array.isArray(anyOf) ? { ...nullable(anyOf as Json[]), ...tidied } : tidied);
 }
 
-/** Words first, examples last. */
+/** Puts title and description first, examples last. */
 function inOrder({ title, description, examples, ...rest }: Json): Json {
   return {
     ...(title === undefined ? {} : { title }),
@@ -129,7 +128,7 @@ const isEmpty = (value: unknown): boolean => JSON.stringify(value) === "{}";
 const isInt32 = ({ minimum = 0, maximum = Infinity }: { minimum?: number; maximum?: number }): boolean =>
   minimum >= -INT32_MAX && maximum <= INT32_MAX;
 
-/** `X or null` in one: `type: [x, null]` where X has a type, and what describes X moves out of the choice. */
+/** Merges `anyOf: [X, null]` into X with `type: [x, null]`, where X has a type. */
 function nullable(anyOf: Json[]): Json {
   const [shape, other] = anyOf;
   if (anyOf.length !== 2 || !shape || JSON.stringify(other) !== '{"type":"null"}') return { anyOf };
@@ -144,7 +143,7 @@ function nullable(anyOf: Json[]): Json {
   return { ...words, type: [type, "null"], ...rest, ...values };
 }
 
-/** The schema without its refusals of unknown fields. */
+/** Removes the refusal of unknown fields from a schema. */
 function open(schema: Json): Json {
   const { additionalProperties, ...rest } = inside(schema, open);
   return additionalProperties === undefined || additionalProperties === false
@@ -152,7 +151,7 @@ function open(schema: Json): Json {
     : { ...rest, additionalProperties };
 }
 
-/** Applies `change` to the schemas directly inside a schema; examples and the like are values, and stay. */
+/** Applies `change` to the schemas directly inside a schema. Values such as examples stay unchanged. */
 function inside(schema: Json, change: (inner: Json) => Json): Json {
   const isSchema = (value: unknown): value is Json => typeof value === "object" && value !== null;
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// The paths that are open, and with which methods: so that a known path with another method is told apart from an unknown path.
+// The routes of a server with their methods, so that a known path with another method differs from an unknown path.
 import type { FastifyInstance } from "fastify";
 import { Fault } from "../ground/fault.ts";
 
@@ -6,7 +6,7 @@ export class KnownPaths {
   private readonly methods = new Map<string, Set<string>>();
   private readonly patterns = new Map<string, RegExp>();
 
-  /** Notes every route that the server opens from now on. */
+  /** Notes every route that is added to the server from now on. */
   watch(server: FastifyInstance): void {
     server.addHook("onRoute", ({ url, method }) => {
       const known = this.methods.get(url) ?? new Set();

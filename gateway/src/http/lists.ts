@@ -1,9 +1,9 @@
-// Lists: a page cut from rows, the error for a cursor that is nobody's, and dates in a query (sections 2.8 and 4.9).
+// Lists (sections 2.8 and 4.9): pages, the error for an unknown cursor, and time ranges in query parameters.
 import { type Micros, SECOND, parseWireTime } from "../ground/clock.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 
-/** A page from one item more than it has, so that the last page knows it is the last. */
+/** Makes a page of `limit` items. `items` has one more when there is a next page. */
 export function page<Item>(
   items: readonly Item[],
   limit: number,
@@ -25,12 +25,12 @@ export function unknownCursor(value: string): Fault {
   return validationFault("starting_after", value, message);
 }
 
-/** Where a range begins: the instant, or the beginning of the day. Throws VALIDATION_ERROR. */
+/** Start of a range: the instant, or the beginning of the day. Throws VALIDATION_ERROR. */
 export function rangeFrom(field: string, text: string | undefined): Micros | undefined {
   return timeOf(field, text)?.at;
 }
 
-/** Where a range ends, exclusive: after the second, or after the whole day. Throws VALIDATION_ERROR. */
+/** Exclusive end of a range: after the second, or after the whole day. Throws VALIDATION_ERROR. */
 export function rangeBefore(field: string, text: string | undefined): Micros | undefined {
   const time = timeOf(field, text);
   return time && time.at + (time.wholeDay ? 86_400 * SECOND : SECOND);

@@ -1,5 +1,5 @@
-// The load: how much the process holds at once, in requests and in bytes of their bodies, before memory grows, and for whom.
-// Whoever has not proved who they are shares a room of their own, so that nobody can take what merchants need.
+// Load shedding bounds the requests and body bytes that the process holds at once, so that memory does not grow. Unauthenticated callers
+// have a capacity of their own, so that they cannot take what merchants need.
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { addressGroup } from "../ground/address-group.ts";
@@ -11,19 +11,19 @@ export interface Room {
 }
 
 export interface LoadLimits {
-  /** For requests whose sender has proved who they are. */
+  /** Capacity for requests of authenticated senders. */
   known: Room;
-  /** For all others together: every request begins here. */
+  /** Capacity for all other requests together. Every request begins here. */
   unauthenticated: Room;
-  /** For those others of one address. */
+  /** Capacity for unauthenticated requests of one address. */
   address: Room;
-  /** Requests of one connection that are not answered, whoever sends them. */
+  /** Unanswered requests of one connection, authenticated or not. */
   connection: number;
 }
 
 /**
- * Far beyond what one process answers in a second, and with all their parts some 150 MiB. When PostgreSQL hangs, this many wait for it and
- * the rest is told to come back. Clients that sign leave the room of unauthenticated callers within a millisecond of their last byte.
+ * Far more than one process answers in a second; about 150 MiB in all. When PostgreSQL hangs, this many requests wait and the others get
+ * SERVICE_UNAVAILABLE. A signed request leaves the unauthenticated capacity within a millisecond of its last byte.
  */
 export const LOAD_LIMITS: LoadLimits = {
   known: { requests: 3072, bytes: 48 * 2 ** 20 },
@@ -35,15 +35,15 @@ export const LOAD_LIMITS: LoadLimits = {
 interface Ticket {
   request: IncomingMessage;
   bytes: number;
-  /** Unauthenticated callers of the same address, and this one among them; undefined once the sender is known. */
+  /** Unauthenticated requests of the same address, this one included; undefined once the sender is authenticated. */
   neighbours: Crowd | undefined;
-  /** The answer is not on its way yet, or the client still reads it. */
+  /** True until the answer has been sent to its end or the client has gone. */
   open: boolean;
-  /** A handler works for it, whether the client still waits or not. */
+  /** True while a handler works on the request, whether the client still waits or not. */
   working: boolean;
 }
 
-/** Tickets of unauthenticated callers, the oldest first, and their bytes. */
+/** Unauthenticated requests, the oldest first, and their bytes. */
 interface Crowd {
   address: string;
   tickets: Set<Ticket>;
@@ -54,7 +54,7 @@ const ticketOf = Symbol("ticket");
 const unanswered = Symbol("unanswered requests");
 const proved = Symbol("proved");
 
-/** A request with what it holds: as a property, which costs a fraction of what a WeakMap costs the garbage collector. */
+/** A request with its ticket. The ticket is a property, which costs the garbage collector a fraction of a WeakMap. */
 interface Taken extends IncomingMessage {
   [ticketOf]?: Ticket;
 }
@@ -64,7 +64,7 @@ interface Connection extends Socket {
   [proved]?: true;
 }
 
-/** True of a connection over which somebody has proved who they are. */
+/** True for a connection that has carried an authenticated request. */
 export function hasProved(socket: Connection): boolean {
   return socket[proved] === true;
 }
@@ -74,26 +74,26 @@ export class LoadShedding {
   private readonly known: Room = { requests: 0, bytes: 0 };
   private readonly unauthenticated: Crowd = crowdAt("");
   private readonly crowds = new Map<string, Crowd>();
-  /** How many connections were cut to make room. */
+  /** Number of connections that were cut to free capacity. */
   cut = 0;
 
   constructor(limits: LoadLimits) {
     this.limits = limits;
   }
 
-  /** Requests taken in and not done with. */
+  /** Number of requests that hold capacity. */
   get requests(): number {
     return this.known.requests + this.unauthenticated.tickets.size;
   }
 
-  /** Bytes of their bodies that have arrived. */
+  /** Number of body bytes of these requests that have arrived. */
   get bytes(): number {
     return this.known.bytes + this.unauthenticated.bytes;
   }
 
   /**
-   * Takes a request in, until its answer is given and nothing works for it. Where there is no room for it, the unauthenticated caller that has been sending or
-   * reading longest is cut. Throws SERVICE_UNAVAILABLE when there is none: all are being worked for.
+   * Takes capacity for a request until it is answered and no handler works on it. When none is free, the oldest unauthenticated request
+   * that no handler works on is cut. Throws SERVICE_UNAVAILABLE when handlers work on all of them.
    */
   enter(request: IncomingMessage, address: string): void {
     const socket: Connection = request.socket;
@@ -115,7 +115,7 @@ export class LoadShedding {
     this.crowds.set(neighbours.address, neighbours);
   }
 
-  /** Its sender has proved who they are: it moves to the room of those. Throws SERVICE_UNAVAILABLE when that is full. */
+  /** Moves a request to the capacity of authenticated senders. Throws SERVICE_UNAVAILABLE when that is full. */
   prove(request: IncomingMessage): void {
     const ticket = (request as Taken)[ticketOf];
     if (!ticket?.neighbours) return;
@@ -128,7 +128,7 @@ export class LoadShedding {
     this.known.bytes += ticket.bytes;
   }
 
-  /** Its answer is given, or its client gone. */
+  /** Notes that the answer of a request was sent, or that its client has gone. */
   close(request: IncomingMessage): void {
     const ticket = (request as Taken)[ticketOf];
     if (!ticket?.open) return;
@@ -138,15 +138,15 @@ export class LoadShedding {
     this.leave(ticket);
   }
 
-  /** Whether a connection has requests that are not answered. */
+  /** True when a connection has unanswered requests. */
   isWaiting(socket: Connection): boolean {
     return (socket[unanswered] ?? 0) > 0;
   }
 
-  /** Counts bytes that have arrived. Where they are too many: why, and all of this request are given back. */
+  /** Counts bytes that have arrived. When they are too many, gives the fault and releases all bytes of the request. */
   hold(request: IncomingMessage, bytes: number): Fault | undefined {
     const ticket = (request as Taken)[ticketOf];
-    if (!ticket?.open) return undefined; // nobody waits for it, so it is read no further
+    if (!ticket?.open) return undefined; // the client has gone, so no more bytes are read
     if (!this.hasRoomFor(ticket, bytes)) {
       this.add(ticket, -ticket.bytes);
       return full("bytes");
@@ -155,13 +155,13 @@ export class LoadShedding {
     return undefined;
   }
 
-  /** A handler works for it from now on: what it holds stays in memory even when the client hangs up. */
+  /** Notes that a handler works on a request: its body stays in memory even when the client hangs up. */
   begin(request: IncomingMessage): void {
     const ticket = (request as Taken)[ticketOf];
     if (ticket?.open) ticket.working = true;
   }
 
-  /** The handler has answered. */
+  /** Notes that the handler has answered. */
   end(request: IncomingMessage): void {
     const ticket = (request as Taken)[ticketOf];
     if (!ticket?.working) return;
@@ -183,7 +183,7 @@ export class LoadShedding {
     return true;
   }
 
-  /** Ends the connection of the oldest that nothing works for. False when there is none. */
+  /** Cuts the connection of the oldest request that no handler works on. False when there is none. */
   private cutOldest({ tickets }: Crowd, fits: (ticket: Ticket) => boolean = () => true): boolean {
     for (const ticket of tickets) {
       if (ticket.working || !fits(ticket)) continue;
@@ -195,7 +195,7 @@ export class LoadShedding {
   }
 
   private cutOff({ socket }: IncomingMessage): void {
-    // What it had sent before comes all the same, request by request.
+    // Requests that the client had sent before the cut still come, so the socket may be destroyed already.
     if (socket.destroyed) return;
     this.cut++;
     socket.destroy();

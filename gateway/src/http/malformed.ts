@@ -1,4 +1,4 @@
-// Bytes that are not HTTP never reach a route; their answer is written to the socket by hand, after those before it.
+// Answers bytes that are not HTTP. They never reach a route, so the answer is written to the socket directly, after the answers before it.
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../ground/clock.ts";
@@ -24,7 +24,7 @@ interface Exchange {
 
 export class Malformed {
   private readonly parts: MalformedParts;
-  /** The latest request of each connection. Answers go out in order, so when its answer is out all are. */
+  /** The latest request of each connection. Answers are sent in order, so once its answer is sent, all are. */
   private readonly latest = new WeakMap<Socket, Exchange>();
   private readonly refused = new WeakSet<Socket>();
 
@@ -32,7 +32,7 @@ export class Malformed {
     this.parts = parts;
   }
 
-  /** Remembers what is answered on each connection of the server, and answers what Node would answer on its own. */
+  /** Remembers the latest request of each connection, and handles Expect and CONNECT requests, which Node would answer itself. */
   watch(server: Server): void {
     server.prependListener("request", (request, response) => {
       this.latest.set(request.socket, { request, response });
@@ -41,7 +41,7 @@ export class Malformed {
     server.on("connect", (_request, socket: Socket) => this.refuse(socket, new Fault("ROUTE_NOT_FOUND")));
   }
 
-  /** Whatever Node could not understand on a connection. Each connection is refused once; more bytes change nothing. */
+  /** Handles an error of Node's HTTP parser. Each connection is refused once; later bytes are ignored. */
   take(error: NodeJS.ErrnoException, socket: Socket): void {
     if (this.refused.has(socket)) return;
     this.refused.add(socket);
@@ -54,24 +54,24 @@ export class Malformed {
     this.parts.log.info({ status: fault.status, code: fault.code, reason: error.code, address }, "malformed request");
     const before = this.latest.get(socket);
     if (before && !before.request.complete) this.refuseBody(before, socket, fault);
-    // Its answer must arrive whole, and must not be taken for this one's.
+    // The answer before must arrive whole, and the refusal must not be taken for it.
     else if (before && !before.response.writableFinished) {
       before.response.once("finish", () => this.refuse(socket, fault));
     } else this.refuse(socket, fault);
   }
 
-  /** The bytes belong to the body of a request that is known: its own answer says so, in its turn. */
+  /** Refuses bytes in the body of a request that was accepted: the answer to that request reports the error. */
   private refuseBody({ request, response }: Exchange, socket: Socket, fault: Fault): void {
     breakOff(request, fault);
-    // Where nobody reads its body it is answered without it, now or soon, and there is nothing more to say.
+    // A request whose body is not being read is answered without it.
     if (response.writableFinished) socket.end();
     else response.once("finish", () => socket.end());
   }
 
-  /** An answer by hand, with the envelope and the headers of every other, and the end of the connection. */
+  /** Writes an answer to the socket, with the usual envelope and headers, and ends the connection. */
   private refuse(socket: Socket, fault: Fault): void {
     const { clock, unauthenticated, metrics } = this.parts;
-    // The answer before may have ended the connection, as its client asked.
+    // The answer before may have ended the connection, because its client asked for that.
     if (!socket.writable) return;
     const requestId = newId("request", clock.now());
     const address = socket.remoteAddress ?? "unknown";

@@ -1,4 +1,4 @@
-// The contract of /v1: how a merchant's endpoint, health and the webhooks are told in OpenAPI.
+// The OpenAPI document of /v1: the merchants' endpoints, health and the webhooks.
 import type { z } from "zod";
 import type { FaultCode } from "../ground/fault.ts";
 import { type Endpoint, methodOf } from "./endpoint.ts";
@@ -7,7 +7,7 @@ import { allOptional } from "./fields.ts";
 import type { Json } from "./json-schema.ts";
 import { Document, type Operation, type Success } from "./openapi.ts";
 
-/** What is sent to a merchant's receiver for an event of this type. */
+/** The description of the webhook of an event type. */
 export interface WebhookShape {
   type: string;
   summary: string;
@@ -21,7 +21,7 @@ export interface MerchantDocumentParts {
   endpoints: readonly Endpoint[];
   health: { well: z.ZodType; unwell: z.ZodType };
   webhooks: readonly WebhookShape[];
-  /** Begins the service's own webhook headers. */
+  /** Prefix of the service's own webhook headers. */
   headerPrefix: string;
 }
 
@@ -49,7 +49,7 @@ const writeCodes: FaultCode[] = [
   "IDEMPOTENCY_IN_PROGRESS",
 ];
 
-/** What the merchants' endpoints are about. */
+/** Tags of the merchants' endpoints, each with its description. */
 export const merchantTags = [
   ["Payments", "Take money: create a payment, hand its instructions to the payer, read what came of it, cancel it."],
   ["Payment links", "Addresses where whoever has one pays you, once or again and again: no code of yours is needed."],
@@ -131,7 +131,6 @@ const securitySchemes: Json = {
   },
 };
 
-/** The whole document, as a value. */
 export function merchantDocument(parts: MerchantDocumentParts): Json {
   const document = new Document();
   for (const endpoint of parts.endpoints) document.add(merchantOperation(document, endpoint, generalCodes));
@@ -157,7 +156,7 @@ export function merchantDocument(parts: MerchantDocumentParts): Json {
   );
 }
 
-/** A merchant's endpoint as an operation; `general` are the codes that any call through its door may get. */
+/** Makes an operation from a merchant's endpoint. `general` are the codes that every call of this API may answer. */
 export function merchantOperation(document: Document, endpoint: Endpoint, general: readonly FaultCode[]): Operation {
   const { scope, sandboxOnly, success } = endpoint;
   const rights = `Scope: \`${scope}\`.${sandboxOnly ? " Sandbox keys only." : ""}`;
@@ -187,8 +186,8 @@ export function merchantOperation(document: Document, endpoint: Endpoint, genera
 }
 
 /**
- * A replay of an operation that answers 200 anyway is told apart by its header alone. Of another one it is told as a range: tools take the
- * lowest status for the usual answer, and a creation is answered 201.
+ * The answer for a replay. It is documented as the range 2XX where the success is not 200, because tools take the lowest status for the
+ * usual answer, and a creation answers 201. Where the success is 200, a replay differs by its header only and has no answer of its own.
  */
 export function replayReplies(document: Document, success: Success): Json {
   if (success.status === 200) return {};

@@ -1,35 +1,34 @@
-// OpenAPI 3.1 from operations: parameters, bodies, answers and errors, with whatever several of them share said once.
+// Makes an OpenAPI 3.1 document from operations: parameters, bodies, answers and errors. Parts that operations share become components.
 import type { z } from "zod";
 import { Fault, type FaultCode } from "../ground/fault.ts";
 import { exampleIds } from "./examples.ts";
 import { Components, type Json } from "./json-schema.ts";
 import { errorSchema, parameterNames } from "./shapes.ts";
 
-/** Bodies that show how something is used, by name. */
+/** Example bodies by name. */
 export type Examples = Readonly<Record<string, { summary: string; value: unknown }>>;
 
-/** What can be done with the result of an operation: where its fields go in another one. */
+/** A link from the result of an operation to another operation that takes fields of it. */
 export interface Link {
   operationId: string;
   description: string;
-  /** Parts of the other path, and fields of its body: by the name of a field of this answer. */
+  /** Path parameters and body fields of the other operation, each with the name of a field of this answer. */
   path?: Readonly<Record<string, string>>;
   body?: Readonly<Record<string, string>>;
 }
 
-/** What every endpoint tells the contract about itself. */
+/** The description of an endpoint for the document. */
 export interface Described {
-  /** Stable: generated clients name their functions after it. */
+  /** Must stay the same, because generated clients name their functions after it. */
   operationId: string;
-  /** In full, with `{name}` for a part that varies. */
+  /** The full path, with `{name}` for each parameter. */
   path: string;
   summary: string;
-  /** More than fits the summary. */
   description?: string;
   tag: string;
-  /** The parts of the path that vary. */
+  /** Path parameters. */
   params?: Readonly<Record<string, z.ZodType>>;
-  /** Codes beyond the general ones. */
+  /** Codes besides those that every operation may answer. */
   errors: readonly FaultCode[];
   success: Success;
   links?: readonly Link[];
@@ -39,9 +38,9 @@ export interface Success {
   status: number;
   description: string;
   schema: z.ZodType;
-  /** JSON unless it says otherwise. */
+  /** JSON when absent. */
   mediaType?: string;
-  /** The example of the schema unless there are others. */
+  /** The example of the schema when absent. */
   examples?: Examples;
 }
 
@@ -49,15 +48,15 @@ export interface Operation extends Described {
   method: string;
   query?: z.ZodType | undefined;
   body?: { schema: z.ZodType; examples?: Examples | undefined; isRequired: boolean; nullIsAbsent: boolean } | undefined;
-  /** A body that is a file: what is said of it. */
+  /** Set when the body is a file. */
   upload?: { description: string } | undefined;
-  /** Header parameters, by the names under which they are said once. */
+  /** Header parameters, by their component names. */
   headers?: Readonly<Record<string, Json>>;
-  /** Answers beside the first success. */
+  /** Further answers besides the success. */
   replies?: Json;
 }
 
-/** Error answers that many operations have, by name; those of a single code are named after it. */
+/** Error answers that many operations share, by component name. An answer with a single code is named after the code. */
 const sharedErrors: Readonly<Record<string, readonly FaultCode[]>> = {
   NotAuthenticated: [
     "UNAUTHORIZED",
@@ -75,7 +74,7 @@ const sharedErrors: Readonly<Record<string, readonly FaultCode[]>> = {
   NotAcceptable: ["VALIDATION_ERROR", "IDEMPOTENCY_KEY_REQUIRED", "IDEMPOTENCY_KEY_INVALID"],
 };
 
-/** `details` as they come with a code. */
+/** Example `details` by code. */
 const exampleDetails: Partial<Record<FaultCode, Json>> = {
   VALIDATION_ERROR: { field: "reference_id", value: null },
   INVALID_AMOUNT: { field: "amount_minor", value: 0, minimum_minor: 1, maximum_minor: 10_000_000_000 },
@@ -84,7 +83,7 @@ const exampleDetails: Partial<Record<FaultCode, Json>> = {
   PAYMENT_NOT_PAYABLE: { status: "canceled" },
 };
 
-/** Collects operations, and everything they refer to. */
+/** Collects operations and the components that they refer to. */
 export class Document {
   readonly components = new Components();
   private readonly paths: Record<string, Json> = {};
@@ -117,7 +116,7 @@ export class Document {
     this.paths[path] = { ...this.paths[path], [method.toLowerCase()]: told };
   }
 
-  /** An operation that is not made of an endpoint. */
+  /** Adds an operation that was not made from an endpoint. */
   addTold(path: string, method: string, told: Json): void {
     this.paths[path] = { ...this.paths[path], [method]: told };
   }
@@ -130,7 +129,7 @@ export class Document {
     };
   }
 
-  /** `schema` and `examples` of a body that is sent to somebody. */
+  /** The JSON content of a body, with its schema and one example. */
   content(schema: Json, value: unknown): Json {
     return { "application/json": { schema, example: value } };
   }
@@ -148,7 +147,7 @@ export class Document {
     );
   }
 
-  /** By status: one answer for all the codes of it. */
+  /** One answer for each status, for all codes of that status. */
   errorResponses(codes: readonly FaultCode[]): Json {
     const byStatus = Map.groupBy(new Set(codes), (code) => new Fault(code).status);
     return Object.fromEntries([...byStatus].map(([status, named]) => [status, this.errorResponse(status, named)]));
@@ -184,7 +183,7 @@ export class Document {
     };
   }
 
-  /** The example of a shape is said once, under the name of the shape; others stand where they are used. */
+  /** The example of a named schema becomes a component; other examples stand beside the body. */
   private examples(schema: z.ZodType, own: Examples | undefined): Json {
     const { id, examples } = schema.meta() ?? {};
     if (id !== undefined) this.components.showsElsewhere(id);
@@ -215,7 +214,7 @@ export class Document {
     return shared === undefined ? parameter : this.components.keep("parameters", shared, parameter);
   }
 
-  /** The whole document; `head` goes before the paths, `tail` behind them. */
+  /** The whole document. `head` comes before the paths, `tail` after them. */
   toJson(head: Json, tail: Json, securitySchemes: Json): Json {
     const paths = Object.entries(this.paths).sort(([a], [b]) => (a < b ? -1 : 1));
     return {
@@ -253,7 +252,7 @@ const headers = {
   },
 } satisfies Record<string, Json>;
 
-/** The name under which an answer with these codes is shared; undefined for one of a single operation. */
+/** Component name of an answer with these codes; undefined when operations do not share it. */
 function nameOf(codes: readonly FaultCode[]): string | undefined {
   const [only = ""] = codes;
   if (codes.length === 1) return only.split("_").map(capital).join("");
@@ -264,7 +263,7 @@ function nameOf(codes: readonly FaultCode[]): string | undefined {
 
 const capital = (word: string): string => word.charAt(0) + word.slice(1).toLowerCase();
 
-/** `PaymentList` as words: "Payment list". */
+/** Turns `PaymentList` into "Payment list". */
 function spoken(id: string): string {
   return capital(id.replaceAll(/\B(?=[A-Z])/g, " "));
 }

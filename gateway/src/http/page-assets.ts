@@ -1,4 +1,5 @@
-// Styles and scripts of pages that the service writes itself: named by their content, so that a browser keeps them for good, and compressed once.
+// Styles and scripts of pages that the service renders itself: named by a hash of their content, so that browsers cache them without
+// limit, and compressed once.
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";
@@ -15,7 +16,7 @@ export type Encoding = "br" | "gzip" | "identity";
 export const STYLE_TYPE = "text/css; charset=utf-8";
 export const SCRIPT_TYPE = "text/javascript; charset=utf-8";
 
-/** A file of the program's own. */
+/** Reads a file of the program and compresses it. */
 export function readAsset(file: URL, type: string): PageAsset {
   const bytes = readFileSync(file);
   const [base, extension] = (file.pathname.split("/").at(-1) ?? "").split(".");
@@ -25,13 +26,12 @@ export function readAsset(file: URL, type: string): PageAsset {
 
 export const FOR_GOOD = { "cache-control": "public, max-age=31536000, immutable", "x-content-type-options": "nosniff" };
 
-/** The best encoding that whoever asks understands. */
+/** The best encoding that the client accepts. */
 export function encodingFor({ headers }: FastifyRequest): Encoding {
   const accepted = headers["accept-encoding"] ?? "";
   return (["br", "gzip"] as const).find((one) => accepted.includes(one)) ?? "identity";
 }
 
-/** What tells the encoding of an answer. */
 export function encodingHeaders(encoding: Encoding): Record<string, string> {
   return encoding === "identity" ? {} : { "content-encoding": encoding };
 }

@@ -1,15 +1,15 @@
-// The pages of the portal and of the console: one index for every address of theirs, and its files.
+// Serves the pages of the portal and of the console: one index file for every address, and the files that it loads.
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../ground/fault.ts";
 import { BuiltPages, sendNotBuilt, sendPage } from "./built-pages.ts";
 
-/** Where portal/build.ts leaves its builds: a folder each, and `current`, which names the one to serve. */
+/** Output folder of portal/build.ts: one folder for each build, and the file `current`, which names the build to serve. */
 const BUILDS = fileURLToPath(new URL("../../../portal/dist/", import.meta.url));
 
 /**
- * Opens the pages of a face, at the address that is called like it: every address below it but those of files, and of `v1`, which is an API's.
- * Each face has a folder of its own among the builds.
+ * Serves a face (portal or console) at the path of its name: the index at every address below it, except those of files and of its API.
+ * Each build has a folder for each face.
  */
 export function openPages(server: FastifyInstance, face: "portal" | "console", folder: string = BUILDS): void {
   const pages = new BuiltPages(folder, face);
@@ -28,7 +28,7 @@ export function openPages(server: FastifyInstance, face: "portal" | "console", f
   server.get(`${root}/`, index);
   server.get(`${root}/assets/:file`, file);
   for (const name of ["theme.js", "favicon.svg"]) server.get(`${root}/${name}`, file);
-  // What is no address of a page is told by the page itself.
+  // The page itself reports an unknown address.
   server.get(`${root}/:page(^(?!v1$).+$)`, index);
   server.get(`${root}/:page(^(?!v1$|assets$).+$)/*`, index);
 }

@@ -1,4 +1,4 @@
-// The merchants' contract as a Postman collection (2.1) whose requests sign themselves.
+// Converts the OpenAPI document of /v1 into a Postman collection (2.1) whose requests sign themselves.
 import type { Json } from "./json-schema.ts";
 
 interface Parameter {
@@ -24,13 +24,13 @@ interface Contract {
   paths: Record<string, Record<string, Told>>;
 }
 
-/** A part of a path becomes a variable of the collection, which a creation sets: `PaymentReference` is `payment_reference`. */
+/** A collection variable for a path parameter, set by a creation: the parameter `PaymentReference` becomes `payment_reference`. */
 interface Variable {
   key: string;
   value: string;
 }
 
-/** Runs before every request. A signature is good once, so that two requests within a second need two timestamps. */
+/** Script that runs before every request. A signature is good once, so two requests within a second need two timestamps. */
 const signs = `const { HmacSHA256 } = require("crypto-js");
 
 // Variables are filled in here: what is signed must be what is sent.
@@ -47,7 +47,7 @@ header("X-Timestamp", timestamp);
 header("X-Signature", HmacSHA256(timestamp + "." + raw, pm.variables.get("secret")).toString());
 if (pm.request.method !== "GET") header("Idempotency-Key", pm.variables.replaceIn("{{$guid}}"));`;
 
-/** `document`: the contract of /v1 as a value. */
+/** Takes the OpenAPI document of /v1 as a value. */
 export function postmanCollection(document: Json): Json {
   const contract = document as unknown as Contract;
   const resolve = (value: Json): Json => {
@@ -101,7 +101,7 @@ function script(listen: string, code: string): Json {
   return { listen, script: { type: "text/javascript", exec: code.split("\n") } };
 }
 
-/** By the name of the part of the path. */
+/** The variables of an operation, by the name of the path parameter. */
 function pathVariables(told: Told, resolve: (value: Json) => Json): Map<string, Variable> {
   return new Map(
     (told.parameters ?? []).flatMap((given) => {
@@ -114,7 +114,7 @@ function pathVariables(told: Told, resolve: (value: Json) => Json): Map<string, 
   );
 }
 
-/** A creation keeps its result for the operations that it leads to. */
+/** The script after a creation: it stores fields of the answer in variables for linked operations. */
 function keeps(told: Told, variablesOf: ReadonlyMap<string, ReadonlyMap<string, Variable>>): Json {
   const lines = Object.values(told.responses).flatMap(({ links = {} }) =>
     Object.values(links).flatMap(({ operationId, parameters = {} }) =>
@@ -128,7 +128,7 @@ function keeps(told: Told, variablesOf: ReadonlyMap<string, ReadonlyMap<string, 
   return { event: [script("test", ["if (pm.response.code < 300) {", ...new Set(lines), "}"].join("\n"))] };
 }
 
-/** `$response.body#/data/0/uuid` as JavaScript, for an answer that may have none. */
+/** Turns `$response.body#/data/0/uuid` into JavaScript that allows for missing parts. */
 function accessTo(from: string): string {
   const parts = from.replace("$response.body#/", "").split("/");
   return parts.map((part, at) => (/^\d+$/.test(part) ? `[${part}]` : `${at > 1 ? "?" : ""}.${part}`)).join("");
@@ -157,7 +157,7 @@ function urlOf(path: string, told: Told, own: ReadonlyMap<string, Variable>, res
   };
 }
 
-/** The first example, with the collection's variables for what they stand for, and an order of its own for each payment. */
+/** The first example, with the collection's variables in place of example identities, and a unique order for each payment. */
 function bodyOf(told: Told, variables: readonly Variable[], resolve: (value: Json) => Json): Json {
   const { example, examples = {} } = told.requestBody?.content["application/json"] ?? {};
   if (!told.requestBody) return {};

@@ -1,12 +1,12 @@
-// Probes for whoever starts and routes to processes: does it live (/livez), may it be sent requests (/readyz). Neither asks the database
-// anything, takes room from requests, counts against an address or writes a log line.
+// Probes for orchestrators and load balancers: /livez says that the process lives, /readyz that it may be sent requests. Probes query no
+// database, take no capacity, count against no address and write no log line.
 import type { FastifyInstance } from "fastify";
 import { Fault } from "../ground/fault.ts";
 import { type Reply, faultReply, reply } from "../ground/reply.ts";
 import type { Readiness, Unready } from "./readiness.ts";
 import { sendReply } from "./server.ts";
 
-/** Opens /livez and /readyz. What stands in their queries is ignored. */
+/** Adds /livez and /readyz to the server. Their query parameters are ignored. */
 export function openProbes(server: FastifyInstance, readiness: Readiness): void {
   server.get("/livez", (_request, answer) => sendReply(answer, reply(200, { status: "ok" })));
   server.get("/readyz", (request, answer) => sendReply(answer, readyReply(readiness.reasons(), request.id)));

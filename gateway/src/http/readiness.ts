@@ -1,6 +1,6 @@
-// Whether this process may be sent requests, and why not. Whoever routes to it asks /readyz; a stop begins here.
+// Tells whether this process may be sent requests, and why not: the state behind /readyz. `leave` begins a stop.
 
-/** Why a process should be sent nothing. */
+/** Reasons why a process should be sent no requests. */
 export type Unready = "starting" | "draining" | "database" | "clock";
 
 export interface ReadinessParts {
@@ -13,14 +13,14 @@ export interface ReadinessParts {
 export class Readiness {
   private readonly parts: ReadinessParts;
   private opened = false;
-  /** True from the beginning of a stop: every answer from now on tells its client to leave. */
+  /** True from the beginning of a stop: every answer from then on closes its connection. */
   leaving = false;
 
   constructor(parts: ReadinessParts) {
     this.parts = parts;
   }
 
-  /** The start is over: settings are loaded, the schema is the program's own. */
+  /** Notes that the start is over: settings are loaded, and the schema fits the program. */
   open(): void {
     this.opened = true;
   }
@@ -29,7 +29,7 @@ export class Readiness {
     this.leaving = true;
   }
 
-  /** None: it may be sent requests. */
+  /** Gives the reasons against sending requests; empty when the process is ready. */
   reasons(): Unready[] {
     const reasons: [Unready, boolean][] = [
       ["starting", !this.opened],
@@ -41,7 +41,7 @@ export class Readiness {
   }
 }
 
-/** Whether a target is a probe's. */
+/** True for the targets /livez and /readyz. */
 export function isProbe(url: string): boolean {
   return /^\/(?:livez|readyz)(?:\?|$)/.test(url);
 }

@@ -1,13 +1,13 @@
-// The log line of a request that was answered: who asked for what, from where, and what came of it. docs/guides/observability.md lists its
-// fields. Never a query, a body, a header, or the token of a payer's page.
+// The log line of an answered request; docs/guides/observability.md lists its fields. It never contains a query, a body, a header, or the
+// token of a payer's page.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { REDACTED, isPrivate, redactText, unescaped } from "../ground/redact.ts";
 
 const PATH_MAX = 300;
-/** What nobody knows as a path may be a mistyped one with a secret in it: pieces this long are not kept. */
+/** Longest piece of an unknown path that is logged: such a path may be a mistyped one with a secret in it. */
 const UNKNOWN_PIECE_MAX = 15;
 
-/** The fields of the line, in the order in which a person reads them. `route`: the pattern of the path; undefined where there is none. */
+/** The fields of the log line, in reading order. `route` is the pattern of the path, undefined for an unknown path; `ms` the duration. */
 export function lineOf(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -27,12 +27,12 @@ export function lineOf(
     actor,
     merchant_id: book?.merchantId,
     environment: book?.environment,
-    // Anybody can name a key that is not theirs.
+    // Kept apart from `actor`, because anybody can claim a key without proving it.
     claimed_client_id: sender && !isProven && actor === undefined ? sender.clientId : undefined,
   };
 }
 
-/** By route: the places of what must not be kept. */
+/** Positions of secret path parameters, by route. */
 const secretPlaces = new Map<string, readonly number[]>();
 
 function placesIn(route: string): readonly number[] {
@@ -45,12 +45,12 @@ function placesIn(route: string): readonly number[] {
   return places;
 }
 
-/** A path as it may be kept. */
+/** The path without its query, with secrets redacted. */
 export function keptPath(url: string, route: string | undefined): string {
   const mark = url.indexOf("?");
   const path = (mark < 0 ? url : url.slice(0, mark)).slice(0, PATH_MAX);
   const places = route === undefined ? undefined : placesIn(route);
-  // Nearly every path is kept as it is.
+  // Nearly every path has nothing to redact.
   if (places?.length === 0 && !path.includes("%") && redactText(path) === path) return path;
   const isKept = (piece: string, at: number): boolean =>
     (places ? !places.includes(at) : piece.length <= UNKNOWN_PIECE_MAX) &&

@@ -1,17 +1,17 @@
-// The one form of a request's target, for routes, replay protection, limits, metrics and logs. What was signed is the target as it was sent.
+// The canonical form of a request's target, for routes, replay protection, limits, metrics and logs. Signatures by RFC 9421 cover the
+// target as it was sent.
 
-/** Characters that stand for themselves in a path or a query: unreserved and reserved ones of RFC 3986. */
+/** Paths and queries of unreserved and reserved characters of RFC 3986 only, which need no escapes. */
 const PLAIN = /^\/[\w.~!$&'()*+,;=:@/?[\]-]*$/;
 const ESCAPE_OR_OTHER = /%[0-9A-Fa-f]{2}|[^\w.~!$&'()*+,;=:@/?[\]-]/g;
 const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 const UNRESERVED = /[\w.~-]/;
-/** A query that says nothing, or nothing between two of its separators. */
+/** An empty query, or an empty pair in a query. */
 const EMPTY_PAIR = /\?(?:&|$)|\?.*&(?:&|$)/;
 
 /**
- * A target in the one form of all its spellings (RFC 3986, section 6.2.2): path and query alone, nothing empty in the query, escapes only where they are
- * needed, in capitals. An escaped slash stays one, and nothing is decoded twice. A part whose escapes are broken stays as it is: nobody can
- * say what it means.
+ * Gives the canonical form of a target (RFC 3986, section 6.2.2; interface 5): path and query alone, no empty pairs in the query, escapes
+ * only where needed and in capitals. An escaped slash stays escaped, and nothing is decoded twice. A part with broken escapes is unchanged.
  */
 export function canonicalTarget(sent: string): string {
   if (PLAIN.test(sent) && !EMPTY_PAIR.test(sent)) return sent;
@@ -24,7 +24,7 @@ export function canonicalTarget(sent: string): string {
   return query === "" ? canonical(path) : `${canonical(path)}?${BROKEN_ESCAPE.test(query) ? query : canonical(query)}`;
 }
 
-/** `a=1&&b=2&` and `a=1&b=2` ask for the same. */
+/** Removes empty pairs: `a=1&&b=2&` becomes `a=1&b=2`. */
 function withoutEmptyPairs(query: string): string {
   return query
     .split("&")
@@ -32,7 +32,7 @@ function withoutEmptyPairs(query: string): string {
     .join("&");
 }
 
-/** Path and query of a target in origin or absolute form; undefined for what is neither. */
+/** Path and query of a target in origin or absolute form; undefined for any other form. */
 function originForm(sent: string): string | undefined {
   if (sent.startsWith("/")) return sent;
   const authority = /^https?:\/\/[^/?#]+/i.exec(sent)?.[0];

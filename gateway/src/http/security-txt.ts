@@ -1,18 +1,18 @@
-// GET /.well-known/security.txt (RFC 9116): where whoever finds a hole tells the operator of this installation.
+// GET /.well-known/security.txt (RFC 9116): the address for reports of vulnerabilities in this installation.
 import type { FastifyInstance } from "fastify";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { sendReply } from "./server.ts";
 
 const PATH = "/.well-known/security.txt";
-/** The standard asks for less than a year. */
+/** RFC 9116 recommends less than a year. */
 const EXPIRES = 180 * 86_400 * SECOND;
 
 export interface SecurityTxtParts {
   clock: Clock;
-  /** A mailto: or https: address; undefined: there is none, and the path is not found. */
+  /** A mailto: or https: address; undefined when there is none, and then the path answers ROUTE_NOT_FOUND. */
   contact: string | undefined;
-  /** Where the service is reached, without the /v1. */
+  /** Base address of the service without /v1. */
   root: () => string;
 }
 

@@ -1,4 +1,4 @@
-// A file as the body of a request: its name in a header, its size told beforehand, its bytes as they arrive.
+// A file as the body of a request: its name and its size come in headers, its bytes as a stream.
 import type { FastifyRequest } from "fastify";
 import { validationFault } from "../ground/fault.ts";
 import { streamBody } from "./body.ts";
@@ -6,14 +6,14 @@ import { streamBody } from "./body.ts";
 const NAME_MAX = 200;
 
 export interface SentFile {
-  /** As its maker calls it, without what makes a text read as another. */
+  /** Name that the sender gave, without control and format characters. */
   name: string;
   sizeBytes: number;
-  /** Read once at most. */
+  /** Can be read once. */
   body: AsyncIterable<Buffer>;
 }
 
-/** The file that a request sends. Throws VALIDATION_ERROR when its name or its size is not said. */
+/** Gives the file that a request sends. Throws VALIDATION_ERROR when its name or its size is missing. */
 export function sentFile(request: FastifyRequest): SentFile {
   return { name: nameOf(request), sizeBytes: sizeOf(request), body: streamBody(request.raw) };
 }
@@ -27,7 +27,7 @@ function nameOf({ raw }: FastifyRequest): string {
       sent?.[0],
       "Send the header X-File-Name, once: the file's name, percent-encoded as UTF-8.",
     );
-  // Control and format characters: a name written from right to left would read as another.
+  // Replaces control and format characters: with a right-to-left mark a name would look like another one.
   const name = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "_").trim();
   const { length } = [...name];
   if (length < 1 || length > NAME_MAX)

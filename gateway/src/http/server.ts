@@ -1,4 +1,4 @@
-// The HTTP server: raw bodies, request identities, the envelope on every error, one log line and one meter a request.
+// The HTTP server: raw bodies, request identities, the envelope of every error, and a log line and a metric for each request.
 import { Readable, finished } from "node:stream";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
@@ -27,32 +27,32 @@ import { type Rate, type UnauthenticatedCallers, rateHeaders, tooMany } from "..
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** On the stopwatch. */
+    /** Stopwatch time in milliseconds. */
     begunAt: number;
     sentContentType: string;
-    /** The merchant's system that the request says it is from, once it is found. */
+    /** The credential that the request claims, once it is found. */
     sender: Client | undefined;
-    /** True when it is from there: its signature was right, and new. */
+    /** True when the signature of `sender` was valid and new. */
     isProven: boolean;
-    /** Who has proved to ask: a client_id, a person's id, the name of an operator's token. For logs and audits. */
+    /** The authenticated sender, for logs and audits: a client_id, a person's id or the name of an operator's token. */
     actor: string | undefined;
-    /** What they ask about, where that is one merchant's. */
+    /** The book that the request is about, if any. */
     book: Book | undefined;
-    /** Undefined where nothing is traced. */
+    /** Undefined when tracing is off. */
     span: Span | undefined;
-    /** Of an answer that is an error. */
+    /** Code of the answer when it is an error. */
     errorCode: string | undefined;
   }
   interface FastifyContextConfig {
-    /** The handler reads the body itself, as it arrives. */
+    /** True when the handler reads the body as a stream. */
     streamsBody?: boolean;
-    /** Its own bound holds what waits here, for long and for nothing: it takes no room of other requests. */
+    /** True for long polls and the like, which have a limit of their own and take no capacity of the load shedding. */
     boundsItself?: boolean;
   }
   interface FastifyReply {
-    /** The window that the answer's rate headers speak of. */
+    /** The window for the rate headers of the answer. */
     rate: Rate | undefined;
-    /** The sender has proved who they are: nothing of this request is charged to their address, and it has the room of those who are known. */
+    /** Marks the sender as authenticated: the request does not count against its address, and uses the capacity of known senders. */
     proven(): void;
   }
 }
@@ -68,34 +68,34 @@ export interface ServerParts {
   load: LoadShedding;
   readiness: Readiness;
   tracing: Tracing;
-  /** Proxies in front of the service whose X-Forwarded-For is believed; 0 believes nobody. */
+  /** Number of proxies in front of the service whose X-Forwarded-For is trusted. */
   trustProxy: number;
-  /** The status page, named where the service itself is at fault. */
+  /** Address of the status page, for the `Link` header of 5xx answers. */
   statusUrl: () => string;
   connectionsPerAddress: number;
-  /** Whether what stands behind `Bearer`, a client_id or a token, is one that this process has loaded. */
+  /** True when this process has loaded the client_id or token that stands after `Bearer`. */
   isKnown: (bearer: string) => boolean;
-  /** Hears of every answer that is given to a request which got as far as a route. Must return at once. */
+  /** Called with every answer to a request that matched a route. Must return at once. */
   onAnswer?: ((request: FastifyRequest, reply: FastifyReply, payload: unknown) => void) | undefined;
 }
 
-/** A server without endpoints. Every answer, 404, 413 and malformed HTTP included, has the envelope and the headers. */
+/** Makes a server without endpoints. All its answers, also to unknown paths and malformed HTTP, have the error envelope and the headers. */
 export function createServer(parts: ServerParts): FastifyInstance {
   const { clock, unauthenticated, load } = parts;
   const malformed = new Malformed(parts);
   const server = fastify({
     genReqId: () => newId("request", clock.now()),
     exposeHeadRoutes: true,
-    // So long for ten megabytes over a bad connection. Heads and bodies that are held come within half a minute: see `readBody`.
+    // Long enough for an upload of ten megabytes over a bad connection. `readBody` has a shorter limit for bodies that are held.
     requestTimeout: 300_000,
     keepAliveTimeout: 65_000,
-    // Who reads nothing of an answer for so long is cut. A connection that streams something is written to more often.
+    // Cuts a client that reads nothing of its answer for this time. Streams write to their connections more often.
     connectionTimeout: UNREAD_MS,
     forceCloseConnections: "idle",
     return503OnClosing: false,
     routerOptions: { maxParamLength: 16_384 },
     http: { requireHostHeader: false, headersTimeout: 15_000, connectionsCheckingInterval: 1_000 },
-    // From here on `url` is the one form of a target, and `originalUrl` the target as it was sent.
+    // Makes `url` the canonical target; `originalUrl` stays the target as it was sent.
     rewriteUrl: ({ url = "" }) => canonicalTarget(url),
     trustProxy: (_address, hop) => hop < parts.trustProxy,
     clientErrorHandler: (error, socket) => malformed.take(error as NodeJS.ErrnoException, socket),
@@ -124,15 +124,15 @@ export function createServer(parts: ServerParts): FastifyInstance {
   });
   server.addHook("onRequest", (request, reply, done) => {
     request.begunAt = stopwatchMs();
-    // One listener for all that an end means: the framework's own hook for it adds two more to every answer.
+    // One listener does all work at the end of an answer; Fastify's own hook would add two more listeners to every answer.
     reply.raw.on("close", () => {
       load.close(request.raw);
       endSpan(request, reply);
       if (reply.raw.writableFinished) answered(request, reply, parts);
     });
-    // What may be kept says so in its own handler: contracts, static files, logos.
+    // The handlers of cacheable answers (contracts, static files, logos) replace `no-store`.
     reply.headers({ "x-request-id": request.id, "cache-control": "no-store" });
-    // Probes are answered from memory, in this turn: neither the load nor anybody's limit may hide how the process is.
+    // Probes are answered from memory, in this turn of the event loop, so that neither load nor rate limits hide the state of the process.
     if (isProbe(request.url) && !request.is404) return done();
     request.span = parts.tracing.begin(request.method, {
       kind: "server",
@@ -140,7 +140,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     });
     setAsideContentType(request);
     refuseOnArrival(request, reply, parts);
-    // Before the body is looked at: what does not exist is not too large either.
+    // Unknown paths are refused before the body is read: ROUTE_NOT_FOUND comes before PAYLOAD_TOO_LARGE (section 7.4).
     if (request.is404) throw paths.faultFor(request.url);
     if (request.routeOptions.config.boundsItself !== true) load.enter(request.raw, request.ip);
     done();
@@ -150,7 +150,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     parts.tracing.within(request.span, done);
   });
   server.addHook("onSend", (request, reply, payload, done) => {
-    // Errors have been counted. Whoever is well answered without being known counts as well; probes do not.
+    // Successful answers to unauthenticated callers count too, except those about health. Errors have been counted already.
     if (reply.rate === undefined && !isAboutHealth(request)) unauthenticated.count(request.ip);
     reply.headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
     if (parts.readiness.leaving) reply.header("connection", "close");
@@ -161,16 +161,14 @@ export function createServer(parts: ServerParts): FastifyInstance {
   ignoreCut(server.server);
   malformed.watch(server.server);
   watchConnections(server.server);
-  // Behind a proxy all are the proxy's, and it has to bound them.
+  // Behind a proxy all connections come from the proxy, which has to limit them itself.
   if (parts.trustProxy === 0) boundConnections(server.server, load, parts.connectionsPerAddress);
   server.setNotFoundHandler((request, reply) => answerError(paths.faultFor(request.url), request, reply, parts));
   server.setErrorHandler((error, request, reply) => answerError(error, request, reply, parts));
   return server;
 }
 
-/**
- * Before anything is looked up or read: what an address has used up is refused, but for what proves itself. Throws RATE_LIMITED. Health is always answered.
- */
+/** Refuses on arrival requests of an address that has used its window up, except health and claims of known keys. Throws RATE_LIMITED. */
 function refuseOnArrival(request: FastifyRequest, reply: FastifyReply, parts: ServerParts): void {
   const { unauthenticated, clock, isKnown } = parts;
   const standing = unauthenticated.standing(request.ip);
@@ -180,17 +178,17 @@ function refuseOnArrival(request: FastifyRequest, reply: FastifyReply, parts: Se
   if (bearer !== undefined && isKnown(bearer)) return;
   const claims = authorization !== undefined || cookie !== undefined || request.url.startsWith("/acquirers/");
   if (standing === "claims" && claims) return;
-  // It stays at what it is: who goes on asking is not told later and later.
+  // The refused request is not counted, so that further requests do not postpone the end of the window.
   reply.rate = unauthenticated.rate(request.ip);
   throw tooMany(reply.rate.reset, clock);
 }
 
-/** Asked again and again, by whoever looks after the process. */
+/** True for health and probes, which monitoring requests continually. */
 function isAboutHealth({ url }: FastifyRequest): boolean {
   return url === HEALTH || isProbe(url);
 }
 
-/** Says what a request was: its pattern, not its path, and ids that name nobody. */
+/** Ends the span of a request. It names the route, not the path, and only identities that reveal no person. */
 function endSpan(
   { span, id, method, routeOptions, book, errorCode }: FastifyRequest,
   { raw, statusCode }: FastifyReply,
@@ -210,7 +208,7 @@ function endSpan(
   span.end(!raw.writableFinished ? "hung up" : statusCode >= 500 ? (errorCode ?? String(statusCode)) : undefined);
 }
 
-/** Meters and logs an answer that was sent. */
+/** Records the metric and the log line of an answer that was sent. */
 function answered(request: FastifyRequest, reply: FastifyReply, { metrics, log }: ServerParts): void {
   const { url: route } = request.routeOptions;
   const ms = stopwatchMs() - request.begunAt;
@@ -219,7 +217,7 @@ function answered(request: FastifyRequest, reply: FastifyReply, { metrics, log }
   log.info(lineOf(request, reply, route, ms), "request");
 }
 
-/** Opens an endpoint of the merchants' API. */
+/** Adds an endpoint of the merchants' API to the server. */
 export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endpoint): void {
   server.route({
     method: methodOf(endpoint),
@@ -246,10 +244,10 @@ export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
   }
   if (saveAs !== undefined)
     reply.headers({ "content-disposition": `attachment; filename="${saveAs}"`, "x-content-type-options": "nosniff" });
-  // The framework ends it with the answer, but not where there is no body: of a HEAD. Whoever asked may have gone before it is there.
+  // Fastify ends the stream with the answer, but not for HEAD, and not when the client has gone before the stream exists.
   if (stream) {
     finished(reply.raw, () => stream.destroy());
-    reply.header("x-accel-buffering", "no"); // a proxy passes each piece on as it comes
+    reply.header("x-accel-buffering", "no"); // makes a proxy pass each piece on at once
   }
   return reply
     .code(status)
@@ -257,7 +255,7 @@ export function sendReply(reply: FastifyReply, answer: Reply): FastifyReply {
     .send(stream ?? body);
 }
 
-/** Of a body in the shape of all errors, stored ones too. */
+/** The code in an error body, also in a stored one. */
 function errorCodeOf(body: string): string | undefined {
   return /"error":\{"code":"([A-Z_]{1,64})"/.exec(body)?.[1];
 }
@@ -266,17 +264,17 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const { unauthenticated, clock, log } = parts;
   let fault = faultOf(error);
   if (reply.rate === undefined) {
-    // Faults before a client was known are the doing of unauthenticated callers, and count against their address. Our own are not.
+    // Faults before authentication count against the address, except those of the service itself (5xx).
     if (fault.status < 500 && !unauthenticated.count(request.ip))
       fault = tooMany(unauthenticated.rate(request.ip).reset, clock);
     reply.rate = unauthenticated.rate(request.ip);
   }
-  // Errors of the framework itself come here without passing any hook.
+  // Errors of Fastify itself come here without passing any hook, so the headers are set here too.
   reply
     .headers({ "x-request-id": request.id, "cache-control": "no-store" })
     .headers(rateHeaders(reply.rate ?? unauthenticated.rate(request.ip)));
   const { retryAfterSeconds, allow, internal } = fault.extras;
-  // The rest of the request is not waited for; or the client is to go elsewhere.
+  // After 408 the rest of the request is not read. During a stop the client should connect to another process.
   if (fault.status === 408 || parts.readiness.leaving) reply.header("connection", "close");
   if (allow !== undefined) reply.header("allow", allow.join(", "));
   const seconds = retryAfterSeconds ?? (fault.status === 503 ? 1 : undefined);

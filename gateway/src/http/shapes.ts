@@ -1,4 +1,4 @@
-// Shapes that several rooms put on the wire. Their descriptions, patterns and examples are read from the contract.
+// Schemas that several rooms use in the API. The OpenAPI documents show their descriptions, patterns and examples.
 import { z } from "zod";
 import { assert, faultCodes } from "../ground/fault.ts";
 import { type IdKind, idPattern, isId } from "../ground/ids.ts";
@@ -6,7 +6,7 @@ import { MINOR_MAX } from "../ground/money.ts";
 import { environments } from "../merchants/books.ts";
 import { exampleIds, exampleTimes } from "./examples.ts";
 
-/** Parameters that several operations take, by the name under which the contract says them once. */
+/** Component names of parameters that several operations take. */
 export const parameterNames = z.registry<{ name: string }>();
 
 /** Interface 2.1: RFC 3339, UTC, whole seconds. */
@@ -15,31 +15,31 @@ export const timestamp = z
   .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   .meta({ format: "date-time", examples: [exampleTimes.created] });
 
-/** A day or a second of 1970 to 2199, as far as a pattern can tell. */
+/** A day or a second of the years 1970 to 2199. The pattern accepts days that do not exist, such as 02-31. */
 const timeOrDay =
   "^(19[7-9]\\d|2[01]\\d\\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\dZ)?$";
-/** A bound of a range in time, as text: `http/lists.ts` reads it. */
+/** A bound of a time range, as text that `http/lists.ts` parses. */
 export const rangeBound = (description: string) =>
   z
     .string()
     .optional()
     .meta({ description, pattern: timeOrDay, examples: ["2026-11-22"] });
 
-/** An identity as it is shown, and as it is taken where a malformed one is answered like one that names nothing. */
+/** An identity in answers, and in requests where a malformed identity is answered like an unknown one. */
 export const identity = (kind: IdKind) => z.string().meta({ pattern: idPattern(kind), examples: [exampleIds[kind]] });
 
-/** An identity of which a malformed one is refused. */
+/** An identity in requests where a malformed one is refused with VALIDATION_ERROR. */
 export const checkedIdentity = (kind: IdKind, message: string) =>
   z
     .string()
     .refine((value) => isId(kind, value), message)
     .meta({ pattern: idPattern(kind), examples: [exampleIds[kind]] });
 
-/** A part of a path that names an object; `name` is the parameter's in the contract. */
+/** A path parameter that identifies an object; `name` is its component name. */
 export const inPath = (kind: IdKind, name: string, description: string) =>
   identity(kind).meta({ description }).register(parameterNames, { name });
 
-/** The cursor of a list whose items are named by identities of this kind. */
+/** The cursor of a list whose items have identities of this kind. */
 export const startingAfter = (kind: IdKind, message: string, description: string) =>
   checkedIdentity(kind, message)
     .optional()
@@ -49,7 +49,7 @@ export const environmentField = z
   .enum(environments)
   .meta({ id: "Environment", description: "Sandbox and production never mix." });
 
-/** ISO 4217, as it is shown. */
+/** A currency code in answers. */
 export const currencyCode = z
   .string()
   .meta({ description: "ISO 4217 code.", pattern: "^[A-Z]{3}$", examples: ["IDR"] });
@@ -64,15 +64,14 @@ export const exponentField = z
   .max(4)
   .meta({ description: "Decimal places of the currency: with 2, `150000` is 1,500.00.", examples: [2] });
 
-/** What an https address looks like; the rest of its rules are judged where it is taken. */
+/** The form of an https address. The endpoint that takes the address checks the other rules. */
 export const HTTPS_PATTERN = "^[hH][tT][tT][pP][sS]://[^\\s\\\\\\u0000-\\u001f\\u007f]+$";
 
-/** Headers by name, as they were sent. */
 export const headersSchema = z
   .record(z.string(), z.string())
   .meta({ id: "Headers", description: "Headers by name.", examples: [{ "content-type": "application/json" }] });
 
-/** A call that takes no fields. */
+/** The body of a call without fields. */
 export const nothing = z.strictObject({}).meta({ id: "Nothing", description: "No fields.", examples: [{}] });
 
 export const errorBody = z
@@ -96,7 +95,7 @@ export const errorSchema = z
 
 const isText = (value: string): boolean => value.isWellFormed() && !value.includes("\0");
 
-/** Text of so many characters (code points). PostgreSQL keeps neither NUL nor half a surrogate pair, so both are refused. */
+/** Text with a number of code points within bounds. PostgreSQL stores neither NUL nor a lone surrogate, so both are refused. */
 export const text = (minimum: number, maximum: number) =>
   z
     .string()
@@ -108,8 +107,8 @@ export const text = (minimum: number, maximum: number) =>
     .meta({ ...(minimum > 0 ? { minLength: minimum } : {}), maxLength: maximum, pattern: "^[^\\u0000]*$" });
 
 /**
- * An e-mail address, as far as its form tells. It has nothing that is not seen, which would make two addresses look like one, and PostgreSQL
- * keeps its small letters: a few become longer by that.
+ * The form of an e-mail address. Invisible characters are refused, because they would make two addresses look alike. PostgreSQL stores the
+ * address in lower case, which makes a few addresses longer.
  */
 export const emailAddress = z
   .string()
@@ -119,7 +118,7 @@ export const emailAddress = z
   .refine((email) => email.toLowerCase().length <= 254, "is too long")
   .meta({ examples: ["sari@toko.example"] });
 
-/** A whole number in a query, which arrives as text. The contract calls it an integer. */
+/** An integer in a query parameter, which arrives as text. The OpenAPI document shows it as an integer. */
 export const wholeNumber = (form: RegExp, minimum: number, maximum: number, standard: number, description: string) =>
   z
     .string()
@@ -132,7 +131,7 @@ export const limitQuery = wholeNumber(/^([1-9]\d?|100)$/, 1, 100, 25, "Objects o
   name: "Limit",
 });
 
-/** The first example of a shape. Throws when it has none. */
+/** The first example of a schema. Throws when it has none. */
 export function exampleOf<Shape extends z.ZodType>(shape: Shape): z.output<Shape> {
   const { examples } = shape.meta() ?? {};
   const [first] = (examples ?? []) as z.output<Shape>[];
@@ -140,7 +139,7 @@ export function exampleOf<Shape extends z.ZodType>(shape: Shape): z.output<Shape
   return first;
 }
 
-/** The list envelope of section 2.8; `id` names it in the contract. */
+/** The list envelope of section 2.8; `id` is its component name. */
 export const listSchema = <Item extends z.ZodType>(item: Item, id: string) =>
   z
     .strictObject({

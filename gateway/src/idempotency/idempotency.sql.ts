@@ -31,8 +31,8 @@ const valueColumns = {
 } as const;
 
 /**
- * A record that is there is held while it is answered with, by any number of requests at once; of two that find it expired, one replaces it and
- * the other runs again and sees that.
+ * Loading takes a share lock, so any number of requests can replay one record at once. When two requests find a record expired, one
+ * replaces it, and the other runs again and finds the new record.
  */
 export const keyRecords: Table<{ book: Book; key: string }, KeyRecord> = {
   name: "idempotency keys",
@@ -52,14 +52,14 @@ export const keyRecords: Table<{ book: Book; key: string }, KeyRecord> = {
   update: bulkUpdate<KeyRecord>("idempotency_keys", keyColumns, valueColumns),
 };
 
-/** Keys whose request went on after its first commit, for whoever gives them their answer: waited for, not skipped. */
+/** The records of requests that continue after their first commit. Loading waits for the row lock, so that the answer can be stored. */
 export const openKeys: typeof keyRecords = {
   ...keyRecords,
   name: "open idempotency keys",
   load: loadByKey("lock idempotency keys", "idempotency_keys", keyColumns),
 };
 
-/** One record as it is committed, with the offset of its book's clock. */
+/** Selects the committed record of a key, with the offset of its book's clock in seconds. */
 export function selectKeyRecord({ book, key }: { book: Book; key: string }): Statement {
   return {
     name: "select idempotency key",
@@ -71,10 +71,10 @@ where k.merchant_id = $1::uuid and k.environment = $2::environment and k.idempot
   };
 }
 
-/** A key is kept for so long by its book's clock, from the first request (interface 4.11). */
+/** How long a key is kept, by its book's clock, from the first request (interface 4.11). */
 export const KEY_RETENTION_HOURS = 72;
 
-/** Forgets keys that are kept no longer. The time is that of the statement: an index cannot be searched by one that moves on. */
+/** Deletes expired keys. It uses statement_timestamp(), because an index cannot be searched by a time that changes while it runs. */
 export function expiredKeys(realNow: Micros): Statement {
   return {
     name: "forget idempotency keys",

@@ -1,4 +1,4 @@
-// Idempotency (section 4.11): the key's record, the effect and the stored answer are one transaction.
+// Idempotency (section 4.11): one transaction writes the record of the key, the effect of the request and the stored answer.
 import { setTimeout as pause } from "node:timers/promises";
 import { type Micros, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -11,7 +11,7 @@ import { type Nonce, usedNonces } from "../auth/nonces.sql.ts";
 import { type Reply, faultReply } from "../ground/reply.ts";
 import { KEY_RETENTION_HOURS, type KeyRecord, keyRecords, openKeys, selectKeyRecord } from "./idempotency.sql.ts";
 
-/** One business intent as it arrived: the key and what it is bound to. */
+/** A write request as it arrived: its idempotency key and everything that the key is bound to. */
 export interface Intent {
   book: Book;
   key: string;
@@ -19,29 +19,29 @@ export interface Intent {
   endpoint: string;
   bodyDigest: Buffer;
   requestId: string;
-  /** When it came, in real time. */
+  /** Real time. */
   receivedAt: Micros;
-  /** The signature of the request, consumed in the same transaction; undefined where it is already. */
+  /** Nonce of the request's signature, consumed in the same transaction; undefined when it has been consumed already. */
   nonce?: Nonce | undefined;
 }
 
-/** Throws IDEMPOTENCY_KEY_REQUIRED or IDEMPOTENCY_KEY_INVALID. */
+/** Gives the key of the `Idempotency-Key` headers. Throws IDEMPOTENCY_KEY_REQUIRED, IDEMPOTENCY_KEY_INVALID. */
 export function checkKey(sent: string[] | undefined): string {
   if (sent === undefined) throw new Fault("IDEMPOTENCY_KEY_REQUIRED");
-  const header = sent.length === 1 ? sent[0] : undefined; // two keys are no key
+  const header = sent.length === 1 ? sent[0] : undefined; // two headers are invalid
   // oxlint-disable-next-line no-control-regex -- ASCII is what the interface says, all of it
   if (typeof header !== "string" || !/^[\x00-\x7f]{8,255}$/.test(header)) throw new Fault("IDEMPOTENCY_KEY_INVALID");
   return header;
 }
 
-/** Throws IDEMPOTENCY_CONFLICT when the key was used for something else: another path, method or body. */
+/** Throws IDEMPOTENCY_CONFLICT when the key was used with another path, method or body. */
 function refuseOtherIntent(record: KeyRecord, intent: Intent): void {
   if (record.endpoint === intent.endpoint && record.bodyDigest.equals(intent.bodyDigest)) return;
   const details = { idempotency_key: intent.key, first_seen_at: wireTime(record.firstSeenAt) };
   throw new Fault("IDEMPOTENCY_CONFLICT", { details });
 }
 
-/** The stored answer, given again. Throws IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS. */
+/** Gives the stored answer. Throws IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS. */
 function replay(record: KeyRecord, intent: Intent): Reply {
   refuseOtherIntent(record, intent);
   if (record.status === undefined || record.response === undefined) throw new Fault("IDEMPOTENCY_IN_PROGRESS");
@@ -56,7 +56,10 @@ function isKept(record: KeyRecord, now: Micros): boolean {
 
 const nonceNeeds = ({ nonce }: Intent): Need[] => (nonce === undefined ? [] : [need(usedNonces, nonce)]);
 
-/** `inner`, at most once for its key: replays, refuses, or runs it and stores what it decided. */
+/**
+ * Makes a command that runs `inner` at most once for its key and stores the answer. A key that was used before is replayed or refused.
+ * Throws IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS, SIGNATURE_REPLAYED, and what `inner` throws.
+ */
 export function idempotently(intent: Intent, inner: Command<Reply>, database: Database): Command<Reply> {
   const { book, key, endpoint, bodyDigest } = intent;
   return {
@@ -73,7 +76,7 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
         decided = inner.execute(set, moment);
       } catch (error) {
         if (!(error instanceof Fault) || !error.stored) throw error;
-        if (!error.keepsChanges) set.drop(); // what led to the refusal leaves no trace; the refusal itself is kept
+        if (!error.keepsChanges) set.drop(); // only the refusal is stored, not the changes that led to it
         decided = faultReply(error, intent.requestId);
       }
       const open = decided.continues !== undefined;
@@ -89,11 +92,11 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
       const record = await readRecord(database, intent);
       if (!record) return undefined;
       const arrived = intent.receivedAt + record.bookOffsetSeconds * SECOND;
-      // Of before this request: it wrote nothing, and is answered as if it had been looked up.
+      // The record is older than this request, so this request wrote nothing: the record answers it.
       if (record.firstSeenAt < arrived && isKept(record, arrived)) return replay(record, intent);
       const same = record.endpoint === endpoint && record.bodyDigest.equals(bodyDigest);
       if (!same || record.status === undefined) return undefined;
-      // A record that had expired when the request came is not what this request did: the renewal was not committed.
+      // A record that had expired when the request came is not this request's: its own record was not committed.
       if (!isKept(record, arrived)) return undefined;
       return { status: record.status, body: record.response ?? "" };
     },
@@ -102,8 +105,8 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
 }
 
 /**
- * A request that breaks a field rule. The record comes first in the order of errors, so a key that was used before answers with its record;
- * otherwise it throws `fault`, and stores nothing.
+ * The command for a request that breaks a field rule. The record of the key comes first in the order of errors (section 7.4), so a key that
+ * was used before is answered from its record. Otherwise the command throws `fault` and stores nothing.
  */
 export function refuseUnlessRecorded(intent: Intent, fault: Fault): Command<Reply> {
   return {
@@ -120,20 +123,20 @@ export function refuseUnlessRecorded(intent: Intent, fault: Fault): Command<Repl
   };
 }
 
-/** Which request of a key: the key may be forgotten by now, and stand for another one since. */
+/** Identifies the request of a key by its first use, because an expired key may stand for another request by now. */
 export interface KeptKey {
   book: Book;
   key: string | undefined;
   firstSeenAt: Micros;
 }
 
-/** The record of a request that went on after its first commit, while it is kept. `now` is the book's. */
+/** Gives the record of a request that continues after its first commit, while it is kept. `now` is the book's time. */
 export function openRecord(set: WorkingSet, { book, key, firstSeenAt }: KeptKey, now: Micros): KeyRecord | undefined {
   const record = key === undefined ? undefined : set.get(openKeys, { book, key });
   return record?.firstSeenAt === firstSeenAt && isKept(record, now) ? record : undefined;
 }
 
-/** Gives a key that is in progress its answer. A key that is forgotten by now, or answered, is left alone. */
+/** Stores the answer of a key that is in progress. Does nothing when the key has expired or has an answer. */
 export function completeKey(set: WorkingSet, kept: KeptKey, answer: Reply, now: Micros): void {
   const record = openRecord(set, kept, now);
   if (record && record.status === undefined)
@@ -152,14 +155,14 @@ function parseRecord(row: Record<string, unknown>): KeyRecord {
   return keyRecords.parse?.(row) as KeyRecord;
 }
 
-/** So long a second request waits for the first: well under the 200 ms within which it is told. */
+/** Time that a second request of a key waits for the first: well under the 200 ms within which IDEMPOTENCY_IN_PROGRESS is answered. */
 const RUNNING_MS = 120;
 
-/** Keys whose request is running in this process: two at once would only make their batches fail. */
+/** Lets one request of a key run at a time in this process: two at once would only make their batches fail. */
 export class RunningKeys {
   private readonly running = new Map<string, Promise<void>>();
 
-  /** Runs `work` when no other request of the key is running. Throws IDEMPOTENCY_IN_PROGRESS when that takes too long. */
+  /** Runs `work` once no other request of the key is running. Throws IDEMPOTENCY_IN_PROGRESS after RUNNING_MS. */
   async alone<T>(intent: Intent, work: () => Promise<T>): Promise<T> {
     const name = `${bookKey(intent.book)} ${intent.key}`;
     for (const until = stopwatchMs() + RUNNING_MS; ;) {
@@ -179,7 +182,7 @@ export class RunningKeys {
   }
 }
 
-/** The answer of a key that has a record; undefined when it is new. Throws what a request under that key would be refused with. */
+/** Gives the stored answer of a key; undefined when the key is new. Throws IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS. */
 export async function recordedAnswer(database: Database, intent: Intent, realNow: Micros): Promise<Reply | undefined> {
   const record = await readRecord(database, intent);
   if (!record || !isKept(record, realNow + record.bookOffsetSeconds * SECOND)) return undefined;

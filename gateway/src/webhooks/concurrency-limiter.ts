@@ -5,8 +5,8 @@
 import type { AttemptKind } from "../events/claim.sql.ts";
 
 /**
- * How the last call to a host went: `healthy` ended soon, `slow` was answered late, `failing` was not answered in time,
- * `unknown` was never called.
+ * The health of a host after its last call: `healthy` when the call ended soon, `slow` when the answer came late, `failing` when no answer
+ * came in time, `unknown` before the first call.
  */
 export type HostHealth = "healthy" | "slow" | "unknown" | "failing";
 type Unhealthy = Exclude<HostHealth, "healthy">;
