@@ -46,11 +46,11 @@ class Day {
     this.heading = heading;
   }
 
-  /** Looks at what is shown. */
-  async look(page = this.visit.page): Promise<void> {
+  /** Looks at what is shown; for another part of the guide, where that names the same buttons. */
+  async look(page = this.visit.page, heading = this.heading): Promise<void> {
     await settled(page);
     await page.waitForFunction(() => document.querySelector(".skeleton") === null);
-    this.seen.set(this.heading, `${this.seen.get(this.heading) ?? ""}\n${await textOf(page)}`);
+    this.seen.set(heading, `${this.seen.get(heading) ?? ""}\n${await textOf(page)}`);
   }
 
   async open(path: string): Promise<void> {
@@ -166,10 +166,13 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
 
   day.begin("A dispute");
   await day.open(at.payment(contested));
+  const elsewhere = "Money given back elsewhere";
+  await day.look(page, elsewhere);
   await day.click("Record a dispute…");
   expect(await faults(page), "Record a dispute…").toEqual([]);
   await day.click("Record it");
   await page.getByRole("heading", { level: 1, name: "Dispute" }).waitFor();
+  await day.look(page, elsewhere);
   await day.click("Give it more time…");
   expect(await faults(page), "Give it more time…").toEqual([]);
   await page.getByLabel("Evidence due").fill("2027-01-31T12:00");
@@ -197,6 +200,7 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await day.click(/^Late money/, { role: "link" });
   await page.getByRole("button", { name: "Return it" }).waitFor();
   await day.look();
+  await day.look(page, elsewhere);
   await day.click("Assign it to the merchant");
   await page.getByRole("dialog").getByRole("button", { name: "Assign it to the merchant" }).click();
   await page.getByText("Nothing waits").waitFor();

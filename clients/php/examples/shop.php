@@ -31,7 +31,7 @@ function order(string $folder): void
             'reference_id' => $order,
         ]);
     } catch (Throwable $error) { // also keys that are not set
-        error_log("payment: {$error->getMessage()} " . ($error->advice ?? ''));
+        error_log("payment: {$error->getCode()} {$error->getMessage()} " . ($error->advice ?? ''));
         page(502, 'Payment is not possible now. Please try again.');
     }
     page(303, '', $payment['checkout_url'] ?? '/');

@@ -44,7 +44,7 @@ if ("{$_SERVER['REQUEST_METHOD']} $path" === 'POST /orders') {
     try { // GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL
         $payment = (new Gerbang\Client())->payments->createOrFind($order);
     } catch (Throwable $error) { // also keys that are not set
-        error_log("payment: {$error->getMessage()} " . ($error->advice ?? ''));
+        error_log("payment: {$error->getCode()} {$error->getMessage()} " . ($error->advice ?? ''));
         page('<p>Payment is not possible now. Please try again.</p>', 502);
     }
     $orders('update orders set qr = ?, pay_at = ? where id = ?', $payment['instructions']['value'] ?? '', $payment['checkout_url'] ?? '', $id);
