@@ -47,7 +47,10 @@ export const entrySchema = z
     id: z.string().meta({ examples: ["42-1"] }),
     journal: identity("journal"),
     kind: z.string().meta({
-      description: "What happened: capture, refund, dispute_opened, settlement_formed …",
+      description:
+        "What happened. `capture`: a payment was paid. `refund`: a refund was made, `refund_returned`: it failed after all. `dispute_opened`, then `dispute_won`, " +
+        "`dispute_withdrawn` or `dispute_lost`. `settlement_formed`, then `settlement_paid`, or `settlement_returned` by the bank. `receipt_credited`: late money was " +
+        "given to you. More may follow.",
       examples: ["capture"],
     }),
     group: z.string().meta({ description: "The payment or settlement it belongs to.", examples: [exampleIds.payment] }),

@@ -175,8 +175,11 @@ const amounts = {
   amount_minor: amountMinor,
   currency: currencyCode,
   exponent: exponentField,
-  fee_minor: minorAmount("What the service costs you.", 105_000),
-  net_minor: minorAmount("The amount less the fee.", 14_895_000),
+  fee_minor: minorAmount(
+    "What the service costs you once the payment is paid. A payment that is never paid costs nothing.",
+    105_000,
+  ),
+  net_minor: minorAmount("The amount less the fee: what you get once it is paid.", 14_895_000),
 };
 const refundedMinor = minorAmount("What was given back so far.", 0);
 const gatewayCode = z
@@ -303,8 +306,8 @@ const paymentSettlementSchema = z
       .nullable()
       .meta({
         description:
-          "The day of the payout: of its batch once it is in one, before that as things stand. Null while no batch can take it: " +
-          "in a running dispute, below the minimum payout, or with a frozen wallet.",
+          "The day of the payout, in the time zone of your settlement schedule: of its batch once it is in one, before that as things stand. Null " +
+          "while no batch can take it: in a running dispute, with a refund under way, below the minimum payout, or with a frozen wallet.",
         examples: ["2026-11-23"],
       }),
   })

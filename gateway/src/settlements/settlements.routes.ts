@@ -59,7 +59,9 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
       path: "/v1/settlements/{uuid}/statement",
       params: settlementParams,
       summary: "Download a batch as CSV",
-      description: "One line for each payment, credited receipt, refund and lost dispute; they add up to the batch.",
+      description:
+        "One line for each payment, credited receipt, refund and lost dispute; they add up to the batch. The last line has kind `total`, the batch's `uuid` " +
+        "as its `id`, and the sums: leave it out when you add. `occurred_at` is when the item counted for the batch.",
       tag: "Settlements",
       scope: "settlements:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],

@@ -39,8 +39,14 @@ export const settlementSchema = z
     status: settlementStatus,
     currency: currencyCode,
     exponent: exponentField,
-    period_start: timestamp.meta({ examples: [exampleTimes.dayBegins] }),
-    period_end: timestamp.meta({ examples: [exampleTimes.dayEnds] }),
+    period_start: timestamp.meta({
+      description: "When the oldest item in it happened.",
+      examples: [exampleTimes.dayBegins],
+    }),
+    period_end: timestamp.meta({
+      description: "The moment before which everything in it happened.",
+      examples: [exampleTimes.dayEnds],
+    }),
     gross_minor: minorAmount("Payments and credited receipts.", 15_000_000),
     fee_minor: minorAmount("Fees.", 105_000),
     refund_minor: minorAmount("Refunds and lost disputes.", 5_000_000),

@@ -90,6 +90,9 @@ function resendEndpoint(database: Database): Endpoint {
     path: "/v1/events/{id}/resend",
     params: eventParams,
     summary: "Try an event once more, now, at the address where it belongs today",
+    description:
+      "Without a registered webhook address, or a `callback_url` of its payment, it has nowhere to go: OBJECT_NOT_FOUND. What `gerbang listen` was handed is not " +
+      "sent again by this.",
     tag: "Events",
     scope: "events:write",
     errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
