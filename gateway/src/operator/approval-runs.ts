@@ -120,7 +120,7 @@ export class ApprovalRuns {
     }
   }
 
-  /** Repeats an attempt only under its idempotency key; otherwise `lookUp` reads the object. Undefined when nothing tells whether the change happened. */
+  /** A repeated attempt runs under its idempotency key, or `lookUp` reads the object instead. Undefined when the outcome cannot be known. */
   private async answered(endpoint: OperatorEndpoint, call: OperatorCall, isAgain: boolean): Promise<Reply | undefined> {
     const { approval } = endpoint;
     return isAgain && approval?.lookUp ? approval.lookUp(call) : endpoint.handle(call);

@@ -111,7 +111,7 @@ export interface Hands {
   madeAt: Micros | undefined;
 }
 
-/** Names of whoever runs the service. Every chain of makers may begin with one of these, so descending from the same one makes no two identities one. */
+/** Names of whoever runs the service. Chains of makers begin with these, so two identities that share only such a name still count as two. */
 const roots: ReadonlySet<string> = new Set(["environment", "environment-viewer", "command-line"]);
 
 export interface Question {

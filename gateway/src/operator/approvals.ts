@@ -135,7 +135,7 @@ export class Approvals {
       insertApproval({ uuid, action, request, foreseen, leastRole: endpoint.role, policyVersion, requestId, askedBy }),
     );
     if (made.length > 0) return reply(202, { approval: approvalView(await this.required(uuid)) });
-    const other = await this.same(request); // somebody asked for it at the same moment
+    const other = await this.same(request); // a concurrent request stored the approval
     if (!other) throw new Fault("SERVICE_UNAVAILABLE");
     return again(other);
   }

@@ -131,8 +131,8 @@ function belowRole({ role }: Operator, endpoint: OperatorEndpoint): Fault {
 
 /**
  * Runs a change between two rows of the audit. The first row is written before the change; when that fails, nothing is changed and the answer is 503. The
- * second row is written before the answer; when that fails, the change stands without a recorded outcome, and the answer is 503 as well, so that no client
- * is told of an unrecorded success.
+ * second row is written before the answer; when that fails, the change remains without a recorded outcome, and the answer is 503 as well, so that no client
+ * receives an unrecorded success.
  */
 async function audited(audit: Audit, call: AuditedCall, sent: SentBody, perform: () => Promise<Reply>): Promise<Reply> {
   await recorded(

@@ -6,7 +6,7 @@ import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
-/** Counts stop here; `is_more` then tells that there are more. */
+/** Counts stop here; `is_more` is true when there are more. */
 export const WAITING_MAX = 100;
 const HOUR = 3600 * SECOND;
 /** A dispute is urgent when its evidence is due within this time. */

@@ -1,5 +1,4 @@
-// The figures of the wall over a period: payments of all merchants, acquirers, processes and work queues. Concurrent readers share one snapshot for a
-// moment.
+// The figures of the wall over a period. Concurrent readers share one snapshot for a moment.
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { type TotalRow, type TotalsStep, selectCountedAt, selectTotals, spanStart } from "../insights/totals.sql.ts";
 import type { Environment } from "../merchants/books.ts";
