@@ -1,4 +1,4 @@
-// What operators tell everybody: incidents and planned work, their updates, and how they stand at a moment. Pure.
+// Incidents and planned work that operators publish, with their updates and their phase at a moment. Pure.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import type { Component } from "./components.ts";
 import { type Impact, type State, stateOfImpact } from "./states.ts";
@@ -12,10 +12,10 @@ export type IncidentStatus = (typeof incidentStatuses)[number];
 export interface IncidentUpdate {
   updateId: string;
   status: IncidentStatus;
-  /** As it was last corrected. */
+  /** The text after the latest correction. */
   message: string;
   at: Micros;
-  /** The operator; nobody outside is told. */
+  /** The operator's name, which is never published. */
   by: string;
   correctedAt: Micros | undefined;
 }
@@ -26,7 +26,7 @@ export interface Incident {
   impact: Impact;
   components: Component[];
   startsAt: Micros;
-  /** When planned work is to end. */
+  /** The planned end of planned work; undefined for an incident. */
   endsAt: Micros | undefined;
   resolvedAt: Micros | undefined;
   createdAt: Micros;
@@ -37,25 +37,25 @@ export interface Incident {
 
 export type Phase = "planned" | "open" | "over";
 
-/** Planned work begins and ends by itself at its times; an incident is open until somebody says that it is resolved. */
+/** Planned work begins and ends at its times. An incident stays open until an operator resolves it. */
 export function phaseOf({ startsAt, endsAt, resolvedAt }: Incident, now: Micros): Phase {
   if (resolvedAt !== undefined && resolvedAt <= now) return "over";
   if (endsAt !== undefined && endsAt <= now) return "over";
   return endsAt !== undefined && startsAt > now ? "planned" : "open";
 }
 
-/** Of its newest update. */
+/** The status of the newest update. */
 export function statusOf({ updates, endsAt }: Incident): IncidentStatus {
   return updates.at(-1)?.status ?? (endsAt === undefined ? "investigating" : "scheduled");
 }
 
-/** When it was over, where it is. */
+/** The end of the incident or of planned work; undefined for an unresolved incident. */
 export function endOf({ endsAt, resolvedAt }: Incident): Micros | undefined {
   if (endsAt === undefined || resolvedAt === undefined) return resolvedAt ?? endsAt;
   return Math.min(endsAt, resolvedAt);
 }
 
-/** What open incidents say about a component. Planned work takes its place while it runs; else the worst of them counts. */
+/** The states that open incidents set for a component. */
 export function saidOf(component: Component, incidents: readonly Incident[], now: Micros): State[] {
   return incidents
     .filter((one) => one.components.includes(component) && phaseOf(one, now) === "open")
@@ -64,13 +64,13 @@ export function saidOf(component: Component, incidents: readonly Incident[], now
 
 export const TITLE_MAX = 120;
 export const MESSAGE_MAX = 2_000;
-/** More at once tells nobody anything. */
+/** Open incidents at once; more would not inform readers. */
 export const OPEN_MAX = 30;
 export const UPDATES_MAX = 100;
-/** What is over is shown for so long. */
+/** Ended incidents are shown for this time. */
 export const SHOWN_FOR: Micros = 14 * 86_400 * SECOND;
-/** Planned work is told no earlier, and lasts no longer. */
+/** Planned work is announced at most this long ahead, and lasts at most this long. */
 export const PLANNED_AHEAD_MAX: Micros = 366 * 86_400 * SECOND;
 export const PLANNED_LENGTH_MAX: Micros = 7 * 86_400 * SECOND;
-/** An incident may be told afterwards. */
+/** An incident may have begun this long before it is published. */
 export const BEGUN_BEFORE_MAX: Micros = 30 * 86_400 * SECOND;
