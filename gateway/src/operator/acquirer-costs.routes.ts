@@ -1,4 +1,4 @@
-// What acquirers charge, as operators state it: what-ifs and split tests reckon with it.
+// Endpoints of acquirers' fees, as operators state them. What-ifs and split tests calculate costs from these.
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";

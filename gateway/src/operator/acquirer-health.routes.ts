@@ -1,4 +1,4 @@
-// GET /ops/v1/acquirers/{gateway_code}/health: how an acquirer does, by method over time.
+// GET /ops/v1/acquirers/{gateway_code}/health: the health of an acquirer by payment method, over time.
 import { z } from "zod";
 import { type Clock, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";

@@ -1,4 +1,4 @@
-// How an acquirer does with each of its methods over a period: what became of its payments, how its calls went, and when it was left alone.
+// The health of an acquirer by payment method over a period: outcomes of payments, results of calls, and open circuits.
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { type TotalRow, selectCountedAt, selectTotals, spanStart } from "../insights/totals.sql.ts";
 import type { Environment } from "../merchants/books.ts";
@@ -9,10 +9,10 @@ import { type Period, type WallGroup, paymentsOf, periods } from "./wall.ts";
 
 export interface MethodHealth {
   method: string;
-  /** Undefined where no payment by it was asked for or ended. */
+  /** Undefined when no payment by this method was requested or ended. */
   payments: WallGroup | undefined;
   circuit: CircuitRow | undefined;
-  /** One for each span; undefined where it was neither called nor left alone. */
+  /** One element for each span; undefined when the acquirer was neither called nor blocked by an open circuit in it. */
   calls: (AcquirerSpan | undefined)[];
 }
 
@@ -26,11 +26,11 @@ export interface AcquirerHealth {
 export interface AskedAcquirer {
   code: string;
   environment: Environment;
-  /** Those that it takes; others are told of when anything happened with them in the period. */
+  /** The acquirer's methods. Other methods are added when the period has payments or calls of them. */
   methods: readonly string[];
 }
 
-/** Payments are counted by a worker, a second or so after they happened; calls are measured every five seconds. */
+/** Reads the health of an acquirer. A worker counts payments about a second after they happen; calls are sampled every five seconds. */
 export async function readAcquirerHealth(
   { database, clock }: { database: Database; clock: Clock },
   { code, environment, methods: taken }: AskedAcquirer,

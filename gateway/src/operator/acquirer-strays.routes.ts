@@ -1,4 +1,4 @@
-// GET /ops/v1/acquirers/{gateway_code}/stray-messages: what an acquirer proved to have sent, and what could not be taken.
+// GET /ops/v1/acquirers/{gateway_code}/stray-messages: authenticated notifications of an acquirer that could not be applied.
 import { z } from "zod";
 import { reportKinds } from "../acquirers/acquirer.ts";
 import { type KeptStray, selectStrays, strayOfRow, strayReasons } from "../acquiring/strays.sql.ts";
@@ -12,7 +12,7 @@ import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { acquirerParams } from "./params.ts";
 
-/** So many are told: the newest. */
+/** Stray messages that are listed at most: the newest. */
 export const STRAYS_MAX = 100;
 
 const straySchema = z
@@ -98,7 +98,7 @@ export function acquirerStraysEndpoint(router: Router, database: Database): Oper
   ];
 }
 
-/** One more than is told says that there is more. */
+/** The newest STRAYS_MAX messages. One more in `strays` shows that there are older ones. */
 export function straysView(strays: readonly KeptStray[]): z.infer<typeof straysSchema> {
   return {
     data: strays.slice(0, STRAYS_MAX).map((stray) => ({

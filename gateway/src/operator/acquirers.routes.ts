@@ -1,4 +1,4 @@
-// Acquirers and the operator's switches for them.
+// Endpoints of acquirers, and of the operators' switches for them.
 import { z } from "zod";
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -101,7 +101,7 @@ export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoin
           const now = acquirersOf(router, clock).find((acquirer) => acquirer.gateway_code === code);
           if (!now) throw new Fault("OBJECT_NOT_FOUND");
           const isBetter = body.health !== undefined && body.health !== "down" && !isWorse(body.health, now.health);
-          // What fails is switched off by one person, at once.
+          // One operator alone can switch off a failing acquirer, without delay.
           if (body.enabled !== true && !isBetter) return undefined;
           const words = [
             ...(body.enabled === undefined ? [] : [body.enabled ? "switch it on" : "switch it off"]),

@@ -1,4 +1,4 @@
-// Who asks and who approves: their identity, who may have held its secret, and whether whoever asked may still act.
+// Identities of operators who ask and approve: who may have held an identity's secret, and whether the operator who asked still has their role.
 import type { Clock, Micros } from "../ground/clock.ts";
 import { operatorOfRow as operatorPersonOf, selectOperator } from "../people/operators.sql.ts";
 import type { Database } from "../store/database.ts";
@@ -15,7 +15,7 @@ export function identityOf({ name, role, tokenId, person }: Operator): Identity 
     : { kind: "token", id: tokenId, name, role };
 }
 
-/** The same as a handler meets whoever asked. */
+/** The operator of an identity, in the form that a handler receives. */
 export function operatorOf({ kind, id, name, role }: Identity): Operator {
   return {
     name,
@@ -35,10 +35,10 @@ export class ApprovalHands {
     this.clock = clock;
   }
 
-  /** Who may have held the secret of an identity, and when it came to be. */
+  /** The names that may have held the secret of an identity, and when the identity was created. */
   async of({ kind, id, name }: Identity): Promise<Hands> {
     if (kind === "person") {
-      // Nobody else knows a person's secrets. They are an operator since they were let in.
+      // Only the person knows their own secrets. They became an operator when they accepted an invitation.
       const [operator] = await this.database.query(selectOperator(id));
       return { names: new Set([name]), madeAt: operator && operatorPersonOf(operator).since };
     }
@@ -49,7 +49,7 @@ export class ApprovalHands {
     };
   }
 
-  /** Whether somebody who asked may still do what takes a role. Those of the environment end with the process's configuration. */
+  /** True when the operator who asked still has at least the role `least`. A token of the environment keeps its role until the configuration changes. */
   async stands({ kind, id, name, role }: Identity, least: OperatorRole): Promise<boolean> {
     if (kind === "environment") return mayAct(role, least);
     if (kind === "person") {

@@ -1,4 +1,4 @@
-// Approved changes as they run: the request that was kept, through the handler it was for, once. What came of it is kept with the approval.
+// Runs approved changes: each stored request goes once through the handler of its endpoint, and the outcome is stored with the approval.
 import { sha256 } from "../ground/crypto.ts";
 import { type Clock, SECOND } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
@@ -12,10 +12,10 @@ import { type AuditedCall } from "./audit.sql.ts";
 import { type Audit, keptBody } from "./audit.ts";
 import type { OperatorCall, OperatorEndpoint } from "./endpoint.ts";
 
-/** After so many attempts, or so long after the decision, nobody finds out any more. */
+/** After more attempts than this, or longer after the decision than this, the outcome becomes `unknown`. */
 const ATTEMPTS_MAX = 10;
 const UNKNOWN_AFTER = 24 * 3_600 * SECOND;
-/** So many are taken up in one round. */
+/** Approved changes that one round resumes at most. */
 const TAKEN_MAX = 10;
 
 export interface ApprovalRunParts {
@@ -41,8 +41,8 @@ export class ApprovalRuns {
   }
 
   /**
-   * Runs an approved change, or finds out what came of it when that was begun before. It runs under a key of its own, so however often it is begun
-   * its effect is there once. Without an outcome it stays `executing`, and is taken up again.
+   * Runs an approved change, or finds out the outcome of an earlier attempt. The change has an idempotency key of its own, so repeated attempts take effect
+   * once. Without an outcome the approval stays `executing`, and `takeUp` tries again.
    */
   async run(approval: Approval): Promise<void> {
     const { database, audit } = this.parts;
@@ -72,7 +72,7 @@ export class ApprovalRuns {
     });
   }
 
-  /** Takes up what began and has no outcome. Gives how many there were. */
+  /** Resumes approved changes that have no outcome. Gives their number. */
   async takeUp(): Promise<number> {
     const rows = await this.parts.database.query(takeUpExecuting(TAKEN_MAX));
     for (const row of rows) await this.run(approvalOfRow(row));
@@ -83,7 +83,7 @@ export class ApprovalRuns {
     return this.endpoints.get(operationId);
   }
 
-  /** A call as its endpoint takes it, made of the request that was kept. Throws what a request like it would be refused with. */
+  /** Rebuilds the call of an endpoint from the stored request. Throws the error with which the same request would be rejected today. */
   callOf(approval: Approval): { endpoint: OperatorEndpoint; call: OperatorCall } {
     const { uuid, request, askedBy, requestId, runId } = approval;
     const endpoint = this.endpoints.get(request.operation);
@@ -102,7 +102,7 @@ export class ApprovalRuns {
     };
   }
 
-  /** What came of it; undefined while that is not known. */
+  /** Runs or looks up the change, and gives its outcome; undefined while the outcome is not known. */
   private async outcomeOf(approval: Approval): Promise<Outcome | undefined> {
     const { clock, log } = this.parts;
     const { uuid, attempts, decision, runId = "" } = approval;
@@ -120,20 +120,20 @@ export class ApprovalRuns {
     }
   }
 
-  /** Never a second time blindly: by its key, or by looking the object up. Undefined: nobody can tell whether it happened. */
+  /** A repeated attempt runs under its idempotency key, or `lookUp` reads the object instead. Undefined when the outcome cannot be known. */
   private async answered(endpoint: OperatorEndpoint, call: OperatorCall, isAgain: boolean): Promise<Reply | undefined> {
     const { approval } = endpoint;
     return isAgain && approval?.lookUp ? approval.lookUp(call) : endpoint.handle(call);
   }
 }
 
-/** True of a refusal after which nothing has happened, and of the same request nothing will. */
+/** True for an error after which nothing has happened, and nothing will happen when the same request is repeated. */
 function isDecisive({ code, status }: Fault): boolean {
   if (code === "NO_ROUTE_AVAILABLE") return true;
   return status < 500 && code !== "IDEMPOTENCY_IN_PROGRESS" && code !== "RATE_LIMITED";
 }
 
-/** The parts of a path that vary, by their names in the template. */
+/** The path parameters of `path`, by their names in the template. */
 function paramsOf(template: string, path: string): Record<string, string> {
   const pattern = new RegExp(`^${template.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
   const { groups = {} } = pattern.exec(path) ?? {};

@@ -1,4 +1,4 @@
-// The rules of four eyes: which changes need a second operator, when a policy is loosened, and who may approve what somebody asked for. Pure.
+// The rules of approval by a second operator ("four eyes"): which changes need one, when a policy becomes looser, and who may approve. Pure.
 import type { Micros } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Minor } from "../ground/money.ts";
@@ -6,7 +6,7 @@ import type { Posting } from "../ledger/journal.ts";
 import type { Book } from "../merchants/books.ts";
 import { type OperatorRole, mayAct } from "../people/operator-roles.ts";
 
-/** What a policy can demand a second operator for. */
+/** Actions for which a policy can require a second operator. */
 export const policyActions = [
   "refund_payment",
   "approve_review",
@@ -18,16 +18,16 @@ export const policyActions = [
 ] as const;
 export type PolicyAction = (typeof policyActions)[number];
 
-/** Loosening the policy is in no policy: it needs a second operator while anything does. */
+/** No policy lists `loosen_policy`: it needs a second operator as long as any action does. */
 export const approvalActions = [...policyActions, "loosen_policy"] as const;
 export type ApprovalAction = (typeof approvalActions)[number];
 
-/** Of one action. `aboveMinor`: only beyond this much of a currency; a currency that it does not name needs one always. */
+/** The rule for one action. It needs a second operator only above `aboveMinor` of a currency, and always for a currency that is not named there. */
 export interface PolicyRule {
   aboveMinor?: Readonly<Record<string, Minor>> | undefined;
 }
 
-/** The actions that need a second operator, each with its bounds. */
+/** An action that is absent needs no second operator. */
 export type PolicyRules = Readonly<Partial<Record<PolicyAction, PolicyRule>>>;
 
 export const approvalStatuses = [
@@ -42,24 +42,24 @@ export const approvalStatuses = [
 ] as const;
 export type ApprovalStatus = (typeof approvalStatuses)[number];
 
-/** By the database's clock. */
+/** An approval expires after this time, measured by the database's clock. */
 export const APPROVAL_HOURS = 72;
 
-/** What a change would do, as things stand. */
+/** What a change would do if it ran now. */
 export interface Foreseen {
-  /** In words: at most 1,000 characters. */
+  /** For people to read; cut after 1,000 characters. */
   summary: string;
   book?: Book | undefined;
   paymentReference?: string | undefined;
-  /** What it moves, or lets move. */
+  /** The amount that the change moves, or lets others move. */
   amount?: { amountMinor: Minor; currency: string } | undefined;
-  /** What is held against the policy's bound, where it is more than the amount. */
+  /** The amount to compare with the policy's bound, when it is more than `amount`. */
   judgedMinor?: Minor | undefined;
-  /** The journal that it would post. */
+  /** The postings of the journal that the change would make. */
   postings?: readonly Posting[] | undefined;
 }
 
-/** The bound up to which an action needs nobody else: undefined when it has none, null when the action is not in the policy. */
+/** The amount up to which an action needs no second operator: undefined when it always needs one, null when the policy does not list it. */
 export function boundOf(
   rules: PolicyRules,
   action: ApprovalAction,
@@ -71,7 +71,7 @@ export function boundOf(
   return currency === undefined ? undefined : rule.aboveMinor?.[currency];
 }
 
-/** True when a policy demands a second operator for a change. */
+/** True when a policy requires a second operator for a change. */
 export function demands(rules: PolicyRules, action: ApprovalAction, { amount, judgedMinor }: Foreseen): boolean {
   const bound = boundOf(rules, action, amount?.currency);
   if (bound === null) return false;
@@ -82,7 +82,7 @@ export function isOff(rules: PolicyRules): boolean {
   return policyActions.every((action) => rules[action] === undefined);
 }
 
-/** True when some change needs a second operator before, and none after. */
+/** True when some change needs a second operator under `before` and none under `after`. */
 export function isLooser(before: PolicyRules, after: PolicyRules): boolean {
   return policyActions.some((action) => {
     const [was, is] = [before[action], after[action]];
@@ -95,23 +95,23 @@ export function isLooser(before: PolicyRules, after: PolicyRules): boolean {
   });
 }
 
-/** Who asks or decides. Two identities are two operators only when nobody has held the secrets of both. */
+/** The operator who asks or decides. Two identities count as two operators only when no one has held the secrets of both. */
 export interface Identity {
   kind: "token" | "person" | "environment";
-  /** Of the token or the person; the name of a token of the environment. */
+  /** Identity of the token or the person. For a token of the environment, its name. */
   id: string;
   name: string;
   role: OperatorRole;
 }
 
-/** Who may have held an identity's secret: its name, and whoever made its token, or the token that made it. */
+/** The names that may have held an identity's secret: its own, the maker of its token, the maker of the maker's token, and so on. */
 export interface Hands {
   names: ReadonlySet<string>;
-  /** When it came to be; undefined of what was always there. */
+  /** When the identity was created; undefined for identities of the environment and for identities that no longer exist. */
   madeAt: Micros | undefined;
 }
 
-/** They are whoever runs the machine: everything begins with them, so that to come from them makes nobody the same. */
+/** Names of whoever runs the service. Chains of makers begin with these, so two identities that share only such a name still count as two. */
 const roots: ReadonlySet<string> = new Set(["environment", "environment-viewer", "command-line"]);
 
 export interface Question {
@@ -121,8 +121,8 @@ export interface Question {
 }
 
 /**
- * Why somebody may not approve what another one asked for; undefined when they may. An approver has another identity, and no hands in common
- * with whoever asked: who makes a token has seen it. They existed before the question, and may do themselves what they approve.
+ * The reason why `approver` may not approve a change; undefined when they may. The two operators must share no hands, because the maker of a token has seen
+ * its secret. The approver's access must be older than the request, and their role must allow the change itself.
  */
 export function objectionTo(question: Question, asker: Hands, approver: Identity, hands: Hands): string | undefined {
   const { askedBy, askedAt, leastRole } = question;
@@ -143,7 +143,7 @@ export function objectionTo(question: Question, asker: Hands, approver: Identity
   return undefined;
 }
 
-/** Throws FORBIDDEN with the objection. */
+/** Throws FORBIDDEN when there is an objection. */
 export function refuseObjection(objection: string | undefined): void {
   if (objection !== undefined) throw new Fault("FORBIDDEN", { message: objection });
 }

@@ -1,4 +1,4 @@
-// The HTTP of four eyes: the policy, what waits for a second operator, and the decision.
+// The endpoints of approvals: the policy, changes that wait for a second operator, and decisions about them.
 import { reply } from "../ground/reply.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { isLooser } from "./approval.ts";
@@ -55,7 +55,7 @@ function policyEndpoints(approvals: Approvals): OperatorEndpoint[] {
         action: "loosen_policy",
         async foresee({ body }) {
           const { version, rules } = await approvals.policy();
-          // What is judged here is what is replaced: a version that comes in between is another one.
+          // The check below holds only for the version that the change replaces, so any other version is rejected.
           if (version !== body.version) throw staleVersion(body.version, version);
           if (!isLooser(rules, rulesOfWire(body.actions))) return undefined;
           return { summary: `Loosen the approval policy: version ${version} is replaced` };

@@ -1,4 +1,4 @@
-// Four eyes on the wire: the policy, a change that waits for a second operator, and what it would do to the book.
+// The JSON schemas of approvals: the policy, a change that waits for a second operator, and its effects on the book.
 import { z } from "zod";
 import { operatorRoleField } from "../access/session.schema.ts";
 import { SECOND, wireTime } from "../ground/clock.ts";
@@ -358,7 +358,7 @@ function shownBody(body: Buffer): unknown {
   return JSON.parse(keptBody(JSON.parse(body.toString("utf8"))) ?? "null");
 }
 
-/** Before and after, for each account that a journal would touch. */
+/** The balance before and after, for each account that the journal would touch. */
 export function effectsOf(
   postings: readonly Posting[],
   balances: ReadonlyMap<string, bigint>,

@@ -1,4 +1,4 @@
-// All SQL of four eyes: the policy, the changes that wait for a second operator, and who has held which token. Times are the database's.
+// All SQL of approvals: the policy, changes that wait for a second operator, and the makers of tokens. All times are the database's.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
@@ -17,20 +17,20 @@ import {
 import type { OperatorRole } from "../people/operator-roles.ts";
 
 export interface Policy {
-  /** 0: none was ever made. */
+  /** 0 while no policy was ever set. */
   version: number;
   rules: PolicyRules;
   changedAt: Micros | undefined;
   changedBy: string | undefined;
 }
 
-/** A request as it is kept. */
+/** The request of a change, as stored with its approval. */
 export interface AskedRequest {
   operation: string;
   method: string;
   path: string;
   body: Buffer;
-  /** Its Idempotency-Key, where it needs one. */
+  /** The `Idempotency-Key`, on endpoints that need one. */
   key: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface Approval {
   askedBy: Identity;
   askedAt: Micros;
   decision: Decision | undefined;
-  /** Under which the change itself is in the audit. */
+  /** The request identity under which the audit records the change itself. */
   runId: string | undefined;
   attempts: number;
   answer: { status: number; body: unknown } | undefined;
@@ -67,7 +67,7 @@ export const selectPolicy: Statement = {
   text: "select version, rules, changed_at, changed_by from operator_approval_policies order by version desc limit 1",
 };
 
-/** The next version. No row: somebody else made it meanwhile. */
+/** Adds the next version. Gives no row when another process added this version first. */
 export function insertPolicy(version: number, rules: PolicyRules, changedBy: string): Statement {
   return {
     text: `insert into operator_approval_policies (version, rules, changed_by)
@@ -78,7 +78,7 @@ returning version, rules, changed_at, changed_by`,
   };
 }
 
-/** Amounts as numbers: the schema lets in none that JSON could not carry. */
+/** JSON numbers carry these amounts exactly: the schema admits no larger ones. */
 export function wireRules(rules: PolicyRules): Record<string, { above_minor?: Record<string, number> }> {
   return Object.fromEntries(
     Object.entries(rules).map(([action, { aboveMinor }]) => [
@@ -131,7 +131,7 @@ export interface NewApproval {
   askedBy: Identity;
 }
 
-/** No row: the same change waits already, or its key stands for another one. */
+/** Gives no row when the same change already waits, or when its idempotency key belongs to another approval. */
 export function insertApproval(one: NewApproval): Statement {
   const { request, foreseen, askedBy } = one;
   const { book, paymentReference, amount } = foreseen;
@@ -168,7 +168,7 @@ returning approval_id`,
   };
 }
 
-/** What waited for too long: so much at a time. */
+/** Expires at most `limit` approvals that waited longer than APPROVAL_HOURS. */
 export function expireApprovals(limit: number): Statement {
   return {
     text: `update operator_approvals
@@ -185,7 +185,7 @@ where approval_id in (
   };
 }
 
-/** How many of somebody's wait, as far as `limit`. */
+/** Counts the waiting changes of one operator, up to `limit`. */
 export function countWaiting(askedBy: string, limit: number): Statement {
   return {
     text: `select count(*)::integer as waiting
@@ -207,7 +207,7 @@ export function selectApproval(uuid: string): Statement {
   };
 }
 
-/** Of the same change: by its key where it has one, else the one that waits. */
+/** Finds the approval of the same change: by the idempotency key if there is one, otherwise a waiting approval of an equal request. */
 export function selectSame({
   method,
   path,
@@ -228,15 +228,15 @@ where ($1::text is not null and a.request_key = $1::text)
 export interface ApprovalFilter {
   status: ApprovalStatus | undefined;
   paymentReference: string | undefined;
-  /** An approval: only those before it. */
+  /** The identity of an approval; the list begins after it. */
   after: string | undefined;
 }
 
-/** Newest first, and one more than `limit`. */
+/** Approvals, newest first, and one more than `limit`. */
 export function selectApprovals({ status, paymentReference, after }: ApprovalFilter, limit: number): Statement {
   const values: unknown[] = [after === undefined ? null : uuidOf(after), limit + 1];
   const filters: string[] = [];
-  // What is late is no longer waiting, whether or not it was swept.
+  // An approval that waited too long counts as expired even before the sweep has marked it.
   if (status !== undefined) {
     const place = `$${values.push(status)}::text`;
     const late = `a.asked_at <= clock_timestamp() - ${age}`;
@@ -256,7 +256,7 @@ limit $2::integer`,
   };
 }
 
-/** A decision against it, or its asker's. No row: it does not wait any more. */
+/** Records a refusal or a withdrawal. Gives no row when the approval no longer waits. */
 export function closeApproval(
   uuid: string,
   status: "refused" | "withdrawn",
@@ -275,7 +275,7 @@ returning approval_id`,
 
 const LEASE = "interval '60 seconds'";
 
-/** The decision for it, and the right to carry it out. No row: it does not wait any more. */
+/** Records an approval and takes the lease to run the change. Gives no row when the approval no longer waits. */
 export function approve(
   uuid: string,
   by: Identity,
@@ -292,7 +292,7 @@ returning approval_id`,
   };
 }
 
-/** Those that began, and whose process said nothing more: so many are taken up again. */
+/** Takes the lease of at most `limit` changes whose previous lease ended without an outcome. */
 export function takeUpExecuting(limit: number): Statement {
   return {
     text: `with taken as (
@@ -313,7 +313,7 @@ select ${columns} from taken a ${joined}`,
   };
 }
 
-/** What came of it. No row: another process has said so already. */
+/** Records the outcome. Gives no row when another process recorded one first. */
 export function endApproval(
   uuid: string,
   status: "executed" | "failed" | "unknown",
@@ -328,7 +328,7 @@ returning approval_id`,
   };
 }
 
-/** Who may have held the tokens of a name: their makers, the makers of those, and so on; and when the token itself was made. */
+/** Names that may have held the tokens of a name: their makers, the makers' makers, and so on. Also when the token itself was made. */
 export function selectHands(name: string, tokenId: string | undefined): Statement {
   return {
     text: `with recursive hands(name) as (
@@ -343,7 +343,7 @@ select array(select name from hands) as names, (select created_at from operator_
   };
 }
 
-/** The highest role that tokens of a name give now. */
+/** The roles of the valid tokens of a name. */
 export function selectStanding(name: string, now: Micros): Statement {
   return {
     text: `select role

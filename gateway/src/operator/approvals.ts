@@ -1,4 +1,4 @@
-// Four eyes at work: the policy as it stands, changes that are kept instead of done, and what another operator decides about them.
+// Approvals by a second operator ("four eyes"): the policy, changes that wait for a second operator, and decisions about them. The rules are in approval.ts.
 import type { Clock } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
@@ -44,7 +44,7 @@ import type { OperatorCall, OperatorEndpoint } from "./endpoint.ts";
 import type { Operator } from "./known-tokens.ts";
 import { mayAct } from "../people/operator-roles.ts";
 
-/** Of one asker. */
+/** Changes of one operator that may wait for a second operator at the same time. */
 export const WAITING_MAX = 100;
 const BODY_MAX_BYTES = 65_536;
 const EXPIRED_MAX = 100;
@@ -67,13 +67,13 @@ export class Approvals {
     this.runs = new ApprovalRuns(parts);
   }
 
-  /** As it stands in the database: what was demanded a moment ago is demanded in every process. */
+  /** Reads the policy from the database each time, so that a new policy holds in every process at once. */
   async policy(): Promise<Policy> {
     const [row] = await this.parts.database.query(selectPolicy);
     return policyOfRow(row);
   }
 
-  /** Replaces a version by the next. Throws VALIDATION_ERROR when it is not the newest any more. */
+  /** Replaces version `version` of the policy by the next one. Throws VALIDATION_ERROR when `version` is no longer the newest. */
   async setPolicy(version: number, rules: PolicyRules, changedBy: string): Promise<Policy> {
     const before = await this.policy();
     const [row] =
@@ -83,8 +83,8 @@ export class Approvals {
   }
 
   /**
-   * Holds a change against the policy before it is done. With an answer it was kept instead, for a second operator; without one it may be done now,
-   * as long as it is within the bound. Throws what the change itself would be refused with.
+   * Checks a change against the policy before it runs. `answer`: the change now waits for a second operator. `freeUpToMinor`: the change may run, up to this
+   * amount where one is given. Throws the error with which the change would fail.
    */
   async judge(
     endpoint: OperatorEndpoint,
@@ -94,9 +94,9 @@ export class Approvals {
     const { approval } = endpoint;
     if (!approval) return { freeUpToMinor: undefined };
     const { version, rules } = await this.policy();
-    // Nothing is looked up for a policy that does not speak of it.
+    // A policy without this action needs no further query.
     if (boundOf(rules, approval.action, undefined) === null) return { freeUpToMinor: undefined };
-    // The key's own record comes first, as everywhere.
+    // A repeated idempotency key gets the approval that was made for it, whatever the policy says now.
     const before = request.key === undefined ? undefined : await this.same(request);
     if (before) return { answer: again(before) };
     const foreseen = await approval.foresee(call);
@@ -105,7 +105,7 @@ export class Approvals {
     return { answer: await this.ask(endpoint, call, request, foreseen, version) };
   }
 
-  /** Keeps a change for a second operator. The same one again, or under the same key, is the one that was kept. */
+  /** Stores a change for a second operator. A repetition, while the change waits or under its idempotency key, gets the approval that exists. */
   private async ask(
     endpoint: OperatorEndpoint,
     { requestId, operator }: OperatorCall,
@@ -135,12 +135,12 @@ export class Approvals {
       insertApproval({ uuid, action, request, foreseen, leastRole: endpoint.role, policyVersion, requestId, askedBy }),
     );
     if (made.length > 0) return reply(202, { approval: approvalView(await this.required(uuid)) });
-    const other = await this.same(request); // somebody asked for it at the same moment
+    const other = await this.same(request); // a concurrent request stored the approval
     if (!other) throw new Fault("SERVICE_UNAVAILABLE");
     return again(other);
   }
 
-  /** The same change as it was kept. Throws IDEMPOTENCY_CONFLICT for another one under its key. */
+  /** Finds the approval of the same change. Throws IDEMPOTENCY_CONFLICT when the idempotency key belongs to another change. */
   private async same(request: Omit<AskedRequest, "operation">): Promise<Approval | undefined> {
     const sent = { ...request, digest: sha256(request.body) };
     const [row] = await this.parts.database.query(selectSame(sent));
@@ -164,12 +164,12 @@ export class Approvals {
     return found;
   }
 
-  /** Newest first, and one more than `limit`. */
+  /** Lists approvals, newest first, and one more than `limit`. */
   async list(filter: ApprovalFilter, limit: number): Promise<Approval[]> {
     return (await this.parts.database.query(selectApprovals(filter, limit))).map(approvalOfRow);
   }
 
-  /** With what it would do as things stand, and whether whoever reads it may approve it. */
+  /** The approval as `reader` sees it: with the effects that the change would have now, and the reason why `reader` may not approve it. */
   async record(approval: Approval, reader: Operator): Promise<Record<string, unknown>> {
     const identity = identityOf(reader);
     const { askedBy, status } = approval;
@@ -183,8 +183,8 @@ export class Approvals {
   }
 
   /**
-   * Approves a change and runs it. Gives it with what came of it; it is still `executing` when that is not known yet. Throws OBJECT_NOT_FOUND,
-   * APPROVAL_CLOSED, and FORBIDDEN for whoever is no second operator.
+   * Approves a change, runs it, and gives the approval with its outcome; its status is `executing` while the outcome is unknown. Throws OBJECT_NOT_FOUND,
+   * APPROVAL_CLOSED, and FORBIDDEN when the operator may not be the second operator.
    */
   async approve(uuid: string, operator: Operator, note: string | undefined): Promise<Approval> {
     const { database, clock, log } = this.parts;
@@ -201,13 +201,13 @@ export class Approvals {
     try {
       await this.runs.run(decided);
     } catch (error) {
-      // It is decided. Whoever takes up what has no outcome goes on with it.
+      // The decision stands. A later `takeUp` finds out the outcome.
       log.warn({ err: error, approval: uuid }, "an approved change has no outcome yet; it is looked up again");
     }
     return this.required(uuid);
   }
 
-  /** Throws OBJECT_NOT_FOUND, APPROVAL_CLOSED, FORBIDDEN for whoever asked for it, or could not do it. */
+  /** Throws OBJECT_NOT_FOUND, APPROVAL_CLOSED, and FORBIDDEN for the operator who asked for the change or whose role is too low for it. */
   async refuse(uuid: string, operator: Operator, note: string | undefined): Promise<Approval> {
     const approval = await this.required(uuid);
     refuseClosed(approval);
@@ -220,7 +220,7 @@ export class Approvals {
     return this.close(uuid, "refused", operator, note);
   }
 
-  /** Throws OBJECT_NOT_FOUND, APPROVAL_CLOSED, FORBIDDEN for anybody but whoever asked for it. */
+  /** Throws OBJECT_NOT_FOUND, APPROVAL_CLOSED, and FORBIDDEN for everyone except the operator who asked for the change. */
   async withdraw(uuid: string, operator: Operator): Promise<Approval> {
     const approval = await this.required(uuid);
     refuseClosed(approval);
@@ -231,7 +231,7 @@ export class Approvals {
     return this.close(uuid, "withdrawn", operator, undefined);
   }
 
-  /** One round of what nobody asks for: what is late expires, and what has no outcome is taken up. */
+  /** One round of background work: expires approvals that waited too long, and resumes approved changes without an outcome. */
   async sweep(): Promise<void> {
     await this.parts.database.query(expireApprovals(EXPIRED_MAX));
     await this.runs.takeUp();
@@ -249,7 +249,7 @@ export class Approvals {
     return after;
   }
 
-  /** Why an operator cannot approve it now. */
+  /** The reason why an operator cannot approve the change now; undefined when the operator can. */
   private async objection({ askedBy, askedAt, leastRole }: Approval, operator: Operator): Promise<string | undefined> {
     const approver = identityOf(operator);
     const [asker, hands, stands] = await Promise.all([
@@ -262,7 +262,7 @@ export class Approvals {
     return `${askedBy.name}, who asked for this, may not do it any more. Refuse it.`;
   }
 
-  /** What a call would do if it were sent now, and whether it would wait for a second operator: for whoever is to decide. */
+  /** What a call would do if it were sent now, and whether it would need a second operator, for pages on which an operator decides. */
   async foresee(
     operation: string,
     { params, body = null }: { params: Readonly<Record<string, string>>; body?: Record<string, unknown> | null },
@@ -286,7 +286,7 @@ export class Approvals {
     };
   }
 
-  /** The change judged again: what it would post now, before and after; or why it would be refused. */
+  /** Evaluates the change again: the balances before and after it, or the error with which it would fail. */
   private async outlook(approval: Approval): Promise<Outlook> {
     try {
       const { endpoint, call } = this.runs.callOf(approval);
@@ -314,13 +314,13 @@ export class Approvals {
 
 type Outlook = Pick<DecisionOutlook, "effects" | "would_fail">;
 
-/** The refusal that an error is. Throws the error when it is none. */
+/** The code and message of a client error. Throws every other error again. */
 function refusalOf(error: unknown): { code: string; message: string } {
   if (!(error instanceof Fault) || error.status >= 500) throw error;
   return { code: error.code, message: error.message };
 }
 
-/** By account and currency: debits minus credits. */
+/** Balances by account and currency: debits minus credits, in minor units. */
 function balancesOf(rows: readonly Row[]): Map<string, Minor> {
   return new Map(
     rows.map((row) => [
@@ -330,13 +330,13 @@ function balancesOf(rows: readonly Row[]): Map<string, Minor> {
   );
 }
 
-/** An approval that was asked for again: as it stands now. */
+/** Answers a repeated request with the current state of its approval. */
 function again(approval: Approval): Reply {
   const waits = approval.status === "waiting" || approval.status === "executing";
   return { ...reply(waits ? 202 : 200, { approval: approvalView(approval) }), replayed: true };
 }
 
-/** The policy was changed since it was read. */
+/** The error for a policy that changed since the operator read it. */
 export function staleVersion(sent: number, current: number): Fault {
   return validationFault("version", sent, `The policy is at version ${current}. Read it again before you change it.`);
 }

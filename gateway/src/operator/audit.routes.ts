@@ -1,4 +1,4 @@
-// GET /ops/v1/audit: who changed what, newest first.
+// GET /ops/v1/audit: operators' changes and rejected calls, newest first.
 import { z } from "zod";
 import { operatorRoleField } from "../access/session.schema.ts";
 import { wireTime } from "../ground/clock.ts";
@@ -13,7 +13,7 @@ import { type Refusal, refusalReasons } from "./refusals.sql.ts";
 import type { Refusals } from "./refusals.ts";
 import { TOKEN_NAME } from "./tokens.ts";
 
-/** A token's name, or the e-mail address of somebody who was signed in. */
+/** A token's name, or the e-mail address of a person with a session. */
 const actorName = z
   .string()
   .min(1)

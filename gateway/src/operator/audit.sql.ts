@@ -1,4 +1,4 @@
-// All SQL of the audit of operators' changes: rows are added and read, never changed.
+// All SQL of the audit of operators' changes. Rows are added and read, and never changed.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -6,23 +6,23 @@ import type { OperatorRole } from "../people/operator-roles.ts";
 
 export interface AuditedCall {
   requestId: string;
-  /** The name of the token. Undefined in entries of before tokens had names. */
+  /** The name of the token or the address of the person. Undefined in entries from before tokens had names. */
   actor: string | undefined;
-  /** From where; undefined for the command line. */
+  /** The caller's network address; undefined for the command line. */
   address: string | undefined;
   role: OperatorRole;
   method: string;
-  /** As sent, without the query. */
+  /** The path as sent, without the query. */
   path: string;
   merchantId: string | undefined;
-  /** Of a change that needed a second operator: who approved it. Its actor is who asked for it. */
+  /** For a change that needed a second operator: the operator who approved it. `actor` is then the operator who asked for it. */
   approvedBy?: string | undefined;
 }
 
-/** A change that was asked for; without a status it was cut short, or its outcome could not be recorded. */
+/** A requested change. Without a status, it was cut short or its outcome could not be recorded. */
 export interface AuditEntry extends AuditedCall {
   at: Micros;
-  /** What was sent, as it is kept. */
+  /** The request body, as stored by `keptBody`. */
   body: unknown;
   status: number | undefined;
   answeredAt: Micros | undefined;
@@ -31,7 +31,7 @@ export interface AuditEntry extends AuditedCall {
 export interface AuditFilter {
   merchantId: string | undefined;
   actor: string | undefined;
-  /** A request: only those before it. */
+  /** A request identity; the list begins after it. */
   after: string | undefined;
   count: number;
 }
@@ -64,7 +64,7 @@ values ($1::uuid, $2::timestamptz, $3::text, $4::text, $5::text, $6::uuid, $7::u
   };
 }
 
-/** One row when a change was asked for under this request's identity. */
+/** Gives one row when the request is recorded. */
 export function selectAsked(requestId: string): Statement {
   return {
     text: "select from operator_audit where audit_id = $1::uuid and status is null",
@@ -77,7 +77,7 @@ const columns = `select asked.request_id, asked.at, asked.actor, asked.address, 
 from operator_audit asked
 left join operator_audit answered on answered.request_id = asked.request_id and answered.status is not null`;
 
-/** Newest first. */
+/** Requested changes, newest first. */
 export function selectAudit({ merchantId, actor, after, count }: AuditFilter): Statement {
   const values: unknown[] = [after === undefined ? null : uuidOf(after), count];
   const filters: string[] = [];
@@ -100,10 +100,10 @@ limit $2::integer`,
   };
 }
 
-/** So many changes of one object are told. */
+/** Changes of one object that are listed at most. */
 export const ABOUT_MAX = 100;
 
-/** Newest first: what was asked at exactly these addresses. */
+/** Changes that were requested at exactly these paths, newest first. */
 export function selectAuditAbout(paths: readonly string[]): Statement {
   return {
     name: "select audit of paths",

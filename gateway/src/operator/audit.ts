@@ -1,4 +1,4 @@
-// The audit of operators' changes: append-only rows, written before a change and before its answer; never a secret.
+// The audit of operators' changes: append-only rows without secrets, one written before a change and one before its answer.
 import type { Clock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import type { Database, Statement } from "../store/database.ts";
@@ -17,11 +17,11 @@ export const BODY_MAX_BYTES = 16_384;
 const FIELD_MAX_BYTES = 1_024;
 const DEPTH_MAX = 24;
 const secretName = /secret|token|password|passphrase|authorization|private|(^|_)key$/i;
-/** Whoever is erased is not named by the record of it. */
+/** Fields with personal data: the record of an erasure must not name the erased payer. */
 const personal = new Set(["payer", "customer"]);
 const secretValue = /(?<![a-z0-9])(sk_(test|live)_|whsec_|op_[0-9a-hjkmnp-tv-z]{8})/i;
 
-/** What is kept of a body: no secrets, nothing deep, at most 16 KiB of JSON; whatever is left out is named. */
+/** The stored form of a request body: without secrets, not deeper than DEPTH_MAX, at most 16 KiB of JSON. Left-out parts are marked. */
 export function keptBody(body: unknown): string | null {
   if (body === undefined) return null;
   const clean = withoutSecrets(body, 0);
@@ -53,7 +53,7 @@ function withoutSecrets(value: unknown, depth: number): unknown {
   );
 }
 
-/** Of an address its user and its query are left out: both may let whoever reads them in. */
+/** Removes secrets from a text. A URL loses its user and its query, because either may grant access. */
 function textWithoutSecrets(text: string): string {
   if (secretValue.test(text)) return "(secret)";
   if (!/^\s*https?:/i.test(text)) return text;
@@ -69,34 +69,34 @@ export class Audit {
     this.clock = clock;
   }
 
-  /** Before anything is changed: what is asked. */
+  /** Records the request. Must finish before the change begins. */
   async asked(call: AuditedCall, body: unknown): Promise<void> {
     const row = { auditId: uuidOf(call.requestId), at: this.clock.now(), body: keptBody(body), status: null };
     await this.database.query(insertAudit(call, row));
   }
 
-  /** Before the answer is sent: its status. */
+  /** Records the status. Must finish before the answer is sent. */
   async answered(call: AuditedCall, status: number): Promise<void> {
     await this.database.query(this.answerOf(call, status));
   }
 
-  /** The second row of a call, for a transaction that also writes what came of it. */
+  /** The statement that records the status, for a transaction that also writes the outcome. */
   answerOf(call: AuditedCall, status: number): Statement {
     const at = this.clock.now();
     return insertAudit(call, { auditId: uuidOf(newId("request", at)), at, body: null, status });
   }
 
-  /** True when a change was asked for under this request's identity. */
+  /** True when the request is recorded. */
   async has(requestId: string): Promise<boolean> {
     return (await this.database.query(selectAsked(requestId))).length > 0;
   }
 
-  /** What was asked at exactly these addresses, newest first. */
+  /** Changes that were requested at exactly these paths, newest first. */
   async about(paths: readonly string[]): Promise<AuditEntry[]> {
     return (await this.database.query(selectAuditAbout(paths))).map(auditOfRow);
   }
 
-  /** Newest first, at most `count`, those before the request `after`. */
+  /** At most `count` changes that were requested before `after`, newest first. */
   async list(filter: AuditFilter): Promise<AuditEntry[]> {
     return (await this.database.query(selectAudit(filter))).map(auditOfRow);
   }

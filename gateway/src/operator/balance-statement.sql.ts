@@ -1,4 +1,4 @@
-// What a statement of one account over a period reads of the ledger: where the period begins and ends, the balances there, and what lies between.
+// Queries for the statement of one account over a period: the period's journals, the balances at both ends, and the entries in between.
 import { leastIdOf } from "../events/events.sql.ts";
 import type { Micros } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
@@ -14,8 +14,8 @@ export interface AccountOfBook {
 const inBook = (table: string): string => `${table}.merchant_id = $1::uuid and ${table}.environment = $2::environment`;
 
 /**
- * The numbers of the journals that a period begins with and ends before. Each end is a function of its moment alone, so a statement begins
- * where the one before it ended, whatever the clocks of the processes that posted.
+ * The numbers of the first journal of a period and of the first one after it. Each depends on its time alone, so a statement begins exactly where the
+ * previous one ended, even if the clocks of the posting processes differ.
  */
 export function selectPeriod({ merchantId, environment }: Book, from: Micros, before: Micros): Statement {
   const firstAt = (place: string): string => `coalesce((
@@ -34,7 +34,7 @@ where ${inBook("h")}`,
   };
 }
 
-/** The balance of an account before a journal: no row where it had no entry yet. */
+/** The balance of an account before a journal. Gives no row when the account had no entry yet. */
 export function selectBalanceBefore({ book, account, currency }: AccountOfBook, seq: bigint): Statement {
   return {
     name: "balance before a journal",
@@ -65,7 +65,7 @@ export interface MovementRow extends Row {
   posted_at: Micros;
 }
 
-/** Entries of an account from a place on and before a journal, oldest first, at most `limit`. */
+/** At most `limit` entries of an account after a position and before a journal, oldest first. */
 export function selectMovements(
   { book, account, currency }: AccountOfBook,
   after: { seq: bigint; line: number },

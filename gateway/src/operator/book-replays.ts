@@ -1,4 +1,4 @@
-// Replays of books in this process: one at a time. One that an operator started goes on by itself, tells the database how far it is, and can be stopped.
+// Replays books in this process, one at a time. A background replay records its progress in the database, and an operator can stop it from any process.
 import type { Clock } from "../ground/clock.ts";
 import { stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -21,7 +21,7 @@ import {
   verificationOfRow,
 } from "./book-verifications.sql.ts";
 
-/** Whoever waits for an answer to a replay, the running one included; more are told to come back. */
+/** Requests that may wait for a replay, including the running one; further ones are rejected. */
 const IN_LINE_MAX = 8;
 const TELL_MS = 1_000;
 
@@ -29,11 +29,11 @@ export interface BookReplayParts {
   database: Database;
   clock: Clock;
   log: Log;
-  /** How often a replay says how far it is, and hears whether it is to end; a second when left out. */
+  /** Interval of recording progress and checking for a request to stop; a second when left out. */
   tellMs?: number;
 }
 
-/** Why a replay ends before its book does. */
+/** Thrown inside a replay that ends early. */
 class Ended extends Error {
   readonly status: "stopped" | "interrupted";
 
@@ -49,7 +49,7 @@ export class BookReplays {
   private readonly parts: BookReplayParts;
   private last: Promise<unknown> = Promise.resolve();
   private inLine = 0;
-  /** The one that an operator started, while it runs. */
+  /** The background replay, while it runs. */
   private started:
     | {
         book: Book;
@@ -65,26 +65,26 @@ export class BookReplays {
     this.parts = parts;
   }
 
-  /** Replays a book for somebody who waits. Throws SERVICE_UNAVAILABLE while one that was started runs, or too many wait. */
+  /** Replays a book while the caller waits. Throws SERVICE_UNAVAILABLE while a background replay runs, or when too many callers wait. */
   verify(book: Book): Promise<BookReport> {
     if (this.started)
       throw busy("A replay that an operator started is under way here. Read how far it is, or try later.");
     if (this.isStopped || this.inLine >= IN_LINE_MAX) throw busy("Too many replays are asked for. Try again shortly.");
     this.inLine++;
     const next = this.last.then(() => verifyBook(this.parts.database, book)).finally(() => this.inLine--);
-    this.last = Promise.allSettled([next]); // whoever asked hears of a failure; the one behind goes on
+    this.last = Promise.allSettled([next]); // a failure reaches only its own caller; the next replay runs
     return next;
   }
 
-  /** Starts a replay that nobody waits for, or gives the one of the book that runs, in whichever process. Throws SERVICE_UNAVAILABLE. */
+  /** Starts a background replay, or gives the book's running one, in whatever process it runs. Throws SERVICE_UNAVAILABLE. */
   async start(book: Book, by: string): Promise<Verification> {
     const [newest] = await this.list(book);
     if (newest?.status === "running") return newest;
     if (this.started && bookKey(this.started.book) === bookKey(book)) {
-      // Somebody asked for it a moment ago.
+      // Another request of this process is starting this replay.
       const theirs = await this.started.opened;
       if (theirs) return theirs;
-      // Another process was faster than both.
+      // Another process started the replay before either request did.
       const [other] = await this.list(book);
       if (other?.status === "running") return other;
     }
@@ -109,13 +109,13 @@ export class BookReplays {
     }
     const begun = await opened.promise;
     if (begun) return begun;
-    // Another process was faster.
+    // Another process started a replay first.
     const [other] = await this.list(book);
     if (!other) throw busy("The replay could not be started. Try again shortly.");
     return other;
   }
 
-  /** Ends a replay, in whichever process it runs; one that has ended stays as it is. Undefined where there is none. */
+  /** Stops a replay in whatever process it runs; an ended replay stays as it is. Undefined for an unknown replay. */
   async end(book: Book, id: string, by: string): Promise<Verification | undefined> {
     const key = { book, id };
     const { database } = this.parts;
@@ -133,12 +133,12 @@ export class BookReplays {
     return row && verificationOfRow(row);
   }
 
-  /** The newest first. */
+  /** The replays of a book, newest first. */
   async list(book: Book): Promise<Verification[]> {
     return (await this.parts.database.query(selectVerifications(book))).map(verificationOfRow);
   }
 
-  /** Ends what runs: the process ends. */
+  /** Interrupts the background replay, because the process stops. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.started?.ending.abort(new Ended("interrupted"));
@@ -183,7 +183,7 @@ export class BookReplays {
     try {
       await database.query(endVerification(key, told, journalsMs, end));
     } catch (error) {
-      // Nobody hears of it any more, so it counts as interrupted before long.
+      // The replay records no more progress, so it counts as interrupted before long.
       log.error({ err: error, verification: key.id, end }, "what a replay found could not be written");
     }
   }

@@ -1,4 +1,4 @@
-// Replays of books over HTTP: started, watched and stopped by operators, or waited for.
+// Endpoints that replay a book: in the background, with progress and a stop, or while the caller waits.
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";

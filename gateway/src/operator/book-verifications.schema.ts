@@ -1,4 +1,4 @@
-// The shapes of a replay of a book.
+// The JSON schemas of a replay of a book.
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { exampleIds, exampleSignature, exampleTimes } from "../http/examples.ts";

@@ -1,13 +1,13 @@
-// All SQL of replays that operators asked for. Times are the database's: processes tell each other by them who has gone.
+// All SQL of background replays. Times are the database's, since processes use them to detect replays whose process is gone.
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { ReplayProgress } from "../ledger/verify.ts";
 import { type Book, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
-/** Replays that are kept of a book: the newest. */
+/** The newest replays of a book, which are kept. */
 export const VERIFICATIONS_KEPT = 20;
-/** A replay that was not heard of for so long has gone with whoever ran it. */
+/** A replay without progress for this time counts as interrupted: its process is gone. */
 const GONE_SECONDS = 30;
 
 export const verificationStatuses = ["running", "clean", "wrong", "stopped", "interrupted"] as const;
@@ -21,7 +21,7 @@ export interface Verification extends ReplayProgress {
   startedAt: Micros;
   endedAt: Micros | undefined;
   stoppedBy: string | undefined;
-  /** How long the journals took so far. */
+  /** Time spent on the journals so far. */
   journalsMs: number;
   wrong: string | undefined;
   head: string | undefined;
@@ -35,7 +35,7 @@ const ofKey = `${ofBook} and verification_id = $3::uuid`;
 const isGone = `status = 'running' and seen_at < statement_timestamp() - interval '${GONE_SECONDS} seconds'`;
 const columns = `*, ${isGone} as is_gone`;
 
-/** Of a replay that has gone the row is left: it runs no more. */
+/** Marks replays whose process is gone as interrupted. */
 export function interruptGone({ merchantId, environment }: Book): Statement {
   return {
     text: `update book_verifications
@@ -45,7 +45,7 @@ where ${ofBook} and ${isGone}`,
   };
 }
 
-/** Makes room for one more. */
+/** Deletes old replays, so that one more fits within VERIFICATIONS_KEPT. */
 export function forgetOldVerifications({ merchantId, environment }: Book): Statement {
   return {
     text: `delete from book_verifications
@@ -61,7 +61,7 @@ where ${ofBook} and status <> 'running' and verification_id <= (
   };
 }
 
-/** No row: the book is being replayed already. */
+/** Gives no row when a replay of the book is running already. */
 export function insertVerification(key: VerificationKey, startedBy: string): Statement {
   return {
     text: `insert into book_verifications (merchant_id, environment, verification_id, status, started_by)
@@ -72,7 +72,7 @@ returning ${columns}`,
   };
 }
 
-/** Says how far a replay is. No row: it runs no more, whatever its runner thinks. */
+/** Records progress. Gives no row when the replay counts as ended, even if its process still runs it. */
 export function tellProgress(key: VerificationKey, progress: ReplayProgress, journalsMs: number): Statement {
   return {
     text: `update book_verifications
@@ -120,7 +120,7 @@ where ${ofKey} and status = 'running'`,
   };
 }
 
-/** Asks a running replay to end, for whoever asked first. No row: it runs no more. */
+/** Requests a running replay to stop; the first operator who asks is recorded. Gives no row when the replay has ended. */
 export function askToStop(key: VerificationKey, by: string): Statement {
   return {
     text: `update book_verifications
@@ -131,7 +131,6 @@ returning ${columns}`,
   };
 }
 
-/** The replays of a book, newest first. */
 export function selectVerifications({ merchantId, environment }: Book): Statement {
   return {
     name: "select book verifications",

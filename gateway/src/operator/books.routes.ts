@@ -1,4 +1,4 @@
-// The HTTP of books for operators: the totals of every account, the entries behind any of them, and the whole as text.
+// Endpoints of books for operators: the totals of each account, the entries of an account, and the whole book as text.
 import { z } from "zod";
 import { accountEntriesQuery, bookExportSchema, bookSchema, exportFormatField, readBook } from "../balances/book.ts";
 import { entriesParams, entriesSchema, listEntries } from "../balances/entries.ts";
@@ -50,7 +50,7 @@ export function bookEndpoints(database: Database, directory: Directory): Operato
   ];
 }
 
-/** Asked for by POST although it changes nothing here: who took a whole book along is in the audit. */
+/** A POST although it changes nothing, so that the audit records who exported a whole book. */
 function exportEndpoint(database: Database, directory: Directory): OperatorEndpoint {
   const exports = new BookExports(database, { inAll: 4, each: 2 });
   return operatorEndpoint({

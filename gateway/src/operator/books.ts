@@ -1,4 +1,4 @@
-// The merchant and the book that a path of /ops/v1 names.
+// Finds the merchant and the book that a path of /ops/v1 names.
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Book, environments } from "../merchants/books.ts";
@@ -6,7 +6,7 @@ import type { Directory, Merchant } from "../merchants/directory.ts";
 
 export const OF_BOOK = "/ops/v1/merchants/{id}/books/{environment}";
 
-/** Throws OBJECT_NOT_FOUND. */
+/** Throws OBJECT_NOT_FOUND for an unknown merchant or book. */
 export async function findBook(
   directory: Directory,
   params: Readonly<Record<string, string>>,

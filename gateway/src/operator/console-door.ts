@@ -1,4 +1,4 @@
-// The door of the console: which operator a session is, on one of our own pages.
+// Finds the operator of a console session, and accepts changes only from our own pages.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { PersonDoor, type PersonDoorParts, notSignedIn } from "../access/door.ts";
 import { Fault } from "../ground/fault.ts";
@@ -10,7 +10,6 @@ import type { Operator } from "./known-tokens.ts";
 
 export interface ConsoleDoorParts extends PersonDoorParts {
   operators: Pick<Operators, "read">;
-  /** True where an operator must have a second factor. */
   operatorsNeedSecondFactor: boolean;
 }
 
@@ -23,15 +22,15 @@ export class ConsoleDoor extends PersonDoor {
   }
 
   /**
-   * The operator whose session a request carries, counted against their own limit. Throws UNAUTHORIZED, FORBIDDEN (a change that did not come from
-   * our pages), RATE_LIMITED, SECOND_FACTOR_REQUIRED, PROOF_REQUIRED.
+   * The operator of the request's session, counted against their own rate limit. Throws UNAUTHORIZED, FORBIDDEN (a change that did not come from our pages),
+   * RATE_LIMITED, SECOND_FACTOR_REQUIRED, PROOF_REQUIRED.
    */
   async operator(request: FastifyRequest, reply: FastifyReply, endpoint: OperatorEndpoint): Promise<Operator> {
     if (endpoint.method !== "GET") this.refuseForeign(request);
     const signedIn = await this.person(request);
     const { person } = signedIn;
     const operator = await this.parts.operators.read(person.personId);
-    // Taken out a moment ago: their sessions end with it.
+    // The person is no longer an operator; their sessions are about to end.
     if (!operator) throw notSignedIn();
     this.enterAlone(signedIn, reply);
     if (this.parts.operatorsNeedSecondFactor && secondFactorOf(person) === undefined)
@@ -41,7 +40,7 @@ export class ConsoleDoor extends PersonDoor {
     return { name, role, expiresAt: undefined, tokenId: undefined, person: { personId } };
   }
 
-  /** The role of the operator whose session a request carries, if it lasts and is theirs still. For what goes on after its answer. */
+  /** The role of the session's operator, or undefined when they lost access. Checked while an answer is still being sent. */
   async standing(request: FastifyRequest): Promise<OperatorRole | undefined> {
     const token = this.token(request);
     const signedIn = token === undefined ? undefined : await this.parts.sessions.signedIn(token);

@@ -1,4 +1,4 @@
-// Disputes as the operator handles them: recorded, answered for the merchant, looked into and decided.
+// Endpoints of disputes for operators: recording a dispute, answering it for the merchant, reading it and deciding it.
 import { z } from "zod";
 import { type Dispute, type Evidence, disputeTransitions, disputeView } from "../disputes/dispute.ts";
 import { listDisputes, readDispute } from "../disputes/disputes.routes.ts";

@@ -1,4 +1,4 @@
-// What an endpoint of /ops/v1 is: its path, the least role that may call it, its shapes, and what it does.
+// The definition of an endpoint of /ops/v1: its path, lowest role, schemas and handler. operator.routes.ts authenticates and dispatches its requests.
 import type { z } from "zod";
 import type { Reply } from "../ground/reply.ts";
 import type { FieldRules } from "../http/fields.ts";
@@ -8,79 +8,79 @@ import type { ApprovalAction, Foreseen } from "./approval.ts";
 import type { Operator } from "./known-tokens.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
 
-/** A request of an authenticated operator whose query and body passed their rules. */
+/** A request of an authenticated operator, with a valid query and body. */
 export interface OperatorCall<Body = unknown, Query = unknown> {
-  /** Parts of the path by name, as sent: an identity may be malformed, and is "not found" then. */
+  /** Path parameters by name, as sent. An identity may be malformed; the handler then answers "not found". */
   params: Readonly<Record<string, string>>;
   body: Body;
   query: Query;
   requestId: string;
-  /** Whose token or session it came with. */
+  /** The operator whose token or session authenticated the request. */
   operator: Operator;
   /**
-   * For what goes on after its answer: whether they may still ask for it. Throws SERVICE_UNAVAILABLE when it cannot be found out. Undefined of a change that
-   * runs after an approval.
+   * Tells whether the operator may still call the endpoint, for answers that last (exports, event streams). Throws SERVICE_UNAVAILABLE when that cannot be
+   * checked. Undefined for a change that runs after an approval.
    */
   stands?: (() => Promise<boolean>) | undefined;
-  /** What its `Idempotency-Key` is bound to, of a keyed endpoint; of another one the approval that it runs after, and nothing else. */
+  /** The idempotency key. On an endpoint that is not keyed: set only for a change that runs after an approval, with a key made from the approval. */
   keyed: KeyedRequest | undefined;
-  /** Up to so much it needed no second operator. Whoever adds up more in the lane refuses it: others may have come at the same moment. */
+  /** The amount up to which no second operator is needed. Concurrent requests may each be within it, so the lane rejects a sum above it. */
   freeUpToMinor?: Minor | undefined;
 }
 
-/** A change that a policy can demand a second operator for. */
+/** A change for which a policy can require a second operator. */
 export interface Approvable<Body, Query> {
   action: ApprovalAction;
-  /** What it would do as things stand; undefined of one that never needs anybody else. Throws what the change itself would be refused with. */
+  /** What the change would do now; undefined when this call never needs a second operator. Throws the error with which the change would fail. */
   foresee(call: OperatorCall<Body, Query>): Promise<Foreseen | undefined>;
   /**
-   * Of a change that is not kept under its key with what it does: the answer when it has happened, undefined when it has not. It is asked when the
-   * process that ran it said nothing more.
+   * For a change whose answer is not stored under an idempotency key: the answer when the change has happened, undefined when it has not. Called when the
+   * process that ran the change recorded no outcome.
    */
   lookUp?(call: OperatorCall<Body, Query>): Promise<Reply | undefined>;
 }
 
-/** A change that happens once for its key. */
+/** An idempotency key with the request that it is bound to. */
 export interface KeyedRequest {
-  /** As sent. */
+  /** As sent in the `Idempotency-Key` header, or derived from the approval. */
   key: string;
-  /** Method and path. */
+  /** Method and path, separated by a space. */
   endpoint: string;
   bodyDigest: Buffer;
 }
 
 export interface OperatorEndpoint<Body = unknown, Query = unknown> extends Described {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** The least role that may call it. */
+  /** The lowest role that may call the endpoint. */
   role: OperatorRole;
-  /** True for a POST that only computes something. Everything else but GET is a change, and is written into the audit. */
+  /** True for a POST that only computes something. Every other endpoint except a GET is a change, and is recorded in the audit. */
   changesNothing?: true;
-  /** True for a change that needs an `Idempotency-Key`, by the rules of section 4.11. */
+  /** True for a change that needs an `Idempotency-Key` (section 4.11). */
   keyed?: true;
-  /** Set for a change that a policy can demand a second operator for. */
+  /** Set for a change for which a policy can require a second operator. */
   approval?: Approvable<Body, Query>;
-  /** Without it whatever is sent as a body is ignored. No body at all means an empty object, where that is one. */
+  /** Without these rules the endpoint ignores the body. A missing body counts as an empty object when all fields are optional. */
   body?: FieldRules<Body> | z.ZodType<Body>;
-  /** Without it no query parameter is accepted. */
+  /** Without this schema the endpoint accepts no query parameter. */
   query?: z.ZodType<Query>;
-  /** Bodies for the contract; the example of the body's schema when absent. */
+  /** Example bodies for the OpenAPI document. When absent, the document uses the example of the body's schema. */
   bodyExamples?: Examples;
   handle(call: OperatorCall<Body, Query>): Promise<Reply>;
 }
 
-/** Keeps the types of body and query inside one definition and forgets them outside. */
+/** Checks the types of body and query inside one definition and erases them for callers. */
 export function operatorEndpoint<Body, Query>(endpoint: OperatorEndpoint<Body, Query>): OperatorEndpoint {
   return endpoint;
 }
 
-/** True when a call is written into the audit. */
+/** True when calls of this endpoint are recorded in the audit. */
 export function isChange(endpoint: OperatorEndpoint): boolean {
   return endpoint.method !== "GET" && endpoint.changesNothing !== true;
 }
 
 /**
- * True where a person who is signed in proves again who they are when they last did so more than ten minutes ago: for what admins alone may
- * change (it moves money, opens a door or changes a setting), and for approving it.
+ * True when a signed-in person must prove their identity again if their last proof is more than ten minutes old: for changes that only admins may make (they
+ * move money, grant access or change a setting), and for approving a change.
  */
 export function needsFreshProof(endpoint: OperatorEndpoint): boolean {
   return isChange(endpoint) && (endpoint.role === "admin" || endpoint.operationId === "approveApproval");

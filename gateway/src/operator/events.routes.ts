@@ -1,4 +1,4 @@
-// What an operator sees of a merchant's events and their deliveries, and sending one again.
+// Endpoints of a merchant's events and their deliveries for operators, and sending an event again.
 import type { StoredEvent } from "../events/events.sql.ts";
 import { reply } from "../ground/reply.ts";
 import type { Book } from "../merchants/books.ts";

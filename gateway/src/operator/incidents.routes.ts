@@ -1,4 +1,4 @@
-// The status page as operators see and write it, under /ops/v1/status and /ops/v1/incidents.
+// Endpoints under /ops/v1/status and /ops/v1/incidents: the status page for operators, and its incidents.
 import { z } from "zod";
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -28,7 +28,7 @@ export interface IncidentParts {
   incidents: Incidents;
   clock: Clock;
   status: StatusParts;
-  /** Where everybody reads it. */
+  /** The public address of the status page. */
   publicUrl: () => string;
 }
 

@@ -1,4 +1,4 @@
-// Shapes of incidents on the operators' wire.
+// The JSON schemas of incidents for operators.
 import { z } from "zod";
 import { parseWireTime, wireTime } from "../ground/clock.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
@@ -12,7 +12,7 @@ export const updateParams = {
   update_id: inPath("incidentUpdate", "IncidentUpdateId", "`update_id` of the update."),
 };
 
-/** Plain text for everybody. What is not seen, or is seen otherwise than it is written, has no place in it, and XML allows none of it. */
+/** Plain text for the public page. Invisible characters and those that change how others are displayed are rejected; XML (the RSS feed) does not allow them. */
 const plainText = (maximum: number, pattern: RegExp, forbidden: string) =>
   z
     .string()
@@ -208,6 +208,6 @@ export function incidentView(one: Incident, now: number): z.infer<typeof inciden
   };
 }
 
-/** Of a field that has passed its rules. */
+/** The time of a valid field, in microseconds. */
 export const timeOfField = (value: string | undefined): number | undefined =>
   value === undefined ? undefined : parseWireTime(value)?.at;

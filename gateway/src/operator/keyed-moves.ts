@@ -1,4 +1,4 @@
-// Commands of operators that happen once for a key: the answer is kept in the book in the transaction of its effect.
+// Runs operators' commands once per idempotency key: the answer is stored in the book, in the transaction of the command's effect.
 import type { Clock } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import type { Reply } from "../ground/reply.ts";
@@ -21,7 +21,7 @@ export class KeyedMoves {
     this.clock = parts.clock;
   }
 
-  /** Runs a command for a call: once for its key, where the call has one. Throws what the command throws, and IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS. */
+  /** Runs a command, once per key if the call has one. Throws what the command throws, IDEMPOTENCY_CONFLICT and IDEMPOTENCY_IN_PROGRESS. */
   async move(book: Book, { keyed, requestId }: OperatorCall, command: Command<Reply>): Promise<Reply> {
     const { database, lanes } = this;
     if (!keyed) return lanes.move(book.merchantId, command);
@@ -29,7 +29,7 @@ export class KeyedMoves {
     return this.runningKeys.alone(intent, () => lanes.move(book.merchantId, idempotently(intent, command, database)));
   }
 
-  /** True when the key of a call has its answer already. Throws IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS. */
+  /** True when an answer is stored under the call's key. Throws IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS. */
   async isAnswered(book: Book, { keyed, requestId }: OperatorCall): Promise<boolean> {
     if (!keyed) return false;
     const intent = this.intentOf(book, keyed, requestId);
@@ -39,7 +39,7 @@ export class KeyedMoves {
   private intentOf(book: Book, keyed: KeyedRequest, requestId: string): Intent {
     return {
       ...keyed,
-      // A key of the operator's is never one of the merchant's.
+      // The prefix keeps operators' keys apart from merchants' keys in the same book.
       key: `operator.${sha256(keyed.key).toString("hex")}`,
       book,
       requestId,

@@ -1,4 +1,4 @@
-// Which operator a bearer token is: the two of the environment, and the named ones of the database as every process holds them in memory.
+// Finds the operator of a bearer token: one of the two tokens of the environment, or a named token of the database. Every process caches the named tokens.
 import type { Clock, Micros } from "../ground/clock.ts";
 import { sameText, sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
@@ -7,20 +7,20 @@ import type { SettingsWatch } from "../store/settings-watch.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
 import { type KnownToken, knownTokenOfRow, selectKnownTokens } from "./tokens.sql.ts";
 
-/** Who asks, once their token or their session is found good. */
+/** The authenticated operator of a request. */
 export interface Operator {
-  /** Of the token, or the e-mail address of the person: it stands in the audit and in the log. */
+  /** The name of the token, or the e-mail address of the person. The audit and the log record it. */
   name: string;
   role: OperatorRole;
-  /** Undefined: the token ends only when it is revoked. */
+  /** Undefined when the token ends only by being revoked. */
   expiresAt: Micros | undefined;
-  /** Undefined of a token of the environment. */
+  /** Undefined for a token of the environment, and for a session. */
   tokenId: string | undefined;
-  /** Who it is, of a session of the console; undefined of a token. */
+  /** The person of a console session; undefined for a token. */
   person: { personId: string } | undefined;
 }
 
-/** The command line of whoever may reach the database. */
+/** The operator that the command line acts as; it has access to the database itself. */
 export const COMMAND_LINE: Operator = {
   name: "command-line",
   role: "admin",
@@ -29,14 +29,14 @@ export const COMMAND_LINE: Operator = {
   person: undefined,
 };
 
-/** Tokens that have ended and are still told by name when somebody uses them. */
+/** Ended tokens to keep in memory, so that rejected calls with them can be recorded under their names. */
 const ENDED_MAX = 500;
 
 export interface KnownTokensParts {
   database: Database;
   watch: SettingsWatch;
   clock: Clock;
-  /** OPERATOR_TOKEN and OPERATOR_VIEWER_TOKEN. */
+  /** The values of OPERATOR_TOKEN and OPERATOR_VIEWER_TOKEN. */
   environment: { admin: string; viewer: string | undefined };
 }
 
@@ -60,9 +60,9 @@ export class KnownTokens {
   }
 
   /**
-   * The operator of a token, or the name of a token that has ended, or undefined for one that never was. What is known is never older than a
-   * second, and a token that is not known may have been made by another process a moment ago: all that are not wait for one question to the
-   * database. Those of the environment need none. Throws SERVICE_UNAVAILABLE when it cannot be asked.
+   * Gives the operator of a token, the name of a token that has ended, or undefined for an unknown token. The cache is never older than a second. Another
+   * process may have just made an unknown token, so all calls with unknown tokens share one query. Tokens of the environment need none. Throws
+   * SERVICE_UNAVAILABLE when the database does not answer.
    */
   async find(bearer: string): Promise<{ operator: Operator } | { ended: string } | undefined> {
     const digest = digestOf(bearer);
@@ -78,7 +78,7 @@ export class KnownTokens {
     return { operator: { name, role, expiresAt, tokenId, person: undefined } };
   }
 
-  /** Whether a token is good as far as this process knows without asking anybody. */
+  /** True when this process knows the token as valid. It asks no database. */
   isKnown(bearer: string): boolean {
     const digest = digestOf(bearer);
     const token = this.namedOf(digest);
@@ -93,13 +93,13 @@ export class KnownTokens {
     }
   }
 
-  /** Digests have one length, so that comparing tells nothing of the tokens'. All are always compared. */
+  /** Compares digests, since their equal length reveals nothing about the length of the tokens. All of them are compared each time. */
   private fixedOf(digest: string): Operator | undefined {
     const [found] = this.fixed.filter((one) => sameText(one.digest, digest));
     return found?.operator;
   }
 
-  /** By digest: whoever could tell from the time how far two digests agree learns nothing of a token. */
+  /** The map lookup is not constant in time, but its timing reveals only how far two digests agree, and nothing of a token. */
   private namedOf(digest: string): KnownToken | undefined {
     const token = this.named.get(digest);
     return token && sameText(token.digest, digest) ? token : undefined;

@@ -1,10 +1,10 @@
-// Lists of the operator's API: their query parameters.
+// Query parameters of lists in the operator API.
 import { z } from "zod";
 import { type IdKind, idPattern, isId } from "../ground/ids.ts";
 import { exampleIds } from "../http/examples.ts";
 import { checkedIdentity, limitQuery } from "../http/shapes.ts";
 
-/** `limit` and `starting_after`. `isCursor` tells what could name an object of this list at all. */
+/** `limit` and `starting_after`. `isCursor` rejects texts that cannot be the identity of a listed object. */
 export function pageFields(field: string, isCursor: (text: string) => boolean, pattern: string, example: string) {
   const starting_after = z
     .string()
@@ -18,12 +18,12 @@ export function pageFields(field: string, isCursor: (text: string) => boolean, p
   return { limit: limitQuery, starting_after };
 }
 
-/** The same for a list whose objects are named by identities of a kind. */
+/** `pageFields` for a list whose cursors are identities of one kind. */
 export function pageFieldsOf(kind: IdKind, field: string) {
   return pageFields(field, (value) => isId(kind, value), idPattern(kind), exampleIds[kind]);
 }
 
-/** A filter by an object's identity. What is nobody's finds nothing; what is no identity at all is refused. */
+/** A filter by an object's identity. An unknown identity gives an empty list, a malformed one is rejected. */
 export function idField(kind: IdKind) {
   return checkedIdentity(kind, `is not the identity of a ${kind}`)
     .optional()

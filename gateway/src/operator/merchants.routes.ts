@@ -1,4 +1,4 @@
-// Merchants as the operator sees them: settings, credentials, webhook addresses, and whether their books are clean.
+// Endpoints of merchants for operators: settings, invitations, credentials and webhook addresses.
 import { Fault } from "../ground/fault.ts";
 import { wireTime } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
@@ -39,17 +39,16 @@ import { merchantOfRow, selectMerchants } from "./merchants.sql.ts";
 export interface MerchantEndpointParts {
   merchants: Merchants;
   database: Database;
-  /** The address as it is kept; throws VALIDATION_ERROR for one that webhooks must not be sent to. */
+  /** The normalized address. Throws VALIDATION_ERROR for an address to which webhooks must not be sent. */
   checkWebhookUrl(url: string): Promise<string>;
   people: People;
-  /** The page on which an invitation is accepted; its token goes behind the `#`. */
+  /** The page on which an invitation is accepted; the token is appended after `#`. */
   invitationPage: () => string;
 }
 
 const path = "/ops/v1/merchants";
 const tag = "Merchants";
 
-/** Every endpoint under /ops/v1/merchants. */
 export function merchantEndpoints(parts: MerchantEndpointParts): OperatorEndpoint[] {
   return [
     ...settingsEndpoints(parts),

@@ -1,4 +1,4 @@
-// The shapes of merchants, credentials and webhook addresses on the operator's wire.
+// The JSON schemas of merchants, credentials and webhook addresses for operators.
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import {

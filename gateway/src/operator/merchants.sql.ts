@@ -1,10 +1,10 @@
-// What the operator's lists read of merchants. Their own room writes them.
+// Queries for operators' lists of merchants. The merchants room writes the table.
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { MerchantSummary } from "../merchants/merchants.ts";
 import { settingsSchema } from "../merchants/settings.ts";
 import type { Row, Statement } from "../store/database.ts";
 
-/** Newest first, those before the merchant `after`; with a name those whose name holds it, whatever characters it has. */
+/** At most `count` merchants before `after`, newest first; with a `name`, those whose name contains this text literally. */
 export function selectMerchants(name: string | undefined, after: string | undefined, count: number): Statement {
   return {
     text: `select merchant_id, name, suspended, rate_limit_per_minute, settings

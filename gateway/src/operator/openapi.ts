@@ -1,4 +1,4 @@
-// The contract of /ops/v1: how an operator's endpoint is told in OpenAPI.
+// The OpenAPI document of /ops/v1, generated from its endpoints.
 import { z } from "zod";
 import type { AccessEndpoint } from "../access/endpoint.ts";
 import { accessOperation, sessionScheme } from "../access/openapi.ts";
@@ -62,11 +62,11 @@ const tags = [
 
 export interface OperatorSurface {
   endpoints: readonly OperatorEndpoint[];
-  /** How people sign in to the console. */
+  /** Endpoints by which people sign in to the console. */
   access: readonly AccessEndpoint[];
 }
 
-/** The document as committed in openapi/operator.json: two spaces, a newline at the end. */
+/** The text of openapi/operator.json as committed: indented by two spaces, with a newline at the end. */
 export function operatorContract(surface: OperatorSurface, version: string): string {
   return `${JSON.stringify(operatorDocument(surface, version), null, 2)}\n`;
 }

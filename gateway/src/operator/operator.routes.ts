@@ -1,4 +1,4 @@
-// The door of /ops/v1: bearer tokens and sessions, their roles, the audit, and the way from a request to an endpoint's answer.
+// Serves /ops/v1: authenticates tokens and sessions, checks roles, records changes in the audit, and dispatches a request to its endpoint.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { PersonalRequests, tooMany } from "../auth/rate.ts";
 import type { Clock } from "../ground/clock.ts";
@@ -22,13 +22,13 @@ import type { TokenUses } from "./token-uses.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Whose token or session the request came with, once that is found good. */
+    /** The authenticated operator; undefined before authentication. */
     operator: Operator | undefined;
   }
 }
 
 export interface OperatorParts {
-  /** Undefined where there is no console: then a session is worth nothing. */
+  /** Undefined where there is no console; sessions are then not accepted. */
   door: ConsoleDoor | undefined;
   tokens: Pick<KnownTokens, "find">;
   uses: Pick<TokenUses, "note">;
@@ -38,10 +38,10 @@ export interface OperatorParts {
   clock: Clock;
 }
 
-/** Changes beyond its role that a token may ask for in a minute: each of them is two rows of the audit. */
+/** Changes beyond its role that an operator may request in a minute: each adds two rows to the audit. */
 const REFUSED_CHANGES_PER_MINUTE = 60;
 
-/** Opens the endpoints to whoever holds a token, or is signed in to the console. */
+/** Adds the routes of the endpoints, for callers with a token or a console session. */
 export function openOperatorApi(
   server: FastifyInstance,
   parts: OperatorParts,
@@ -53,7 +53,7 @@ export function openOperatorApi(
     server.route({
       method: endpoint.method,
       url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
-      // Before the body is read: nobody without a token or a session has the service hold one.
+      // Authentication runs before the body is read, so that unauthenticated callers cannot occupy memory with bodies.
       onRequest: async (request, response) => {
         const operator = (await signedIn(request, response, endpoint, parts)) ?? (await authenticate(request, parts));
         request.operator = operator;
@@ -82,7 +82,7 @@ export function openOperatorApi(
   }
 }
 
-/** The operator whose session a request carries. Undefined where it carries none, or a token, which goes first. */
+/** The operator of the request's session. Undefined without a session, and when the request has an Authorization header, which takes precedence. */
 async function signedIn(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -93,7 +93,7 @@ async function signedIn(
   return door.operator(request, reply, endpoint);
 }
 
-/** The operator whose token a request came with. Throws UNAUTHORIZED, and SERVICE_UNAVAILABLE when it cannot be looked up. */
+/** The operator of the request's bearer token. Throws UNAUTHORIZED, and SERVICE_UNAVAILABLE when the token cannot be looked up. */
 async function authenticate({ headers, ip }: FastifyRequest, parts: OperatorParts): Promise<Operator> {
   const sent = bearerOf(headers);
   const found = sent === undefined ? undefined : await parts.tokens.find(sent);
@@ -110,7 +110,7 @@ async function authenticate({ headers, ip }: FastifyRequest, parts: OperatorPart
 const bearerOf = ({ authorization = "" }: FastifyRequest["headers"]): string | undefined =>
   /^bearer (\S+)$/i.exec(authorization)?.[1];
 
-/** Whether the token or the session that a request came with would still be let in to the endpoint. */
+/** True when the token or session of the request still gives access to the endpoint. */
 async function stillMay(
   request: FastifyRequest,
   endpoint: OperatorEndpoint,
@@ -130,9 +130,9 @@ function belowRole({ role }: Operator, endpoint: OperatorEndpoint): Fault {
 }
 
 /**
- * Runs a change between two rows of the audit. The first is written before anything happens: when that fails, nothing was
- * changed and the answer is 503. The second is written before the answer is sent: when that fails, the change stands, its
- * outcome is missing from the audit, and the answer is 503 too, so that nobody is told of a success that is not on record.
+ * Runs a change between two rows of the audit. The first row is written before the change; when that fails, nothing is changed and the answer is 503. The
+ * second row is written before the answer; when that fails, the change remains without a recorded outcome, and the answer is 503 as well, so that no client
+ * receives an unrecorded success.
  */
 async function audited(audit: Audit, call: AuditedCall, sent: SentBody, perform: () => Promise<Reply>): Promise<Reply> {
   await recorded(
@@ -176,7 +176,7 @@ function auditedCall(endpoint: OperatorEndpoint, request: FastifyRequest, { name
   };
 }
 
-/** Whom an answer is about, when it says so: a merchant that was just made, the owner of an object. */
+/** The merchant that an answer is about, if it names one: a new merchant, or the owner of an object. */
 function merchantOf({ body }: Reply): string | undefined {
   const { merchant_id: own, approval } = JSON.parse(body) as {
     merchant_id?: unknown;
@@ -204,7 +204,7 @@ async function answer(
   return endpoint.handle({ ...call, freeUpToMinor: judged.freeUpToMinor });
 }
 
-/** As sent, without the query. */
+/** The path as sent, without the query. */
 function pathOf({ url }: FastifyRequest): string {
   return url.split("?")[0] ?? "";
 }

@@ -1,4 +1,4 @@
-// Operators as people, under /ops/v1/operators: who they are, what they may do, who is invited; and how an invitation is accepted.
+// Endpoints under /ops/v1/operators: people who are operators, their roles and invitations; and accepting an invitation.
 import { type AccessEndpoint, guestEndpoint } from "../access/endpoint.ts";
 import { acceptSchema, invitationTokenSchema } from "../access/invitations.schema.ts";
 import { type SessionEndpointParts, begun } from "../access/session.routes.ts";
@@ -22,7 +22,7 @@ import {
 
 export interface OperatorPeopleParts {
   operators: Operators;
-  /** The address of the page on which an invitation is accepted; its token goes behind the `#`. Undefined where there is no console. */
+  /** The page on which an invitation is accepted; the token is appended after `#`. Undefined where there is no console. */
   invitationPage: () => string | undefined;
 }
 
@@ -140,7 +140,7 @@ function invitationEndpoints({ operators, invitationPage }: OperatorPeopleParts)
   ];
 }
 
-/** What somebody with a link may do before they are anybody. */
+/** Endpoints for the holder of an invitation link, who is not signed in. */
 export function operatorInvitationAccess({
   people,
   views,

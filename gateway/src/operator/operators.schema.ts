@@ -1,4 +1,4 @@
-// Shapes of operators as people, and of the invitations that make somebody one.
+// The JSON schemas of people who are operators, and of their invitations.
 import { z } from "zod";
 import { exampleToken, operatorRoleField } from "../access/session.schema.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";

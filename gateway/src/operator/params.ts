@@ -1,4 +1,4 @@
-// Parts of the operator's paths that vary, as the contract tells them.
+// Path parameters of the operator API.
 import { z } from "zod";
 import { exampleClientId } from "../http/examples.ts";
 import { environmentField, inPath, parameterNames } from "../http/shapes.ts";
@@ -22,7 +22,6 @@ export const acquirerParams = {
   gateway_code: word("GatewayCode", "`gateway_code` of the acquirer.", "^[a-z_]{1,30}$", "nusantara"),
 };
 
-/** What a client_id looks like. */
 export const CLIENT_ID_PATTERN = "^ak_(test|live)_[0-9a-z]{20,60}$";
 
 export const credentialParams = {

@@ -1,4 +1,4 @@
-// What an operator does for a payer whom a merchant has to forget.
+// The endpoint that erases a payer's personal data.
 import { reply } from "../ground/reply.ts";
 import type { Directory } from "../merchants/directory.ts";
 import {

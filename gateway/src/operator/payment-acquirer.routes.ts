@@ -1,4 +1,4 @@
-// GET /ops/v1/payments/{reference}/acquirer: a payment as its acquirer has it, whoever's it is.
+// GET /ops/v1/payments/{reference}/acquirer: a payment of any merchant with its acquirer's identities and messages.
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { paymentParams } from "../payments/payments.schema.ts";

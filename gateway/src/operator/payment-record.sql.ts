@@ -1,14 +1,14 @@
-// What belongs to a payment that only an operator may see, each through an index. Other rooms write it, but for the operators' own audit.
+// Records about a payment that only operators may see, each read through an index. The operator room writes its own audit; other rooms write the rest.
 import { uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
-/** So many of each kind are told. */
+/** Records of each kind that are listed at most. */
 export const RECORDED_MAX = 100;
-/** Among so many of the newest changes by a merchant's people those of a payment are looked for. */
+/** The newest changes by a merchant's people that are searched for those about a payment. */
 export const PEOPLE_LOOKED_AT = 2_000;
 
-/** What acquirers were asked for, about the payment and its refunds; rows as `operationOfRow` reads them. */
+/** Acquirer operations of the payment and its refunds; rows for `operationOfRow`. */
 export function selectOperationsOf(book: Book, subjects: readonly string[]): Statement {
   return {
     name: "select acquirer operations of objects",
@@ -21,7 +21,7 @@ limit ${RECORDED_MAX}`,
   };
 }
 
-/** Where records disagree about the payment and its refunds; rows as `exceptionOfRow` reads them. */
+/** Reconciliation exceptions of the payment and its refunds; rows for `exceptionOfRow`. */
 export function selectExceptionsOf(book: Book, subjects: readonly string[]): Statement {
   return {
     name: "select reconciliation exceptions of objects",
@@ -35,7 +35,7 @@ limit ${RECORDED_MAX}`,
   };
 }
 
-/** What people of the merchant did to these objects at the portal, newest first; rows as `merchantAuditOfRow` reads them. */
+/** Changes that the merchant's people made to these objects in the portal, newest first; rows for `merchantAuditOfRow`. */
 export function selectPeopleAbout(book: Book, subjects: readonly string[]): Statement {
   return {
     name: "select what people did to objects",

@@ -1,4 +1,4 @@
-// A payment's record: everything that happened to it, as an operator reads it. The story that its merchant reads, and what only operators see.
+// A payment's record for operators: the story that its merchant reads, and what only operators see.
 import { z } from "zod";
 import { type Operation, operationKey, operationSteps, wasCalled } from "../acquiring/operation.ts";
 import { exceptionOfRow } from "../acquiring/exceptions.sql.ts";
@@ -144,7 +144,7 @@ export interface PaymentRecordParts {
   payers: PayerData;
   directory: Directory;
   audit: Audit;
-  /** The day on which each payment is paid out as things stand, by reference, null when none. */
+  /** The expected payout day of each payment, by reference; null without one. */
   estimatePayouts: (
     owner: BookOwner,
     waiting: readonly PaymentStanding[],
@@ -160,7 +160,7 @@ export class PaymentRecords {
     this.parts = parts;
   }
 
-  /** The record of a payment, whoever's it is. Throws PAYMENT_NOT_FOUND. */
+  /** The record of a payment of any merchant. Throws PAYMENT_NOT_FOUND. */
   async read(reference: string): Promise<PaymentRecord> {
     const { database, payers, directory, audit } = this.parts;
     const [row] = isId("payment", reference) ? await database.query(selectAnyPayment(reference)) : [];
@@ -206,12 +206,12 @@ export class PaymentRecords {
   }
 }
 
-/** The identities of the objects of one kind of step, each once. */
+/** The distinct identities of the objects in one kind of step. */
 function idsIn(steps: PaymentRecord["steps"], kind: "refunded" | "disputed" | "received"): string[] {
   return [...new Set(steps.flatMap((step) => (step.kind === kind ? [step.object.uuid] : [])))];
 }
 
-/** The addresses of the operator's changes to these objects. */
+/** The paths of all changes that operators can make to these objects, for finding them in the audit. */
 function pathsOf(ids: readonly string[], book: string): string[] {
   return ids.flatMap((id) => {
     if (isId("payment", id))

@@ -1,4 +1,4 @@
-// Payments as the operator finds them: of all merchants, each with everything that happened to it, and given back by the operator.
+// Payments for operators: searches over all merchants, a payment's full record, and refunds by an operator.
 import { planRefund } from "../acquiring/planning.ts";
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import { wireTime } from "../ground/clock.ts";
@@ -47,7 +47,7 @@ export function operatorPaymentEndpoints(parts: OperatorPaymentParts): OperatorE
   return [listEndpoint(parts.database), recordEndpoint(parts.records), refundEndpoint(parts)];
 }
 
-/** A payment with its owner's name, whoever's it is; undefined when there is none, or it is no reference. */
+/** A payment of any merchant, with the merchant's name; undefined for an unknown or malformed reference. */
 export async function findAnyPayment(
   database: Database,
   reference: string,
@@ -90,9 +90,9 @@ function listEndpoint(database: Database): OperatorEndpoint {
   });
 }
 
-/** A page of what a search finds, as far as everything was looked at that is newer than its end. */
+/** A page of search results. It ends where some book was examined no further, so that all newer payments are known. */
 async function searched(database: Database, search: PaymentSearch, limit: number): Promise<Reply> {
-  // In this order: what is made in between can only move the end towards now.
+  // The page is read before the end of the search. A payment created in between can only move that end towards now.
   const [rows = [], [stop] = []] = await database.pipeline([
     selectSearched(search, limit),
     ...(isIndexed(search) ? [] : [selectSearchedTo(search)]),
@@ -181,7 +181,7 @@ function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
       action: "refund_payment",
       async foresee(call) {
         const { payment, merchantName } = await find(call.params.reference);
-        // What was done under this key is answered again, whatever the policy says by now.
+        // A refund already made under this key is answered again, whatever the policy says now.
         if (await moves.isAnswered(payment.book, call)) return undefined;
         return foreseenRefund(payment, merchantName, call.body);
       },
@@ -193,7 +193,7 @@ function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
   });
 }
 
-/** Many small refunds of a payment are one big one: all that went back of it counts. */
+/** Describes a refund for approval. The policy's bound applies to all refunds of the payment together, so that small ones cannot evade it. */
 function foreseenRefund(payment: Payment, merchantName: string, body: OperatorRefund): Foreseen {
   const { book, reference, currency, gatewayCode } = payment;
   const amountMinor = refundAmount(payment, body);
@@ -208,7 +208,7 @@ function foreseenRefund(payment: Payment, merchantName: string, body: OperatorRe
   };
 }
 
-/** Refunds that come at once are each within the bound, and not together. Throws FORBIDDEN, and nothing is done. */
+/** Rejects a refund when concurrent refunds of the payment together exceed the bound. Throws FORBIDDEN, and the command changes nothing. */
 function refuseBeyond(freeUpToMinor: bigint | undefined, goneMinor: bigint): void {
   if (freeUpToMinor === undefined || goneMinor <= freeUpToMinor) return;
   throw new Fault("FORBIDDEN", {

@@ -1,4 +1,4 @@
-// The shapes of payments as the operator finds them, and of a refund by the operator.
+// The JSON schemas of payments for operators, and of a refund by an operator.
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { exponentOf, wireAmount } from "../ground/money.ts";
@@ -22,7 +22,7 @@ import { amountMinor, createdPaymentSchema, invalidAmount, listQuerySchema } fro
 import { createRefundSchema, createdRefundSchema } from "../refunds/refunds.schema.ts";
 import { idField, pageFieldsOf } from "./lists.ts";
 
-/** An amount in a query, where everything is text. */
+/** An amount as a query parameter, which is text. */
 const amountQuery = z
   .string()
   .regex(/^[1-9]\d{0,15}$/, "must be an amount in minor units, like 150000")

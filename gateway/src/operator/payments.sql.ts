@@ -1,4 +1,4 @@
-// What the operator reads of payments: of all merchants, book by book through the indexes that each book has. Their own room writes them.
+// Queries of operators over the payments of all merchants, book by book through the indexes of each book. The payments room writes the table.
 import { leastIdOf } from "../events/events.sql.ts";
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
@@ -6,9 +6,9 @@ import type { Environment } from "../merchants/books.ts";
 import type { PaymentStatus } from "../payments/states.ts";
 import type { Statement } from "../store/database.ts";
 
-/** So many payments one search looks at, newest first; the next search goes on. Books that it looks into have equal shares. */
+/** Payments that one search examines, newest first; the next page continues there. All books in the search get an equal share. */
 export const LOOKED_AT_MAX = 10_000;
-/** So many it looks at of each book at least, so that it gets on where there are many. */
+/** The smallest share of a book, so that a search over many books still advances. */
 export const LOOKED_AT_LEAST = 50;
 
 export interface PaymentSearch {
@@ -19,7 +19,7 @@ export interface PaymentSearch {
   status?: PaymentStatus | undefined;
   amountMinor?: bigint | undefined;
   createdFrom?: Micros | undefined;
-  /** Exclusive. */
+  /** Exclusive bound. */
   createdBefore?: Micros | undefined;
   /** Only payments older than this one. */
   after?: string | undefined;
@@ -27,7 +27,7 @@ export interface PaymentSearch {
 
 type Place = (value: unknown) => string;
 
-/** The identities of the newest payments that indexes find in the books that a search looks into: of each its share, or `part` of that. */
+/** Selects identities of the newest payments, by indexes, in each book of the search. `part` limits a book's rows, in terms of its `share`. */
 function lookedAt(search: PaymentSearch, place: Place, part: string): string {
   const { merchantId, environment, reference, referenceId, after, createdFrom, createdBefore } = search;
   const books = [
@@ -38,11 +38,11 @@ function lookedAt(search: PaymentSearch, place: Place, part: string): string {
     reference === undefined ? "" : ` and p.payment_id = ${place(uuidOf(reference))}::uuid`,
     referenceId === undefined ? "" : ` and p.reference_id = ${place(referenceId)}::text`,
     after === undefined ? "" : ` and p.payment_id < ${place(uuidOf(after))}::uuid`,
-    // identities begin with their payment's time
+    // A payment's identity begins with its creation time.
     createdFrom === undefined ? "" : ` and p.payment_id >= ${place(leastIdOf(createdFrom))}::uuid`,
     createdBefore === undefined ? "" : ` and p.payment_id < ${place(leastIdOf(createdBefore))}::uuid`,
   ].join("");
-  // There is no index over all payments, and none is worth what it would cost each creation.
+  // An index over the payments of all books would cost every creation more than it is worth here.
   return `select p.merchant_id, p.environment, p.payment_id
 from books b
 cross join (
@@ -60,7 +60,7 @@ cross join lateral (
 where true${books}`;
 }
 
-/** The row of each identity `i`, by the primary key, one after the other. */
+/** The row of each identity `i`, looked up by the primary key one after the other. */
 const rowOf = `cross join lateral (
   select *
   from payments p
@@ -72,12 +72,12 @@ function placesIn(values: unknown[]): Place {
   return (value) => `$${values.push(value)}`;
 }
 
-/** Whether a search has no filter but those that indexes answer: then no row is looked at in vain. */
+/** True when indexes answer all filters of a search, so that no examined row is discarded. */
 export function isIndexed({ status, amountMinor, createdFrom, createdBefore }: PaymentSearch): boolean {
   return [status, amountMinor, createdFrom, createdBefore].every((asked) => asked === undefined);
 }
 
-/** A page of what is searched for, newest first, and one more than `limit`; rows as `paymentOfRow` reads them, with `merchant_name`. */
+/** A page of the search's payments, newest first, and one more than `limit`; rows for `paymentOfRow`, with `merchant_name`. */
 export function selectSearched(search: PaymentSearch, limit: number): Statement {
   const values: unknown[] = [];
   const place = placesIn(values);
@@ -90,7 +90,7 @@ export function selectSearched(search: PaymentSearch, limit: number): Statement 
     createdFrom === undefined ? "" : ` and p.created_at >= ${place(sqlTime(createdFrom))}::timestamptz`,
     createdBefore === undefined ? "" : ` and p.created_at < ${place(sqlTime(createdBefore))}::timestamptz`,
   ].join("");
-  // Rows are read in the order of their identities, until the page is full.
+  // Rows are read in the order of their identities until the page is full.
   return {
     text: `select p.*, m.name as merchant_name
 from (
@@ -107,7 +107,7 @@ limit ${place(limit + 1)}::integer`,
   };
 }
 
-/** The newest payment at which `selectSearched` stopped, in a book or in all, before it had looked at everything: what is newer was looked at. */
+/** The payment at which `selectSearched` stopped early, in a book or over all books; the newest if several. All newer payments were examined. */
 export function selectSearchedTo(search: PaymentSearch): Statement {
   const values: unknown[] = [];
   const place = placesIn(values);
@@ -134,7 +134,7 @@ limit 1`,
   };
 }
 
-/** One payment by its reference, whoever's it is, with `merchant_name`: a look into each book by its primary key. */
+/** One payment of any merchant by its reference, with `merchant_name`. Looks into each book by the primary key. */
 export function selectAnyPayment(reference: string): Statement {
   return {
     name: "select any payment",

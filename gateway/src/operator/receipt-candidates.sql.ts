@@ -1,4 +1,4 @@
-// Payments that money which no payment awaited may have been meant for. Other rooms write these tables.
+// Queries for candidate payments of an unapplied receipt. Other rooms write these tables.
 import { leastIdOf } from "../events/events.sql.ts";
 import { SECOND } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
@@ -6,11 +6,11 @@ import type { KeptReceipt } from "../acquiring/receipt.ts";
 import type { Statement } from "../store/database.ts";
 
 const DAY = 24 * 3600 * SECOND;
-/** So many of a book's payments of the days around are looked at. */
+/** Payments of the book around the receipt's date that are examined at most. */
 export const LOOKED_AT_MAX = 2_000;
 const FOUND_MAX = 20;
 
-/** Payments of the book from three days before the money to a day after it, of the same amount: the newest first. */
+/** Payments of the receipt's amount, created from three days before the receipt to a day after it, newest first. */
 export function selectSameAmount({ book, amountMinor, currency, receivedAt }: KeptReceipt): Statement {
   return {
     name: "select payments of the amount of a receipt",

@@ -1,4 +1,4 @@
-// What money that no payment awaited may have been meant for: payments of its book, ranked by what speaks for each. The ranking is pure.
+// Candidate payments for an unapplied receipt, from the same book, ranked by matching signs. The ranking is pure.
 import { z } from "zod";
 import type { KeptReceipt } from "../acquiring/receipt.ts";
 import { wireTime } from "../ground/clock.ts";
@@ -14,7 +14,7 @@ import { selectOthersOfPayer } from "./risk-seen.sql.ts";
 
 const CANDIDATES_MAX = 10;
 
-/** What speaks for a payment, with its weight. */
+/** Signs that a receipt was meant for a payment, with their weights. */
 const signs = {
   named: 45,
   same_payer: 30,
@@ -65,7 +65,7 @@ export const candidateSchema = z
   });
 export type Candidate = z.infer<typeof candidateSchema>;
 
-/** The best first; of equal ones the newest. A payment that comes twice is told once. */
+/** Ranks the candidates by score, then newest first. Each payment appears once. */
 export function rank(
   receipt: Pick<KeptReceipt, "paymentReference" | "amountMinor" | "currency">,
   named: Payment,
@@ -100,7 +100,7 @@ export function rank(
     .slice(0, CANDIDATES_MAX);
 }
 
-/** Candidates for a receipt, whose named payment is known. */
+/** Reads and ranks the candidates of a receipt. `named` is the payment that the acquirer named. */
 export async function findCandidates(database: Database, receipt: KeptReceipt, named: Payment): Promise<Candidate[]> {
   const [ofPayer = [], ofAmount = []] = await database.pipeline([
     selectOthersOfPayer(named),

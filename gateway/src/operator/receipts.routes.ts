@@ -1,4 +1,4 @@
-// Money that acquirers received: what it paid, and what no payment awaited until an operator decides.
+// Endpoints of receipts: money that acquirers received, applied to a payment or unapplied until an operator decides.
 import { readable, wireAmount } from "../ground/money.ts";
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";

@@ -1,4 +1,4 @@
-// The operator's queue of reconciliation exceptions: those that a person has to look at, and what was done about them.
+// Endpoints of reconciliation exceptions: those that an operator must look at, and closing one.
 import { z } from "zod";
 import { type ReconciliationException, exceptionKinds } from "../acquiring/exception.ts";
 import { closeException, exceptionNeed } from "../acquiring/exceptions.ts";

@@ -1,4 +1,4 @@
-// Refunds as the operator sees them: why they were asked for, and how they stand at their acquirer.
+// Endpoints of refunds for operators: each refund with its reason and the state of its acquirer operation.
 import { z } from "zod";
 import { operationKey, operationSteps, wasCalled } from "../acquiring/operation.ts";
 import { wireTime } from "../ground/clock.ts";

@@ -1,4 +1,4 @@
-// What the operator reads of refunds: of all merchants, with how each stands at its acquirer. Their own room writes them.
+// Queries of refunds for operators: over all merchants, each with the state of its acquirer operation. The refunds room writes the table.
 import type { Operation } from "../acquiring/operation.ts";
 import type { Micros } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
@@ -10,7 +10,7 @@ import type { Row, Statement } from "../store/database.ts";
 export interface ToldRefund {
   refund: Refund;
   gatewayCode: string;
-  /** Undefined when the acquirer is not asked over a network. */
+  /** Undefined when the acquirer is not called over a network. */
   operation: Pick<Operation, "book" | "id" | "step" | "attempt" | "round" | "inquiries" | "dueAt"> | undefined;
 }
 
@@ -20,15 +20,15 @@ export interface RefundFilter {
   environment?: Environment | undefined;
   paymentReference?: string | undefined;
   status?: Refund["status"] | undefined;
-  /** Those before this one. */
+  /** The list begins after this refund. */
   after?: string | undefined;
 }
 
-/** A page of refunds, newest first, and one more than `limit`. Without a name, so that it is planned for its filters. */
+/** A page of refunds, newest first, and one more than `limit`. The statement has no name, so that PostgreSQL plans it for its filters. */
 export function selectRefunds(filter: RefundFilter, limit: number): Statement {
   const uuid = (id: string | undefined): string | null => (id === undefined ? null : uuidOf(id));
   return {
-    // Book by book along the primary key: there is no index over all refunds, and none is worth its writes.
+    // Reads book by book along the primary key. An index over the refunds of all books would cost more writes than it is worth.
     text: `select r.*, p.gateway_code, o.step, o.attempt, o.round, o.asks, o.due_at
 from (
   select r.*

@@ -1,10 +1,10 @@
-// All SQL of refused calls: so many of one reason, token and address in one row. Added, read, and deleted after a month, which the database checks.
+// All SQL of rejected calls. A row counts the calls of one reason, token and address. Rows are deleted after a month, which a trigger enforces.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 
-/** No token, one that never was, one that has ended, or one whose role is too low. */
+/** In this order: no token, an unknown token, an ended token, and a role that is too low. */
 export const refusalReasons = ["missing", "wrong", "ended", "role"] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
@@ -13,9 +13,9 @@ export interface Refusal {
   firstAt: Micros;
   lastAt: Micros;
   reason: RefusalReason;
-  /** The name of the token, where it has one. */
+  /** The name of the operator, if it is known. */
   actor: string | undefined;
-  /** Undefined for addresses beyond those that are told apart. */
+  /** Undefined for callers beyond TOLD_APART_MAX, which are counted together. */
   address: string | undefined;
   count: number;
 }
@@ -36,7 +36,7 @@ select * from unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[], $4::text[
   };
 }
 
-/** Newest first, at most `count`, those before the one `after`. */
+/** At most `count` rejections before `after`, newest first. */
 export function selectRefusals(after: string | undefined, count: number): Statement {
   return {
     text: `select refusal_id, first_at, last_at, reason, actor, address, count from operator_refusals
@@ -51,7 +51,7 @@ export function selectRefusal(refusalId: string): Statement {
   return { text: "select from operator_refusals where refusal_id = $1::uuid", values: [uuidOf(refusalId)] };
 }
 
-/** In the order of their identities, which is that of their time; the trigger holds the same month by the database's clock. */
+/** Deletes the oldest rejections, in the order of their identities, which is the order of time. A trigger enforces the same month by the database's clock. */
 export function expiredRefusals(realNow: Micros): Statement {
   return {
     text: `delete from operator_refusals

@@ -1,4 +1,4 @@
-// Calls that were refused before anything happened: counted at once, written down together. However many come, a process adds a bounded number of rows.
+// Rejected operator calls: counted in memory and written in batches. However many calls are rejected, a process adds a bounded number of rows.
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
@@ -13,10 +13,10 @@ import {
   selectRefusals,
 } from "./refusals.sql.ts";
 
-/** The first one is on record after a second, what follows after a minute. */
+/** The first rejection is written after a second, later ones after a minute. */
 const SOON_MS = 1_000;
 const MINUTE_MS = 60_000;
-/** Told apart until the next writing; whatever is beyond is counted without its address. */
+/** Distinct callers counted between two writes; further ones are counted without address and name. */
 export const TOLD_APART_MAX = 100;
 const ADDRESS_MAX = 60;
 
@@ -28,7 +28,7 @@ export class Refusals {
   private readonly metrics: Metrics;
   private readonly log: Log;
   private counted = new Map<string, Counted>();
-  /** On the stopwatch. */
+  /** Monotonic time, in milliseconds. */
   private writtenAt = -Infinity;
   private timer: NodeJS.Timeout | undefined;
   private last: Promise<void> = Promise.resolve();
@@ -40,7 +40,7 @@ export class Refusals {
     this.log = parts.log;
   }
 
-  /** Counts one. Costs the caller next to nothing. */
+  /** Counts a rejected call, in memory only. */
   note(reason: RefusalReason, address: string, actor?: string): void {
     if (reason !== "role") this.metrics.operatorAuthenticationFailures.inc({ reason });
     const at = this.clock.now();
@@ -48,7 +48,7 @@ export class Refusals {
     this.schedule();
   }
 
-  /** Writes down what is counted. What cannot be written waits for the next time. */
+  /** Writes the counts. After a failed write they are kept for the next one. */
   write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -56,7 +56,7 @@ export class Refusals {
     return this.last;
   }
 
-  /** Newest first, at most `count`, those before the one `after`. */
+  /** At most `count` rejections before `after`, newest first. */
   async list(after: string | undefined, count: number): Promise<Refusal[]> {
     return (await this.database.query(selectRefusals(after, count))).map(refusalOfRow);
   }

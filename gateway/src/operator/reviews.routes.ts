@@ -1,4 +1,4 @@
-// Reviews: the queue of payments that wait for a person, what fraud detection saw of one, and the judgement.
+// Endpoints of reviews: the queue of payments under review, what fraud detection saw of a payment, and the decision.
 import { z } from "zod";
 import { judgeQuestioned } from "../acquiring/questioned.ts";
 import type { BookOwner } from "../commands/command-context.ts";
@@ -282,7 +282,7 @@ function judgeEndpoint(
         }
       : {}),
     async handle(call) {
-      // One that was approved before is found as well: its answer is kept under the key.
+      // A repeated key must also find a payment that is no longer under review, since its answer is stored under the key.
       const find = call.keyed ? findAny : findReviewed;
       const found = await find(parts.database, call.params.reference ?? "");
       const { book, reference } = found;
@@ -290,13 +290,13 @@ function judgeEndpoint(
       if (!merchant) throw new Fault("PAYMENT_NOT_FOUND");
       const view = (judged: Payment, customer: Customer | undefined): Reply =>
         reply(200, {
-          ...wholeView({ payment: judged, customer }, null), // it is not paid: nothing of it is settled
+          ...wholeView({ payment: judged, customer }, null), // not paid yet, so in no settlement
           ...createdView(judged, parts.payments.payUrl(book, reference)),
           reasons: judged.risk.reasons,
           merchant_id: book.merchantId,
         });
       let judged: Payment | undefined;
-      // What is kept under a key says nothing of who pays.
+      // The answer stored under the key contains no data of the payer.
       const judging = isQuestionable(found)
         ? judgeQuestioned({ merchant, book }, reference, word)
         : command({ merchant, book }, reference);
@@ -313,7 +313,7 @@ async function findReviewed(database: Database, reference: string): Promise<Paym
   return paymentOfRow(row);
 }
 
-/** Before an acquirer has a payment ours alone asks; after that the acquirer alone. */
+/** Our fraud detection questions pending payments only; an acquirer questions a payment only later. */
 function isQuestionable({ status }: Payment): boolean {
   return status !== "pending";
 }
@@ -347,7 +347,7 @@ function reviewView({ payment, customer }: Reviewed): z.infer<typeof reviewSchem
   };
 }
 
-/** Who asks, and until when. */
+/** Who questions the payment, and the deadline of the decision. */
 function askingOf(payment: Payment): Pick<z.infer<typeof reviewSchema>, "asked_by" | "decide_before"> {
   return isUnderReview(payment)
     ? { asked_by: "fraud_detection", decide_before: wireTime(payment.expiresAt) }

@@ -1,8 +1,8 @@
-// All SQL of reviews: payments that fraud detection left to a person, ours or an acquirer's. Other rooms write these tables.
+// All SQL of reviews: payments that our fraud detection or an acquirer's left to an operator. Other rooms write these tables.
 import { uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 
-/** Payments that wait for a judgement, the oldest first: one more than `limit`. Ours asks before they are opened, an acquirer's once they are paid. */
+/** Payments under review, oldest first, and one more than `limit`: pending ones for our fraud detection, paid ones for an acquirer's. */
 export function selectReviews(reference: string | undefined, after: string | undefined, limit: number): Statement {
   return {
     name: "select reviews",

@@ -1,4 +1,4 @@
-// What fraud detection saw of a payment, counted again from what is kept: payments do not go away, so the counts are those of its moment.
+// What fraud detection saw of a payment, counted again from the stored payments. Payments are never deleted, so the counts equal those of that moment.
 import { leastIdOf } from "../events/events.sql.ts";
 import { SECOND } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
@@ -6,9 +6,9 @@ import type { Payment } from "../payments/payment.ts";
 import { CUSTOMER_WINDOW, MERCHANT_WINDOW } from "../risk/velocity.sql.ts";
 import type { Statement } from "../store/database.ts";
 
-/** Payments are counted to this many. */
+/** Counts of payments stop here. */
 export const COUNTED_MAX = 2_000;
-/** So many other payments of the payer are told. */
+/** Other payments of the payer that are listed at most. */
 export const OTHERS_MAX = 10;
 
 const keyOf = ({ book, reference }: Payment): unknown[] => [
@@ -17,7 +17,7 @@ const keyOf = ({ book, reference }: Payment): unknown[] => [
   uuidOf(reference),
 ];
 
-/** The keys that stand for the payer of the payment, one a row: the e-mail address and the telephone. */
+/** The contact keys of the payment's payer, one a row: of the e-mail address and the telephone. */
 const contacts = `from payments p
 cross join lateral (select unnest(array[p.customer_key, p.phone_key]) as contact) k
 where p.merchant_id = $1::uuid and p.environment = $2::environment and p.payment_id = $3::uuid and k.contact is not null`;
@@ -34,7 +34,7 @@ const ofContact = (range: string, columns: string, tail: string): string =>
     )
     .join(" union all ");
 
-/** How many payments of the merchant came in the minute before, and of the payer in the hour before, by their most frequent contact. */
+/** Counts the payments of the merchant in the minute before the payment, and of the payer in the hour before, by the contact with the most payments. */
 export function selectVelocities(payment: Payment): Statement {
   const before = (since: string): string => ` and q.payment_id >= ${since}::uuid and q.payment_id < $3::uuid`;
   return {
@@ -65,7 +65,7 @@ export function selectVelocities(payment: Payment): Statement {
   };
 }
 
-/** Other payments of the same payer to the same merchant, newest first; one with both contacts may come twice. */
+/** Other payments of the same payer to the same merchant, newest first. A payment with both contacts may appear twice. */
 export function selectOthersOfPayer(payment: Payment): Statement {
   return {
     name: "select other payments of payer",
@@ -81,5 +81,5 @@ limit ${2 * OTHERS_MAX}`,
   };
 }
 
-/** The windows, in seconds, as they are told. */
+/** The velocity windows in seconds. */
 export const windowSeconds = { merchant: MERCHANT_WINDOW / SECOND, customer: CUSTOMER_WINDOW / SECOND };

@@ -1,4 +1,4 @@
-// What fraud detection saw of a payment, as the operator reads it: the signs with their points, the counts behind them, and the bounds.
+// What fraud detection saw of a payment, for operators: the risk reasons, the counts behind them, and the bounds.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { currencyCode, identity, minorAmount, timestamp } from "../http/shapes.ts";
@@ -107,7 +107,7 @@ export const riskSeenSchema = z
     ],
   });
 
-/** What was seen of a payment, of a merchant with these settings. */
+/** Reads what fraud detection saw of a payment, with the bounds of the merchant's settings. */
 export async function readRiskSeen(
   database: Database,
   payment: Payment,

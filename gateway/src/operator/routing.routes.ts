@@ -1,4 +1,4 @@
-// Routing rules in versions: read, stored, tried on past payments, activated.
+// Endpoints of routing rules: versions are read, stored, tried on past payments and activated.
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { Fault } from "../ground/fault.ts";
@@ -42,7 +42,7 @@ const path = "/ops/v1/routing/rules";
 const tag = "Routing";
 const PREVIEW_DEFAULT = 1_000;
 const PREVIEW_MAX = 10_000;
-/** Payments decided between two looks at other requests. */
+/** Payments that the preview decides before it yields to other requests. */
 const PREVIEW_STEP = 100;
 const FAULTS_MAX = 100;
 
@@ -124,7 +124,7 @@ const previewBodySchema = z
   })
   .meta({ id: "PreviewRules", examples: [{ environment: "sandbox", limit: 1_000 }] });
 
-/** Rules each of which can decide something. */
+/** The schema of new rules: every rule must be able to decide some payment. */
 function newRulesSchema(router: Router) {
   return z
     .strictObject({ rules: routingRulesSchema, note: noteField })
@@ -221,7 +221,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       async handle({ params, body }) {
         const { version, rules } = await requiredVersion(ruleSets, params.version);
         const now = router.table;
-        // Both sides see the acquirers as they are at this moment, so every difference comes from the rules.
+        // Both rule sets see the acquirers' current state, so that every difference comes from the rules.
         const preview = new Preview(now, { ...now, version, rules });
         const environment = body.environment ?? "sandbox";
         const requests = await ruleSets.recentRequests(environment, body.limit ?? PREVIEW_DEFAULT);

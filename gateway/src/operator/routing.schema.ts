@@ -1,4 +1,4 @@
-// Shapes of routing rules on the operator's wire: versions, what is wrong with a draft, and which version decided when.
+// The JSON schemas of routing rules: versions, errors in a draft, and the history of activations.
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { exampleTimes } from "../http/examples.ts";
@@ -115,7 +115,7 @@ export const rollBackSchema = z
   .strictObject({ note: noteField })
   .meta({ id: "RollBackRoutingRules", examples: [{ note: "Cendana declines too much" }] });
 
-/** Says of each objection where it is, for an endpoint whose body has `rules`. */
+/** Adds an issue for each objection, at its place in the body's `rules`. */
 export function refuseObjections(objections: readonly Objection[], context: z.core.$RefinementCtx): void {
   for (const { at, field, message } of objections) {
     context.addIssue({ code: "custom", path: ["rules", at, ...(field ? field.split(".") : [])], message });

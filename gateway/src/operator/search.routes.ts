@@ -1,4 +1,4 @@
-// GET /ops/v1/search: anything of anybody's, by what people hold in their hands.
+// GET /ops/v1/search: finds objects of all merchants by identity, merchant's reference, payer's contact, acquirer's transaction or merchant's name.
 import { z } from "zod";
 import { readOperationKey } from "../acquiring/operation.ts";
 import { wireTime } from "../ground/clock.ts";
@@ -89,7 +89,7 @@ const searchQuery = z.strictObject({
 export interface OperatorSearchParts {
   database: Database;
   payers: PayerData;
-  /** The acquirers that there are. */
+  /** The codes of all acquirers. */
   gatewayCodes: () => readonly string[];
 }
 
@@ -120,7 +120,7 @@ interface Look {
   statement: Statement;
 }
 
-/** Where a text may be found: an identity in one place, any other text in several. */
+/** The statements that search for a text: one for an identity, several for any other text. */
 function looksFor(q: string, { payers, gatewayCodes }: OperatorSearchParts): Look[] {
   const kind = (Object.keys(sought) as SoughtKind[]).find((one) => isId(one, q));
   if (kind) return [{ kind, statement: selectById(kind, q) }];

@@ -1,9 +1,9 @@
-// Finding anything of anybody's: a look into each book by the index that holds what is asked for. Other rooms write these tables.
+// Searches over all merchants: a lookup in each book by the index for the search term. Other rooms write these tables.
 import { uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
-/** So many are found of what several may be. */
+/** Results of one statement at most. */
 export const FOUND_MAX = 8;
 
 export interface FoundRow extends Row {
@@ -21,13 +21,13 @@ export interface FoundRow extends Row {
 interface Sought {
   table: string;
   id: string;
-  /** The columns `title`, `status`, `amount_minor`, `currency`, `at` of a row `t`. */
+  /** SQL of the columns `title`, `status`, `amount_minor`, `currency`, `at` of a row `t`. */
   columns: string;
 }
 
 const noMoney = "null::bigint as amount_minor, null::text as currency";
 
-/** What has an identity of its own and belongs to a book, by the kind of its identity. */
+/** Objects of a book, by the kind of their identity. */
 export const sought = {
   payment: {
     table: "payments",
@@ -79,7 +79,7 @@ export const sought = {
 } as const satisfies Record<string, Sought>;
 export type SoughtKind = keyof typeof sought;
 
-/** `conditions` of a row `t` find it by an index of its book. */
+/** Searches every book. An index of the book must answer the `conditions` on a row `t`. */
 function inEachBook(name: string, { table, id, columns }: Sought, conditions: string, values: unknown[]): Statement {
   return {
     name,
@@ -108,7 +108,7 @@ export function selectByReferenceId(referenceId: string): Statement {
   return inEachBook("find reference_id", sought.payment, "t.reference_id = $1::text", [referenceId]);
 }
 
-/** Payments of whoever has this e-mail address or telephone, by the key that stands for it, in hex. */
+/** Payments of a payer, by the contact key (in hex) of their e-mail address or telephone. */
 export function selectByContact(contactKey: string): Statement[] {
   const key = Buffer.from(contactKey, "hex");
   return ["customer_key", "phone_key"].map((column) =>
@@ -116,13 +116,13 @@ export function selectByContact(contactKey: string): Statement[] {
   );
 }
 
-/** What an acquirer calls money that it received; `codes` are the acquirers that there are. */
+/** Receipts by the acquirer's transaction number; `codes` are the codes of all acquirers. */
 export function selectByTransaction(transactionId: string, codes: readonly string[]): Statement {
   const conditions = "t.gateway_code = any($2::text[]) and t.transaction_id = $1::text";
   return inEachBook("find transaction", sought.receipt, conditions, [transactionId, codes]);
 }
 
-/** Merchants whose name holds a text, newest first; or the one of an identity, or of a credential. */
+/** Merchants whose name contains a text, newest first; or the merchant of an identity or a credential. */
 export function selectMerchantsLike(by: { name?: string; id?: string; clientId?: string }): Statement {
   return {
     name: "find merchants",

@@ -1,9 +1,9 @@
-// What somebody may do in the console, as a page is told.
+// The rights of a signed-in person in the console, in the form that pages receive.
 import type { SessionView } from "../access/session.schema.ts";
 import { wireTime } from "../ground/clock.ts";
 import type { Operators } from "../people/operators.ts";
 
-/** The operator that a person is. The console knows no memberships. */
+/** The person's rights as an operator. The console has no memberships. */
 export async function rightsInConsole(
   operators: Operators,
   personId: string,

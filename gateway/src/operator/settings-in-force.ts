@@ -1,11 +1,11 @@
-// The configuration as this process runs with it, for operators: every setting by its variable, secrets only as whether they are given.
+// The configuration with which this process runs, for operators: each setting under its environment variable. Of a secret, only whether it is set.
 import type { Config } from "../ground/config.ts";
 
 export interface SettingInForce {
   name: string;
-  /** As text; null where nothing is set. */
+  /** The value as text; null when it is not set. */
   value: string | null;
-  /** True: the value is not shown, and reads `set`. */
+  /** True when the value is hidden and reads `set`. */
   secret: boolean;
 }
 
@@ -15,14 +15,14 @@ const shown = (name: string, value: Shown): SettingInForce => ({
   value: value === undefined || value === "" ? null : String(value),
   secret: false,
 });
-/** Whether it is given, and nothing of it: addresses of databases and mail servers have passwords in them. */
+/** Shows only whether a value is set: addresses of databases and mail servers contain passwords. */
 const hidden = (name: string, value: unknown): SettingInForce => ({
   name,
   value: value === undefined ? null : "set",
   secret: true,
 });
 
-/** For each part of the configuration: its settings. A part that is forgotten here does not compile. */
+/** The settings of each part of the configuration. A part that is missing here does not compile. */
 const parts: { [Part in keyof Config]-?: (value: Config[Part], config: Config) => SettingInForce[] } = {
   mode: (mode) => [shown("NODE_ENV", mode)],
   host: (host) => [shown("HOST", host)],
@@ -58,7 +58,7 @@ const parts: { [Part in keyof Config]-?: (value: Config[Part], config: Config) =
   drainSeconds: (seconds) => [shown("DRAIN_SECONDS", seconds)],
   securityContact: (contact) => [shown("SECURITY_CONTACT", contact)],
   logLevel: (level) => [shown("LOG_LEVEL", level)],
-  // An address of a collector may name who pays for it.
+  // A collector's address may name the account that pays for it.
   tracing: (tracing) => [
     hidden("OTEL_EXPORTER_OTLP_ENDPOINT", tracing?.endpoint),
     shown("OTEL_SERVICE_NAME", tracing?.serviceName),
@@ -66,7 +66,7 @@ const parts: { [Part in keyof Config]-?: (value: Config[Part], config: Config) =
   ],
 };
 
-/** Every setting, in the order of the guide. Nothing of a secret leaves. */
+/** Every setting, in the order of the guide, without secret values. */
 export function settingsInForce(config: Config): SettingInForce[] {
   return (Object.keys(parts) as (keyof Config)[]).flatMap((part) =>
     (parts[part] as (value: unknown, config: Config) => SettingInForce[])(config[part], config),

@@ -1,4 +1,4 @@
-// Payouts of all merchants: a calendar by day, and the batches of a day.
+// Endpoints of payouts over all merchants: a calendar by day, and the settlement batches of a day.
 import type { z } from "zod";
 import { type Clock, type Micros, SECOND, parseWireTime, wireTime } from "../ground/clock.ts";
 import { validationFault } from "../ground/fault.ts";
@@ -96,7 +96,7 @@ export function settlementCalendarEndpoints(database: Database, clock: Clock): O
 
 const dayOf = (at: Micros): string => wireTime(at).slice(0, 10);
 
-/** Throws VALIDATION_ERROR. */
+/** The requested range, with its defaults. Throws VALIDATION_ERROR for a range that is reversed or too long. */
 function rangeOf({ environment, from, to }: z.infer<typeof calendarQuery>, now: Micros): CalendarRange {
   const range = { environment, from: from ?? dayOf(now - DAYS_BEFORE * DAY), to: to ?? dayOf(now + DAYS_AFTER * DAY) };
   const [first, last] = [range.from, range.to].map((day) => parseWireTime(day)?.at ?? 0);

@@ -1,4 +1,4 @@
-// The shapes of the calendar of payouts, and of the batches of a day.
+// The JSON schemas of the payout calendar, and of the settlement batches of a day.
 import { z } from "zod";
 import { parseWireTime } from "../ground/clock.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
@@ -14,7 +14,7 @@ import {
 import { settlementSchema, settlementsQuerySchema } from "../settlements/settlements.schema.ts";
 import { pageFieldsOf } from "./lists.ts";
 
-/** Two months, and the days that fill their weeks. */
+/** Two months, and the days that complete their first and last weeks. */
 export const CALENDAR_DAYS_MAX = 75;
 
 const isDay = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && parseWireTime(text)?.wholeDay === true;

@@ -1,4 +1,4 @@
-// What operators read of payouts over all merchants: by day, and the batches of one day. Their own room writes them.
+// Queries of payouts over all merchants: by day, and the settlement batches of one day. The settlements room writes these tables.
 import { uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import { defaultSchedule } from "../merchants/settlement-schedule.ts";
@@ -17,11 +17,11 @@ export interface PayoutRow extends Row {
   currency: string;
   status: SettlementStatus;
   batches: bigint;
-  /** A sum has no limit: as a text. */
+  /** A sum as text, because it may exceed a bigint. */
   net_minor: string;
 }
 
-/** What is paid out on each day and what was, by currency and status: counted along the index of payouts, which has all that is needed. */
+/** Past and planned payouts of each day, by currency and status, from an index-only scan of the index on payout dates. */
 export function selectPayouts({ environment, from, to }: CalendarRange): Statement {
   return {
     name: "payouts by day",
@@ -45,8 +45,8 @@ const ofSchedule = (field: string, otherwise: number): string =>
   `coalesce((m.settings::jsonb -> 'settlement' ->> '${field}')::integer, ${otherwise})`;
 
 /**
- * What is available in each book whose next run is to come, by the day on which that run pays out: as `payoutDate` tells it of a schedule. A run
- * that is late pays out today. One row of clocks and of balances is read for each book that has money.
+ * The available balance of each book with a coming settlement run, by the day on which `payoutDate` would have that run pay out. A run that is late pays out
+ * today. Reads one clock and one balance row for each book that has money.
  */
 export function selectComing({ environment, from, to }: CalendarRange, today: string): Statement {
   return {
@@ -83,7 +83,7 @@ export interface DayFilter {
   after: string | undefined;
 }
 
-/** A page of the batches of a day over all merchants, newest first, and one more than `limit`. */
+/** A page of a day's settlement batches over all merchants, newest first, and one more than `limit`. */
 export function selectPayoutsOf({ environment, day, status, currency, after }: DayFilter, limit: number): Statement {
   return {
     name: "payouts of a day",
@@ -104,7 +104,7 @@ order by s.settlement_id desc`,
   };
 }
 
-/** One row where a batch is paid out on a day. */
+/** Gives one row when the settlement batch has this payout day. */
 export function selectIsPayoutOf({ environment, day }: DayFilter, settlementId: string): Statement {
   return {
     name: "is a payout of a day",

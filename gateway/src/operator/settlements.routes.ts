@@ -1,4 +1,4 @@
-// Settlements as the operator handles them: each merchant's batches, and what the bank did with one.
+// Endpoints of settlements for operators: each merchant's batches, and recording what the bank did with a batch.
 import { z } from "zod";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { readable } from "../ground/money.ts";
@@ -40,7 +40,6 @@ const paidSchema = z
   })
   .meta({ id: "RecordSettlementPaid", examples: [{ bank_reference: "TRF20261122001" }] });
 
-/** What the bank did with the batches. */
 export function operatorSettlementEndpoints({
   database,
   directory,
@@ -138,7 +137,7 @@ export function operatorSettlementEndpoints({
   ];
 }
 
-/** The sandbox has no bank. */
+/** The bank's reference is required in production; the sandbox has no bank. Throws VALIDATION_ERROR. */
 function requireReference({ environment }: Book, reference: string | undefined): void {
   if (environment === "production" && reference === undefined)
     throw validationFault("bank_reference", undefined, "Give the bank's reference of the transfer.");

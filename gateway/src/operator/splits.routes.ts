@@ -1,4 +1,4 @@
-// Split tests and what they have shown so far.
+// Endpoints of split tests and their results so far.
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
@@ -16,7 +16,7 @@ import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { requiredVersion, versionOf } from "./routing.routes.ts";
 import { rateOf, rounded } from "./what-if.schema.ts";
 
-/** Payments that one call counts at most, shared by the tests that it tells of. */
+/** Payments that one call counts at most, divided among the listed split tests. */
 const COUNTED_MAX = 200_000;
 const COUNTED_OF_ONE_MAX = 100_000;
 
@@ -153,7 +153,7 @@ export function splitEndpoints({ database, ruleSets, router, costs }: SplitEndpo
         );
         const countedMax = Math.min(COUNTED_OF_ONE_MAX, Math.floor(COUNTED_MAX / Math.max(1, tests.length)));
         const data: z.infer<typeof resultSchema>[] = [];
-        // One after another: the database has payments to write as well.
+        // The tests are counted one after another, to leave the database capacity for payments.
         for (const { rule, control, split } of tests) {
           const asked = { id: split.id, control, test: split.gateway_code, percent: split.percent };
           const rows = await database.query<ArmRow>(selectArms(asked, countedMax));

@@ -1,4 +1,4 @@
-// Statements for finance: of a settlement batch, and of one account over a period, from its opening balance to its closing one.
+// Statements for accounting: of a settlement batch, and of one account over a period with its opening and closing balance.
 import { Readable } from "node:stream";
 import { z } from "zod";
 import {
@@ -154,9 +154,9 @@ function batchEndpoints(database: Database, directory: Directory): OperatorEndpo
   ];
 }
 
-/** An account over a period: of which journals it is, and what stands at both ends. */
+/** An account over a period: the numbers of its first journal and of the first one after it, and the balances at both ends in minor units. */
 interface Period extends AccountOfBook {
-  /** The figures of a merchant turn the ledger's signs. */
+  /** -1 for a figure of the merchant's balance, which has the opposite sign of its ledger account. */
   sign: 1 | -1;
   from: Micros;
   before: Micros;
@@ -168,7 +168,7 @@ interface Period extends AccountOfBook {
 
 type PeriodQuery = Pick<EntriesQuery, "figure" | "account"> & { from: string; to: string };
 
-/** Throws VALIDATION_ERROR. */
+/** Throws VALIDATION_ERROR for an unknown currency and a reversed period. */
 async function readPeriod(database: Database, book: Book, currency: string, query: PeriodQuery): Promise<Period> {
   if (!isCurrency(currency)) throw validationFault("currency", currency, "currency must be a currency code like IDR.");
   const [from = 0, before = 0] = [rangeFrom("from", query.from), rangeBefore("to", query.to)];
@@ -258,7 +258,7 @@ function balanceEndpoints(database: Database, directory: Directory): OperatorEnd
 
 const beginningOf = ({ first }: Period): { seq: bigint; line: number } => ({ seq: first, line: 0 });
 
-/** Every field is an identity, a word, a time or a number: none needs quotes. */
+/** No field needs quotes: each is an identity, a word, a time or a number. */
 async function* csvOf(database: Database, period: Period): AsyncGenerator<string> {
   const { currency, sign } = period;
   const line = (...fields: string[]): string => `${fields.join(",")}\r\n`;

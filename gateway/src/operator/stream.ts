@@ -1,4 +1,4 @@
-// The operators' stream: tells open walls that there are new figures, that an acquirer fails or recovers, and how much waits. One look a second for all.
+// The operators' event stream notifies open wall pages of new figures, of acquirers that fail or recover, and of queue lengths. One poll serves all streams.
 import { Readable } from "node:stream";
 import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -8,28 +8,28 @@ import type { Lanes } from "../store/lanes.ts";
 import { readCircuits, readPulse } from "../telemetry/vitals.ts";
 import { readWaiting } from "./waiting.routes.ts";
 
-/** Times and limits; tests have shorter ones. */
+/** Intervals and limits; tests use shorter ones. */
 export const operatorStreamLimits = {
   lookMs: 1_000,
-  /** What waits is ten questions: it is asked less often. */
+  /** Interval of reading the work queues, which takes about ten queries. */
   waitingMs: 3_000,
-  /** A connection that is silent for longer is taken for lost by what lies between. */
+  /** Interval of comments on a quiet stream, since proxies close connections that are silent for longer. */
   heartbeatMs: 15_000,
-  /** How soon a token or session that ended ends its streams. */
+  /** Interval of checking that the operators of open streams still have access. */
   standingMs: 2_000,
-  /** A stream of which it is not known for so long whether its operator may listen is ended. */
+  /** A stream ends when its operator's access could not be checked for longer than this. */
   unknownMs: 10_000,
   perOperator: 16,
   inAll: 200,
-  /** What a listener that reads too slowly may leave unread. */
+  /** Bytes that a slow reader may leave unread before its stream is cut. */
   unreadBytes: 64 * 1024,
 };
 export type OperatorStreamLimits = typeof operatorStreamLimits;
 
 export interface OperatorListenerOf {
-  /** Of the token or the person. */
+  /** The name of the token or the person; limits are counted by it. */
   name: string;
-  /** False once they may not listen any more. Throws when it cannot be found out. */
+  /** False once the operator may no longer read the stream. Throws when that cannot be checked. */
   stands: () => Promise<boolean>;
 }
 
@@ -47,11 +47,11 @@ export interface OperatorStreamParts {
   limits?: OperatorStreamLimits | undefined;
 }
 
-/** What the last look saw, so that the next one tells what is new. */
+/** The state at the last poll; the next poll emits the differences. */
 interface Seen {
   sampledAt: Micros | undefined;
   processes: number;
-  /** By acquirer and method: how it is, as it is told. */
+  /** JSON of the `acquirer` event, by acquirer and method. */
   circuits: Map<string, string>;
   waiting: Map<string, string> | undefined;
 }
@@ -76,7 +76,7 @@ export class OperatorStreams {
     return this.open.size;
   }
 
-  /** A stream for somebody who may listen. Throws RATE_LIMITED (they have too many), SERVICE_UNAVAILABLE (all together have). */
+  /** Opens a stream. Throws RATE_LIMITED (this operator has too many) or SERVICE_UNAVAILABLE (too many in all, or the process stops). */
   async listen(listener: OperatorListenerOf): Promise<Readable> {
     if (this.stopped || this.open.size >= this.limits.inAll)
       throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5 });
@@ -91,7 +91,7 @@ export class OperatorStreams {
     this.open.add(open);
     stream.on("close", () => this.open.delete(open));
     try {
-      // From here on everything is told: whoever asks for everything at the beginning misses nothing.
+      // The stream emits every change after this point, so a client that reads the full state on `begin` misses nothing.
       if (!this.seen) await this.news();
     } catch (error) {
       stream.destroy();
@@ -104,7 +104,7 @@ export class OperatorStreams {
     return stream;
   }
 
-  /** Ends all of them: whoever listens asks another process. */
+  /** Ends all streams, so that their clients connect to another process. */
   stop(): void {
     this.stopped = true;
     for (const open of this.open) this.end(open);
@@ -132,7 +132,7 @@ export class OperatorStreams {
     }
   }
 
-  /** Ends the streams of those who may not listen any more. */
+  /** Ends the streams of operators who lost their access. */
   private async holdStanding(): Promise<void> {
     this.heldAtMs = stopwatchMs();
     await Promise.all(
@@ -148,7 +148,7 @@ export class OperatorStreams {
     );
   }
 
-  /** What changed since the last look; after the first one everything that is not as it should be. */
+  /** Reads the current state and gives the events for what changed since the last poll; an empty text on the first poll. */
   private async news(): Promise<string> {
     const { database } = this.parts;
     const [pulse, circuits] = await Promise.all([readPulse(database), readCircuits(database)]);
@@ -182,7 +182,7 @@ export class OperatorStreams {
   private say(open: Open, text: string): void {
     const { stream } = open;
     if (text === "" || stream.destroyed) return;
-    // It reads too slowly, or not at all: it comes back when it does.
+    // The client reads too slowly, or not at all. It may connect again.
     if (stream.readableLength + text.length > this.limits.unreadBytes) {
       stream.destroy();
       return;
@@ -191,7 +191,7 @@ export class OperatorStreams {
     open.heardAtMs = stopwatchMs();
   }
 
-  /** The listener hears the end, and may come back. */
+  /** Ends a stream in an orderly way; the client may connect again. */
   private end(open: Open): void {
     if (this.open.delete(open) && !open.stream.destroyed) open.stream.push(null);
   }

@@ -1,4 +1,4 @@
-// GET /ops/v1/system: what runs, on which database, with which settings, how old what is kept may be, and what its queues hold.
+// GET /ops/v1/system: the running processes, the database, the settings, retention periods and queue lengths.
 import { z } from "zod";
 import { type Clock, wireTime } from "../ground/clock.ts";
 import type { Config } from "../ground/config.ts";
@@ -197,7 +197,7 @@ export interface SystemEndpointParts {
   clock: Clock;
   config: Config;
   skewMs: () => number;
-  /** Of this process. */
+  /** The identity of this process. */
   processId: string;
 }
 

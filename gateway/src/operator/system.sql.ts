@@ -1,8 +1,8 @@
-// All SQL of the system page: what the database says of itself, and how much its queues hold. Nothing is counted beyond a bound.
+// All SQL of the system page: facts about the database, and the lengths of queues up to a bound.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import type { Row, Statement } from "../store/database.ts";
 
-/** What queues hold is counted to this many. */
+/** Queue lengths are counted up to this number. */
 export const QUEUE_MAX = 1_000;
 
 export interface DatabaseRow extends Row {
@@ -35,13 +35,13 @@ limit 1`,
 }
 
 export interface ReplicaRow extends Row {
-  /** Null where our role may not see it. */
+  /** Null where the service's database role may not see it. */
   name: string | null;
   state: string | null;
   lag_seconds: number | null;
 }
 
-/** Servers that follow this one, as far as our role may see them. */
+/** Replicas of this database server, as far as the service's database role may see them. */
 export function selectReplicas(): Statement {
   return {
     name: "replicas",
@@ -58,7 +58,7 @@ export interface QueueRow extends Row {
   operations: number;
 }
 
-/** What is due or under way now, of all books. */
+/** Deliveries and acquirer operations that are due or under way, over all books. */
 export function selectQueues(realNow: Micros): Statement {
   const counted = (select: string): string => `select count(*)::integer from (${select} limit ${QUEUE_MAX + 1}) q`;
   const ofBooks = (condition: string): string =>

@@ -1,4 +1,4 @@
-// Last uses of operators' tokens: noted in memory, at most once a minute of each token, and written down seconds later. No request waits for it.
+// Last uses of operators' tokens: noted in memory, at most once a minute for each token, and written seconds later. No request waits for the write.
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Database } from "../store/database.ts";
@@ -6,7 +6,7 @@ import { type TokenUse, recordTokenUses } from "./tokens.sql.ts";
 
 const WRITE_MS = 2_000;
 const EVERY = 60 * SECOND;
-/** Beyond it all that was noted is forgotten: each of them is then written once more than it had to be. */
+/** When more tokens than this are noted, the notes are cleared. Each token then costs one write more than necessary. */
 const NOTED_MAX = 1_000;
 const ADDRESS_MAX = 60;
 
@@ -25,7 +25,7 @@ export class TokenUses {
     this.log = log;
   }
 
-  /** Takes note of a request with this token, unless one was noted within the minute. */
+  /** Notes a use of a token, unless one was noted within the last minute. */
   note(tokenId: string, address: string): void {
     const at = this.clock.now();
     const before = this.noted.get(tokenId);
@@ -36,11 +36,11 @@ export class TokenUses {
     this.timer ??= setTimeout(() => void this.write(), WRITE_MS).unref();
   }
 
-  /** Writes down what is noted. What cannot be written is forgotten: the next use says it again. */
+  /** Writes the noted uses. A failed write is dropped: the next use of the token is written instead. */
   write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
-    // Of one that was noted twice the later one stays: a statement takes each row once.
+    // The statement may contain each token once, so the latest use of a token wins.
     const uses = [...new Map(this.waiting.map((use) => [use.tokenId, use])).values()];
     this.waiting = [];
     this.last = this.last.then(() => this.writeAll(uses));

@@ -1,4 +1,4 @@
-// Who may call this API, under /ops/v1/tokens: named tokens made, listed, rotated and revoked.
+// Endpoints under /ops/v1/tokens: named tokens are created, listed, rotated and revoked.
 import { z } from "zod";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -113,7 +113,7 @@ function madeView({ token, secret }: MadeToken): z.infer<typeof madeTokenSchema>
   return { ...fieldsOf(token), token: secret };
 }
 
-/** As it is listed, here and by the command line. */
+/** The view of a token in lists, here and on the command line. */
 export function tokenView(token: OperatorToken): z.infer<typeof tokenSchema> {
   const { revokedAt, replacedBy, lastUse } = token;
   return {

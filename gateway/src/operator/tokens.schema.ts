@@ -1,4 +1,4 @@
-// Shapes of operators' tokens on the wire.
+// The JSON schemas of operators' tokens.
 import { z } from "zod";
 import { operatorRoleField } from "../access/session.schema.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
@@ -10,7 +10,6 @@ export const OVERLAP_MAX_SECONDS = 30 * DAY;
 export const EXPIRES_MIN_SECONDS = 60;
 export const EXPIRES_MAX_SECONDS = 3_650 * DAY;
 
-/** A name as it is shown, and as it is asked for. */
 export const tokenName = z
   .string()
   .max(40)

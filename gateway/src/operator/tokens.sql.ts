@@ -1,4 +1,4 @@
-// All SQL of operators' tokens: made, replaced, ended and listed, and when each was last used.
+// All SQL of operators' tokens and of their last uses.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -7,11 +7,11 @@ import type { OperatorRole } from "../people/operator-roles.ts";
 export interface TokenTerms {
   name: string;
   role: OperatorRole;
-  /** Undefined: it ends only when it is revoked. */
+  /** Undefined when the token ends only by being revoked. */
   expiresAt: Micros | undefined;
 }
 
-/** As it is listed: never the token itself. */
+/** A token as listed, without its secret. */
 export interface OperatorToken extends TokenTerms {
   tokenId: string;
   createdAt: Micros;
@@ -21,10 +21,10 @@ export interface OperatorToken extends TokenTerms {
   lastUse: { at: Micros; address: string } | undefined;
 }
 
-/** As requests are held against it. */
+/** A token with the fields that authenticate a request. */
 export interface KnownToken extends TokenTerms {
   tokenId: string;
-  /** In hex. */
+  /** SHA-256 of the secret, in hex. */
   digest: string;
   revoked: boolean;
 }
@@ -53,7 +53,7 @@ values ($1::uuid, $2::text, $3::text, $4::bytea, $5::timestamptz, $6::text, $7::
   };
 }
 
-/** Revokes all of a name that are not, or those alone whose time is over. A row for each. */
+/** Revokes all tokens of a name that are not revoked yet, or only the expired ones. Gives a row for each. */
 export function revokeTokens(name: string, now: Micros, which: "all" | "expired"): Statement {
   return {
     text: `update operator_tokens set revoked_at = $2::timestamptz
@@ -63,7 +63,7 @@ returning token_id`,
   };
 }
 
-/** Says what takes its place. It, and what it had replaced itself, end at `until` or before. Comes before the row that takes its place. */
+/** Records the token `by` as the replacement, and ends this token and those that it had replaced at `until` or earlier. Must run before `by` is inserted. */
 export function replaceToken(token: { tokenId: string; name: string }, by: string, until: Micros): Statement {
   return {
     text: `update operator_tokens
@@ -73,7 +73,7 @@ where name = $2::text and revoked_at is null`,
   };
 }
 
-/** How many are good. */
+/** Counts valid tokens. */
 export function countLiveTokens(now: Micros): Statement {
   return {
     text: `select count(*)::integer as live from operator_tokens
@@ -87,7 +87,7 @@ const columns = `select t.token_id, t.name, t.role, t.digest, t.created_at, t.cr
 from operator_tokens t
 left join operator_token_uses u on u.token_id = t.token_id`;
 
-/** The one of a name that is neither revoked nor replaced, whether its time is over or not. */
+/** The token of a name that is neither revoked nor replaced; it may have expired. */
 export function selectCurrentToken(name: string): Statement {
   return {
     text: `${columns}
@@ -100,7 +100,7 @@ export function selectToken(tokenId: string): Statement {
   return { text: `${columns}\nwhere t.token_id = $1::uuid`, values: [uuidOf(tokenId)] };
 }
 
-/** Newest first, those that ended too, at most `count`, those before the token `after`. */
+/** At most `count` tokens older than `after`, newest first, ended ones too. */
 export function selectTokens(after: string | undefined, count: number): Statement {
   return {
     text: `${columns}
@@ -111,7 +111,7 @@ limit $2::integer`,
   };
 }
 
-/** All that are good, and the newest of those that are not: so that whoever still uses one is known by its name. */
+/** All valid tokens, and the newest `endedMax` ended ones, so that calls with an ended token can be recorded under its name. */
 export function selectKnownTokens(now: Micros, endedMax: number): Statement {
   const isLive = "revoked_at is null and (expires_at is null or expires_at > $1::timestamptz)";
   return {
@@ -124,7 +124,7 @@ limit $2::integer)`,
   };
 }
 
-/** Keeps the newer of two. Tokens come in one order, so that two processes never wait for each other in a circle. */
+/** Keeps the later use of each token. The rows are sorted by token, so that two processes cannot deadlock. */
 export function recordTokenUses(uses: readonly TokenUse[]): Statement {
   return {
     text: `insert into operator_token_uses as u (token_id, used_at, address)

@@ -1,4 +1,4 @@
-// Operators' tokens by name: made with a secret that is shown once, rotated with an overlap, revoked, and never more than their maker's.
+// Named tokens of operators: created with a secret shown once, rotated with an overlap, revoked. No token has more rights than its maker.
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { newSecret, sha256 } from "../ground/crypto.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
@@ -20,15 +20,15 @@ import {
   tokenOfRow,
 } from "./tokens.sql.ts";
 
-/** Good ones, those among them that are good for an overlap alone: every process holds them all in memory. */
+/** Tokens that may be valid at once, including replaced ones within their overlap. Every process holds all of them in memory. */
 export const LIVE_TOKENS_MAX = 200;
 export const TOKEN_NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/;
-/** Who is no token: the two of the environment, and whoever may reach the database by the command line. */
+/** Names that no token may have: the two tokens of the environment, and the command line. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set(["environment", "environment-viewer", "command-line"]);
 
 export interface MadeToken {
   token: OperatorToken;
-  /** Shown this once. */
+  /** Shown only in this answer; the database keeps a digest. */
   secret: string;
 }
 
@@ -37,7 +37,7 @@ type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
 export interface TokensParts {
   database: Database;
   clock: Clock;
-  /** Called after a change, so that this process knows of it at once; every other one knows within a second. */
+  /** Called after a change, so that this process knows of it at once. Other processes know within a second. */
   changed: () => Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export class OperatorTokens {
     this.parts = parts;
   }
 
-  /** A new token. Throws VALIDATION_ERROR for a name that is in use or reserved, for more rights than the maker's, and where there are too many. */
+  /** Creates a token. Throws VALIDATION_ERROR for a name in use or reserved, and for too many tokens; as `refuseBeyond` for more rights than the maker's. */
   async create(terms: TokenTerms, maker: Operator): Promise<MadeToken> {
     if (!TOKEN_NAME.test(terms.name) || RESERVED_NAMES.has(terms.name))
       throw validationFault("name", terms.name, NAME_RULE);
@@ -62,8 +62,8 @@ export class OperatorTokens {
   }
 
   /**
-   * A new secret under the same name, role and end; the one before stays good for `overlapSeconds`, and so does what it had replaced itself,
-   * unless it ends sooner. Undefined when there is no good token of this name. Throws VALIDATION_ERROR for one with more rights than the maker's.
+   * Creates a new secret with the same name, role and end. Previous secrets stay valid for `overlapSeconds` unless they end sooner. Undefined when no token
+   * of this name is valid. Throws FORBIDDEN or VALIDATION_ERROR for a token with more rights than the maker's.
    */
   async rotate(name: string, overlapSeconds: number, maker: Operator): Promise<MadeToken | undefined> {
     if (!TOKEN_NAME.test(name)) return undefined;
@@ -73,19 +73,19 @@ export class OperatorTokens {
       refuseBeyond(maker, before);
       const tokenId = newId("operatorToken", now);
       await query(replaceToken(before, tokenId, now + overlapSeconds * SECOND));
-      // An end in time would be later for a process whose clock is behind.
+      // An expiry time would come later in a process whose clock is behind, so without an overlap the old tokens are revoked.
       if (overlapSeconds === 0) await query(revokeTokens(name, now, "all"));
       return this.insert(query, now, tokenId, before, maker);
     });
   }
 
-  /** Ends every token of a name, in every process within a second. False when there is none that is not revoked. */
+  /** Revokes all tokens of a name, in every process within a second. False when there was none to revoke. */
   async revoke(name: string): Promise<boolean> {
     if (!TOKEN_NAME.test(name)) return false;
     return this.change(async (query, now) => (await query(revokeTokens(name, now, "all"))).length > 0);
   }
 
-  /** A page, newest first, those that ended too. */
+  /** A page of all tokens, ended ones too, newest first. */
   async list(after: string | undefined, count: number): Promise<OperatorToken[]> {
     return (await this.parts.database.query(selectTokens(after, count))).map(tokenOfRow);
   }
@@ -94,7 +94,7 @@ export class OperatorTokens {
     return (await this.parts.database.query(selectToken(tokenId))).length > 0;
   }
 
-  /** Changes wait for each other at the epoch, so that what one has read stays true until it has written. */
+  /** Serializes changes by locking the settings epoch, so that whatever `work` reads stays true until it commits. */
   private async change<T>(work: (query: Query, now: Micros) => Promise<T>): Promise<T> {
     const { database, clock, changed } = this.parts;
     const done = await database.transaction(async (query) => {
@@ -127,12 +127,12 @@ export const NAME_RULE =
   "name must be 1 to 40 lower-case letters, digits, dots, dashes or underscores, begin with a letter or a digit, and not be one of " +
   `${[...RESERVED_NAMES].join(", ")}.`;
 
-/** True while it opens anything. */
+/** True while a token gives access. */
 export function isLive({ revokedAt, expiresAt }: Pick<OperatorToken, "revokedAt" | "expiresAt">, now: Micros): boolean {
   return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }
 
-/** Nobody hands out more than they have: neither a higher role nor a longer life. Throws FORBIDDEN or VALIDATION_ERROR. */
+/** Throws FORBIDDEN for a higher role than the maker's, and VALIDATION_ERROR for a longer life. */
 function refuseBeyond(maker: Operator, { role, expiresAt }: TokenTerms): void {
   if (!mayAct(maker.role, role))
     throw new Fault("FORBIDDEN", { message: `Your role, ${maker.role}, is below ${role}.` });

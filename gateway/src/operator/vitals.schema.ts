@@ -1,8 +1,8 @@
-// How processes do, on the wire: each measure's name, and what it says.
+// The JSON schemas of process metrics: the name and the description of each measure.
 import { z } from "zod";
 import type { Measure } from "../telemetry/sample.ts";
 
-/** By name on the wire: the measure, and what it says. Those of counts are by the second. */
+/** By JSON field: the measure and its description. Counts are per second. */
 const wire = {
   requests_per_second: ["requests", "Requests answered, but for probes."],
   rejected_per_second: ["requests_rejected", "Of these with a 4xx: the caller's doing."],
@@ -56,14 +56,14 @@ export const measuredPointsSchema = z
   )
   .meta({ id: "MeasuredPoints", description: "A value for each span.", examples: [each(() => [1.5, null])] });
 
-/** Milliseconds of a processor's time in a second, as percent of it. */
+/** Milliseconds of CPU time in a second that make one percent. */
 const PERCENT_OF_MS = 10;
 
 function shown(name: WireMeasure, value: number): number {
   return Math.round((name === "cpu_percent" ? value / PERCENT_OF_MS : value) * 100) / 100;
 }
 
-/** Of measures whose counts are by the second. */
+/** The view of measures whose counts are per second. */
 export function measuredView(measured: Record<Measure, number>): z.infer<typeof measuredSchema> {
   return Object.fromEntries(entries.map(([name, [measure]]) => [name, shown(name, measured[measure])])) as z.infer<
     typeof measuredSchema

@@ -1,4 +1,4 @@
-// What waits for a person, each with all that a decision needs, in one call: late money, disagreements, disputes, payouts.
+// Items of the work queues, each with everything that a decision needs: unapplied receipts, reconciliation exceptions, disputes, settlement batches.
 import { z } from "zod";
 import type { KeptReceipt } from "../acquiring/receipt.ts";
 import type { ReconciliationException } from "../acquiring/exception.ts";
@@ -137,7 +137,7 @@ const settlementRecordSchema = z
     ],
   });
 
-/** The accounts of a book in one currency. */
+/** The totals of a book's accounts in one currency. Throws WALLET_NOT_FOUND. */
 export async function totalsOf(
   database: Database,
   book: Book,
@@ -212,7 +212,7 @@ function exceptionEndpoint({ database, records }: WaitingItemParts): OperatorEnd
   });
 }
 
-/** The payment that a disagreement is about: its own, or a refund's. */
+/** The reference of the payment that a reconciliation exception is about, directly or through a refund. */
 async function referenceOf(database: Database, exception: ReconciliationException): Promise<string> {
   const { operationId: uuid, operationKind } = exception;
   if (operationKind === "payment") return uuid;
@@ -272,7 +272,7 @@ function settlementEndpoint({ database, directory, approvals }: WaitingItemParts
       const settlement = await readSettlement(database, book.merchantId, params.uuid ?? "");
       if (settlement?.book.environment !== book.environment)
         throw new Fault("OBJECT_NOT_FOUND", { message: "No such settlement." });
-      // In production the bank's reference is given when it is recorded; what it does to the book is the same.
+      // A placeholder: the operator gives the bank's reference only when recording the payout, and the effects on the book do not depend on it.
       const pay = { params, body: { bank_reference: "-" } };
       const [totals, ...decisions] = await Promise.all([
         totalsOf(database, book, settlement.currency),

@@ -1,4 +1,4 @@
-// GET /ops/v1/waiting: everything that waits for a person, in one call. Each kind with how many there are, the oldest, and the first few.
+// GET /ops/v1/waiting: all work queues of operators in one call, each with its count and its oldest items.
 import { z } from "zod";
 import { type Clock, type Micros, wireTime } from "../ground/clock.ts";
 import { type IdKind, idOf, uuidOf } from "../ground/ids.ts";
@@ -42,7 +42,7 @@ interface Queue {
   about: string;
   statement: (asked: { now: Micros; environment: Environment | undefined }) => Statement;
   id: (row: WaitingRow) => string;
-  /** Where one is read or decided. */
+  /** Address at which an item is read or decided. */
   url: (row: WaitingRow, id: string) => string;
 }
 
@@ -55,7 +55,7 @@ const named =
   ({ id }: WaitingRow): string =>
     idOf(kind, id);
 
-/** In the order in which they are told: what costs money first when it is left. */
+/** In the order of the answer: first the queues in which a delay costs money. */
 const queues: readonly Queue[] = [
   {
     kind: "review",
@@ -242,7 +242,7 @@ export function waitingEndpoint(parts: { database: Database; lanes: Lanes; clock
   ];
 }
 
-/** Every kind of what waits, those too of which nothing does, each with the first few of it. */
+/** Reads every queue, empty ones too, each with its first `shown` items. */
 export async function readWaiting(
   { database, lanes, clock }: { database: Database; lanes: Lanes; clock: Clock },
   environment: Environment | undefined,
@@ -282,7 +282,7 @@ function itemView(queue: Queue, row: WaitingRow): z.infer<typeof itemSchema> {
   };
 }
 
-/** Books that this process refuses since it met an impossible state in them. */
+/** Books to which this process no longer writes, because it met an impossible state in them. */
 async function readQuarantine(
   database: Database,
   { quarantine }: Lanes,

@@ -1,39 +1,38 @@
-// What waits for a person, of all merchants: each kind by an index that holds what waits, or book by book through one, and no further than
-// a hundred. Other rooms write these tables.
+// The work queues of operators, over all merchants. Each statement reads an index that holds only waiting rows, or one index book by book, and at most a
+// hundred rows. Other rooms write these tables.
 import { APPROVAL_HOURS } from "./approval.ts";
 import { leastIdOf } from "../events/events.sql.ts";
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
-/** What waits is counted to this many; beyond it there are more. */
+/** Counts stop here; `is_more` is true when there are more. */
 export const WAITING_MAX = 100;
 const HOUR = 3600 * SECOND;
-/** A dispute is near its deadline. */
+/** A dispute is urgent when its evidence is due within this time. */
 export const DEADLINE_NEAR: Micros = 72 * HOUR;
-/** A refund whose acquirer has not answered is late. */
+/** A refund without an answer of its acquirer is late after this time. */
 export const REFUND_LATE: Micros = 24 * HOUR;
-/** Nobody has taken an operation up that was due: workers look every second. */
+/** An acquirer operation that is due is late after this time; workers poll every second. */
 export const OPERATION_LATE: Micros = 5 * 60 * SECOND;
-/** Events that were given up since then speak of an endpoint that fails. */
+/** Events created within this time whose delivery was given up show that an endpoint fails. */
 export const UNDELIVERED_SINCE: Micros = 24 * HOUR;
-/** Batches that the bank returned are told for so long. */
+/** Settlement batches that the bank returned are listed for this time after their creation. */
 export const RETURNED_SINCE: Micros = 14 * 24 * HOUR;
 
-/** One that waits. */
 export interface WaitingRow extends Row {
-  /** Null of a change that is nobody's, such as one of the routing rules. */
+  /** Null for a change that belongs to no merchant, such as one of the routing rules. */
   merchant_id: string | null;
   environment: Environment | null;
   merchant_name: string | null;
-  /** Of the object, or of what names it. */
+  /** Identity of the waiting object. */
   id: string;
   payment_id: string | null;
   since: Micros;
   due_at: Micros | null;
   amount_minor: bigint | null;
   currency: string | null;
-  /** What tells it apart: a kind, a step, a reference; a count of events. */
+  /** A detail for people, such as a kind, a step, a reference or a number of events. */
   note: string | null;
 }
 
@@ -42,7 +41,7 @@ interface Asked {
   environment: Environment | undefined;
 }
 
-/** `from` gives the columns of a waiting row but for the merchant's name, and is cut and in its order already. */
+/** `from` selects the columns of a waiting row except the merchant's name. A limit is added to it here, in the given order. */
 function named(name: string, from: string, order: string, values: unknown[]): Statement {
   return {
     name: `waiting ${name}`,
@@ -77,7 +76,7 @@ export function waitingReviews({ environment }: Asked): Statement {
   return named("reviews", from, "id", [environment ?? null]);
 }
 
-/** Disputes that the merchant has to answer soon, by the clock of their own book. */
+/** Disputes that the merchant must answer soon, by the clock of their book. */
 export function waitingDeadlines({ now, environment }: Asked): Statement {
   const from = `  select d.*
   from books b
@@ -94,7 +93,7 @@ export function waitingDeadlines({ now, environment }: Asked): Statement {
   return named("deadlines", from, "due_at, id", [sqlTime(now + DEADLINE_NEAR), environment ?? null]);
 }
 
-/** Disputes whose evidence is handed in, and that nobody has decided. */
+/** Disputes with submitted evidence that no operator has decided. */
 export function waitingDecisions({ environment }: Asked): Statement {
   const from = `  select d.merchant_id, d.environment, d.dispute_id as id, d.payment_id, d.opened_at as since, null::timestamptz as due_at,
     d.amount_minor, d.currency, d.reason as note
@@ -120,7 +119,7 @@ export function waitingExceptions({ environment }: Asked): Statement {
   return named("exceptions", from, "id", [environment ?? null]);
 }
 
-/** Batches whose day of payout has come, and that nobody recorded as paid. */
+/** Settlement batches whose payout is due and not recorded as paid. */
 export function waitingPayouts({ now, environment }: Asked): Statement {
   const from = `  select s.*
   from books b
@@ -137,7 +136,7 @@ export function waitingPayouts({ now, environment }: Asked): Statement {
   return named("payouts", from, "due_at, id", [sqlTime(now), environment ?? null]);
 }
 
-/** Batches that the bank returned lately. */
+/** Settlement batches created within RETURNED_SINCE that the bank returned. */
 export function waitingReturns({ now, environment }: Asked): Statement {
   const from = `  select s.merchant_id, s.environment, s.settlement_id as id, null::uuid as payment_id, s.created_at as since,
     null::timestamptz as due_at, s.net_minor as amount_minor, s.currency, s.payout_date::text as note
@@ -146,7 +145,7 @@ export function waitingReturns({ now, environment }: Asked): Statement {
   return named("returns", from, "id", [leastIdOf(now - RETURNED_SINCE), environment ?? null]);
 }
 
-/** Refunds whose acquirer has not answered for a day. */
+/** Refunds without an answer of their acquirer for REFUND_LATE. */
 export function waitingRefunds({ now, environment }: Asked): Statement {
   const from = `  select r.*
   from books b
@@ -163,7 +162,7 @@ export function waitingRefunds({ now, environment }: Asked): Statement {
   return named("refunds", from, "since, id", [sqlTime(now - REFUND_LATE), environment ?? null]);
 }
 
-/** Operations that were due long ago, and that no worker has taken up. */
+/** Acquirer operations that are due for OPERATION_LATE and that no worker has taken up. */
 export function waitingOperations({ now, environment }: Asked): Statement {
   const from = `  select o.merchant_id, o.environment, o.operation_id as id, o.payment_id, o.created_at as since, o.due_at,
     null::bigint as amount_minor, null::text as currency, o.gateway_code || ' ' || o.kind || ' ' || o.step as note
@@ -172,7 +171,7 @@ export function waitingOperations({ now, environment }: Asked): Statement {
   return named("operations", from, "due_at, id", [sqlTime(now - OPERATION_LATE), environment ?? null]);
 }
 
-/** Books in which events were given up lately: the oldest of those, and how many there are. */
+/** Books with events created within UNDELIVERED_SINCE whose delivery was given up: the oldest such event, and in `note` their number. */
 export function waitingEndpoints({ now, environment }: Asked): Statement {
   const from = `  select b.merchant_id, b.environment, d.event_id as id, null::uuid as payment_id, d.next_attempt_at as since,
     null::timestamptz as due_at, null::bigint as amount_minor, null::text as currency, (
@@ -196,7 +195,7 @@ export function waitingEndpoints({ now, environment }: Asked): Statement {
   return named("endpoints", from, "id", [leastIdOf(now - UNDELIVERED_SINCE), environment ?? null]);
 }
 
-/** Changes that wait for a second operator, those too that are nobody's; `note` is what each would do. */
+/** Changes that wait for a second operator, including those that belong to no merchant. `note` says who asked, and what the change would do. */
 export function waitingApprovals({ environment }: Asked): Statement {
   return {
     name: "waiting approvals",
@@ -216,7 +215,6 @@ order by a.approval_id`,
   };
 }
 
-/** Names of merchants, for those of whom only the identity is known. */
 export function selectNames(merchantIds: readonly string[]): Statement {
   return {
     name: "select names of merchants",

@@ -1,4 +1,4 @@
-// GET /ops/v1/wall: how the whole installation does. GET /ops/v1/stream says when to ask again.
+// GET /ops/v1/wall: the state of the whole installation. GET /ops/v1/stream notifies clients when to read it again.
 import type { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
@@ -129,7 +129,7 @@ function acquirersView(router: Router, { vitals, begins }: WallPicture): z.infer
   });
 }
 
-/** How an acquirer is, by what is stated of it and by what processes see. */
+/** The state of an acquirer, from the health that operators set and from the circuits that processes report. */
 export function stateOf(
   { enabled, health }: { enabled: boolean; health: "healthy" | "degraded" | "down" },
   circuits: readonly { state: string; failures: number }[],

@@ -1,4 +1,4 @@
-// The shapes of the wall and of its stream.
+// The JSON schemas of the wall and of its event stream.
 import { z } from "zod";
 import { exampleTimes } from "../http/examples.ts";
 import { currencyCode, environmentField, exampleOf, exponentField, timestamp } from "../http/shapes.ts";

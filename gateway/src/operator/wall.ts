@@ -1,4 +1,4 @@
-// The wall's figures: payments of all merchants, acquirers, processes and what waits, over a period, in one picture that all who ask share for a moment.
+// The figures of the wall over a period. Concurrent readers share one snapshot for a moment.
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { type TotalRow, type TotalsStep, selectCountedAt, selectTotals, spanStart } from "../insights/totals.sql.ts";
 import type { Environment } from "../merchants/books.ts";
@@ -8,7 +8,7 @@ import type { SampleStep } from "../telemetry/telemetry.sql.ts";
 import { type Vitals, readVitals } from "../telemetry/vitals.ts";
 import { readWaiting } from "./waiting.routes.ts";
 
-/** What is plotted: how many spans of which length, and the stored spans that they are put together from. */
+/** Spans of each period, and the lengths in seconds of the stored totals and samples from which they are summed. */
 export const periods = {
   hour: { spans: 60, spanSeconds: 60, totals: 60, samples: 5 },
   day: { spans: 96, spanSeconds: 900, totals: 900, samples: 60 },
@@ -20,14 +20,14 @@ export type Period = keyof typeof periods;
 export const outcomes = ["asked", "succeeded", "failed", "rejected", "expired", "canceled"] as const;
 export type WallOutcome = (typeof outcomes)[number];
 
-/** Payments by what became of them. */
+/** Numbers of payments by outcome. */
 export type WallCounts = Record<WallOutcome, number>;
 
-/** Why payments did not succeed, as far as their end tells. */
+/** Reasons why payments did not succeed, derived from their outcome. */
 export const reasons = ["declined", "not_taken", "risk", "unpaid", "canceled"] as const;
 export type Reason = (typeof reasons)[number];
 
-/** Undefined of a payment that was asked for or succeeded. */
+/** Undefined for the outcomes `asked` and `succeeded`. */
 export function reasonOf(outcome: string, acquirer: string): Reason | undefined {
   if (outcome === "failed") return acquirer === "" ? "not_taken" : "declined";
   if (outcome === "rejected") return "risk";
@@ -35,7 +35,7 @@ export function reasonOf(outcome: string, acquirer: string): Reason | undefined 
   return outcome === "canceled" ? "canceled" : undefined;
 }
 
-/** Payments that something tells apart: in all, and in each span those that succeeded, and all that ended but for canceled ones. */
+/** Payments of one method or acquirer: in total, and for each span those that succeeded and those that ended, without canceled ones. */
 export interface WallGroup {
   key: string;
   total: WallCounts;
@@ -61,7 +61,7 @@ export interface WallPayments {
 const noCounts = (): WallCounts => ({ asked: 0, succeeded: 0, failed: 0, rejected: 0, expired: 0, canceled: 0 });
 const zeros = (spans: number): number[] => Array.from({ length: spans }, () => 0);
 
-/** Puts rows of totals together. What lies beyond the last span, by a clock that is ahead, belongs to the last one. */
+/** Sums rows of totals. A row beyond the last span, written by a process whose clock is ahead, counts in the last span. */
 export function paymentsOf(rows: readonly TotalRow[], spans: number): WallPayments {
   const total = noCounts();
   const points = Object.fromEntries(outcomes.map((outcome) => [outcome, zeros(spans)])) as WallPayments["points"];
@@ -117,7 +117,7 @@ function largestFirst(groups: ReadonlyMap<string, WallGroup>): WallGroup[] {
   return [...groups.values()].toSorted((one, other) => sizeOf(other) - sizeOf(one) || (one.key < other.key ? -1 : 1));
 }
 
-/** Everything that the wall shows, as it was at one moment. */
+/** Everything that the wall shows, at one moment. */
 export interface WallPicture {
   asOf: Micros;
   begins: Micros[];
@@ -133,12 +133,12 @@ export interface WallParts {
   clock: Clock;
 }
 
-/** However many screens ask, a picture is made twice a second at most. */
+/** A snapshot is shared for this time, so at most two a second are read per period and environment. */
 const SHARED_MS = 500;
 
 export class Wall {
   private readonly parts: WallParts;
-  /** By period and environment: there are twelve at most. */
+  /** Keyed by period and environment. */
   private readonly shared = new Map<string, { takenAtMs: number; picture: Promise<WallPicture> }>();
 
   constructor(parts: WallParts) {
@@ -151,7 +151,7 @@ export class Wall {
     if (known && stopwatchMs() - known.takenAtMs < SHARED_MS) return known.picture;
     const picture = this.take(period, environment);
     this.shared.set(key, { takenAtMs: stopwatchMs(), picture });
-    // Whoever asks next asks anew.
+    // A failed read is not shared: the next reader reads again.
     picture.catch(() => this.shared.delete(key));
     return picture;
   }

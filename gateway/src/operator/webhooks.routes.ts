@@ -1,4 +1,4 @@
-// The signing secrets of webhooks: rotation with an overlap, and a view that says when the old one was last needed.
+// Endpoints of webhook signing secrets: rotation with an overlap, and when a receiver last needed the old secret.
 import { z } from "zod";
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";

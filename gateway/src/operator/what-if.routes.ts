@@ -1,4 +1,4 @@
-// What-ifs: rules are held against the payments of the last days, before they decide anything.
+// The what-if endpoint: evaluates routing rules against payments of the last days.
 import { z } from "zod";
 import { reply } from "../ground/reply.ts";
 import { objectionsTo } from "../routing/objections.ts";

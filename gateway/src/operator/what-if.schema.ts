@@ -1,4 +1,4 @@
-// Shapes of what-ifs on the operator's wire: success and cost before and after, in total, by method, by acquirer, by day.
+// The JSON schemas of what-ifs: success and cost before and after, in total, by method, by acquirer and by day.
 import { z } from "zod";
 import { type Minor, exponentOf, wireMinor } from "../ground/money.ts";
 import { exampleIds } from "../http/examples.ts";
@@ -268,7 +268,7 @@ function bound(amount: Minor | undefined): number | null {
   return amount === undefined ? null : wireMinor(amount);
 }
 
-/** Estimates are sums of fractions: what rounding adds beyond the whole is not there. */
+/** A rate, capped at 1: estimates are sums of fractions, and rounding can push them slightly above the whole. */
 export function rateOf(succeeded: number, of: number): number | null {
   return of === 0 ? null : Math.min(1, rounded(succeeded / of, 4));
 }

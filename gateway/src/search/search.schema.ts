@@ -1,4 +1,4 @@
-// The shapes of finding things: what one may search by, and what is found.
+// The JSON schemas of searches: the filters and the results.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import {

@@ -1,4 +1,4 @@
-// The statements of finding things: payments by what people know of them, and anything by its identity. Each has a limit on what it looks at.
+// All SQL of searches in one book: payments, journals and pages of journals. Each statement limits the rows that it examines.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { leastIdOf } from "../events/events.sql.ts";
 import { uuidOf } from "../ground/ids.ts";
@@ -7,22 +7,22 @@ import type { PaymentMethod } from "../merchants/settings.ts";
 import type { PaymentStatus } from "../payments/states.ts";
 import type { Statement } from "../store/database.ts";
 
-/** So many payments one search looks at, newest first: what no index finds is looked for among these, and the next search goes on. */
+/** Payments that one search examines, newest first. Filters without an index apply to these only; the next page continues behind them. */
 export const LOOKED_AT_MAX = 10_000;
 
 export interface PaymentSearch {
   book: Book;
   reference: string | undefined;
   referenceId: string | undefined;
-  /** Stands for an e-mail address or a telephone, in hex. */
+  /** The contact key of an e-mail address or a telephone, in hex. */
   contactKey: string | undefined;
   status: PaymentStatus | undefined;
   method: PaymentMethod | undefined;
-  /** Any of these. */
+  /** A payment matches with any of these amounts. */
   amounts: readonly { currency: string; amountMinor: bigint }[] | undefined;
   metadata: { name: string; value: string } | undefined;
   createdFrom: Micros | undefined;
-  /** Exclusive. */
+  /** Exclusive bound. */
   createdBefore: Micros | undefined;
   /** Only payments older than this one. */
   after: string | undefined;
@@ -30,12 +30,12 @@ export interface PaymentSearch {
 
 type Place = (value: unknown) => string;
 
-/** Keeps the values of a statement: gives each its place. */
+/** Gives each value its parameter place, and appends it to `values`. */
 function placesIn(values: unknown[]): Place {
   return (value) => `$${values.push(value)}`;
 }
 
-/** What is found by indexes alone: at most `LOOKED_AT_MAX` payments, newest first, all their columns. */
+/** Selects the payments that indexes find: at most `LOOKED_AT_MAX`, newest first, with all columns. */
 function lookedAt(search: PaymentSearch, place: Place): string {
   const { book, after, createdFrom, createdBefore } = search;
   const add = (condition: string, value: unknown): string => ` and ${condition.replace("?", place(value))}`;
@@ -44,7 +44,7 @@ function lookedAt(search: PaymentSearch, place: Place): string {
     search.reference === undefined ? "" : add("p.payment_id = ?::uuid", uuidOf(search.reference)),
     search.referenceId === undefined ? "" : add("p.reference_id = ?::text", search.referenceId),
     after === undefined ? "" : add("p.payment_id < ?::uuid", uuidOf(after)),
-    // identities begin with their payment's time
+    // A payment's identity begins with its creation time.
     createdFrom === undefined ? "" : add("p.payment_id >= ?::uuid", leastIdOf(createdFrom)),
     createdBefore === undefined ? "" : add("p.payment_id < ?::uuid", leastIdOf(createdBefore)),
   ].join("");
@@ -65,7 +65,7 @@ function lookedAt(search: PaymentSearch, place: Place): string {
     limit ${LOOKED_AT_MAX}`;
 }
 
-/** A page of what is searched for, newest first, and one more than `limit`; rows as `paymentOfRow` reads them. */
+/** A page of the search's payments, newest first, and one more than `limit`; rows for `paymentOfRow`. */
 export function selectFound(search: PaymentSearch, limit: number): Statement {
   const values: unknown[] = [];
   const place = placesIn(values);
@@ -92,7 +92,7 @@ limit ${place(limit + 1)}::integer`,
   };
 }
 
-/** The oldest payment that `selectFound` looks at, where it does not look at all of them. */
+/** The oldest payment that `selectFound` examines. Gives no row when it examines all of them. */
 export function selectLookedTo(search: PaymentSearch): Statement {
   const values: unknown[] = [];
   const place = placesIn(values);
@@ -111,7 +111,7 @@ limit 1`,
 
 const STARTING_LIKE_MAX = 8;
 
-/** Payments whose `reference_id` begins with a text, in the order of that text. */
+/** Payments whose `reference_id` begins with `text`, in the order of `reference_id`. */
 export function selectStartingLike(book: Book, text: string): Statement {
   return {
     name: "select payments by beginning",
@@ -130,7 +130,7 @@ order by p.reference_id`,
   };
 }
 
-/** One journal with its entries, by its identity; a row as `journalOfRow` of the ledger reads it. */
+/** One journal with its entries; a row for the ledger's `journalOfRow`. */
 export function selectJournal(book: Book, journalId: string): Statement {
   return {
     name: "select journal",
@@ -145,7 +145,7 @@ where j.merchant_id = $1::uuid and j.environment = $2::environment and j.journal
   };
 }
 
-/** A page of a book's journals, newest first, and one more than `limit`: of one payment or settlement, or all. */
+/** A page of a book's journals, newest first, and one more than `limit`; with `group`, those of one payment or settlement. */
 export function selectJournalPage(
   book: Book,
   group: string | undefined,

@@ -1,4 +1,4 @@
-// Finding things in one book: payments by what people know of them, and anything by its identity. Reads only, and only what a role may.
+// Searches one book: payments by what people know of them, and any object by its identity. Reads only what the caller's role allows.
 import type { BookOwner } from "../commands/command-context.ts";
 import { disputeOfRow, selectDispute } from "../disputes/disputes.sql.ts";
 import { isShown } from "../events/event-rights.ts";
@@ -24,13 +24,13 @@ export interface SearchParts {
 }
 
 export interface FoundPayments {
-  /** One more than were asked for, where there are more. */
+  /** One more than the requested limit when there are more. */
   payments: Payment[];
-  /** Where the search stopped before it had looked at everything. */
+  /** The oldest examined payment, when the search stopped before it had examined everything. */
   stoppedAt: { reference: string; createdAt: Micros } | undefined;
 }
 
-/** A page of a book's payments, newest first, and one more than `limit`. Throws VALIDATION_ERROR. */
+/** A page of a book's payments, newest first, and one more than `limit`. Throws VALIDATION_ERROR for an unknown cursor or an invalid time. */
 export async function searchPayments(
   { database, payers }: SearchParts,
   { book, merchant }: BookOwner,
@@ -67,13 +67,13 @@ export async function searchPayments(
   };
 }
 
-/** What stands for an e-mail address or a telephone. */
+/** The contact key of an e-mail address or a telephone. */
 function contactKeyOf(payers: PayerData, contact: string): string {
   const trimmed = contact.trim();
   return payers.contactKey(trimmed.includes("@") ? trimmed.toLowerCase() : trimmed);
 }
 
-/** An amount as people write it, in minor units of each currency that has so many decimals. */
+/** A written amount in minor units, for each currency with enough decimals for it. */
 function amountsOf(written: string, currencies: readonly string[]): { currency: string; amountMinor: Minor }[] {
   const [whole = "", decimals = ""] = written.split(".");
   return currencies.flatMap((currency) => {
@@ -92,7 +92,7 @@ function pairOf(written: string): { name: string; value: string } {
 
 interface Finder {
   kind: Hit["kind"];
-  /** What a role must be allowed. */
+  /** The right that the caller needs. */
   action: string;
   statement: (book: Book, id: string) => Statement;
   hit: (row: Row, book: Book) => Omit<Hit, "kind">;
@@ -190,7 +190,7 @@ function paymentHit({ reference, referenceId, status, createdAt, amountMinor, cu
 
 const PAYER_HITS = 8;
 
-/** What a text names in this book, as far as somebody with these rights may know. */
+/** Finds what a text names in a book, within the caller's rights (`scopes`). */
 export async function searchAnything(
   { database, payers }: SearchParts,
   book: Book,

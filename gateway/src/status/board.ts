@@ -1,4 +1,4 @@
-// What the status page is made from, shared by everybody who looks: read from the database now and then, and kept for when the database is away.
+// The data of the status page, shared by all readers: read from the database at intervals, and cached for when the database is unavailable.
 import { setTimeout as pause } from "node:timers/promises";
 import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
@@ -10,13 +10,13 @@ import { type Minutes, minuteOf } from "./minutes.ts";
 import type { Counts, DayMinutes } from "./states.ts";
 import { type DayRow, type MinuteRow, RECENT, countsOfRow, selectDays, selectMinutes } from "./status.sql.ts";
 
-/** Times of reading; tests have shorter ones. */
+/** Intervals of reading; tests use shorter ones. */
 export const boardTiming = {
-  /** However many look, the database is asked no more often. */
+  /** The shortest time between two reads, for all readers together. */
   keepMs: 5_000,
-  /** After it did not answer. */
+  /** The shortest time to the next read after a failed one. */
   retryMs: 2_000,
-  /** Whoever looks waits for it so long. */
+  /** The longest time that a reader waits for the database. */
   waitMs: 800,
 };
 
@@ -27,27 +27,26 @@ export interface MinuteCounts {
 
 export interface Snapshot {
   takenAt: Micros;
-  /** What was measured in the last minutes, oldest first. */
+  /** The counts of the last minutes (RECENT), oldest first. */
   recent: ReadonlyMap<Component, readonly MinuteCounts[]>;
-  /** By day as YYYY-MM-DD. */
+  /** By component, then by day as YYYY-MM-DD. */
   days: ReadonlyMap<Component, ReadonlyMap<string, DayMinutes>>;
   incidents: readonly Incident[];
 }
 
-/** What is known at a moment. */
+/** The data known at one moment. */
 export interface Known {
   now: Micros;
-  /** What was read last; undefined where nothing ever was. */
+  /** The last snapshot that was read; undefined when none ever was. */
   snapshot: Snapshot | undefined;
   /** True while the database does not answer. */
   isFromMemory: boolean;
-  /** What this process measured itself in the last minutes: all there is while the database does not answer, and before anything is written. */
+  /** The counts of this process in the last minutes. They are used while the database does not answer, and before anything is written. */
   own: Snapshot["recent"];
 }
 
 export interface BoardParts {
   database: Database;
-  /** The database's time. */
   clock: Clock;
   log: Log;
   minutes: Minutes;
@@ -69,7 +68,7 @@ export class Board {
     this.timing = parts.timing ?? boardTiming;
   }
 
-  /** What is known now. Waits for the database for less than a second, and never throws. */
+  /** Gives the current data. Waits at most `waitMs` (less than a second) for the database, and never throws. */
   async read(): Promise<Known> {
     const keptMs = this.isAnswered ? this.timing.keepMs : this.timing.retryMs;
     if (this.reading || stopwatchMs() - this.triedAtMs > keptMs) {
@@ -81,7 +80,7 @@ export class Board {
     return { now: this.parts.clock.now(), snapshot, isFromMemory: !isCurrent, own: this.own() };
   }
 
-  /** Reads it again, once for all who ask meanwhile. Never throws: that the database does not answer is what is shown then. */
+  /** Reads a new snapshot, once for all concurrent callers. Never throws: after a failed read the page shows that the database does not answer. */
   refresh(): Promise<void> {
     this.reading ??= this.ask().finally(() => {
       this.reading = undefined;
@@ -89,7 +88,7 @@ export class Board {
     return this.reading;
   }
 
-  /** True while the database takes longer than anybody waits for. */
+  /** True while a read takes longer than readers wait for it. */
   private get isLate(): boolean {
     return this.reading !== undefined && stopwatchMs() - this.triedAtMs >= this.timing.waitMs;
   }

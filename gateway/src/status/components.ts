@@ -1,10 +1,10 @@
-// The components that the status page speaks of: the API, each method of payment, webhooks and settlements. Pure.
+// The components of the status page: the API, each payment method, webhooks and settlements. Pure.
 import { type PaymentMethod, paymentMethods } from "../merchants/settings.ts";
 
 export const components = ["api", ...paymentMethods, "webhooks", "settlements"] as const;
 export type Component = (typeof components)[number];
 
-/** What a component is, as far as its thresholds are concerned. */
+/** The kinds of components; each kind has its own thresholds. */
 export type ComponentKind = "api" | "method" | "webhooks" | "settlements";
 
 const methods: ReadonlySet<string> = new Set(paymentMethods);

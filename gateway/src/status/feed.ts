@@ -1,4 +1,4 @@
-// Incidents as RSS 2.0: an item for each update, the newest first. Pure.
+// Incidents as RSS 2.0: an item for each update, newest first. Pure.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { type Html, html, pageText } from "../ground/html.ts";
 import type { Incident, IncidentUpdate } from "./incident.ts";
@@ -7,7 +7,7 @@ import { words } from "./words.ts";
 
 const ITEMS_MAX = 100;
 
-/** RFC 822, as RSS wants it. */
+/** A time in the format of RFC 822, which RSS requires. */
 export function rssTime(at: Micros): string {
   const parts = new Intl.DateTimeFormat("en-GB", {
     weekday: "short",
@@ -24,7 +24,7 @@ export function rssTime(at: Micros): string {
   return `${of("weekday")}, ${of("day")} ${of("month").slice(0, 3)} ${of("year")} ${of("hour")}:${of("minute")}:${of("second")} GMT`;
 }
 
-/** The feed. `root`: the public address, without a slash at its end. What is put in is escaped as in HTML, by numbers, which XML reads as well. */
+/** The feed. `root` is the public address without a trailing slash. Values are escaped as in HTML, with numeric references, which XML accepts as well. */
 export function statusFeed({ incidents, checkedAt }: StatusView, serviceName: string, root: string): string {
   const items = [...incidents.open, ...incidents.planned, ...incidents.over]
     .flatMap((incident) => incident.updates.map((update) => ({ incident, update })))
@@ -49,7 +49,7 @@ export function statusFeed({ incidents, checkedAt }: StatusView, serviceName: st
 function itemOf({ incidentId, title, impact, components }: Incident, update: IncidentUpdate, root: string): Html {
   const { statuses, impacts, components: names } = words.en;
   const about = components.length === 0 ? "" : ` · ${components.map((one) => names[one]).join(", ")}`;
-  // A description is HTML inside XML: what is text in it is escaped twice.
+  // A description is HTML inside XML, so its text is escaped twice.
   const description = pageText(
     html`<p>${update.message}</p>
       <p>${impacts[impact]}${about}</p>`,

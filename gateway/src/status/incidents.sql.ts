@@ -1,4 +1,4 @@
-// All SQL of incidents: rows are added, a few of their columns change, and what was said about them is only ever added to.
+// All SQL of incidents. A few columns of an incident change; its updates and corrections are only ever added.
 import { type Micros, parseSqlTime, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -6,7 +6,7 @@ import { type Component, isComponent } from "./components.ts";
 import { type Incident, type IncidentStatus, type IncidentUpdate, OPEN_MAX, UPDATES_MAX } from "./incident.ts";
 import type { Impact } from "./states.ts";
 
-/** What may be said differently later. */
+/** The columns of an incident that operators may change. */
 export interface IncidentTerms {
   title: string;
   impact: Impact;
@@ -76,15 +76,15 @@ values ($1::uuid, $2::uuid, $3::text, $4::text, $5::timestamptz, $6::text, $7::u
   };
 }
 
-/** Held until the transaction ends, so that changes of one incident follow each other. */
+/** Locks an incident until the transaction ends, so that its changes run one after another. */
 export function lockIncident(incidentId: string): Statement {
   return { text: "select from incidents where incident_id = $1::uuid for update", values: [uuidOf(incidentId)] };
 }
 
-/** One who makes an incident waits for whoever makes another. */
+/** Locks the creation of incidents, so that concurrent ones cannot exceed OPEN_MAX. */
 export const takeIncidentTurn: Statement = { text: "select pg_advisory_xact_lock(hashtext('gerbang incidents'))" };
 
-/** Not resolved, and not planned work whose time is over: counted to a few more than may be. */
+/** Counts incidents that are neither resolved nor past their planned end, up to OPEN_MAX. */
 export function countOpen(now: Micros): Statement {
   return {
     text: `select count(*)::integer as open
@@ -97,7 +97,7 @@ from (
   };
 }
 
-/** Incidents with their updates and the corrections of these, as one JSON text each; `which` picks and orders them. */
+/** Incidents with their corrected updates, as one JSON text each. `which` selects the incidents. */
 const withUpdates = (which: string): string => `select i.*, (
     select json_agg(json_build_object('update_id', u.update_id, 'status', u.status, 'message', coalesce(c.message, u.message),
       'at', (u.at at time zone 'UTC')::text || '+00', 'by', u.by, 'corrected_at', (c.at at time zone 'UTC')::text || '+00') order by u.update_id)
@@ -128,7 +128,7 @@ export function selectIncident(incidentId: string): Statement {
   };
 }
 
-/** Newest first, those before the incident `after`; only those that are not over yet, or all. */
+/** At most `count` incidents before `after`, newest first; with `openAt`, only those that are not over at that time. */
 export function selectIncidents(asked: {
   openAt: Micros | undefined;
   after: string | undefined;
@@ -144,7 +144,7 @@ export function selectIncidents(asked: {
   };
 }
 
-/** What the status page shows: what is not over, and what was over since a moment. */
+/** The incidents on the status page: those that are not over, and those that ended after `since`. */
 export function selectShown(now: Micros, since: Micros): Statement {
   return {
     name: "select shown incidents",

@@ -1,4 +1,4 @@
-// Incidents and planned work, as operators write them: told, gone on with, corrected, ended. What was said stays.
+// Creates, updates, corrects and resolves incidents and planned work. Earlier texts stay stored.
 import { type Clock, type Micros, wireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
@@ -35,7 +35,7 @@ export interface NewIncident {
   impact: Impact;
   components: readonly Component[];
   message: string;
-  /** Now, when left out. */
+  /** The current time when left out. */
   startsAt: Micros | undefined;
   endsAt: Micros | undefined;
 }
@@ -57,7 +57,7 @@ export class Incidents {
     this.clock = clock;
   }
 
-  /** Tells something new. Throws VALIDATION_ERROR for times that cannot be, and when too much is open already. */
+  /** Publishes an incident or planned work. Throws VALIDATION_ERROR for impossible times, and when too many are open. */
   async create({ title, impact, components, message, ...times }: NewIncident, by: string): Promise<Incident> {
     return this.database.transaction(async (query) => {
       await query(takeIncidentTurn);
@@ -74,7 +74,7 @@ export class Incidents {
     });
   }
 
-  /** Says what became of it. After `resolved` any other status opens it again. Throws OBJECT_NOT_FOUND, VALIDATION_ERROR. */
+  /** Adds an update. After `resolved`, any other status reopens the incident. Throws OBJECT_NOT_FOUND, VALIDATION_ERROR. */
   async update(incidentId: string, status: UpdateStatus, message: string, by: string): Promise<Incident> {
     return this.change(incidentId, async (query, incident, now) => {
       if (incident.updates.length >= UPDATES_MAX)
@@ -85,7 +85,7 @@ export class Incidents {
     });
   }
 
-  /** Changes what is said about the whole. Planned work stays planned work, and nothing else becomes it. Throws OBJECT_NOT_FOUND, VALIDATION_ERROR. */
+  /** Changes the incident itself. Planned work stays planned work, and an incident stays an incident. Throws OBJECT_NOT_FOUND, VALIDATION_ERROR. */
   async edit(incidentId: string, change: IncidentChange): Promise<Incident> {
     return this.change(incidentId, async (query, incident, now) => {
       const { impact = incident.impact } = change;
@@ -99,14 +99,14 @@ export class Incidents {
           startsAt: change.startsAt ?? incident.startsAt,
           endsAt: change.endsAt ?? incident.endsAt,
         },
-        // Times that stay are not held against today.
+        // An unchanged start is checked against the creation time, since it was valid then.
         change.startsAt === undefined ? incident.createdAt : now,
       );
       await query(updateIncident(incidentId, { ...terms, resolvedAt: incident.resolvedAt }));
     });
   }
 
-  /** Shows another text in the place of an update's; what was said first is kept. Throws OBJECT_NOT_FOUND. */
+  /** Replaces the displayed text of an update. The first text stays stored. Throws OBJECT_NOT_FOUND. */
   async correct(incidentId: string, updateId: string, message: string, by: string): Promise<Incident> {
     return this.change(incidentId, async (query, incident, now) => {
       const update = incident.updates.find((one) => one.updateId === updateId);
@@ -123,7 +123,7 @@ export class Incidents {
     return row && incidentOfRow(row);
   }
 
-  /** A page, newest first; `open`: only those that are not over. */
+  /** A page of incidents, newest first; with `open`, only those that are not over. */
   async list(asked: { open: boolean; after: string | undefined; count: number }): Promise<Incident[]> {
     const openAt = asked.open ? this.clock.now() : undefined;
     return (await this.database.query(selectIncidents({ ...asked, openAt }))).map(incidentOfRow);
@@ -152,7 +152,7 @@ async function found(query: Query, incidentId: string): Promise<Incident> {
   return incidentOfRow(row);
 }
 
-/** The terms, when their times can be. Throws VALIDATION_ERROR. */
+/** Gives the terms if their times are possible. Throws VALIDATION_ERROR. */
 function checked(terms: IncidentTerms, now: Micros): IncidentTerms {
   const { impact, startsAt, endsAt } = terms;
   if (startsAt < now - BEGUN_BEFORE_MAX)

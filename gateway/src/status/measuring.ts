@@ -1,5 +1,4 @@
-// The service measures itself: counts what it does while it does it, asks a few things now and then, and writes a small row a minute and
-// component. Nobody waits for any of it.
+// Measures the service from inside: counts its results, polls a few states, and writes a row a minute and component. No request waits for it.
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -22,38 +21,38 @@ import {
 } from "./status.sql.ts";
 
 const TICK_MS = 10_000;
-/** What is asked of the database, and what is written to it, at each so many ticks. */
+/** Ticks between two polls of the database, and between two writes. */
 const ASK_EVERY = 6;
 const WRITE_EVERY = 2;
-/** So many minutes are written in one statement. */
+/** Minutes that one statement writes at most. */
 const WRITE_MAX = 200;
-/** A read that takes longer is slow. Writes may wait for an acquirer, which is measured by itself. */
+/** A GET that takes longer is slow. Other requests may wait for an acquirer, which is measured as a component of its own. */
 const READ_SLOW_MS = 1_000;
 const PROBE_SLOW_MS = 1_000;
 
 const STOP_MS = 1_000;
 
-/** Ours, whatever was asked. What acquirers do wrong is told of their methods. */
+/** Error codes that are always the service's fault. Failures of acquirers count for their payment methods instead. */
 const ourFaults: ReadonlySet<string> = new Set(["INTERNAL_ERROR", "SERVICE_UNAVAILABLE", "UNBALANCED_ENTRY"]);
 
 export interface MeasuringParts {
   database: Database;
-  /** The database's time, also while the database is away. */
+  /** The database's time, also while the database is unavailable. */
   clock: Clock;
   log: Log;
   routingTable: () => RoutingTable;
   acquirer: (code: string) => Acquirer | undefined;
-  /** Whose acquirers are measured: those of production where it is open. */
+  /** The environment whose acquirers are measured: production where it is open. */
   environment: () => Environment;
-  /** True in a process that works, and so counts the days. */
+  /** True in a worker process, which counts the days. */
   works: boolean;
 }
 
-/** What is asked at each turn. */
+/** Callbacks of each tick. */
 export interface Turn {
-  /** Whether this process would answer a request well. Undefined in a process that answers none. */
+  /** Tells whether this process could answer a request. Undefined in a process that serves no requests. */
   probe: (() => Promise<boolean>) | undefined;
-  /** What is shown is read again, so that it is at hand when the database is not. */
+  /** Reads the status page's data again, so that it is cached when the database becomes unavailable. */
   refresh: () => Promise<unknown>;
 }
 
@@ -70,7 +69,7 @@ export class Measuring {
     this.parts = parts;
   }
 
-  /** Measures now and at every turn from now on. */
+  /** Measures now and at every tick from now on. */
   start(turn: Turn): void {
     const tick = (): void => {
       this.running ??= this.tick(turn).finally(() => {
@@ -82,7 +81,7 @@ export class Measuring {
     tick();
   }
 
-  /** Writes what was counted, unless the database takes longer than a stop waits for. */
+  /** Writes the remaining counts, but waits for the database no longer than STOP_MS. */
   async stop(): Promise<void> {
     if (!this.timer) return;
     clearInterval(this.timer);
@@ -90,7 +89,7 @@ export class Measuring {
     await Promise.race([(this.running ?? Promise.resolve()).then(() => this.write()), pause(STOP_MS)]);
   }
 
-  /** Counts an answer of the merchants' API. Only requests that were signed rightly say anything: nobody else decides what is shown. */
+  /** Counts an answer of the merchants' API. Only requests with a valid signature count, so that unauthenticated callers cannot influence the status page. */
   answered({ routeOptions, isProven, errorCode, method, begunAt }: FastifyRequest, reply: FastifyReply): void {
     if (!isProven || routeOptions.url?.startsWith("/v1/") !== true) return;
     const isOurs = reply.statusCode >= 500 && ourFaults.has(errorCode ?? "");
@@ -98,14 +97,14 @@ export class Measuring {
     this.note("api", isOurs ? "bad" : isSlow ? "slow" : "good");
   }
 
-  /** Counts a call that opened a payment at an acquirer, or did not. */
+  /** Counts a call that opened a payment at an acquirer (`well`), or failed to. */
   called(gatewayCode: string, method: string, well: boolean): void {
     const component = paymentMethods.find((one) => one === method);
     if (component === undefined || this.parts.acquirer(gatewayCode)?.environment !== this.parts.environment()) return;
     this.note(component, well ? "good" : "bad");
   }
 
-  /** Measures once, as the timer does. Never throws. */
+  /** Runs one tick. Never throws. */
   async tick({ probe, refresh }: Turn): Promise<void> {
     const at = this.ticks++;
     this.measureMethods();
@@ -118,20 +117,20 @@ export class Measuring {
     await refresh();
   }
 
-  /** Whether there is an acquirer of each method that may be called now. A method that nobody takes is not measured. */
+  /** Measures for each payment method whether some acquirer can be called now. A method without an acquirer is not measured. */
   measureMethods(): void {
     const table = this.parts.routingTable();
     for (const [method, standing] of standings(table, this.parts.environment())) this.note(method, standing);
   }
 
-  /** Writes what is due, oldest first. Whatever the database does not take stays, and is written later. */
+  /** Writes unwritten minutes, oldest first. After a failed write they stay for the next one. */
   async write(): Promise<void> {
     for (;;) {
       const due = this.minutes.due(WRITE_MAX);
       if (due.length === 0) return;
       if (!(await this.trying("minutes were not written", putMinutes(this.processId, due)))) return;
       this.minutes.written(due);
-      if (due.every(({ minute }) => minute >= minuteOf(this.now()) - MINUTE)) return; // what is counted meanwhile comes the next time
+      if (due.every(({ minute }) => minute >= minuteOf(this.now()) - MINUTE)) return; // counts added meanwhile wait for the next write
     }
   }
 
@@ -149,7 +148,7 @@ export class Measuring {
     this.note("api", !isWell ? "bad" : stopwatchMs() - begunAt > PROBE_SLOW_MS ? "slow" : "good");
   }
 
-  /** Without a database nothing is sent and nothing is settled. */
+  /** While the database is unavailable, nothing is delivered or settled, so both components count as bad. */
   private async measureDeliveriesAndSettlements(): Promise<void> {
     const { database, log } = this.parts;
     const asked = { webhooks: selectWebhookStanding, settlements: selectSettlementStanding } as const;
@@ -178,7 +177,7 @@ export class Measuring {
   }
 }
 
-/** Of each method that an acquirer of the environment takes: whether one can be called. `slow`: only such as are known to be degraded. */
+/** Tells for each method with an acquirer in the environment whether one can be called. `slow`: the best callable acquirer is degraded. */
 export function standings(
   { acquirers, states, open }: RoutingTable,
   environment: Environment,

@@ -1,12 +1,12 @@
-// What this process measured, minute by minute, in memory until the database has it. It remembers a day at most.
+// The measurements of this process by minute, in memory until they are written to the database. It keeps a day at most.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import type { Component } from "./components.ts";
 import { type Counts, nothingCounted } from "./states.ts";
 
 export const MINUTE: Micros = 60 * SECOND;
-/** A database that is away for longer than this costs the oldest minutes. */
+/** Minutes in memory at most. When the database is unavailable for longer, the oldest minutes are lost. */
 export const MINUTES_MAX = 24 * 60;
-/** Written minutes are remembered for so long: what is shown while the database is away. */
+/** Minutes for which written counts stay in memory, to be shown while the database is unavailable. */
 const SHOWN = 10;
 
 export const minuteOf = (at: Micros): Micros => at - (at % MINUTE);
@@ -19,14 +19,14 @@ export interface MeasuredMinute extends Counts {
 interface Minute {
   minute: Micros;
   counts: Map<Component, Counts>;
-  /** False while the database does not have it as it is here. */
+  /** False while the database has older counts of this minute, or none. */
   isWritten: boolean;
 }
 
 export class Minutes {
   private readonly counted = new Map<Micros, Minute>();
 
-  /** Counts at a moment of the database's clock. Costs next to nothing. */
+  /** Counts a result at a time of the database's clock, in memory only. */
   note(component: Component, at: Micros, what: keyof Counts, count = 1): void {
     const own = this.counted.get(minuteOf(at)) ?? this.begin(minuteOf(at));
     own.isWritten = false;
@@ -35,7 +35,7 @@ export class Minutes {
     counts[what] += count;
   }
 
-  /** What is to be written, oldest first, of at most `most` minutes. */
+  /** The unwritten counts of at most `most` minutes, oldest first. */
   due(most: number): MeasuredMinute[] {
     const due = [...this.counted.values()].filter(({ isWritten }) => !isWritten);
     return due
@@ -44,7 +44,7 @@ export class Minutes {
       .flatMap(({ minute, counts }) => [...counts].map(([component, one]) => ({ minute, component, ...one })));
   }
 
-  /** The database has these as they are given here. A minute in which something was counted meanwhile is still due. */
+  /** Marks these counts as written. A minute that has changed since stays unwritten. */
   written(rows: readonly MeasuredMinute[]): void {
     for (const [minute, written] of Map.groupBy(rows, (row) => row.minute)) {
       const own = this.counted.get(minute);
@@ -54,7 +54,6 @@ export class Minutes {
     }
   }
 
-  /** What was counted of a component in a minute. */
   of(component: Component, minute: Micros): Counts {
     return this.counted.get(minute)?.counts.get(component) ?? nothingCounted;
   }
@@ -66,7 +65,7 @@ export class Minutes {
       const age = (minute - one.minute) / MINUTE;
       if (age >= MINUTES_MAX || (one.isWritten && age > SHOWN)) this.counted.delete(one.minute);
     }
-    // A clock that was set back leaves minutes that are not old: whatever it does, there are no more than so many.
+    // After the clock was set back, minutes in memory lie in the future and do not age. This keeps their number bounded.
     for (const first of this.counted.keys()) {
       if (this.counted.size <= MINUTES_MAX) break;
       this.counted.delete(first);

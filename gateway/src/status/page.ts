@@ -1,4 +1,4 @@
-// The status page as HTML: what works now, ninety days of each component, and what operators say. It works without scripts. Pure.
+// The status page as HTML: the current state, ninety days of each component, and incidents. It works without scripts. Pure.
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { type Html, html, pageText } from "../ground/html.ts";
 import { type Language, languages } from "../ground/languages.ts";
@@ -8,7 +8,6 @@ import { type State, states } from "./states.ts";
 import type { ComponentView, DayView, StatusView } from "./view.ts";
 import { dayText, momentText, words } from "./words.ts";
 
-/** The whole page. */
 export function statusPage(view: StatusView, language: Language, serviceName: string): string {
   const text = words[language];
   const { open, planned, over } = view.incidents;
@@ -82,7 +81,7 @@ const strokes: Readonly<Record<State, Html>> = {
   no_data: html`<path d="M8 12h8" />`,
 };
 
-/** A state as a mark beside its name: it is never told by a colour alone. */
+/** A mark beside the state's name, so that colour alone never carries the state. */
 function mark(state: State): Html {
   return html`<svg
     class="mark ${state}"
@@ -103,7 +102,7 @@ function moment(at: Micros, language: Language): Html {
   return html`<time datetime="${wireTime(at)}">${momentText(at, language)}</time>`;
 }
 
-/** What a day was, in words. */
+/** The text that describes a day's state. */
 function dayWords({ state, minutes }: DayView, language: Language): string {
   const text = words[language];
   const told = (["outage", "degraded", "maintenance"] as const).flatMap((name) =>
@@ -143,7 +142,7 @@ function componentPart({ component, state, uptime, days }: ComponentView, langua
   </li>`;
 }
 
-/** The worse, the taller: a bar is told apart without its colour as well. */
+/** Worse states have taller bars, so that bars differ without colour as well. */
 const heights: Readonly<Record<State, number>> = {
   no_data: 3,
   operational: 7,

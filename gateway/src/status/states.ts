@@ -1,11 +1,11 @@
-// What measurements mean: the one table of thresholds, and the state of a minute, of a day and of everything together. Pure.
+// Derives states from measurements: the table of thresholds, and the state of a minute, of a day and of all components together. Pure.
 import type { Component, ComponentKind } from "./components.ts";
 import { kindOf } from "./components.ts";
 
 export const states = ["operational", "degraded", "outage", "maintenance", "no_data"] as const;
 export type State = (typeof states)[number];
 
-/** How often a component did its work well, too slowly, or failed. */
+/** Results of a component: good, too slow, or failed. */
 export interface Counts {
   good: number;
   slow: number;
@@ -15,19 +15,19 @@ export interface Counts {
 export const nothingCounted: Counts = { good: 0, slow: 0, bad: 0 };
 
 export interface Thresholds {
-  /** Fewer failures than this in a minute are an accident, and fewer that were slow or failed. */
+  /** Fewer failures than `badMin` in a minute, or fewer slow and failed results than `slowMin`, do not change the state. */
   badMin: number;
   slowMin: number;
-  /** From this part of all on, in thousandths, failures make it degraded, and an outage. */
+  /** Shares of failures, in thousandths of all results, from which a component is degraded or has an outage. */
   degradedBad: number;
   outageBad: number;
-  /** The same of what was slow or failed: degraded. */
+  /** The share of slow and failed results, in thousandths, from which a component is degraded. */
   degradedSlow: number;
 }
 
 /**
- * Of the API a request counts that was signed rightly, and the service's own probe; of a method a call to an acquirer, and whether any acquirer
- * can be called; of webhooks and settlements a book in which something is due.
+ * What counts as one result. API: a request with a valid signature, and the service's own probe. Method: a call to an acquirer, and a check whether some
+ * acquirer can be called. Webhooks and settlements: a book with something due.
  */
 export const thresholds: Readonly<Record<ComponentKind, Thresholds>> = {
   api: { badMin: 2, slowMin: 2, degradedBad: 20, outageBad: 500, degradedSlow: 250 },
@@ -36,10 +36,10 @@ export const thresholds: Readonly<Record<ComponentKind, Thresholds>> = {
   settlements: { badMin: 1, slowMin: 1, degradedBad: 20, outageBad: 500, degradedSlow: 100 },
 };
 
-/** From so many minutes of a day on it is shown as this. */
+/** Minutes of outage or degradation from which a day is shown in that state. */
 export const dayThresholds = { outage: 15, degradedByOutage: 1, degraded: 5 } as const;
 
-/** The state that counts of a minute, or of a few, tell. Nothing counted is no data, never well. */
+/** The state of the counts of one or a few minutes. Without any count it is `no_data`, never `operational`. */
 export function stateOf(component: Component, { good, slow, bad }: Counts): State {
   const total = good + slow + bad;
   if (total === 0) return "no_data";
@@ -55,7 +55,7 @@ export function add(one: Counts, other: Counts): Counts {
   return { good: one.good + other.good, slow: one.slow + other.slow, bad: one.bad + other.bad };
 }
 
-/** The minutes of a day by what they were; those in which nothing was measured are missing. */
+/** The minutes of a day by state. Minutes without measurements are left out. */
 export interface DayMinutes {
   operational: number;
   degraded: number;
@@ -70,7 +70,7 @@ export function stateOfDay({ operational, degraded, outage, maintenance }: DayMi
   return operational + degraded > 0 ? "operational" : "no_data";
 }
 
-/** The part of the measured minutes without an outage, in per cent, rounded down to hundredths: an outage never rounds to 100. Planned work is left out. */
+/** Percentage of measured minutes without an outage, planned work left out. It is rounded down to hundredths, so that any outage gives less than 100. */
 export function uptimePercent(days: readonly DayMinutes[]): number | undefined {
   const sum = (name: keyof DayMinutes): number => days.reduce((total, day) => total + day[name], 0);
   const up = sum("operational") + sum("degraded");
@@ -86,7 +86,7 @@ const severity: Readonly<Record<State, number>> = {
   outage: 4,
 };
 
-/** The worst of several states. */
+/** The worst of several states; `no_data` for none. */
 export function worst(all: readonly State[]): State {
   return all.reduce((one, other) => (severity[other] > severity[one] ? other : one), "no_data" as State);
 }
@@ -94,7 +94,7 @@ export function worst(all: readonly State[]): State {
 export const impacts = ["none", "minor", "major", "critical", "maintenance"] as const;
 export type Impact = (typeof impacts)[number];
 
-/** What an open incident says about its components, whatever was measured. */
+/** The state that an open incident sets for its components, whatever was measured. */
 export const stateOfImpact: Readonly<Record<Exclude<Impact, "none">, State>> = {
   minor: "degraded",
   major: "degraded",

@@ -1,4 +1,4 @@
-// The HTTP of the status page: /status, /status.json and /status.rss, for everybody, answered whether the database answers or not.
+// The public endpoints /status, /status.json and /status.rss. They answer whether or not the database does.
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -16,10 +16,10 @@ import { type StatusView, statusView } from "./view.ts";
 export interface StatusParts {
   board: Board;
   serviceName: string;
-  /** The public address, without a slash at its end. */
+  /** The public address, without a trailing slash. */
   root: () => string;
   routingTable: () => RoutingTable;
-  /** Whose acquirers are shown. */
+  /** The environment whose acquirers are shown. */
   environment: () => Environment;
 }
 
@@ -37,13 +37,13 @@ const SECURE = {
   "content-security-policy":
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
 };
-/** Browsers and proxies may keep it; while the database is away for less long. */
+/** How long browsers and proxies may cache an answer: less while the database does not answer. */
 const KEPT_SECONDS = 10;
 const KEPT_FROM_MEMORY_SECONDS = 2;
-/** However many ask, it is written no more often. */
+/** A rendered page is shared for this time by all readers. */
 const WRITTEN_MS = 1_000;
 
-/** What is shown now. */
+/** The current view of the status page. */
 export async function readStatus({ board, routingTable, environment }: StatusParts): Promise<StatusView> {
   const known = await board.read();
   const { acquirers } = routingTable();
@@ -70,7 +70,7 @@ interface Written {
   isFromMemory: boolean;
 }
 
-/** Answers that are written once a second at most, for all who ask. */
+/** Rendered pages, shared by all readers for WRITTEN_MS. */
 class WrittenPages {
   private readonly parts: StatusParts;
   private readonly kept = new Map<Form, { at: number; page: Promise<Written> }>();
@@ -115,7 +115,7 @@ async function send(
       "content-type": types[kind],
       "cache-control": `public, max-age=${isFromMemory ? KEPT_FROM_MEMORY_SECONDS : KEPT_SECONDS}`,
       vary: kind === "html" ? "accept-language, accept-encoding" : "accept-encoding",
-      // Other pages may show it.
+      // Lets pages of other origins read the JSON and the feed.
       ...(kind === "html" ? {} : { "access-control-allow-origin": "*" }),
       ...(takesZipped ? { "content-encoding": "gzip" } : {}),
     })

@@ -1,4 +1,4 @@
-// The shape of /status.json, which the operators' API answers with as well; and incidents as everybody is told of them.
+// The JSON schema of /status.json, which the operators' API returns as well, with incidents as published.
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
@@ -159,7 +159,6 @@ export const statusSchema = z
 
 const orNull = (at: number | undefined): string | null => (at === undefined ? null : wireTime(at));
 
-/** The body of /status.json. */
 export function statusJson(view: StatusView, service: string): z.infer<typeof statusSchema> {
   return {
     service,

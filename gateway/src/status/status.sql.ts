@@ -1,4 +1,4 @@
-// All SQL of what was measured: minutes of each process, days made of them, and how webhooks and settlements stand in the tables of other rooms.
+// All SQL of measurements: minutes of each process, days counted from them, and delays of webhooks and settlements in the tables of other rooms.
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
@@ -8,12 +8,12 @@ import { type Counts, type DayMinutes, thresholds } from "./states.ts";
 
 const DAY: Micros = 86_400 * SECOND;
 export const DAYS_SHOWN = 90;
-/** Minutes are older than any that a process still remembers before they go, and so is the newest day that is counted no more. */
+/** Minutes are kept for longer than a process keeps them in memory, and for longer than their day is counted again. */
 const MINUTES_KEPT_DAYS = 3;
-/** Days are counted no more often than this, however many processes work. */
+/** The shortest time between two counts of the days, over all processes. */
 const COUNTED_SECONDS = 50;
 
-/** Writes minutes of one process, again where they have grown: doing it twice is doing it once. */
+/** Writes the minutes of one process, replacing earlier values of them, so that repeating the statement changes nothing. */
 export function putMinutes(processId: string, rows: readonly MeasuredMinute[]): Statement {
   return {
     name: "put status minutes",
@@ -42,7 +42,7 @@ export interface MinuteRow extends Row {
   bad: bigint;
 }
 
-/** What all processes together measured since a minute. */
+/** The counts of all processes together, from the minute `since` on. */
 export function selectMinutes(since: Micros): Statement {
   return {
     name: "select status minutes",
@@ -59,7 +59,7 @@ export function countsOfRow({ good, slow, bad }: MinuteRow): Counts {
   return { good: Number(good), slow: Number(slow), bad: Number(bad) };
 }
 
-/** The state of a minute's counts `s`, under the thresholds `t`: what `stateOf` says, to the letter. A test holds one against the other. */
+/** The state of a minute's counts `s` under the thresholds `t`. It must agree exactly with `stateOf`, and a test compares the two. */
 export const stateInSql = `case
     when s.good + s.slow + s.bad = 0 then 'no_data'
     when s.bad >= t.bad_min and s.bad * 1000 >= t.outage_bad * (s.good + s.slow + s.bad) then 'outage'
@@ -68,7 +68,7 @@ export const stateInSql = `case
     else 'operational'
   end`;
 
-/** The table of thresholds as rows `t`, from six parameters that begin at `first`. */
+/** The thresholds as rows `t`, from six parameters that begin at number `first`. */
 export const thresholdsInSql = (first: number): string =>
   `unnest($${first}::text[], $${first + 1}::integer[], $${first + 2}::integer[], $${first + 3}::integer[], $${first + 4}::integer[],
     $${first + 5}::integer[])
@@ -82,8 +82,9 @@ export const thresholdValues: unknown[] = [
 ];
 
 /**
- * Counts today and yesterday anew, by the database's clock: whatever a process wrote late, up to a day, is in them then. Minutes within planned work are
- * told apart. Nothing happens where it was done within the last minute. Two days of ten processes, 230,000 rows a day: 0.2 s on two cores that were busy.
+ * Counts the minutes of today and yesterday again, by the database's clock, so that it includes minutes that were written up to a day late. Minutes within
+ * planned work count as maintenance. Does nothing when the last count is recent (COUNTED_SECONDS). Two days of ten processes, 230,000 rows a day: 0.2 s on
+ * two busy cores.
  */
 export function countDays(): Statement {
   return {
@@ -130,12 +131,12 @@ set operational = excluded.operational, degraded = excluded.degraded, outage = e
 }
 
 export interface DayRow extends Row, DayMinutes {
-  /** YYYY-MM-DD, of UTC. */
+  /** YYYY-MM-DD, in UTC. */
   day: string;
   component: Component;
 }
 
-/** The last ninety days, by the database's clock. */
+/** The last DAYS_SHOWN days, by the database's clock. */
 export function selectDays(): Statement {
   return {
     name: "select status days",
@@ -146,7 +147,7 @@ order by day, component`,
   };
 }
 
-/** Minutes and days that are shown no more and counted no more. */
+/** Deletes minutes and days that are neither shown nor counted any more. */
 export function expiredMeasurements(realNow: Micros): Statement[] {
   return [
     {
@@ -178,15 +179,14 @@ export interface StandingRow extends Row {
   bad: bigint;
 }
 
-/** A first attempt that was due so long ago, and that no worker has looked at lately, is late; and much later it failed to be made. */
+/** A first attempt counts as slow or bad when it is overdue for this long, unless a worker has leased it lately. */
 const UNSENT_SLOW: Micros = 60 * SECOND;
 const UNSENT_BAD: Micros = 180 * SECOND;
 
 /**
- * Of the books with first attempts that are due, in how many the first of a queue is late, and that is ours: a worker that finds no place at a
- * receiver sets its deliveries aside for a moment, and those that wait for one are leased. `good`: the others, and one where nothing is due. From book
- * to queue to its oldest by the index that claims go by; of a book sixteen queues at most. 1,000 books that
- * each owe to five: 40 ms, once a minute.
+ * Counts the books with due first attempts by the longest delay in their queues. A delivery that was leased lately counts as good, because its worker waits
+ * for a concurrency slot at the receiver. `good` is 1 when nothing is due. Goes from book to queue to the queue's oldest delivery, along the index that
+ * claims use, for at most sixteen queues of a book. 1,000 books with five queues each: 40 ms, once a minute.
  */
 export function selectWebhookStanding(realNow: Micros): Statement {
   const waiting = `d.merchant_id = b.merchant_id and d.environment = b.environment and d.state = 'pending' and d.attempts = 0`;
@@ -227,12 +227,12 @@ from (
   };
 }
 
-/** A run, or a payout of a sandbox, that is not made so long after its time; of a payout in production an operator says when it is made. */
+/** A settlement run or payout overdue for this long is slow or bad. Operators record payouts of production, so these have a day of grace. */
 const UNSETTLED_SLOW: Micros = 120 * SECOND;
 const UNSETTLED_BAD: Micros = 900 * SECOND;
 const UNPAID_GRACE: Micros = DAY;
 
-/** Of all books, in how many a settlement run or a payout is overdue. The same rows by which the schedule goes. */
+/** Counts all books by the delay of their settlement run or payout, from the rows that the settlement schedule uses. */
 export function selectSettlementStanding(realNow: Micros): Statement {
   return {
     name: "standing of settlements",
@@ -262,5 +262,5 @@ from (
 
 const seconds = (span: Micros): string => `${span / SECOND} seconds`;
 
-/** Measurements of the last minutes decide what is shown as now. */
+/** The current state is derived from the measurements of this time. */
 export const RECENT: Micros = 5 * MINUTE;

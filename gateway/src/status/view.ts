@@ -1,4 +1,4 @@
-// What everybody is told, put together from what was measured and what operators say. Pure.
+// The public view of the status page, combined from measurements and published incidents. Pure.
 import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import type { Known, MinuteCounts } from "./board.ts";
 import { type Component, components, isMethod } from "./components.ts";
@@ -19,43 +19,43 @@ import { DAYS_SHOWN, RECENT } from "./status.sql.ts";
 const DAY: Micros = 86_400 * SECOND;
 
 export interface DayView {
-  /** YYYY-MM-DD, of UTC. */
+  /** YYYY-MM-DD, in UTC. */
   day: string;
   state: State;
-  /** Undefined where nothing was measured. */
+  /** Undefined when nothing was measured that day. */
   minutes: DayMinutes | undefined;
 }
 
 export interface ComponentView {
   component: Component;
-  /** What is shown: planned work, else the worse of what was measured and what an open incident says. */
+  /** The displayed state: planned work, otherwise the worse of the measured state and that of open incidents. */
   state: State;
-  /** What was measured alone, and the minute it was last measured in. */
+  /** The measured state alone, and the minute of the last measurement. */
   measured: State;
   measuredAt: Micros | undefined;
-  /** Per cent of the measured minutes of the days without an outage; undefined where nothing was measured. */
+  /** Percentage of measured minutes without an outage; undefined when nothing was measured. */
   uptime: number | undefined;
-  /** Ninety of them, the oldest first, today last. */
+  /** The last DAYS_SHOWN days, oldest first, today last. */
   days: DayView[];
 }
 
 export interface StatusView {
   state: State;
   checkedAt: Micros;
-  /** True while the database does not answer: then this is what one process knows by itself. */
+  /** True while the database does not answer. The view then shows what this process alone knows. */
   isFromMemory: boolean;
   components: ComponentView[];
   incidents: Record<Phase, Incident[]>;
 }
 
-/** `offered`: methods that an acquirer takes at all; the others are left out. */
+/** Builds the view. `offered` holds the payment methods with an acquirer; other methods are left out. */
 export function statusView({ now, snapshot, isFromMemory, own }: Known, offered: ReadonlySet<string>): StatusView {
   const incidents = snapshot?.incidents ?? [];
   const shown = components.filter((component) => !isMethod(component) || offered.has(component));
   const views = shown.map((component): ComponentView => {
     const read = isFromMemory ? undefined : latestOf(snapshot?.recent.get(component) ?? [], now);
     const latest = read?.minute === undefined ? latestOf(own.get(component) ?? [], now) : read;
-    // A merchant's request cannot be answered without the database, whatever was counted a moment ago.
+    // No merchant request can succeed without the database, whatever was counted a moment ago.
     const isDown = component === "api" && isFromMemory;
     const measured = isDown ? "outage" : stateOf(component, latest.counts);
     const said = exchangeText(component, incidents, now);
@@ -84,7 +84,7 @@ export function statusView({ now, snapshot, isFromMemory, own }: Known, offered:
   };
 }
 
-/** What the minute that runs and the one before it tell; where they tell nothing, the newest of the last five that does. */
+/** The counts of the current and the previous minute together, or else of the newest minute within RECENT that has counts. */
 export function latestOf(
   minutes: readonly MinuteCounts[],
   now: Micros,

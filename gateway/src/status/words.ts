@@ -1,4 +1,4 @@
-// What readers of the status page read, in their language. Pure.
+// The texts of the status page in each language. Pure.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import type { Language } from "../ground/languages.ts";
 import type { Component } from "./components.ts";
@@ -6,12 +6,12 @@ import type { IncidentStatus } from "./incident.ts";
 import type { Impact, State } from "./states.ts";
 
 interface Words {
-  /** The name of the language, in itself. */
+  /** The language's own name for itself. */
   name: string;
   title: string;
   components: Record<Component, string>;
   states: Record<State, string>;
-  /** Of everything together. */
+  /** States of all components together. */
   overall: Record<State, string>;
   checked: string;
   fromMemory: string;
@@ -179,7 +179,7 @@ export const words: Readonly<Record<Language, Words>> = {
 
 const locales: Readonly<Record<Language, string>> = { en: "en-GB", id: "id-ID" };
 
-/** A moment as it is read, in UTC; a script of the page shows it in the reader's own zone. */
+/** A time for readers, in UTC. A script on the page shows it in the reader's own time zone. */
 export function momentText(at: Micros, language: Language): string {
   const format = new Intl.DateTimeFormat(locales[language], {
     dateStyle: "medium",
@@ -189,7 +189,7 @@ export function momentText(at: Micros, language: Language): string {
   return `${format.format((at / SECOND) * 1000)} UTC`;
 }
 
-/** A day of UTC, given as YYYY-MM-DD. */
+/** The text of a UTC day, given as YYYY-MM-DD. */
 export function dayText(day: string, language: Language): string {
   return new Intl.DateTimeFormat(locales[language], { dateStyle: "medium", timeZone: "UTC" }).format(Date.parse(day));
 }

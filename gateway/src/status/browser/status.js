@@ -1,14 +1,14 @@
-// The status page, where scripts run: shows times in the reader's zone and what is new every half minute. Without scripts the page works as well.
+// The script of the status page: shows times in the reader's time zone and reloads the content every half minute. The page works without it.
 const EVERY_MS = 30_000;
 
-// In the page's language, as it is written where the reader is.
+// Uses the page's language, in the reader's regional variant if the browser has one.
 const { lang } = document.documentElement;
 const format = new Intl.DateTimeFormat(navigator.language.startsWith(lang) ? navigator.language : lang, {
   dateStyle: "medium",
   timeStyle: "short",
 });
 
-/** What stood there, the time in UTC, is told to whoever points at it. */
+/** Shows times in the reader's zone; the UTC text becomes the tooltip. */
 const localise = (root) => {
   for (const time of root.querySelectorAll("time")) {
     time.title = time.textContent;
@@ -16,7 +16,7 @@ const localise = (root) => {
   }
 };
 
-/** Whoever reads a day's list or has marked something is left alone. */
+/** True while the reader has a day's list open, has the focus in the content, or has selected text. The content is then not replaced. */
 const isBusy = (main) =>
   main.querySelector("details[open]") !== null ||
   main.contains(document.activeElement) ||
@@ -35,7 +35,7 @@ const look = async () => {
     main.replaceWith(fresh);
     document.title = page.title;
   } catch {
-    // No network for a moment: the next time may be better.
+    // The network failed; the next reload tries again.
   }
 };
 
