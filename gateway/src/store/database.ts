@@ -84,8 +84,14 @@ export class Database {
 
   /** Runs one statement outside any transaction and gives its rows. */
   async query<R extends Row = Row>(statement: Statement): Promise<R[]> {
-    const result = await this.pool.query<R>(statement as pg.QueryConfig);
-    return result.rows;
+    try {
+      return (await this.pool.query<R>(statement as pg.QueryConfig)).rows;
+    } catch (error) {
+      if (!isStale(error)) throw error;
+      // Without its name it is prepared anew. The pool has closed the connection on which it was stale.
+      const { text, values } = statement;
+      return (await this.pool.query<R>({ text, values } as pg.QueryConfig)).rows;
+    }
   }
 
   /** Runs statements in one round trip, each committed by itself. Gives the rows of each; throws the error of the first that failed. */
@@ -98,7 +104,7 @@ export class Database {
       );
       return results.map((result) => {
         if (result.status === "fulfilled") return result.value.rows;
-        sound &&= !isConnectionLoss(result.reason);
+        sound &&= !isConnectionLoss(result.reason) && !isStale(result.reason);
         throw result.reason;
       });
     } finally {
@@ -220,7 +226,18 @@ export function isOutOfService(error: unknown): boolean {
   return isConnectionLoss(error) || /^(53|58)|^(57014|25006|25P02|55P03|40001|40P01)$/.test(sqlState(error) ?? "");
 }
 
-/** True for errors that may vanish when the same work runs again: a unique key lost in a race, a deadlock, a lock that took too long. */
+/**
+ * True when a prepared statement is of no use any more: its table was altered, as by the migration of a newer release, or PostgreSQL does not have it
+ * (`discard all`). Nothing was executed, and the statement can be prepared again.
+ */
+export function isStale(error: unknown): boolean {
+  return /^(0A000|26000)$/.test(sqlState(error) ?? "");
+}
+
+/**
+ * True for errors that may vanish when the same work runs again: a unique key lost in a race, a deadlock, a lock that took too long, a prepared
+ * statement that is stale.
+ */
 export function isRaceLost(error: unknown): boolean {
-  return /^(23505|40001|40P01|55P03)$/.test(sqlState(error) ?? "");
+  return isStale(error) || /^(23505|40001|40P01|55P03)$/.test(sqlState(error) ?? "");
 }

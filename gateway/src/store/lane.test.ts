@@ -155,6 +155,34 @@ test("what the system says of a broken socket is a lost connection, and what Pos
   for (const code of ["23505", "GB006", "40001", "XX000"]) expect(isConnectionLoss(error(code)), code).toBe(false);
 });
 
+test("a row that cannot be read or written fails its own command alone, and the lane goes on", async () => {
+  const unreadable: typeof counters = {
+    ...counters,
+    parse: (row) => {
+      if (row.name === "odd") throw new Error("not a counter");
+      return { name: row.name as string, value: row.value as bigint };
+    },
+  };
+  const unwritable: typeof counters = { ...counters, insert: () => expect.unreachable("not writable") };
+  const lane = laneOf();
+  await Promise.all([lane.submit(add("odd", 1n)), lane.submit(add("even", 1n))]);
+  const read = (name: string): Command<bigint> => ({ ...add(name, 1n), needs: [need(unreadable, { name })] });
+  const written: Command<bigint> = {
+    ...add("new", 1n),
+    needs: [],
+    execute: (set) => (set.insert(unwritable, { name: "new", value: 1n }), 1n),
+  };
+  const results = await Promise.allSettled([
+    lane.submit({ ...read("odd"), execute: (set) => set.get(unreadable, { name: "odd" })?.value ?? 0n }),
+    lane.submit(written),
+    lane.submit(add("even", 1n)),
+  ]);
+  expect(
+    results.map((result) => (result.status === "rejected" ? (result.reason as Fault).code : result.value)),
+  ).toEqual(["INTERNAL_ERROR", "INTERNAL_ERROR", 2n]);
+  expect(await stored()).toEqual({ odd: 1, even: 2 });
+});
+
 test("a full queue refuses at once with Retry-After", async () => {
   const lane = laneOf({ queueMax: 3 });
   const results = await Promise.allSettled(Array.from({ length: 10 }, () => lane.submit(add("full", 1n))));

@@ -294,6 +294,7 @@ export class Lane {
       return { refused: error, failed: undefined, again: false };
     }
     let sound = false;
+    let isWriting = false;
     try {
       metrics.laneBatchSize.observe({ lane }, batch.length);
       const found = await flightSpan(this.tracing, "database read", span, loads.length, () =>
@@ -312,6 +313,7 @@ export class Lane {
         return { outcomes };
       }
       const begunAt = stopwatchMs();
+      isWriting = true;
       const ending = await flightSpan(this.tracing, "database write", span, writes.length, () =>
         writeAndCommit(client, lockMs > LOCK_MS ? [KEY_LIMIT, ...writes] : writes),
       );
@@ -331,7 +333,8 @@ export class Lane {
           return { outcomes: await this.recallAll(commands, outcomes, ending.cause) };
       }
     } catch (error) {
-      if (!(error instanceof NotBegun)) throw error;
+      // A row that cannot be read or written: the connection is closed, and the transaction with it.
+      if (!(error instanceof NotBegun)) return { refused: error, failed: undefined, again: !isWriting };
       sound = error.connectionIsSound;
       this.parts.onEnding({ kind: "rolled_back", cause: error.cause, failed: error.failed });
       return { refused: error.cause, failed: error.failed, again: sound };

@@ -117,6 +117,74 @@ test("round trips on one connection follow each other", async () => {
   expect(results.map(({ completed }) => completed.length)).toEqual([1, 2]);
 });
 
+test("a value that cannot be bound ends the round trip, and the next query gets its own answer", async () => {
+  const unbound: Statement = { text: "select $1::jsonb", values: [{ whole: 1n }] };
+  expect((await roundTrip(client, [begin, unbound])).rejected?.cause).toBeInstanceOf(TypeError);
+  expect((await client.query("select 'mine' as mine")).rows).toEqual([{ mine: "mine" }]);
+});
+
+test("a row that cannot be read ends the round trip, and not the process", async () => {
+  const infinite: Statement = { text: "select 'infinity'::timestamptz as at" };
+  const { completed, rejected } = await roundTrip(client, [begin, infinite, divide(5), { text: "rollback" }]);
+  expect(String(rejected?.cause)).toMatch(/not a timestamptz/);
+  expect(completed[2]?.rows).toEqual([{ part: 2 }]);
+  expect((await roundTrip(client, [divide(1)])).completed).toEqual([{ rows: [{ part: 10 }], tag: "SELECT 1" }]);
+});
+
+test("a table that was altered, and statements that PostgreSQL forgot, cost one round trip", async () => {
+  const load: Statement = { name: "load notes", text: "select t.* from notes t" };
+  await roundTrip(client, [load, divide(1)]);
+  await asOwner(testDatabase, (owner) => owner.query("alter table notes add column extra integer"));
+  expect((await roundTrip(client, [load])).rejected?.cause).toMatchObject({ code: "0A000" });
+  expect((await roundTrip(client, [load, divide(1)])).rejected).toBeUndefined();
+  await client.query("discard all");
+  expect((await roundTrip(client, [divide(1)])).rejected?.cause).toMatchObject({ code: "26000" });
+  expect((await roundTrip(client, [load, divide(1)])).rejected).toBeUndefined();
+});
+
+test("a row with other columns than are remembered is not read: another session prepared the statement", async () => {
+  await asOwner(testDatabase, async (owner) => {
+    await owner.query("create table sums (id bigint, a bigint, b bigint)");
+    await owner.query("insert into sums values (1, 10, 20)");
+    await owner.query("grant select on sums to gerbang_app");
+  });
+  const load: Statement = { name: "sums", text: "select t.* from sums t" };
+  await roundTrip(client, [load]);
+  await asOwner(testDatabase, (owner) => owner.query("alter table sums drop column a"));
+  await client.query("deallocate all");
+  await client.query(`prepare "round trip: sums" as ${load.text}`);
+  const { completed, rejected } = await roundTrip(client, [load]);
+  expect([completed[0]?.rows, String(rejected?.cause)]).toEqual([[], expect.stringMatching(/other columns/)]);
+});
+
+test("a name stands for one text, and is one that PostgreSQL keeps whole", async () => {
+  await roundTrip(client, [divide(1)]);
+  const other: Statement = { ...divide(1), text: "select 20 / $1::integer as part" };
+  expect(String((await roundTrip(client, [other])).rejected?.cause)).toMatch(/two statements have one name/);
+  const long: Statement = { name: "a".repeat(60), text: "select 1 as one" };
+  expect(String((await roundTrip(client, [long])).rejected?.cause)).toMatch(/too long/);
+});
+
+test("an empty statement moves no result to its neighbour", async () => {
+  const empty: Statement = { name: "empty", text: "" };
+  for (let round = 0; round < 2; round++) {
+    const { completed } = await roundTrip(client, [empty, divide(2), { name: "x", text: "select 'x' as x, 2 as two" }]);
+    expect(completed.map(({ rows }) => rows)).toEqual([[], [{ part: 5 }], [{ x: "x", two: 2 }]]);
+  }
+});
+
+test("the driver's own statements are prepared anew when their table was altered", async () => {
+  await asOwner(testDatabase, async (owner) => {
+    await owner.query("create table changing (id bigint)");
+    await owner.query("grant select on changing to gerbang_app");
+  });
+  const load: Statement = { name: "load changing", text: "select t.* from changing t" };
+  for (const column of ["one", "two", "three"]) {
+    expect(await Promise.all([database.query(load), database.query(load)])).toEqual([[], []]);
+    await asOwner(testDatabase, (owner) => owner.query(`alter table changing add column ${column} integer`));
+  }
+});
+
 test("a connection that is cut is told with what was completed before", async () => {
   const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
   const trip = roundTrip(client, [begin, note(1), { text: "select pg_sleep(10)" }, commit]);

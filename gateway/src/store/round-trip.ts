@@ -5,7 +5,8 @@
 // failure: a COMMIT behind a BEGIN or an INSERT that failed is executed. A lone creation took a tenth more processor time.
 import pg, { type Connection, type PoolClient } from "pg";
 import { prepareValue } from "pg/lib/utils.js";
-import { type Row, type Statement, parserOf, together } from "./database.ts";
+import { assert } from "../ground/fault.ts";
+import { type Row, type Statement, isStale, parserOf, together } from "./database.ts";
 
 /** What one statement gave: its rows, and its command tag, such as `INSERT 0 3`. */
 export interface StatementResult {
@@ -23,7 +24,10 @@ export interface RoundTripResult {
   readonly rejected: { readonly cause: unknown } | undefined;
 }
 
-/** Sends the statements in one piece. Never rejects. The next one on the same connection begins after this one has ended. */
+/**
+ * Sends the statements in one piece. Never rejects. A connection takes one round trip at a time: of two that prepare the same statement at once the
+ * second would fail.
+ */
 export function roundTrip(client: PoolClient, statements: readonly Statement[]): Promise<RoundTripResult> {
   return new Promise((resolve) => {
     together(client, () => client.query(new RoundTrip(statements, resolve)));
@@ -39,9 +43,15 @@ interface Columns {
 /** What is known of the prepared statements of one connection, by their names there. */
 interface Prepared {
   columns: Map<string, Columns>;
+  /** The text of each statement that was ever sent under a name: a name stands for one text. */
+  texts: Map<string, string>;
   /** Statements of a round trip that failed: PostgreSQL may have prepared them, or not. They are closed before they are prepared again. */
   doubtful: Set<string>;
 }
+
+/** PostgreSQL keeps so many bytes of a name, and takes so many values of a statement. */
+const NAME_MAX = 63;
+const VALUES_MAX = 65_535;
 
 const preparedOn = new WeakMap<Connection, Prepared>();
 
@@ -55,10 +65,12 @@ export class RoundTrip extends pg.Query {
   statements: readonly Statement[];
   private readonly completed: StatementResult[] = [];
   private readonly resolve: (result: RoundTripResult) => void;
-  private prepared: Prepared = { columns: new Map(), doubtful: new Set() };
+  private prepared: Prepared = { columns: new Map(), texts: new Map(), doubtful: new Set() };
   /** Of the statement whose result comes next. */
   private columns = noColumns;
   private found: Row[] = [];
+  /** Why a row could not be read. What PostgreSQL did stands; the statements behind it were executed. */
+  private unread: unknown;
 
   constructor(statements: readonly Statement[], resolve: (result: RoundTripResult) => void) {
     super("");
@@ -70,12 +82,19 @@ export class RoundTrip extends pg.Query {
   callback = (cause: unknown): void =>
     this.resolve({ completed: this.completed, rejected: cause === null ? undefined : { cause } });
 
-  override submit = (connection: Connection): void => {
+  /** An error that it gives means that nothing was sent: the driver calls `handleError` with it. */
+  override submit = ((connection: Connection): Error | undefined => {
     this.prepared = preparedOn.get(connection) ?? this.prepared;
     preparedOn.set(connection, this.prepared);
     const wire = connection as unknown as Wire;
+    let values: unknown[][];
+    try {
+      values = this.statements.map((statement) => this.valuesOf(statement));
+    } catch (error) {
+      return error as Error;
+    }
     const parsed = new Set<string>();
-    for (const statement of this.statements) {
+    for (const [index, statement] of this.statements.entries()) {
       const name = preparedName(statement);
       const isKnown = this.prepared.columns.has(name);
       if (!isKnown && !parsed.has(name)) {
@@ -83,13 +102,28 @@ export class RoundTrip extends pg.Query {
         if (this.prepared.doubtful.has(name)) wire.close({ type: "S", name });
         wire.parse({ name, text: statement.text });
       }
-      wire.bind({ statement: name, values: statement.values ?? [], valueMapper: prepareValue });
+      wire.bind({ statement: name, values: values[index] ?? [] });
       if (!isKnown) wire.describe({ type: "P" });
       wire.execute({});
     }
     wire.sync();
     this.awaitNext();
-  };
+    return undefined;
+  }) as unknown as (connection: Connection) => void;
+
+  /** The values of a statement as they travel. Throws for a statement that must not be sent. */
+  private valuesOf(statement: Statement): unknown[] {
+    const name = preparedName(statement);
+    if (name !== "") {
+      assert(Buffer.byteLength(name) <= NAME_MAX, `the name of a statement is too long: ${name}`);
+      const text = this.prepared.texts.get(name) ?? statement.text;
+      assert(text === statement.text, `two statements have one name: ${name}`);
+      this.prepared.texts.set(name, text);
+    }
+    const values = (statement.values ?? []).map((value) => prepareValue(value));
+    assert(values.length <= VALUES_MAX, "a statement has too many values");
+    return values;
+  }
 
   handleRowDescription({ fields }: { fields: { name: string; dataTypeID: number }[] }): void {
     const names = fields.map(({ name }) => name);
@@ -98,12 +132,18 @@ export class RoundTrip extends pg.Query {
 
   handleDataRow({ fields }: { fields: (string | null)[] }): void {
     const { names, parsers } = this.columns;
-    const row: Row = {};
-    for (const [index, name] of names.entries()) {
-      const text = fields[index] ?? null;
-      row[name] = text === null ? null : parsers[index]?.(text);
+    // The driver calls this out of the socket: what is thrown here ends the process.
+    try {
+      assert(fields.length === names.length, "a row has other columns than its statement");
+      const row: Row = {};
+      for (const [index, name] of names.entries()) {
+        const text = fields[index] ?? null;
+        row[name] = text === null ? null : parsers[index]?.(text);
+      }
+      this.found.push(row);
+    } catch (error) {
+      this.unread ??= error;
     }
-    this.found.push(row);
   }
 
   handleCommandComplete({ text: tag }: { text: string }): void {
@@ -116,16 +156,26 @@ export class RoundTrip extends pg.Query {
     this.awaitNext();
   }
 
+  /** An empty statement has no other answer. */
+  handleEmptyQuery(): void {
+    this.handleCommandComplete({ text: "" });
+  }
+
   /** PostgreSQL rejected a statement, or the connection was lost. */
   handleError(cause: unknown): void {
     const { columns, doubtful } = this.prepared;
     const names = this.statements.slice(this.completed.length).map(preparedName);
     for (const name of names) if (name !== "" && !columns.has(name)) doubtful.add(name);
+    if (isStale(cause)) {
+      for (const name of columns.keys()) doubtful.add(name);
+      columns.clear();
+    }
     this.callback(cause);
   }
 
   handleReadyForQuery(): void {
-    this.callback(null);
+    const isWhole = this.completed.length === this.statements.length;
+    this.callback(this.unread ?? (isWhole ? null : new Error("PostgreSQL did not answer every statement")));
   }
 
   private awaitNext(): void {
@@ -139,7 +189,7 @@ export class RoundTrip extends pg.Query {
 interface Wire {
   close(message: { type: "S"; name: string }): void;
   parse(message: { name: string; text: string }): void;
-  bind(message: { statement: string; values: readonly unknown[]; valueMapper: (value: unknown) => unknown }): void;
+  bind(message: { statement: string; values: readonly unknown[] }): void;
   describe(message: { type: "P" }): void;
   execute(message: object): void;
   sync(): void;

@@ -1,6 +1,6 @@
 // One transaction of a lane, in two round trips: begin and read, then write and commit. The ending is `unknown` when it is not certain.
 import type { PoolClient } from "pg";
-import { type Row, type Statement, limits, rollBack, sqlState } from "./database.ts";
+import { type Row, type Statement, isConnectionLoss, limits, rollBack, sqlState } from "./database.ts";
 import { roundTrip } from "./round-trip.ts";
 
 /**
@@ -52,7 +52,7 @@ export async function writeAndCommit(client: PoolClient, writes: readonly Step[]
   const cause = rejected?.cause;
   const failed = writes[completed.length];
   // A write that PostgreSQL rejected kept COMMIT from being executed: the transaction is still open, and the rollback ends it.
-  if (failed && sqlState(cause) !== undefined && (await rollBack(client)))
+  if (failed && sqlState(cause) !== undefined && !isConnectionLoss(cause) && (await rollBack(client)))
     return { kind: "rolled_back", cause, failed: failed.table };
   return { kind: "unknown", cause };
 }
