@@ -6,8 +6,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 export type Hmac = (text: string | Bytes) => Uint8Array | Promise<Uint8Array>;
 
 export interface Hashing {
-  sha256(text: string): Uint8Array | Promise<Uint8Array>;
-  hmac(secret: Bytes): Promise<Hmac>;
+  sha256: (text: string) => Uint8Array | Promise<Uint8Array>;
+  hmac: (secret: Bytes) => Promise<Hmac>;
 }
 
 interface Hash {
@@ -17,9 +17,9 @@ interface Hash {
 
 /** The part of `node:crypto` that is used. Node, Bun and Deno have it. */
 export interface NodeCrypto {
-  createHash(algorithm: string): Hash;
-  createHmac(algorithm: string, key: never): Hash;
-  createSecretKey(secret: Bytes): unknown;
+  createHash: (algorithm: string) => Hash;
+  createHmac: (algorithm: string, key: never) => Hash;
+  createSecretKey: (secret: Bytes) => unknown;
 }
 
 export const encoder = new TextEncoder();
