@@ -12,7 +12,7 @@ import { type Database, isConnectionLoss, isOutOfService, limits } from "./datab
 import { type Command, Lane, type LaneParts } from "./lane.ts";
 import type { LockedTable } from "./lock-order.ts";
 import { migrate } from "./migrations.ts";
-import { type Table, bulkInsert, bulkUpdate } from "./table.ts";
+import { type Table, bulkInsert, bulkUpdate, loadByKey } from "./table.ts";
 import type { Ending } from "./transaction.ts";
 import { need } from "./working-set.ts";
 
@@ -181,6 +181,27 @@ test("a row that cannot be read or written fails its own command alone, and the 
     results.map((result) => (result.status === "rejected" ? (result.reason as Fault).code : result.value)),
   ).toEqual(["INTERNAL_ERROR", "INTERNAL_ERROR", 2n]);
   expect(await stored()).toEqual({ odd: 1, even: 2 });
+});
+
+test("a table that is altered under a lane costs no command", async () => {
+  const lane = laneOf();
+  const load = loadByKey<{ name: string }>("load counters by key", "counters", { name: ["text", ({ name }) => name] });
+  const loading: typeof counters = { ...counters, load };
+  const again = (amount: bigint): Command<bigint> => ({
+    ...add("kept", amount),
+    needs: [need(loading, { name: "kept" })],
+    execute(set) {
+      const before = set.get(loading, { name: "kept" });
+      const value = (before?.value ?? 0n) + amount;
+      if (before) set.update(loading, { name: "kept", value });
+      else set.insert(loading, { name: "kept", value });
+      return value;
+    },
+  });
+  expect(await lane.submit(again(1n))).toBe(1n);
+  expect(await lane.submit(again(1n))).toBe(2n);
+  await asOwner(testDatabase, (owner) => owner.query("alter table counters add column note text"));
+  expect(await Promise.all([lane.submit(again(1n)), lane.submit(again(1n))])).toEqual([3n, 4n]);
 });
 
 test("a full queue refuses at once with Retry-After", async () => {
