@@ -16,7 +16,7 @@ async function run(line: string, checks: string[]): Promise<{ code: number; said
 
 test("all are run where all are well, and each one's output comes whole", async () => {
   const loud = node(
-    'process.stdout.write("one "); process.stderr.write("two"); setTimeout(() => console.log(" three"))',
+    'process.stdout.write("one "); process.stderr.write("two"); setTimeout(() => console.log(" three"), 500)',
   );
   const { code, said } = await run(well, [loud, well]);
   expect(code).toBe(0);
