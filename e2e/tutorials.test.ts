@@ -53,6 +53,10 @@ describe.runIf(languages.shell)("who follows the guides", () => {
         .replace(/^[^\n]*-4,[^\n]*\n/m, "");
       writeFileSync(file, corrected);
       expect(await follower.type(reconcile)).toContain("Everything agrees.");
+      // A refund that the shop does not know, of a payment of another day.
+      writeFileSync(file, corrected.replace(/^[^\n]*-0,[^\n]*\n/m, ""));
+      const unknown = await follower.typeAndFail(reconcile);
+      expect(plain(unknown.stdout)).toContain(plain(sectionOf("reconcile-in-python.md", "text", 1)));
     },
   );
 
