@@ -245,7 +245,7 @@ const falsifications: Falsification[] = [
   ["a batch's count", () => batchRow("payment_count = payment_count + 1", busy.paidBatch), () => `settlement ${busy.paidBatch} says`],
   ["a paid batch, called unpaid", () => batchRow("status = 'processing', paid_at = null, bank_reference = null", busy.paidBatch), () => `(settlement_paid) moves the money of settlement ${busy.paidBatch}, which is processing`],
   ["a batch paid by nobody", () => batchRow("status = 'paid', paid_at = now(), bank_reference = 'x'", busy.openBatch), () => `settlement ${busy.openBatch} (paid) must have exactly one journal settlement_paid with`],
-  ["a batch returned to nobody", () => batchRow("status = 'failed'", busy.openBatch), () => `settlement ${busy.openBatch} (failed) must have exactly one journal settlement_returned with`],
+  ["a batch returned to nobody", () => batchRow("status = 'failed', returned_at = now()", busy.openBatch), () => `settlement ${busy.openBatch} (failed) must have exactly one journal settlement_returned with`],
   ["a batch less", () => `delete from settlements where settlement_id = ${busy.returnedBatch}`, () => `(settlement_formed) moves the money of settlement ${busy.returnedBatch}, which is not there`],
   // what batches are made of
   ["an item less", () => `delete from settlement_items where item_id = ${busy.plain}`, () => `settlement ${busy.paidBatch} says`],

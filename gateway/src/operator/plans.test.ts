@@ -128,7 +128,7 @@ test.each<[string, string, Statement]>([
   ],
   ["late refunds", "refunds_pending", waitingRefunds(asked)],
   ["late operations", "acquirer_operations_due", waitingOperations(asked)],
-  ["events that were given up", "deliveries_undelivered", waitingEndpoints(asked)],
+  ["events that were given up", "deliveries_given_up", waitingEndpoints(asked)],
   ["the ends of a period", "journals_by_identity", selectPeriod(book, 0, 1)],
   ["the balance before a journal", "entries_account", selectBalanceBefore(account, 1n)],
   ["movements of a period", "entries_account", selectMovements(account, { seq: 1n, line: 0 }, 9n, 25)],

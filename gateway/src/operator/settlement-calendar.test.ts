@@ -49,9 +49,9 @@ async function batches(...made: Batch[]): Promise<string[]> {
       const { shop, day, net = 100n, status = "processing", currency = "IDR", environment = "production" } = one;
       await owner.query(
         `insert into settlements (merchant_id, environment, settlement_id, status, currency, period_start, period_end, gross_minor, fee_minor,
-  refund_minor, net_minor, payment_count, created_at, pay_due_at, payout_date, paid_at, bank_reference)
+  refund_minor, net_minor, payment_count, created_at, pay_due_at, payout_date, paid_at, bank_reference, returned_at)
 values ($1, $2, $3, $4::settlement_status, $5, now(), now(), $6, 0, 0, $6, 1, now(), now(), $7::date,
-  case when $4 = 'paid' then now() end, case when $4 = 'paid' then 'TRF1' end)`,
+  case when $4 = 'paid' then now() end, case when $4 = 'paid' then 'TRF1' end, case when $4 = 'failed' then now() end)`,
         [uuidOf(shops[shop] ?? ""), environment, uuidOf(ids[at] ?? ""), status, currency, net, day],
       );
     }

@@ -1,7 +1,6 @@
 // The work queues of operators, over all merchants. Each statement reads an index that holds only waiting rows, or one index book by book, and at most a
 // hundred rows. Other rooms write these tables.
 import { APPROVAL_HOURS } from "./approval.ts";
-import { leastIdOf } from "../events/events.sql.ts";
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -15,9 +14,9 @@ export const DEADLINE_NEAR: Micros = 72 * HOUR;
 export const REFUND_LATE: Micros = 24 * HOUR;
 /** An acquirer operation that is due is late after this time; workers poll every second. */
 export const OPERATION_LATE: Micros = 5 * 60 * SECOND;
-/** Events created within this time whose delivery was given up show that an endpoint fails. */
+/** Deliveries that were given up within this time show that an endpoint fails. */
 export const UNDELIVERED_SINCE: Micros = 24 * HOUR;
-/** Settlement batches that the bank returned are listed for this time after their creation. */
+/** Settlement batches that the bank returned are listed for this time. */
 export const RETURNED_SINCE: Micros = 14 * 24 * HOUR;
 
 export interface WaitingRow extends Row {
@@ -136,13 +135,21 @@ export function waitingPayouts({ now, environment }: Asked): Statement {
   return named("payouts", from, "due_at, id", [sqlTime(now), environment ?? null]);
 }
 
-/** Settlement batches created within RETURNED_SINCE that the bank returned. */
+/** Settlement batches that the bank returned within RETURNED_SINCE, by the clock of their book. */
 export function waitingReturns({ now, environment }: Asked): Statement {
-  const from = `  select s.merchant_id, s.environment, s.settlement_id as id, null::uuid as payment_id, s.created_at as since,
-    null::timestamptz as due_at, s.net_minor as amount_minor, s.currency, s.payout_date::text as note
-  from settlements s
-  where s.status = 'failed' and s.settlement_id >= $1::uuid and ${inEnvironment("s", "$2")}`;
-  return named("returns", from, "id", [leastIdOf(now - RETURNED_SINCE), environment ?? null]);
+  const from = `  select s.*
+  from books b
+  cross join lateral (
+    select s.merchant_id, s.environment, s.settlement_id as id, null::uuid as payment_id, s.returned_at as since, null::timestamptz as due_at,
+      s.net_minor as amount_minor, s.currency, s.payout_date::text as note
+    from settlements s
+    where ${ofBook("s")} and s.status = 'failed'
+      and s.returned_at >= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
+    order by s.returned_at
+    limit ${WAITING_MAX + 1}
+  ) s
+  where ${inEnvironment("b", "$2")}`;
+  return named("returns", from, "since, id", [sqlTime(now - RETURNED_SINCE), environment ?? null]);
 }
 
 /** Refunds without an answer of their acquirer for REFUND_LATE. */
@@ -171,28 +178,28 @@ export function waitingOperations({ now, environment }: Asked): Statement {
   return named("operations", from, "due_at, id", [sqlTime(now - OPERATION_LATE), environment ?? null]);
 }
 
-/** Books with events created within UNDELIVERED_SINCE whose delivery was given up: the oldest such event, and in `note` their number. */
+/**
+ * Books whose deliveries were given up within UNDELIVERED_SINCE, by their clock: the first such event, and in `note` their number. A delivery
+ * that was given up keeps the time of its last attempt in `next_attempt_at`.
+ */
 export function waitingEndpoints({ now, environment }: Asked): Statement {
+  const givenUp = `${ofBook("d")} and d.state = 'undelivered'
+      and d.next_attempt_at >= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)`;
   const from = `  select b.merchant_id, b.environment, d.event_id as id, null::uuid as payment_id, d.next_attempt_at as since,
     null::timestamptz as due_at, null::bigint as amount_minor, null::text as currency, (
       select count(*)
-      from (
-        select
-        from deliveries d
-        where ${ofBook("d")} and d.state = 'undelivered' and d.event_id >= $1::uuid
-        limit ${WAITING_MAX + 1}
-      ) d
+      from (select from deliveries d where ${givenUp} limit ${WAITING_MAX + 1}) d
     )::text as note
   from books b
   cross join lateral (
     select d.event_id, d.next_attempt_at
     from deliveries d
-    where ${ofBook("d")} and d.state = 'undelivered' and d.event_id >= $1::uuid
-    order by d.event_id
+    where ${givenUp}
+    order by d.next_attempt_at
     limit 1
   ) d
   where ${inEnvironment("b", "$2")}`;
-  return named("endpoints", from, "id", [leastIdOf(now - UNDELIVERED_SINCE), environment ?? null]);
+  return named("endpoints", from, "since, id", [sqlTime(now - UNDELIVERED_SINCE), environment ?? null]);
 }
 
 /** Changes that wait for a second operator, including those that belong to no merchant. `note` says who asked, and what the change would do. */

@@ -53,11 +53,12 @@ async function add(
 const dispute =
   "dispute_id, payment_id, status, reason, amount_minor, currency, opened_at, evidence_due_at, resolved_at";
 const settlement =
-  "settlement_id, status, currency, period_start, period_end, gross_minor, fee_minor, refund_minor, net_minor, payment_count, created_at, pay_due_at, payout_date";
+  "settlement_id, status, currency, period_start, period_end, gross_minor, fee_minor, refund_minor, net_minor, payment_count, created_at, pay_due_at, payout_date, returned_at";
 const operation = "operation_id, payment_id, kind, step, gateway_code, attempt, round, created_at, due_at";
 const refund = "refund_id, payment_id, status, amount_minor, currency, created_at";
-const batch = (status: string, due: string): string =>
-  `id, '${status}', 'IDR', now(), now(), 10, 0, 0, 10, 1, now(), ${due}, current_date`;
+const batch = (status: string, due: string, returned = "null"): string =>
+  `id, '${status}', 'IDR', now(), now(), 10, 0, 0, 10, 1, now(), ${due}, current_date, ${returned}`;
+const longAgo = (): string => newId("payment", systemClock.now() - 30 * 86_400_000_000);
 
 test("nothing waits in a service where nothing happened, and every kind says so", async () => {
   const told = await waiting();
@@ -124,14 +125,9 @@ test.each<[kind: string, waits: () => Promise<string>, doesNot: () => Promise<un
   ],
   [
     "payout_returned",
-    async () => idOf("settlement", await add("settlements", settlement, batch("failed", "now()"))),
-    () =>
-      add(
-        "settlements",
-        settlement,
-        batch("failed", "now()"),
-        newId("payment", systemClock.now() - 15 * 86_400_000_000),
-      ),
+    // However old the batch is: what counts is when the bank returned it.
+    async () => idOf("settlement", await add("settlements", settlement, batch("failed", "now()", "now()"), longAgo())),
+    () => add("settlements", settlement, batch("failed", "now()", "now() - interval '15 days'")),
   ],
   [
     "refund_pending",
@@ -166,14 +162,19 @@ test.each<[kind: string, waits: () => Promise<string>, doesNot: () => Promise<un
           "deliveries",
           "event_id, url, state, attempts, next_attempt_at",
           "id, 'https://shop.example/hook', 'undelivered', 8, now()",
+          // However old the event is: what counts is when it was given up.
+          longAgo(),
         ),
       ),
-    () =>
-      add(
-        "deliveries",
-        "event_id, url, state, attempts, next_attempt_at",
-        "id, 'https://shop.example/hook', 'pending', 1, now()",
-      ),
+    async () => {
+      for (const rest of ["'pending', 1, now()", "'undelivered', 8, now() - interval '25 hours'"]) {
+        await add(
+          "deliveries",
+          "event_id, url, state, attempts, next_attempt_at",
+          `id, 'https://shop.example/hook', ${rest}`,
+        );
+      }
+    },
   ],
 ])(
   "%s: what waits is told, with whose it is and where it is read; what does not wait is not",

@@ -117,6 +117,7 @@ function settlement(book: Book, now: Micros, stands: Partial<Settlement>): Settl
     createdAt: now,
     payDueAt: now + DAY,
     payoutDate: wireTime(now + DAY).slice(0, 10),
+    returnedAt: undefined,
     paidAt: undefined,
     bankReference: undefined,
     ...stands,

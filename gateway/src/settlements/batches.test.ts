@@ -211,6 +211,7 @@ const aBatch = (changes: Partial<Settlement> = {}): Settlement => ({
   payDueAt: NOW,
   payoutDate: wireTime(NOW).slice(0, 10),
   paidAt: undefined,
+  returnedAt: undefined,
   bankReference: undefined,
   ...changes,
 });

@@ -24,6 +24,8 @@ export interface Settlement {
   payoutDate: string;
   paidAt: Micros | undefined;
   bankReference: string | undefined;
+  /** When it was recorded that the bank returned the payout. */
+  returnedAt: Micros | undefined;
 }
 
 /** An unsettled item, or an item of a batch. Payments and credited receipts add to a batch; refunds and lost disputes are deductions. */

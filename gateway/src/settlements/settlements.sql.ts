@@ -41,6 +41,10 @@ const stateColumns = {
   ],
   payout_date: ["date", (settlement: Settlement) => settlement.payoutDate],
   bank_reference: ["text", (settlement: Settlement) => settlement.bankReference],
+  returned_at: [
+    "timestamptz",
+    (settlement: Settlement) => (settlement.returnedAt === undefined ? null : sqlTime(settlement.returnedAt)),
+  ],
 } as const satisfies Columns<Settlement>;
 
 export const settlements: Table<SettlementRef, Settlement> = {
@@ -257,6 +261,7 @@ export function settlementOfRow(row: Row): Settlement {
     payoutDate: row.payout_date as string,
     paidAt: (row.paid_at as Micros | null) ?? undefined,
     bankReference: (row.bank_reference as string | null) ?? undefined,
+    returnedAt: (row.returned_at as Micros | null) ?? undefined,
   };
 }
 

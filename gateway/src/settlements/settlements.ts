@@ -123,6 +123,7 @@ function form(context: CommandContext, until: Micros, formedAt: Micros): { forme
       payDueAt: formedAt + merchant.settings.settlement.pay_after_seconds * SECOND,
       payoutDate: payoutDate(merchant.settings.settlement, formedAt),
       paidAt: undefined,
+      returnedAt: undefined,
       bankReference: undefined,
     };
     set.insert(settlements, settlement);
@@ -212,9 +213,9 @@ export function returnSettlement(
     name: "return settlement",
     needs: batchNeeds(book, uuid),
     execute(context) {
-      const { set } = context;
+      const { set, now } = context;
       const settlement = findProcessing(context, uuid);
-      const failed: Settlement = { ...settlement, status: "failed" };
+      const failed: Settlement = { ...settlement, status: "failed", returnedAt: now };
       set.update(settlements, failed);
       set.insert(releases, { book, uuid });
       for (const item of items) mark(context, item, undefined);

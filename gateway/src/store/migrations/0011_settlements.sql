@@ -30,11 +30,13 @@ create table settlements (
   payout_date date not null, -- the merchant's local day of the payout: on which it is due, and then on which it was made
   paid_at timestamptz,
   bank_reference text check (length(bank_reference) <= 64),
+  returned_at timestamptz, -- when it was recorded that the bank returned the payout
   primary key (merchant_id, environment, settlement_id),
   foreign key (merchant_id, environment) references books,
   constraint settlements_net check (net_minor = gross_minor - fee_minor - refund_minor),
   constraint settlements_paid_at_with_status check ((paid_at is not null) = (status = 'paid')),
-  constraint settlements_bank_reference_with_status check ((bank_reference is not null) = (status = 'paid'))
+  constraint settlements_bank_reference_with_status check ((bank_reference is not null) = (status = 'paid')),
+  constraint settlements_returned_at_with_status check ((returned_at is not null) = (status = 'failed'))
 );
 create index settlements_due on settlements (merchant_id, environment, pay_due_at) where status = 'processing';
 
@@ -89,6 +91,6 @@ create constraint trigger settlements_sum after insert on settlements deferrable
 for each row execute function check_settlement_sums();
 
 grant select, insert on settlements, settlement_items, settlement_clocks to gerbang_app;
-grant update (status, paid_at, payout_date, bank_reference) on settlements to gerbang_app;
+grant update (status, paid_at, payout_date, bank_reference, returned_at) on settlements to gerbang_app;
 grant update (released) on settlement_items to gerbang_app;
 grant update (next_run_at) on settlement_clocks to gerbang_app;

@@ -5,4 +5,5 @@ create index operator_audit_path on operator_audit (path, audit_id) where status
 
 -- What waits for a person, for the operator's queue. Each index holds only these.
 create index disputes_under_review on disputes (dispute_id) where status = 'under_review';
-create index settlements_returned on settlements (settlement_id) where status = 'failed';
+create index settlements_returned on settlements (merchant_id, environment, returned_at) where status = 'failed';
+create index deliveries_given_up on deliveries (merchant_id, environment, next_attempt_at) where state = 'undelivered';
