@@ -8,7 +8,8 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { verifyMessage } from "../../gateway/src/auth/message-signature.ts";
 import { SECOND } from "../../gateway/src/ground/clock.ts";
-import { isSigned, signingKey } from "../../gateway/src/ground/crypto.ts";
+import { isSigned } from "../../gateway/src/ground/crypto.ts";
+import { SigningKey } from "../../gateway/src/ground/signing-key.ts";
 import { judgeBody } from "../../gateway/src/http/fields.ts";
 import { parseObject } from "../../gateway/src/ground/json.ts";
 import { createPaymentRules, createPaymentSchema } from "../../gateway/src/payments/payments.schema.ts";
@@ -220,7 +221,7 @@ function verified({ method, url, headers, body }: Seen): number {
   expect(headers.authorization).toEqual([`Bearer ${CLIENT_ID}`]);
   expect(headers["content-type"] ?? []).toEqual(body.length === 0 ? [] : ["application/json"]);
   const [timestamp] = headers["x-timestamp"] ?? [];
-  const key = signingKey(SECRET);
+  const key = new SigningKey(SECRET);
   if (timestamp !== undefined) {
     expect(isSigned(key, timestamp, body, headers["x-signature"]?.join() ?? "")).toBe(true);
     return Number(timestamp);

@@ -98,7 +98,7 @@ export class Service {
     const run = timing
       ? [quickProgram, JSON.stringify(timing), ...args]
       : [this.options.program ?? program, "serve", ...args];
-    const child = spawn(process.execPath, ["--max-semi-space-size=16", "--initial-old-space-size=96", ...run], {
+    const child = spawn(process.execPath, ["--max-semi-space-size=16", "--initial-old-space-size=128", ...run], {
       env: {
         ...plainEnvironment(),
         NODE_ENV: "development",

@@ -6,7 +6,7 @@ import { remoteAcquirer } from "../src/acquirers/remote.ts";
 import type { RemoteProfile } from "../src/acquirers/remote-profile.ts";
 import { signedHeaders } from "../src/acquirers/remote-protocol.ts";
 import { systemClock, wireTime } from "../src/ground/clock.ts";
-import { signingKey } from "../src/ground/crypto.ts";
+import { SigningKey } from "../src/ground/signing-key.ts";
 import type { BehaviourChange } from "../src/cli/simulator/controls.ts";
 import { type Simulator, startSimulator } from "../src/cli/simulator/simulator.ts";
 import type { AdapterRig, Delivered, Temper } from "./adapter-bench.ts";
@@ -93,7 +93,7 @@ export async function remoteRig(): Promise<AdapterRig & { simulator: Simulator; 
   const simulator = await startSimulator({ port: 0, host: "127.0.0.1", secret: SECRET });
   simulator.behave({ refunds: "held" });
   const acquirer = remoteAcquirer(profile(simulator.url));
-  const key = signingKey(SECRET);
+  const key = new SigningKey(SECRET);
   return {
     acquirer,
     simulator,

@@ -1,7 +1,6 @@
 // Goal: the vectors that other languages are written from say what the service does. Method: the service judges what they signed, and makes the
 // deliveries that they describe; the script that wrote them is run again where there is Python.
 import { spawnSync } from "node:child_process";
-import { createSecretKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -9,7 +8,8 @@ import { verifyMessage } from "../src/auth/message-signature.ts";
 import { verifySignature } from "../src/auth/signature.ts";
 import { publicRootOf } from "../src/auth/signed-message.ts";
 import { SECOND } from "../src/ground/clock.ts";
-import { isInTimestampWindow, signingKey } from "../src/ground/crypto.ts";
+import { isInTimestampWindow } from "../src/ground/crypto.ts";
+import { SigningKey } from "../src/ground/signing-key.ts";
 import { faultCodes } from "../src/ground/fault.ts";
 import { parseObject } from "../src/ground/json.ts";
 import { type FieldRules, judgeBody } from "../src/http/fields.ts";
@@ -84,7 +84,7 @@ describe("the service accepts the signature of", () => {
       actor: "ak_test_vector",
       merchant: merchantWith(),
       book,
-      key: signingKey(secret),
+      key: new SigningKey(secret),
       scopes: new Set<never>(),
       signature: "any" as const,
       expiresAt: undefined,
@@ -114,7 +114,7 @@ describe("the service accepts the message signature of", () => {
       },
     };
     const claim = { clientId, signatureInput: headers["signature-input"], signature: headers.signature };
-    const client = { clientId, key: signingKey(secret) };
+    const client = { clientId, key: new SigningKey(secret) };
     const judge = (sent: string) => verifyMessage(client, claim, message, Buffer.from(sent), created * SECOND);
     expect(judge(body)).toEqual({ created, nonce });
     expect(() => judge(`${body} `)).toThrow("content-digest");
@@ -130,8 +130,8 @@ describe("the service sends", () => {
   test.each(sent)("$name", ({ headers, body, delivered }) => {
     const { secrets, prefix, timestamp, attempt, type } = delivered;
     const [current, ...before] = secrets.map((secret) => ({
-      key: signingKey(secret),
-      standardKey: createSecretKey(Buffer.from(secret.slice("whsec_".length), "base64")),
+      key: new SigningKey(secret),
+      standardKey: new SigningKey(Buffer.from(secret.slice("whsec_".length), "base64")),
     }));
     if (current === undefined) throw new Error("a delivery without a secret");
     const { id } = JSON.parse(body) as { id: string };

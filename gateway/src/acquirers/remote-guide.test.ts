@@ -5,7 +5,7 @@ import { createHmac } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { signingKey } from "../ground/crypto.ts";
+import { SigningKey } from "../ground/signing-key.ts";
 import { modes, refundModes } from "../cli/simulator/controls.ts";
 import { remoteProfilesSchema } from "./remote-profile.ts";
 import {
@@ -30,7 +30,7 @@ test("the signature of the worked example is right, and ours", () => {
   expect(printed).toMatch(/^[0-9a-f]{64}$/);
   const text = `${timestamp}.POST /payments.${body}`;
   expect(createHmac("sha256", secret).update(text).digest("hex")).toBe(printed);
-  expect(signatureOf(signingKey(secret), timestamp, "POST", "/payments", body)).toBe(printed);
+  expect(signatureOf(new SigningKey(secret), timestamp, "POST", "/payments", body)).toBe(printed);
   expect(paymentOrderSchema.parse(JSON.parse(body))).toMatchObject({ operation_key: "pay.1" });
 });
 

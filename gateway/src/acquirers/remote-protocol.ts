@@ -1,11 +1,11 @@
 // The HTTP protocol between Gerbang and acquirers: its signature and the schemas of its bodies, for both sides. docs/guides/acquirers.md
 // explains it to those who build an acquirer's end.
-import type { KeyObject } from "node:crypto";
 import { z } from "zod";
 import { type Micros, SECOND, parseWireTime } from "../ground/clock.ts";
-import { isInTimestampWindow, sameText, sign } from "../ground/crypto.ts";
+import { isInTimestampWindow, sameText } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { MINOR_MAX, isCurrency } from "../ground/money.ts";
+import type { SigningKey } from "../ground/signing-key.ts";
 import { paymentMethods } from "../merchants/settings.ts";
 
 /** Maximum size of a request or response body. */
@@ -17,17 +17,17 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Lower-case hex of HMAC-SHA256 over `timestamp.METHOD path.body`. `path` includes the query, exactly as the request has it. */
 export function signatureOf(
-  key: KeyObject,
+  key: SigningKey,
   timestamp: string,
   method: string,
   path: string,
   body: Uint8Array | string,
 ): string {
-  return sign(key, timestamp, Buffer.concat([Buffer.from(`${method} ${path}.`), Buffer.from(body)]));
+  return key.sign("hex", `${timestamp}.${method} ${path}.`, body);
 }
 
 export function signedHeaders(
-  key: KeyObject,
+  key: SigningKey,
   now: Micros,
   method: string,
   path: string,
@@ -39,7 +39,7 @@ export function signedHeaders(
 
 /** Checks a message's signature in constant time. Throws SIGNATURE_MISSING, TIMESTAMP_OUT_OF_WINDOW or SIGNATURE_INVALID. */
 export function checkSignature(
-  key: KeyObject,
+  key: SigningKey,
   now: Micros,
   method: string,
   path: string,

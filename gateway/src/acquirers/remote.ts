@@ -1,6 +1,6 @@
 // The adapter for acquirers that speak Gerbang's own HTTP protocol. Its callers decide what follows.
 import { type Clock, stopwatchMs, systemClock, wireTime } from "../ground/clock.ts";
-import { signingKey } from "../ground/crypto.ts";
+import { SigningKey } from "../ground/signing-key.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { MalformedJson, parseObject } from "../ground/json.ts";
 import { wireAmount } from "../ground/money.ts";
@@ -119,7 +119,7 @@ class Remote {
     const url = new URL(profile.url);
     this.origin = url.origin;
     this.prefix = url.pathname.replace(/\/+$/, "");
-    this.key = signingKey(profile.secret);
+    this.key = new SigningKey(profile.secret);
     this.agent = newAgent(CONNECTIONS, profile.deadline_ms);
   }
 

@@ -17,14 +17,14 @@ import {
   seconds,
   signed,
 } from "../../test/messages.ts";
-import { signingKey } from "../ground/crypto.ts";
+import { SigningKey } from "../ground/signing-key.ts";
 import { Fault } from "../ground/fault.ts";
 import { innerListText, parseDictionary } from "../ground/structured-fields.ts";
 import { contentDigest } from "./content-digest.ts";
 import { baseText, readSignature, signBase, verifyMessage } from "./message-signature.ts";
 import { type SignedMessage, addressOf, componentValue } from "./signed-message.ts";
 
-const client = { clientId: ID, key: signingKey(SECRET) };
+const client = { clientId: ID, key: new SigningKey(SECRET) };
 
 /** "good", or the code of the refusal and what its message is about. */
 function judged(it: Request, realNow = NOW, clientId = ID): string {
@@ -78,7 +78,9 @@ test("RFC 9421, appendix B.2.5: hmac-sha256 with the shared secret of the standa
 "@authority": example.com
 "content-type": application/json
 "@signature-params": ${input}`);
-  expect(signBase(secret, base).toString("base64")).toBe("pxcQw6G3AjtMBQjwo8XzkZf/bws5LelbaMk5rGIGtE8=");
+  expect(signBase(new SigningKey(secret), base).toString("base64")).toBe(
+    "pxcQw6G3AjtMBQjwo8XzkZf/bws5LelbaMk5rGIGtE8=",
+  );
 });
 
 describe("what must and may be covered", () => {

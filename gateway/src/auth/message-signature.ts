@@ -1,8 +1,9 @@
 // HTTP Message Signatures (RFC 9421) with HMAC-SHA256: reads a signature, forms its signature base and verifies it (interface 5.1).
 import { isInTimestampWindow } from "../ground/crypto.ts";
-import { type KeyObject, createHmac, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
+import type { SigningKey } from "../ground/signing-key.ts";
 import { type InnerList, type Member, innerListText, parseDictionary } from "../ground/structured-fields.ts";
 import type { Client } from "../merchants/directory.ts";
 import { type DigestProblem, digestProblem } from "./content-digest.ts";
@@ -128,8 +129,8 @@ export function baseText(components: Iterable<readonly [string, string]>, parame
   return [...lines, `"@signature-params": ${parameters}`].join("\n");
 }
 
-export function signBase(key: KeyObject | string | Buffer, base: string): Buffer {
-  return createHmac("sha256", key).update(base).digest();
+export function signBase(key: SigningKey, base: string): Buffer {
+  return Buffer.from(key.sign("hex", base), "hex");
 }
 
 /**

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NOW, book, merchantWith } from "../../test/given.ts";
 import { SECOND } from "../ground/clock.ts";
-import { signingKey } from "../ground/crypto.ts";
+import { SigningKey } from "../ground/signing-key.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Client } from "../merchants/directory.ts";
 import { nonceOf } from "./nonces.ts";
@@ -21,7 +21,7 @@ const client: Client = {
   actor: ID,
   merchant,
   book,
-  key: signingKey(SECRET),
+  key: new SigningKey(SECRET),
   scopes: new Set(),
   signature: "any",
   expiresAt: undefined,

@@ -1,15 +1,16 @@
 // Tokens of payers' pages: the payment's identity and a MAC of 128 bits that only this installation can make, so that nobody can guess a token.
-import { createHmac } from "node:crypto";
 import { sameText } from "../ground/crypto.ts";
 import { encode, isId } from "../ground/ids.ts";
+import { SigningKey } from "../ground/signing-key.ts";
 import type { Book } from "../merchants/books.ts";
 
 export class PayerTokens {
-  private readonly keys: readonly [Buffer, ...Buffer[]];
+  private readonly keys: readonly [SigningKey, ...SigningKey[]];
 
   /** The first key makes tokens. Tokens of the other keys are valid too, for the time when the master key is being replaced. */
   constructor(keys: readonly [Buffer, ...Buffer[]]) {
-    this.keys = keys;
+    const [first, ...others] = keys;
+    this.keys = [new SigningKey(first), ...others.map((key) => new SigningKey(key))];
   }
 
   make(book: Book, reference: string): string {
@@ -26,7 +27,6 @@ export class PayerTokens {
   }
 }
 
-function mark(key: Buffer, merchantId: string, reference: string): string {
-  const mac = createHmac("sha256", key).update(`${merchantId}/${reference}`).digest();
-  return encode(mac.subarray(0, 16));
+function mark(key: SigningKey, merchantId: string, reference: string): string {
+  return encode(Buffer.from(key.sign("hex", merchantId, "/", reference).slice(0, 32), "hex"));
 }

@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { contentDigest } from "../auth/content-digest.ts";
 import { baseText, signBase } from "../auth/message-signature.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";
-import { sign, signingKey } from "../ground/crypto.ts";
+import { sign } from "../ground/crypto.ts";
+import { SigningKey } from "../ground/signing-key.ts";
 import { UsageError } from "./command.ts";
 
 interface Given {
@@ -27,7 +28,7 @@ export function signCommand(given: Given): Promise<number> {
   const key = given["idempotency-key"] ?? (method !== "GET" || body !== "" ? randomUUID() : undefined);
   const proof = given.rfc9421
     ? messageHeaders({ clientId, secret, body, method, url: given.url ?? "", timestamp, nonce: given.nonce, key })
-    : [`X-Timestamp: ${timestamp}`, `X-Signature: ${sign(signingKey(secret), timestamp, body)}`];
+    : [`X-Timestamp: ${timestamp}`, `X-Signature: ${sign(new SigningKey(secret), timestamp, body)}`];
   const headers = [
     `Authorization: Bearer ${clientId}`,
     ...proof,
@@ -74,7 +75,7 @@ function messageHeaders(message: Message): string[] {
   ];
   const names = components.map(([name]) => `"${name}"`).join(" ");
   const parameters = `(${names});created=${timestamp};keyid="${clientId}";nonce="${nonce}"`;
-  const signature = signBase(secret, baseText(components, parameters)).toString("base64");
+  const signature = signBase(new SigningKey(secret), baseText(components, parameters)).toString("base64");
   return [`Content-Digest: ${digest}`, `Signature-Input: sig1=${parameters}`, `Signature: sig1=:${signature}:`];
 }
 

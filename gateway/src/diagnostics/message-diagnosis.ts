@@ -1,6 +1,7 @@
 // Signature diagnostics for message signatures: finds the mistake of a refused request that was signed by RFC 9421. No I/O; the texts are
 // in message-diagnoses.ts.
 import { isInTimestampWindow } from "../ground/crypto.ts";
+import { SigningKey } from "../ground/signing-key.ts";
 import { timingSafeEqual } from "node:crypto";
 import { contentDigest } from "../auth/content-digest.ts";
 import { baseText, bodyProblem, ownSignature, readSignature, requiredOf, signBase } from "../auth/message-signature.ts";
@@ -37,7 +38,7 @@ export function diagnoseMessage(
   const read = readSignature(message, claim);
   if ("objection" in read) return { diagnosis: read.objection.problem, subject: read.objection.subject, base };
   const fits = (key: string | Buffer, text = read.base): boolean =>
-    timingSafeEqual(signBase(key, text), read.signature);
+    timingSafeEqual(signBase(new SigningKey(key), text), read.signature);
 
   if (fits(secrets.own)) {
     if (!isInTimestampWindow(read.created, receivedAt))

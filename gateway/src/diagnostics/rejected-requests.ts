@@ -99,13 +99,15 @@ export class RejectedRequests {
   }
 
   private async look({ requestId, client, request, refusedAt }: Waiting): Promise<Diagnosed> {
-    const { clientId, merchant, key } = client;
+    const { clientId, merchant } = client;
     const { database, vault } = this.parts;
     const { credentials, webhooks } = await readMerchantSecrets(database, vault, merchant.merchantId);
+    const own = credentials.find((credential) => credential.clientId === clientId);
+    if (own === undefined) throw new Error(`the credential ${clientId} is gone`);
     const others = credentials.filter((credential) => credential.clientId !== clientId);
     const begun = stopwatchMs();
     const secrets: SecretsAtHand = {
-      own: key.export().toString("utf8"),
+      own: own.secret,
       live: others.filter(({ revoked }) => !revoked).map(({ secret }) => secret),
       revoked: others.filter(({ revoked }) => revoked).map(({ secret }) => secret),
       webhooks: webhooks.flatMap(({ secret, previous }) => (previous === undefined ? [secret] : [secret, previous])),

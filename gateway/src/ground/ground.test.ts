@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseSqlTime, parseWireTime, sqlTime, systemClock, wireTime } from "./clock.ts";
 import { ConfigError, readConfig } from "./config.ts";
-import { Vault, digestOf, isSigned, newSecret, sameText, sign, signingKey } from "./crypto.ts";
+import { Vault, digestOf, isSigned, newSecret, sameText, sign } from "./crypto.ts";
+import { SigningKey } from "./signing-key.ts";
 import { Fault, faultCodes, showable } from "./fault.ts";
 import { idOf, isId, newId, uuidOf } from "./ids.ts";
 import { MalformedJson, parseObject } from "./json.ts";
@@ -262,16 +263,16 @@ describe("JSON", () => {
 describe("cryptography", () => {
   test("a signature is what the interface says, byte for byte", () => {
     // Computed with: printf '%s' '1700000000.{"a":1}' | openssl dgst -sha256 -hmac sk_test_vector
-    expect(sign(signingKey("sk_test_vector"), "1700000000", '{"a":1}')).toBe(
+    expect(sign(new SigningKey("sk_test_vector"), "1700000000", '{"a":1}')).toBe(
       "d862e8a364211fae090d15fc54102642d008f33da11cbc5838ada260cce9a1ab",
     );
-    expect(sign(signingKey("sk_test_vector"), "1700000000", "")).toBe(
+    expect(sign(new SigningKey("sk_test_vector"), "1700000000", "")).toBe(
       "b50daf154145cf9c53564e507030fe3812d4345591bc37efdbc1364f8c1ad651",
     );
   });
 
   test("what is signed is told from everything else", () => {
-    const key = signingKey("sk_test_vector");
+    const key = new SigningKey("sk_test_vector");
     const good = sign(key, "1700000000", "{}");
     expect(isSigned(key, "1700000000", "{}", good)).toBe(true);
     const others = [good.toUpperCase(), `${good} `, `${good}00`, good.slice(2), "", "zz".repeat(32)];
@@ -279,7 +280,7 @@ describe("cryptography", () => {
     for (const other of [...others, ...flipped]) expect(isSigned(key, "1700000000", "{}", other), other).toBe(false);
     expect(isSigned(key, "1700000001", "{}", good)).toBe(false);
     expect(isSigned(key, "1700000000", "{} ", good)).toBe(false);
-    expect(isSigned(signingKey("sk_test_other"), "1700000000", "{}", good)).toBe(false);
+    expect(isSigned(new SigningKey("sk_test_other"), "1700000000", "{}", good)).toBe(false);
   });
 
   test("a sealed secret opens for its owner alone, unchanged, under its own master key", () => {

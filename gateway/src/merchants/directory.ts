@@ -1,10 +1,10 @@
 // The directory: merchants and their credentials as requests use them, cached for at most a second after a change.
-import { type KeyObject, createSecretKey } from "node:crypto";
 import { type Micros, SECOND } from "../ground/clock.ts";
-import { type Vault, signingKey } from "../ground/crypto.ts";
+import type { Vault } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { idOf } from "../ground/ids.ts";
 import { containedIn } from "../ground/networks.ts";
+import { SigningKey } from "../ground/signing-key.ts";
 import type { Database } from "../store/database.ts";
 import type { SettingsWatch } from "../store/settings-watch.ts";
 import type { Book, Environment } from "./books.ts";
@@ -23,8 +23,8 @@ export interface Merchant {
 
 /** One signing secret of webhooks, as two keys: for the service's own signature header, and for the Standard Webhooks headers. */
 export interface WebhookSecret {
-  key: KeyObject;
-  standardKey: KeyObject;
+  key: SigningKey;
+  standardKey: SigningKey;
 }
 
 export interface Webhook extends WebhookSecret {
@@ -65,7 +65,7 @@ export interface Principal {
 /** A credential of a merchant's system, ready to verify requests. */
 export interface Client extends Principal {
   clientId: string;
-  key: KeyObject;
+  key: SigningKey;
   signature: SignatureDemand;
   /** Real time at which the credential expires. */
   expiresAt: Micros | undefined;
@@ -92,8 +92,8 @@ export function webhookOwner(book: Book): string {
 /** The keys of a secret of the form `whsec_` and base64. The service's own header uses the text as key, Standard Webhooks the decoded bytes. */
 export function webhookSecret(secret: string): WebhookSecret {
   return {
-    key: signingKey(secret),
-    standardKey: createSecretKey(Buffer.from(secret.slice("whsec_".length), "base64")),
+    key: new SigningKey(secret),
+    standardKey: new SigningKey(Buffer.from(secret.slice("whsec_".length), "base64")),
   };
 }
 
@@ -204,7 +204,7 @@ export class Directory {
       actor: credential.client_id,
       merchant,
       book: { merchantId, environment: credential.environment },
-      key: signingKey(unseal(credential.secret, credentialOwner(credential.client_id))),
+      key: new SigningKey(unseal(credential.secret, credentialOwner(credential.client_id))),
       scopes: new Set(credential.scopes),
       signature: credential.signature,
       expiresAt: credential.expires === null ? undefined : credential.expires * SECOND,

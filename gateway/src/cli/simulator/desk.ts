@@ -1,7 +1,7 @@
 // The simulated acquirer's actions when the payer, a person or a timer changes something. HTTP is not known here.
-import type { KeyObject } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../ground/clock.ts";
+import type { SigningKey } from "../../ground/signing-key.ts";
 import { Behaviour, type PayOrder, type ConcludeOrder, paySchema, concludeSchema } from "./controls.ts";
 import { type Operation, isClosed, rowOf } from "./operation.ts";
 import { type Operations, type Reply, failure } from "./operations.ts";
@@ -14,11 +14,11 @@ export class Desk {
   readonly behaviour = new Behaviour();
   readonly operations: Operations;
   readonly clock: Clock;
-  readonly key: KeyObject;
+  readonly key: SigningKey;
   private readonly reporter: Reporter;
   private readonly stopping = new AbortController();
 
-  constructor(operations: Operations, clock: Clock, key: KeyObject, log: (line: string) => void) {
+  constructor(operations: Operations, clock: Clock, key: SigningKey, log: (line: string) => void) {
     this.operations = operations;
     this.clock = clock;
     this.key = key;

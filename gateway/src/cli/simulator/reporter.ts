@@ -1,9 +1,9 @@
 // Delivers the simulated acquirer's callbacks: signed, repeated with growing delays, and given up in the end.
-import type { KeyObject } from "node:crypto";
 import type { Agent } from "undici";
 import { exchange, newAgent } from "../../acquirers/remote-http.ts";
 import { signedHeaders } from "../../acquirers/remote-protocol.ts";
 import type { Clock } from "../../ground/clock.ts";
+import type { SigningKey } from "../../ground/signing-key.ts";
 import type { Operation, Report } from "./operation.ts";
 
 const DEADLINE_MS = 5_000;
@@ -12,7 +12,7 @@ const CONNECTIONS = 16;
 const DELAYS_MS = [500, 2_000, 10_000, 30_000, 120_000, 600_000];
 
 export interface ReporterParts {
-  key: KeyObject;
+  key: SigningKey;
   clock: Clock;
   /** Stores the state of an operation's callbacks. */
   keep: (operation: Operation) => void;

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { BODY_MAX_BYTES } from "../../acquirers/remote-protocol.ts";
 import { type Clock, systemClock } from "../../ground/clock.ts";
-import { signingKey } from "../../ground/crypto.ts";
+import { SigningKey } from "../../ground/signing-key.ts";
 import { Fault } from "../../ground/fault.ts";
 import type { BehaviourChange, PayOrder, ConcludeOrder } from "./controls.ts";
 import { Desk } from "./desk.ts";
@@ -56,7 +56,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
   let desk: Desk;
   try {
-    desk = new Desk(new Operations(clock, maximum, stateFile), clock, signingKey(secret), log);
+    desk = new Desk(new Operations(clock, maximum, stateFile), clock, new SigningKey(secret), log);
     await desk.start();
   } catch (error) {
     close();

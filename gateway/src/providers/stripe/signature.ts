@@ -1,7 +1,8 @@
 // Checks the header Stripe-Signature of events, `t=<unix seconds>,v1=<hex>`: one v1 must fit one accepted secret. Pure.
 import { type Micros, SECOND } from "../../ground/clock.ts";
-import { isInTimestampWindow, isSigned, signingKey } from "../../ground/crypto.ts";
+import { isInTimestampWindow, isSigned } from "../../ground/crypto.ts";
 import { Fault } from "../../ground/fault.ts";
+import { SigningKey } from "../../ground/signing-key.ts";
 
 const HEADER_MAX = 2_048;
 /** While a secret is rotated, Stripe signs with each secret that is active. */
@@ -21,7 +22,7 @@ export function checkSignature(
     throw new Fault("SIGNATURE_MISSING", { message: "Send Stripe-Signature." });
   const read = typeof header === "string" ? readHeader(header) : undefined;
   const fits = read?.signatures.some((signature) =>
-    secrets.some((secret) => isSigned(signingKey(secret), read.timestamp, body, signature)),
+    secrets.some((secret) => isSigned(new SigningKey(secret), read.timestamp, body, signature)),
   );
   if (!read || fits !== true) {
     throw new Fault("SIGNATURE_INVALID", {
