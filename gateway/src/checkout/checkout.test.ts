@@ -46,7 +46,7 @@ describe("the language", () => {
 });
 
 test("each state has its face, and time that is over is over before it is swept", () => {
-  expect(paymentStatuses.map((status) => [status, faceOf(status, 60, true)])).toEqual([
+  expect(paymentStatuses.map((status) => [status, faceOf(status, 60, true, "approve")])).toEqual([
     ["pending", "open"],
     ["processing", "processing"],
     ["succeeded", "paid"],
@@ -56,7 +56,14 @@ test("each state has its face, and time that is over is over before it is swept"
     ["partially_refunded", "paid"],
     ["refunded", "refunded"],
   ]);
-  expect([faceOf("pending", 0, true), faceOf("pending", 60, false)]).toEqual(["expired", "review"]);
+  const unpayable = (secondsLeft: number, risk: "approve" | "review"): string =>
+    faceOf("pending", secondsLeft, false, risk);
+  expect(faceOf("pending", 0, true, "approve")).toBe("expired");
+  expect([unpayable(60, "review"), unpayable(60, "approve"), unpayable(0, "review")]).toEqual([
+    "review",
+    "preparing",
+    "expired",
+  ]);
 });
 
 test("a code as a file is the code as lines, pixel by pixel", () => {
@@ -159,6 +166,22 @@ describe("a page", () => {
     const other = await made({ return_url: "https://kopi.example/back" });
     await other.client.post(`/v1/payments/${other.json.reference}/cancel`, {});
     expect((await read(other.url, "en")).html).not.toContain("data-back");
+  });
+
+  test("says that it is not ready while no acquirer has the payment, and how to pay once one has it", async () => {
+    const { client } = await service.merchant();
+    const body = paymentBody({ metadata: { "sandbox.scenario": "gateway_error_once" } });
+    const create = () => client.post("/v1/payments", body, { key: "one-intent" });
+    expect((await create()).json.error.code).toBe("GATEWAY_ERROR");
+    const { json } = await client.get(`/v1/payments?reference_id=${body.reference_id as string}`);
+    const url = json.data[0].checkout_url as string;
+    const before = (await read(url, "en")).html;
+    expect(before).toContain('data-face="preparing"');
+    expect(before).toContain("Not ready yet");
+    expect(before).not.toContain("Being checked");
+    expect(await (await fetch(`${url}/state`)).json()).toEqual({ face: "preparing" });
+    expect((await create()).status).toBe(201);
+    expect((await read(url, "en")).html).toContain('data-face="open"');
   });
 
   test("keeps to its token: no other, no shorter one, no other part", async () => {

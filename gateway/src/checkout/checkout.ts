@@ -11,6 +11,7 @@ import type { Payment } from "../payments/payment.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { type PaymentParts, outcomeNeeds, takeOutcome } from "../payments/payments.ts";
 import { type PaymentStatus, isPaid } from "../payments/states.ts";
+import type { RiskVerdict } from "../risk/risk.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import type { PayerTokens } from "./payer-tokens.ts";
@@ -25,8 +26,17 @@ export interface CheckoutParts extends PaymentParts {
   serviceName: string;
 }
 
-/** The state that a page shows. `review`: a person reviews the payment, or the acquirer has not answered yet. */
-export type Face = "open" | "review" | "processing" | "paid" | "refunded" | "failed" | "expired" | "canceled";
+/** The state that a page shows. `review`: a person reviews the payment. `preparing`: no acquirer has it, or none has answered yet. */
+export type Face =
+  | "open"
+  | "review"
+  | "preparing"
+  | "processing"
+  | "paid"
+  | "refunded"
+  | "failed"
+  | "expired"
+  | "canceled";
 
 export interface Checkout {
   payment: Payment;
@@ -50,13 +60,22 @@ export async function findCheckout(parts: CheckoutParts, token: string): Promise
   ]);
   const now = parts.clock.now() + Number(clock?.clock_offset_seconds ?? 0n) * SECOND;
   const secondsLeft = Math.max(0, Math.ceil((payment.expiresAt - now) / SECOND));
-  const face = faceOf(payment.status, secondsLeft, payment.instructions !== undefined);
+  const face = faceOf(payment.status, secondsLeft, payment.instructions !== undefined, payment.risk.decision);
   return { payment, profile, face, secondsLeft, instructions: face === "open" ? payment.instructions : undefined };
 }
 
 /** The state that a page shows. A payment past its expiry counts as expired, even before the worker has expired it. */
-export function faceOf(status: PaymentStatus, secondsLeft: number, isPayable: boolean): Face {
-  if (status === "pending") return secondsLeft === 0 ? "expired" : isPayable ? "open" : "review";
+export function faceOf(
+  status: PaymentStatus,
+  secondsLeft: number,
+  isPayable: boolean,
+  risk: RiskVerdict["decision"],
+): Face {
+  if (status === "pending") {
+    if (secondsLeft === 0) return "expired";
+    if (isPayable) return "open";
+    return risk === "review" ? "review" : "preparing";
+  }
   if (status === "refunded") return "refunded";
   if (isPaid(status)) return "paid";
   return status as "processing" | "failed" | "expired" | "canceled";

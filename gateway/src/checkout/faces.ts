@@ -9,6 +9,7 @@ export const strokes: Readonly<Record<Exclude<Face, "open">, Html>> = {
   paid: html`<path d="m17 33 10 10 20-21" />`,
   refunded: html`<path d="M20 27h18a8 8 0 0 1 0 16h-8m-10-16 7-7m-7 7 7 7" />`,
   review: html`<path d="M32 20v13l8 6" />`,
+  preparing: html`<path d="M32 20v13l8 6" />`,
   processing: html`<path d="M32 20v13l8 6" />`,
   failed: html`<path d="m23 23 18 18m0-18L23 41" />`,
   expired: html`<path d="M32 20v13l8 6" />`,

@@ -58,7 +58,7 @@ export const linkWords: Readonly<Record<Language, LinkWords>> = {
     leads: {
       paid: "This was to be paid once, and it is. Do not pay again.",
       in_use:
-        "Somebody has begun to pay it. If they do not finish, you can pay it here soon. This page turns by itself.",
+        "Somebody has begun to pay it. If they do not finish, you can pay it here soon. This page changes by itself.",
       yours: "You began to pay it on this device, and are not done.",
       expired: "The time to pay is over. Ask the merchant for a new link.",
       deactivated: "The merchant closed this link. Ask them for a new one.",

@@ -4,6 +4,7 @@ import { stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import { type PaymentName, selectStandings, standingOfRow } from "../payments/payments.sql.ts";
+import type { RiskVerdict } from "../risk/risk.ts";
 import type { Database, Row } from "../store/database.ts";
 import { type Face, faceOf } from "./checkout.ts";
 
@@ -113,7 +114,7 @@ export class OpenPages {
   private tell(name: PaymentName, row: Row): void {
     const { status, instructions } = standingOfRow(row, name);
     // One second left, because the page counts the time down itself: the stream tells only changes of the payment's status.
-    const face = faceOf(status, 1, instructions !== undefined);
+    const face = faceOf(status, 1, instructions !== undefined, row.risk_decision as RiskVerdict["decision"]);
     for (const page of this.pages.get(name.reference) ?? []) {
       if (page.told === face) continue;
       page.told = face;

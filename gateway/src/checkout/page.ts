@@ -21,7 +21,7 @@ export interface PageParts {
 const REFRESH_SECONDS = 10;
 
 /** States that will change: the page watches the payment. */
-const waiting: ReadonlySet<Face> = new Set(["open", "review", "processing"]);
+const waiting: ReadonlySet<Face> = new Set(["open", "review", "preparing", "processing"]);
 
 /** Final states after which the page sends the payer back to the merchant. */
 const leadsBack: ReadonlySet<Face> = new Set(["paid", "failed"]);

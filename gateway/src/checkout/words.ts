@@ -40,8 +40,14 @@ interface Words {
   ownLead: Record<Method, string>;
   approve: string;
   decline: string;
-  faces: Record<"open" | "review" | "processing" | "paid" | "refunded" | "failed" | "expired" | "canceled", string>;
-  leads: Record<"review" | "processing" | "paid" | "refunded" | "failed" | "expired" | "canceled", string>;
+  faces: Record<
+    "open" | "review" | "preparing" | "processing" | "paid" | "refunded" | "failed" | "expired" | "canceled",
+    string
+  >;
+  leads: Record<
+    "review" | "preparing" | "processing" | "paid" | "refunded" | "failed" | "expired" | "canceled",
+    string
+  >;
 }
 
 export const words: Readonly<Record<Language, Words>> = {
@@ -80,7 +86,7 @@ export const words: Readonly<Record<Language, Words>> = {
     },
     back: (merchant) => `Back to ${merchant}`,
     backSoon: "You are taken back in a moment.",
-    waiting: "This page turns by itself once it is paid.",
+    waiting: "This page changes by itself; you need not load it again.",
     noScript: "Load the page again to see whether it is paid.",
     sandbox: "Sandbox: no real money",
     own: {
@@ -102,6 +108,7 @@ export const words: Readonly<Record<Language, Words>> = {
     faces: {
       open: "Waiting for your payment",
       review: "Being checked",
+      preparing: "Not ready yet",
       processing: "Being processed",
       paid: "Paid. Thank you.",
       refunded: "Refunded",
@@ -111,6 +118,8 @@ export const words: Readonly<Record<Language, Words>> = {
     },
     leads: {
       review: "The merchant's bank looks at it. How to pay is shown here as soon as it may be paid.",
+      preparing:
+        "How to pay is shown here as soon as it is there. If that takes more than a minute, go back to the shop and press its button again.",
       processing: "Your bank is at it. You need not do anything.",
       paid: "The merchant knows.",
       refunded: "The money is on its way back to you.",
@@ -154,7 +163,7 @@ export const words: Readonly<Record<Language, Words>> = {
     },
     back: (merchant) => `Kembali ke ${merchant}`,
     backSoon: "Sebentar lagi Anda dibawa kembali.",
-    waiting: "Halaman ini berubah sendiri setelah dibayar.",
+    waiting: "Halaman ini berubah sendiri, tidak perlu dimuat ulang.",
     noScript: "Muat ulang halaman ini untuk melihat apakah sudah dibayar.",
     sandbox: "Sandbox: bukan uang sungguhan",
     own: {
@@ -176,6 +185,7 @@ export const words: Readonly<Record<Language, Words>> = {
     faces: {
       open: "Menunggu pembayaran Anda",
       review: "Sedang diperiksa",
+      preparing: "Belum siap",
       processing: "Sedang diproses",
       paid: "Sudah dibayar. Terima kasih.",
       refunded: "Dikembalikan",
@@ -185,6 +195,8 @@ export const words: Readonly<Record<Language, Words>> = {
     },
     leads: {
       review: "Pembayaran ini sedang diperiksa. Cara membayar muncul di sini setelah disetujui.",
+      preparing:
+        "Cara membayar muncul di sini begitu tersedia. Jika lebih dari satu menit, kembali ke toko dan tekan tombol bayarnya sekali lagi.",
       processing: "Bank Anda sedang memprosesnya. Anda tidak perlu berbuat apa-apa.",
       paid: "Penjual sudah mengetahuinya.",
       refunded: "Uang Anda sedang dikirim kembali.",

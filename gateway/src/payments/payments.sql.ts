@@ -163,7 +163,7 @@ export function selectStandings(names: readonly PaymentName[]): Statement {
   return {
     name: "select payment standings",
     text: `select w.place::integer as place, p.environment, p.status, p.amount_minor, p.fee_minor, p.refunded_minor, p.currency,
-  p.payment_method, p.reference_id, p.gateway_code, p.created_at, p.updated_at, p.paid_at, p.expires_at, p.dispute_status, p.link_id, p.link_reusable,
+  p.payment_method, p.reference_id, p.gateway_code, p.created_at, p.updated_at, p.paid_at, p.expires_at, p.dispute_status, p.link_id, p.link_reusable, p.risk_decision,
   case when p.status = 'pending' then p.instructions end as instructions, s.status as settlement_status, s.payout_date
 from unnest($1::uuid[], $2::uuid[]) with ordinality as w(merchant_id, payment_id, place)
 cross join lateral (
