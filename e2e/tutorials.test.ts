@@ -239,6 +239,16 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     const forged = await fetch(`http://localhost:${follower.port}/webhooks`, { method: "POST", body: "{}" });
     expect(forged.status).toBe(401);
     expect((await fetch(`http://localhost:${follower.port}/orders/order-..%2F..%2Fetc`)).status).toBe(404);
+    // Who tries again buys the same order, and pays the same payment.
+    const press = async (order: string) => {
+      const body = new URLSearchParams({ order });
+      const pressed = await fetch(`http://localhost:${follower.port}/orders`, { method: "POST", body });
+      return [pressed.status, /<a href="(http[^"]+\/pay\/[^"]+)"/.exec(await pressed.text())?.[1]];
+    };
+    const once = await press("order-0123456789ab");
+    expect(once).toEqual([200, expect.stringContaining("/pay/")]);
+    expect(await press("order-0123456789ab")).toEqual(once);
+    expect(await press("../../etc/passwd")).toEqual([404, undefined]);
     // Without its keys it says so to the log alone.
     const bought = `$_SERVER = ['REQUEST_METHOD' => 'POST', 'REQUEST_URI' => '/orders']; require 'shop.php'; echo http_response_code();`;
     const refused = await follower.type(

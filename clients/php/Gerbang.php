@@ -46,7 +46,7 @@ class GerbangException extends \RuntimeException
         'INVALID_AMOUNT' => 'Send whole minor units within your limit, as an int.',
         'CURRENCY_NOT_SUPPORTED' => 'Use an enabled currency, or ask for this one.',
         'PAYMENT_METHOD_UNAVAILABLE' => 'Offer the payer another method.',
-        'REFERENCE_ID_DUPLICATE' => 'Look the payment up by its reference_id, or use createOrFind.',
+        'REFERENCE_ID_DUPLICATE' => 'details.reference is that payment: read it, or use a new reference_id.',
         'IDEMPOTENCY_KEY_INVALID' => 'Leave the key out: the client makes one.',
         'IDEMPOTENCY_CONFLICT' => 'Use a new key for a new intent.',
         'IDEMPOTENCY_IN_PROGRESS' => 'Ask again later with the same idempotency_key.',
@@ -985,6 +985,12 @@ final class Client
         return $key;
     }
 
+    /** @internal A key for a body that is one intent: equal bodies have equal keys. */
+    public function keyOf(array $body): string
+    {
+        return hash('sha256', self::json($body));
+    }
+
     private static function json(array $body): string
     {
         foreach (['metadata', 'customer', 'headers'] as $name) {
@@ -1057,6 +1063,8 @@ abstract class Listed extends Resource
 final class Payments extends Listed
 {
     protected const PATH = '/v1/payments';
+    /** Codes after which a payment with this reference_id may exist. */
+    private const MAY_EXIST = ['REFERENCE_ID_DUPLICATE', 'RISK_REVIEW', 'IDEMPOTENCY_CONFLICT'];
 
     public function __construct(Client $gerbang, private Time $time)
     {
@@ -1071,30 +1079,42 @@ final class Payments extends Listed
 
     /**
      * Creates a payment, or gives the one that an attempt before has made: looked up by its `reference_id` when the outcome stays open, when it is
-     * under review, or when another key made it with the same amount, currency and method.
+     * under review, or when another key made it with the same amount, currency and method. Without a key of your own the key is made of the
+     * body, so that a second call takes the same payment further after GATEWAY_ERROR.
      */
     public function createOrFind(array $payment, array $options = []): array
     {
+        $sent = Rules::check('payment', $payment);
+        $options['idempotency_key'] ??= $this->gerbang->keyOf($sent);
         try {
-            return $this->create($payment, $options);
+            $answer = $this->gerbang->tried('POST', self::PATH, $sent, options: $options);
+            // A kept answer, which the service gives with status 200, shows the payment as it was at its creation.
+            return ($answer->status === 200 ? $this->find($payment) : null) ?? $answer->object();
         } catch (GerbangException $error) {
-            if (!$error->outcomeUnknown && !in_array($error->code, ['REFERENCE_ID_DUPLICATE', 'RISK_REVIEW'], true)) {
+            if (!$error->outcomeUnknown && !in_array($error->code, self::MAY_EXIST, true)) {
                 throw $error;
             }
-            try {
-                $options = ['deadline' => $this->gerbang->timeout];
-                $query = ['reference_id' => $payment['reference_id']];
-                $found = $this->gerbang->call('GET', self::PATH, query: $query, options: $options)['data'][0] ?? null;
-            } catch (GerbangException) {
-                throw $error; // nothing is known that its caller does not know already
-            }
-            foreach (['amount_minor', 'currency', 'payment_method', 'reference_id'] as $name) {
-                if (($found[$name] ?? null) !== $payment[$name]) {
-                    throw $error;
-                }
-            }
-            return $found;
+            // Without it nothing is known that its caller does not know already.
+            return $this->find($payment) ?? throw $error;
         }
+    }
+
+    /** The payment with this reference_id, amount, currency and method; null when there is none, or the lookup fails. */
+    private function find(array $payment): ?array
+    {
+        try {
+            $query = ['reference_id' => $payment['reference_id']];
+            $options = ['deadline' => $this->gerbang->timeout];
+            $found = $this->gerbang->call('GET', self::PATH, query: $query, options: $options)['data'][0] ?? null;
+        } catch (GerbangException) {
+            return null;
+        }
+        foreach (['amount_minor', 'currency', 'payment_method', 'reference_id'] as $name) {
+            if (($found[$name] ?? null) !== $payment[$name]) {
+                return null;
+            }
+        }
+        return $found;
     }
 
     public function get(string $reference): array

@@ -129,7 +129,7 @@ _ADVICE = {
     "INVALID_AMOUNT": "Send whole minor units within your limit, as an int.",
     "CURRENCY_NOT_SUPPORTED": "Use an enabled currency, or ask for this one.",
     "PAYMENT_METHOD_UNAVAILABLE": "Offer the payer another method.",
-    "REFERENCE_ID_DUPLICATE": "Look the payment up by its reference_id, or use create_or_find.",
+    "REFERENCE_ID_DUPLICATE": "details.reference is that payment: read it, or use a new reference_id.",
     "IDEMPOTENCY_KEY_INVALID": "Leave the key out: the client makes one.",
     "IDEMPOTENCY_CONFLICT": "Use a new key for a new intent.",
     "IDEMPOTENCY_IN_PROGRESS": "Ask again later with the same idempotency_key.",
@@ -923,6 +923,10 @@ def _pages(call: Callable[..., Json], path: str, filters: Mapping[str, Any]) -> 
         asked["starting_after"] = cursor
 
 
+# Codes after which a payment with this reference_id may exist.
+_MAY_EXIST = ("REFERENCE_ID_DUPLICATE", "RISK_REVIEW", "IDEMPOTENCY_CONFLICT")
+
+
 class _Payments(_Listed):
     _path = "/v1/payments"
 
@@ -965,21 +969,32 @@ class _Payments(_Listed):
 
     def create_or_find(self, *, idempotency_key: Optional[str] = None, deadline: Optional[float] = None, **body: Any) -> Payment:
         """Creates a payment, or gives the one that an attempt before has made: looked up by its `reference_id` when the outcome
-        stays open, when it is under review, or when another key made it with the same amount, currency and method."""
+        stays open, when it is under review, or when another key made it with the same amount, currency and method. Without a key
+        of your own the key is made of the body, so that a second call takes the same payment further after GATEWAY_ERROR."""
+        sent = _checked(body, _CREATE_PAYMENT)
+        key = hashlib.sha256(_json_bytes(sent)).hexdigest() if idempotency_key is None else idempotency_key
         try:
-            return self._create(body, idempotency_key, deadline)
+            answer = self._gerbang._tried("POST", self._path, sent, key=key, deadline=deadline)
+            # A kept answer, which the service gives with status 200, shows the payment as it was at its creation.
+            created = _object_of(answer)
+            return cast(Payment, (answer.status == 200 and self._find(body)) or created)
         except GerbangError as error:
-            if not error.outcome_unknown and error.code not in ("REFERENCE_ID_DUPLICATE", "RISK_REVIEW"):
+            if not error.outcome_unknown and error.code not in _MAY_EXIST:
                 raise
-            try:
-                answer = self._call("GET", self._path, query={"reference_id": body["reference_id"]}, deadline=self._gerbang._timeout)
-                found = answer["data"][0]
-            except (GerbangError, LookupError, TypeError):
+            found = self._find(body)
+            if found is None:
                 raise error from None  # nothing is known that its caller does not know already
+            return found
+
+    def _find(self, body: Json) -> Optional[Payment]:
+        """The payment with the body's `reference_id`, amount, currency and method; None when there is none, or the lookup fails."""
+        try:
+            answer = self._call("GET", self._path, query={"reference_id": body["reference_id"]}, deadline=self._gerbang._timeout)
+            found = answer["data"][0]
             names = ("amount_minor", "currency", "payment_method", "reference_id")
-            if any(found.get(name) != body[name] for name in names):
-                raise
-            return cast(Payment, found)
+            return cast(Payment, found) if all(found.get(name) == body[name] for name in names) else None
+        except (GerbangError, LookupError, TypeError, AttributeError):
+            return None
 
     def get(self, reference: str) -> Payment:
         return cast(Payment, self._call("GET", f"/v1/payments/{_id('pay', reference)}"))

@@ -29,6 +29,7 @@ interface Vector {
 interface Retry extends Vector {
   scheme?: string;
   now: number;
+  call: { operation: string };
   answers: ScriptedAnswer[];
   expect: {
     attempts: number;
@@ -36,12 +37,15 @@ interface Retry extends Vector {
     waits_ms: [least: number, most: number][];
     offsets_s?: number[];
     result: string;
+    status?: string;
     outcome_unknown?: boolean;
   };
 }
 
 interface Tried {
   result: string;
+  /** Of the payment that the call gave. */
+  status?: string | null;
   request_id?: string | null;
   key?: string | null;
   attempts?: number;
@@ -132,6 +136,13 @@ export function testVectors(command: readonly string[]): void {
       const tried = await results<Tried>("retries", vectors, service.baseUrl);
       for (const [index, vector] of vectors.entries())
         judge(vector, tried[index] as Tried, service.seen[index] as Seen[]);
+      const keysOf = (operation: string): (string | undefined)[] =>
+        vectors.flatMap(({ call }, at) =>
+          call.operation === operation ? [service.seen[at]?.[0]?.headers["idempotency-key"]?.join()] : [],
+        );
+      expect(new Set(keysOf("payments.createOrFind")).size, "equal bodies are one intent").toBe(1);
+      const created = keysOf("payments.create");
+      expect(new Set(created).size, "each call is an intent").toBe(created.length);
     } finally {
       await service.close();
     }
@@ -186,6 +197,7 @@ export function testVectors(command: readonly string[]): void {
 
 function judge({ name, scheme, now, answers, expect: expected }: Retry, tried: Tried, seen: Seen[]): void {
   expect(tried.result, name).toBe(expected.result);
+  if (expected.status !== undefined) expect(tried.status, name).toBe(expected.status);
   const lookups = seen.filter(({ target }) => target.startsWith("/v1/payments?reference_id="));
   const attempts = seen.filter((request) => !lookups.includes(request));
   expect([attempts.length, lookups.length], name).toEqual([expected.attempts, expected.lookups]);

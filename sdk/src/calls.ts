@@ -1,4 +1,5 @@
 // How the resources make calls: paths with ids in them, queries, lists, and bodies that are checked before they are sent.
+import type { Answer } from "./answer.ts";
 import type { BodyName } from "./rules.ts";
 import { checkBody, checkIdempotencyKey, checkIdentity } from "./check.ts";
 import { List, type Page } from "./list.ts";
@@ -9,6 +10,7 @@ export type { CallOptions } from "./transport.ts";
 /** Options of calls that only read. */
 export type ReadOptions = Omit<CallOptions, "idempotencyKey">;
 
+type Body = { value?: unknown; rules?: BodyName; method?: "POST" | "PUT"; isIntent?: boolean };
 type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>;
 
 export class Calls {
@@ -21,11 +23,11 @@ export class Calls {
   }
 
   async read<Result>(operation: string, target: string, options?: ReadOptions): Promise<Result> {
-    return this.#call<Result>({ operation, method: "GET", target }, options);
+    return (await this.#call({ operation, method: "GET", target }, options)).body as Result;
   }
 
   async readText(operation: string, target: string, options?: ReadOptions): Promise<string> {
-    return this.#call<string>({ operation, method: "GET", target, answer: "text" }, options);
+    return (await this.#call({ operation, method: "GET", target, answer: "text" }, options)).body as string;
   }
 
   list<Item>(operation: string, path: string, filters: object = {}, options?: ReadOptions): List<Item> {
@@ -36,21 +38,20 @@ export class Calls {
   }
 
   /** Calls the API to change something. `rules` names the schema by which the body is checked before it is sent; throws as `checkBody` does. */
-  async write<Result>(
-    operation: string,
-    target: string,
-    body: { value?: unknown; rules?: BodyName; method?: "POST" | "PUT" } = {},
-    options?: CallOptions,
-  ): Promise<Result> {
-    const { value = {}, rules, method = "POST" } = body;
-    checkIdempotencyKey(options?.idempotencyKey);
-    if (rules !== undefined) checkBody(rules, value);
-    return this.#call<Result>({ operation, method, target, body: value }, options);
+  async write<Result>(operation: string, target: string, body: Body = {}, options?: CallOptions): Promise<Result> {
+    return (await this.answer(operation, target, body, options)).body as Result;
   }
 
-  async #call<Result>(call: Call, options?: CallOptions): Promise<Result> {
-    const { body } = await traced(this.#tracer, call, () => this.transport.call(call, options));
-    return body as Result;
+  /** As `write`, and gives the answer with its status. */
+  async answer(operation: string, target: string, body: Body, options?: CallOptions): Promise<Answer> {
+    const { value = {}, rules, method = "POST", isIntent } = body;
+    checkIdempotencyKey(options?.idempotencyKey);
+    if (rules !== undefined) checkBody(rules, value);
+    return this.#call({ operation, method, target, body: value, isIntent }, options);
+  }
+
+  #call(call: Call, options?: CallOptions): Promise<Answer> {
+    return traced(this.#tracer, call, () => this.transport.call(call, options));
   }
 }
 

@@ -1,6 +1,6 @@
 // Payments and payment links (interface, sections 4.2 to 4.5).
 import { type CallOptions, type Calls, type ReadOptions, path } from "./calls.ts";
-import { GerbangError } from "./errors.ts";
+import { type ErrorCode, GerbangError } from "./errors.ts";
 import type { List } from "./list.ts";
 import type {
   CanceledPayment,
@@ -19,6 +19,9 @@ export interface WaitOptions extends ReadOptions {
   timeoutMs?: number;
 }
 
+const PAYMENTS = "/v1/payments";
+/** Codes after which a payment with this `reference_id` may exist. */
+const mayExist: ErrorCode[] = ["REFERENCE_ID_DUPLICATE", "RISK_REVIEW", "IDEMPOTENCY_CONFLICT"];
 const WAIT_MS = 300_000;
 /** Waits of 1, 2, 3 and 4 seconds between the first polls, then always 5: payers need longer than that. */
 const paceMs = (asked: number): number => Math.min(asked + 1, 5) * 1000;
@@ -47,20 +50,24 @@ export class Payments {
    * payment exists and has not failed. After an error with `outcomeUnknown` the payment may exist.
    */
   create(body: CreatePayment, options?: CallOptions): Promise<CreatedPayment> {
-    return this.#calls.write("payments.create", "/v1/payments", { value: body, rules: "CreatePayment" }, options);
+    return this.#calls.write("payments.create", PAYMENTS, { value: body, rules: "CreatePayment" }, options);
   }
 
   /**
-   * Creates a payment, or finds the existing one with this `reference_id`, as after a lost answer, a crash or a second call. Throws
-   * REFERENCE_ID_DUPLICATE when the existing payment has another amount, currency or method.
+   * Creates a payment, or finds the existing one with this `reference_id`, as after a lost answer, a crash or a second call. Without a key of your
+   * own the key is made of the body, so that a second call takes the same payment further after GATEWAY_ERROR. Throws REFERENCE_ID_DUPLICATE
+   * when the existing payment has another amount, currency or method.
    */
   async createOrFind(body: CreatePayment, options?: CallOptions): Promise<CreatedPayment | Payment> {
     try {
-      return await this.create(body, options);
+      const sent = { value: body, rules: "CreatePayment", isIntent: true } as const;
+      const { status, body: answered } = await this.#calls.answer("payments.create", PAYMENTS, sent, options);
+      const created = answered as CreatedPayment;
+      // A kept answer, which the service gives with status 200, shows the payment as it was at its creation.
+      return status === 200 ? ((await this.#find(body.reference_id, options)) ?? created) : created;
     } catch (error) {
       if (!(error instanceof GerbangError)) throw error;
-      const mayExist = error.outcomeUnknown || error.code === "REFERENCE_ID_DUPLICATE" || error.code === "RISK_REVIEW";
-      if (!mayExist || error.code === "ABORTED") throw error;
+      if (error.code === "ABORTED" || !(error.outcomeUnknown || mayExist.includes(error.code))) throw error;
       const found = await this.#find(body.reference_id, options);
       if (found === undefined || !isSame(found, body)) throw error;
       return found;
@@ -86,7 +93,7 @@ export class Payments {
 
   /** Newest first. */
   list(filters?: PaymentFilters, options?: ReadOptions): List<Payment> {
-    return this.#calls.list("payments.list", "/v1/payments", filters, options);
+    return this.#calls.list("payments.list", PAYMENTS, filters, options);
   }
 
   /** Cancels a pending payment. Throws PAYMENT_NOT_CANCELABLE for a payment in another state. */

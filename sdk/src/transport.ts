@@ -2,7 +2,7 @@
 import { type Answer, readAnswer } from "./answer.ts";
 import { type ErrorCode, type ErrorFacts, GerbangError } from "./errors.ts";
 import { type Hmac, encoder, hashing } from "./hashing.ts";
-import { type Signed, messageHeaders, newNonce, timestampHeaders } from "./signing.ts";
+import { type Signed, hex, messageHeaders, newNonce, timestampHeaders } from "./signing.ts";
 
 const ATTEMPTS_MAX = 5;
 /** Waits before the second attempt and the later ones, each shortened or lengthened by up to a fifth. */
@@ -20,6 +20,8 @@ export interface Call {
   /** Path and query, beginning with /v1. */
   target: string;
   body?: unknown;
+  /** True when equal bodies are one intent: a call without a key then gets one that is made of its body. */
+  isIntent?: boolean | undefined;
   answer?: "json" | "text";
 }
 
@@ -82,9 +84,10 @@ export class Transport {
   async call(call: Call, options: CallOptions = {}): Promise<Answer> {
     const { now, deadlineMs } = this.options;
     const isWrite = call.method !== "GET";
-    const idempotencyKey = isWrite ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
     // All attempts send the same bytes.
     const body = isWrite ? JSON.stringify(call.body ?? {}) : "";
+    const ownKey = call.isIntent ? hex(await hashing.sha256(body)) : crypto.randomUUID();
+    const idempotencyKey = isWrite ? (options.idempotencyKey ?? ownKey) : undefined;
     const endsAt = now() + (options.deadlineMs ?? deadlineMs);
     const known = { operation: call.operation, method: call.method, target: call.target, idempotencyKey };
     const state = { corrected: false, replays: 0, open: false };

@@ -23,6 +23,7 @@ interface Script {
     lookups: number;
     offsets_s?: number[];
     result: string;
+    status?: string;
     outcome_unknown?: boolean;
   };
 }
@@ -107,7 +108,11 @@ test.each(vectors<Script>("retries"))("$name", async (script) => {
   const { gerbang, sent, waits } = scripted(script);
   const { attempts, waits_ms: bounds, lookups, offsets_s: offsets, result } = script.expect;
   const outcome = await run(gerbang, script).then(
-    () => "ok",
+    (payment) => {
+      const { status } = script.expect;
+      if (status !== undefined) expect(payment).toMatchObject({ status });
+      return "ok";
+    },
     (error: unknown) => {
       expect(error).toBeInstanceOf(GerbangError);
       expect((error as GerbangError).outcomeUnknown).toBe(script.expect.outcome_unknown);
@@ -128,4 +133,19 @@ test.each(vectors<Script>("retries"))("$name", async (script) => {
   expect(new Set(tries.map(({ headers }) => headers.signature ?? headers["x-signature"])).size).toBe(attempts);
   for (const lookup of sent.slice(attempts)) expect(lookup).toMatchObject({ method: "GET", body: undefined });
   if (offsets) expect(tries.map((each) => datedAt(each, script.now))).toEqual(offsets);
+});
+
+test("createOrFind makes its key of the body, so that the same order is the same request in every process; a key of the caller's stays", async () => {
+  const keyOf = async (body: object, idempotencyKey?: string): Promise<string | undefined> => {
+    const answers = [{ status: 201, body: { reference: "pay_1", status: "pending" } }];
+    const { gerbang, sent } = scripted({ name: "", now: 1_800_000_000, answers } as unknown as Script);
+    await gerbang.payments.createOrFind(body as never, { idempotencyKey });
+    return sent[0]?.headers["idempotency-key"];
+  };
+  const order = { amount_minor: 7_500_000, currency: "IDR", payment_method: "qris", reference_id: "order-1001" };
+  const key = await keyOf(order);
+  expect(key).toMatch(/^[0-9a-f]{64}$/);
+  expect(await keyOf({ ...order })).toBe(key);
+  expect(await keyOf({ ...order, amount_minor: 1 })).not.toBe(key);
+  expect(await keyOf(order, "order-1001-first-try")).toBe("order-1001-first-try");
 });

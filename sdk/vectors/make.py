@@ -351,6 +351,7 @@ def error(status, code, details=None, **headers):
 CREATED = answer(201, PAID)
 REPLAYED = answer(200, PAID, x_idempotent_replay="true")
 FOUND = answer(200, {"data": [PAID], "has_more": False, "next_cursor": None})
+FOUND_PAID = answer(200, {"data": [{**PAID, "status": "succeeded"}], "has_more": False, "next_cursor": None})
 NONE_FOUND = answer(200, {"data": [], "has_more": False, "next_cursor": None})
 CALLS = {
     "create": {"operation": "payments.create", "body": CREATE},
@@ -376,7 +377,7 @@ def is_open(answers):
     return opened
 
 
-def retry(name, answers, result, waits=(), call="create", attempts=None, lookups=0, offsets=None, **options):
+def retry(name, answers, result, waits=(), call="create", attempts=None, lookups=0, offsets=None, status=None, **options):
     scheme = options.pop("scheme", None)
     return {
         "name": name,
@@ -391,6 +392,7 @@ def retry(name, answers, result, waits=(), call="create", attempts=None, lookups
             "lookups": lookups,
             **({} if offsets is None else {"offsets_s": offsets}),
             "result": result,
+            **({} if status is None else {"status": status}),
             **({} if result == "ok" else {"outcome_unknown": call != "get" and is_open(answers[: len(answers) - lookups])}),
         },
     }
@@ -493,6 +495,10 @@ def retries():
         retry("createOrFind: another key made this payment before", [error(409, "REFERENCE_ID_DUPLICATE", {"reference": PAYMENT}), FOUND], "ok", (), "create_or_find", lookups=1),
         retry("createOrFind: another payment of another amount has the reference_id", [error(409, "REFERENCE_ID_DUPLICATE", {"reference": PAYMENT}), answer(200, {"data": [{**PAID, "amount_minor": 1}], "has_more": False, "next_cursor": None})], "REFERENCE_ID_DUPLICATE", (), "create_or_find", lookups=1),
         retry("createOrFind: a final error is not looked up", [error(422, "VALIDATION_ERROR")], "VALIDATION_ERROR", (), "create_or_find"),
+        retry("createOrFind: a kept answer is old, so the payment is looked up", [REPLAYED, FOUND_PAID], "ok", (), "create_or_find", lookups=1, status="succeeded"),
+        retry("createOrFind: a kept answer is given as it is when the lookup fails", [REPLAYED, error(403, "FORBIDDEN")], "ok", (), "create_or_find", lookups=1, status="pending"),
+        retry("createOrFind: its own key was used with another body, and the payment is found", [error(409, "IDEMPOTENCY_CONFLICT"), FOUND_PAID], "ok", (), "create_or_find", lookups=1, status="succeeded"),
+        retry("createOrFind: its own key was used for something else", [error(409, "IDEMPOTENCY_CONFLICT"), NONE_FOUND], "IDEMPOTENCY_CONFLICT", (), "create_or_find", lookups=1),
         retry("create never looks up: it throws, and the outcome is open", [RESET] * 5, "CONNECTION_FAILED", BACKOFF),
     ]
 

@@ -129,8 +129,8 @@ $tasks = [
         ]);
         $deadline = $vector['options']['deadline_ms'] ?? null;
         try {
-            called($client, $vector['call'], $deadline === null ? null : $deadline / 1000);
-            $result = ['result' => 'ok'];
+            $given = called($client, $vector['call'], $deadline === null ? null : $deadline / 1000);
+            $result = ['result' => 'ok', 'status' => $given['status'] ?? null];
         } catch (GerbangException $error) {
             // All that a report of this error could hold: its words, its trace with arguments, and what a dump of it shows.
             ob_start();

@@ -114,8 +114,8 @@ def retries(vector, base_url):
     deadline_ms = vector.get("options", {}).get("deadline_ms")
     with client:
         try:
-            called(client, vector["call"], None if deadline_ms is None else deadline_ms / 1000)
-            result = {"result": "ok"}
+            given = called(client, vector["call"], None if deadline_ms is None else deadline_ms / 1000)
+            result = {"result": "ok", "status": given.get("status")}
         except gerbang.GerbangError as error:
             result = {"result": error.code, "request_id": error.request_id, "text": told(error), "key": error.idempotency_key, "attempts": error.attempts, "unknown": error.outcome_unknown}
     return {**result, "waits_ms": [round(wait * 1000) for wait in clock.waits]}
