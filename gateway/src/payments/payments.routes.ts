@@ -96,6 +96,8 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
         "NO_ROUTE_AVAILABLE",
         "GATEWAY_ERROR",
         "GATEWAY_TIMEOUT",
+        "PAYMENT_EXPIRED",
+        "PAYMENT_NOT_PAYABLE",
       ],
       success: {
         status: 201,
