@@ -1,9 +1,10 @@
 // Builds the documentation when its sources changed since the last build: `npm start` runs this first, `npm run build` runs only this.
 // Each build is a folder under dist/, named by the hash of its sources; dist/current names the build to serve.
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { buildOnce, compress, filesBelow, hashOfFiles } from "../../portal/builds.ts";
+import { downloadFolders, downloadOf } from "./downloads.ts";
 import { pageFiles } from "./sources.ts";
 
 const here = import.meta.dirname;
@@ -30,7 +31,12 @@ export function sourceHash(): string {
   );
   const pictures = filesBelow(join(root, "docs")).filter((file) => /\.(svg|png)$/.test(file) && !file.startsWith(here));
   const files = [...pageFiles(root), ...ingredients].map((path) => join(root, path)).filter((file) => existsSync(file));
-  return hashOfFiles(root, [...files, ...program, ...pictures]);
+  const downloads = downloadFolders
+    .map((folder) => join(root, folder))
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+    .filter((file) => downloadOf(relative(root, file).replaceAll("\\", "/")) !== undefined);
+  return hashOfFiles(root, [...new Set([...files, ...program, ...pictures, ...downloads])]);
 }
 
 /** Builds the documentation unless the last build has these sources. Broken links are reported and do not stop the build. */

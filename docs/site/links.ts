@@ -1,11 +1,12 @@
 // Resolves links in documents: to a page, a picture, a file in the source tree, an external address, or nothing. Pure.
 import { posix } from "node:path";
+import { downloadOf } from "./downloads.ts";
 import { type Language, type Page, addressOf, markdownAddressOf } from "./page.ts";
 
 export type Target =
   | { kind: "page"; page: Page; anchor: string }
   | { kind: "elsewhere"; href: string }
-  /** An address of the service outside the documentation, such as the portal or the contract. */
+  /** An address of the service outside the pages, such as the portal, the contract or a file to take. */
   | { kind: "service"; href: string }
   | { kind: "file"; path: string }
   | { kind: "broken"; why: string };
@@ -44,7 +45,9 @@ export class Links {
     const file = posix.join(posix.dirname(from.source), path).replace(/\/$/, "");
     const page = this.bySource.get(file) ?? this.bySource.get(`${file}/README.md`);
     if (page) return { kind: "page", page, anchor };
-    return this.isInTree(file) ? { kind: "file", path: file } : { kind: "broken", why: `there is no ${file}` };
+    if (!this.isInTree(file)) return { kind: "broken", why: `there is no ${file}` };
+    const download = downloadOf(file);
+    return download === undefined ? { kind: "file", path: file } : { kind: "service", href: download };
   }
 }
 

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire, stripTypeScriptTypes } from "node:module";
 import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { downloadFolders, downloadOf } from "./downloads.ts";
 import { changelogFeed } from "./feed.ts";
 import { type Assets, missingHtml, pageHtml } from "./layout.ts";
 import { Links } from "./links.ts";
@@ -72,11 +73,25 @@ export function drawSite(pages = allPages()): Site {
     files.set(`${fileOf(one.page)}.html`, pageHtml(one.page, one.drawn, frame));
     files.set(`${fileOf(one.page)}.md`, asMarkdown(one.page, links));
   }
+  for (const [path, content] of downloads()) files.set(path, content);
   files.set("404.html", missingHtml(frame));
   files.set("llms.txt", llmsText(drawn));
   files.set("llms-full.txt", llmsFullText(pages, links));
   files.set("changelog.rss", changelogFeed(readFileSync(join(treeRoot, "CHANGELOG.md"), "utf8")));
   return { pages: drawn, files, problems: [...drawn.flatMap((one) => one.drawn.problems), ...brokenAnchors(drawn)] };
+}
+
+/** The files that developers take, by their paths below /docs. */
+function downloads(): Map<string, Buffer> {
+  const paths = downloadFolders.flatMap((folder) =>
+    existsSync(join(treeRoot, folder)) ? readdirSync(join(treeRoot, folder)).map((name) => `${folder}/${name}`) : [],
+  );
+  return new Map(
+    paths.flatMap((path) => {
+      const address = downloadOf(path);
+      return address === undefined ? [] : [[address.slice("/docs/".length), readFileSync(join(treeRoot, path))]];
+    }),
+  );
 }
 
 /** The pages' own styles, scripts and fonts. */

@@ -35,6 +35,10 @@ export function openDocs(server: FastifyInstance, { root, folder = BUILDS }: Doc
       return asset ? sendPage(request, reply, asset) : sendMissing(reply, pages);
     }
     if (WITH_ADDRESSES.has(path)) return named(path)(request, reply);
+    if (path.startsWith("files/")) {
+      const file = pages.current(path);
+      return file ? sendPage(request, reply, file) : sendMissing(reply, pages);
+    }
     const page = isPublished(path) ? pages.current(path.endsWith(".md") ? path : `${path}.html`) : undefined;
     if (page) return sendPage(request, reply, page);
     const whole = path.replace(/\/+$/, "");

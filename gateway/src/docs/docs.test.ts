@@ -16,6 +16,8 @@ const files = {
   "events/payment.succeeded.html": "<!doctype html>event",
   "events/payment.succeeded.md": "# payment.succeeded",
   "assets/docs.0.css": "a { color: red }",
+  "files/clients/php/Gerbang.php": "<?php // <script>",
+  "files/sdk/vectors/page.html": "<!doctype html><script>",
   "llms.txt": `see ${ROOT_IN_BUILDS}/docs/webhooks.md`,
   "llms-full.txt": "all",
   "changelog.rss": `<link>${ROOT_IN_BUILDS}/docs/changelog</link><link>${ROOT_IN_BUILDS}/docs</link>`,
@@ -53,6 +55,21 @@ test("each page is there as HTML and as Markdown, for whoever asks", async () =>
     expect(headers["content-type"]).toBe(`${type}; charset=utf-8`);
     expect(headers["cache-control"]).toBe("no-cache");
   }
+});
+
+test("files to take are there by their own names, as text that no browser runs, and in no other form", async () => {
+  const server = serverOn();
+  for (const path of ["clients/php/Gerbang.php", "sdk/vectors/page.html"]) {
+    const { statusCode, body, headers } = await server.inject(`/docs/files/${path}`);
+    expect([statusCode, body]).toEqual([200, files[`files/${path}` as keyof typeof files]]);
+    expect(headers).toMatchObject({
+      "content-type": "text/plain; charset=utf-8",
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-cache",
+    });
+  }
+  for (const path of ["clients/php/Gerbang.php.br", "clients/php/", "", "../../package.json", "%2e%2e/current"])
+    expect((await server.inject(`/docs/files/${path}`)).statusCode, path).toBe(404);
 });
 
 test("a page that a browser has already is not sent again, and HEAD sends none", async () => {

@@ -99,8 +99,10 @@ export class BuiltPages {
 function readBuild(folder: string, into: Map<string, BuiltPage>, immutableOnly: boolean): void {
   for (const entry of listOrNothing(folder)) {
     const file = join(entry.parentPath, entry.name);
-    const type = TYPES[extname(file)];
     const path = relative(folder, file).replaceAll("\\", "/");
+    // Files to take are shown as text, whatever they are: no browser runs or draws them. Their compressed forms are no files of their own.
+    const isSource = path.startsWith("files/") && !/\.(br|gz)$/.test(path);
+    const type = isSource ? TYPES[".txt"] : TYPES[extname(file)];
     const immutable = path.startsWith("assets/");
     const bytes = type !== undefined && entry.isFile() && (immutable || !immutableOnly) && readOrNothing(file);
     if (!bytes || type === undefined) continue;
