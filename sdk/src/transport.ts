@@ -86,8 +86,8 @@ export class Transport {
     const isWrite = call.method !== "GET";
     // All attempts send the same bytes.
     const body = isWrite ? JSON.stringify(call.body ?? {}) : "";
-    const ownKey = call.isIntent ? hex(await hashing.sha256(body)) : crypto.randomUUID();
-    const idempotencyKey = isWrite ? (options.idempotencyKey ?? ownKey) : undefined;
+    let idempotencyKey = isWrite ? options.idempotencyKey : undefined; // a read has none
+    if (isWrite) idempotencyKey ??= call.isIntent ? hex(await hashing.sha256(body)) : crypto.randomUUID();
     const endsAt = now() + (options.deadlineMs ?? deadlineMs);
     const known = { operation: call.operation, method: call.method, target: call.target, idempotencyKey };
     const state = { corrected: false, replays: 0, open: false };
