@@ -11,12 +11,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ConfigError } from "../ground/config.ts";
-import { type EmbeddedDatabase, startEmbedded } from "./embedded.ts";
+import { type EmbeddedDatabase, sharedBuffersMib, startEmbedded } from "./embedded.ts";
 
 const hostile = {
   PGDATA: "/nonexistent",
@@ -101,6 +101,22 @@ test.skipIf(!existsSync("/proc/self/environ"))(
     expect(names.filter((name) => name in process.env && !own.includes(name))).toEqual([]);
   },
 );
+
+test.each([
+  ["a small machine", 1, 128],
+  ["4 GiB", 4, 256],
+  ["24 GiB", 24, 512],
+])("its cache is a sixteenth of the memory within bounds: %s", (_name, gib, mib) => {
+  expect(sharedBuffersMib(gib * 1024 ** 3)).toBe(mib);
+});
+
+test("the server has that cache", async () => {
+  const [row] = (await run(embedded.url, "select pg_size_bytes(current_setting('shared_buffers')) as bytes")) as [
+    { bytes: string },
+  ];
+  const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  expect(Number(row.bytes)).toBe(sharedBuffersMib(Math.min(limit, totalmem())) * 1024 ** 2);
+});
 
 test("a folder that somebody else could have prepared is refused before anything is put into it", async () => {
   const data = mkdtempSync(join(tmpdir(), "gerbang-prepared-"));
