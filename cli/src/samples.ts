@@ -1,11 +1,11 @@
 // The command `samples`: starts an example shop with a sandbox's key, and hands the events of that sandbox on to it.
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { say } from "../../gateway/src/cli/say.ts";
 import { Trouble } from "./failures.ts";
-import { identityOf } from "./identity.ts";
+import { identityOf, originOf } from "./identity.ts";
 import { type ListenerKey, listenTo, signals, stateFolder } from "./listen.ts";
 import { listenerSecret } from "./listener/own-signature.ts";
 import { paintOf } from "./output/color.ts";
@@ -14,7 +14,7 @@ import { tableOf } from "./output/table.ts";
 
 export interface Sample {
   language: string;
-  /** Path below `root`. */
+  /** Its folder: in the table a path below `root`. */
   folder: string;
   command: readonly string[];
   env: Readonly<Record<string, string>>;
@@ -27,10 +27,12 @@ export interface Sample {
 
 /** The folder above the sources, in a checkout and in the package alike. */
 const root = fileURLToPath(new URL("../..", import.meta.url));
+/** The package holds the client library within its own code, and no package of it. */
+const isCheckout = existsSync(join(root, "sdk/package.json"));
 
 export function readSamples(): Readonly<Record<string, Sample>> {
   const file = join(root, "examples/samples.json");
-  if (!existsSync(file)) throw new Trouble("The examples are not here: they come with a checkout of the gateway.");
+  if (!existsSync(file)) throw new Trouble("The examples are not here: take the command line anew.");
   return JSON.parse(readFileSync(file, "utf8")) as Record<string, Sample>;
 }
 
@@ -50,7 +52,46 @@ export async function samplesCommand({ profile }: { profile: string | undefined 
   if (!sample) throw new Trouble(`There is no sample ${JSON.stringify(name)}: gerbang samples lists them.`);
   const { clientId, secret, baseUrl } = identityOf({ profile });
   if (!clientId.startsWith("ak_test_")) throw new Trouble("A sample sells in a sandbox alone: use a key of it.");
-  return runSample(name, sample, { clientId, secret, baseUrl }, signals());
+  const folder = isCheckout ? join(root, sample.folder) : await ownCopy(name, sample, originOf(baseUrl));
+  return runSample(name, { ...sample, folder }, { clientId, secret, baseUrl }, signals());
+}
+
+/** Clients of one file, as they lie in the package, by the languages of samples. */
+const clients: Readonly<Record<string, string>> = {
+  Python: "clients/python/gerbang.py",
+  PHP: "clients/php/Gerbang.php",
+};
+
+/**
+ * Makes the shop a folder of its own here, for the developer to keep and change, with the client of its language; gives the folder. One that is there
+ * already is used as it is. Throws `Trouble` when the packages of a shop cannot be installed; then nothing is left.
+ */
+async function ownCopy(name: string, { folder, language }: Sample, origin: string): Promise<string> {
+  const own = join(process.cwd(), `shop-with-${name}`);
+  if (existsSync(own)) return own;
+  const draft = `${own}.${process.pid}`;
+  cpSync(join(root, folder), draft, { recursive: true });
+  try {
+    const client = clients[language];
+    if (client !== undefined) cpSync(join(root, client), join(draft, client.slice(client.lastIndexOf("/"))));
+    else await install(`${origin}/docs/files/gerbang-sdk.tgz`, draft);
+    renameSync(draft, own);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+  say(`The shop is yours, in ${own}: change it as you like, and run this again.`);
+  return own;
+}
+
+/** Installs a package, and what the folder needs besides. Throws `Trouble` when npm cannot. */
+async function install(packed: string, folder: string): Promise<void> {
+  const args = ["install", "--no-audit", "--no-fund", packed];
+  const shell = process.platform === "win32";
+  const outcome = await ending(
+    spawn("npm", args, { cwd: folder, stdio: ["ignore", process.stderr, process.stderr], shell }),
+  );
+  if (outcome !== "exit code 0")
+    throw new Trouble(`npm could not install what the shop needs (${outcome}), from ${packed} and npm's registry.`);
 }
 
 /** Runs until it is stopped, and returns 0. Throws `Trouble` when the shop ends by itself. */
@@ -64,7 +105,7 @@ export async function runSample(
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const [program = "", ...args] = command;
   const child = spawn(program === "node" ? process.execPath : program, args, {
-    cwd: join(root, folder),
+    cwd: folder,
     // The shop's output is not data of this command, so it goes to standard error.
     stdio: ["ignore", process.stderr, process.stderr],
     env: {

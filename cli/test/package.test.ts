@@ -2,7 +2,7 @@
 // copied away from the checkout, and run by the Node of the machine, where there is one besides ours, against a server that plays the API.
 import { execFile, execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -42,6 +42,15 @@ function machineNode(): string | undefined {
 
 const nodes = [...new Set([process.execPath, machineNode()])].filter((node) => node !== undefined);
 
+/** The folder of programs that stand in for those of a machine. */
+const programs = (): string => join(folder, "programs");
+
+/** Puts a program of the shell in the place of one of the machine. */
+function playedBy(program: string, ...lines: string[]): void {
+  mkdirSync(programs(), { recursive: true });
+  writeFileSync(join(programs(), program), ["#!/bin/sh", ...lines, ""].join("\n"), { mode: 0o755 });
+}
+
 interface Done {
   code: number;
   data: string;
@@ -52,6 +61,7 @@ function gerbang(node: string, ...args: string[]): Promise<Done> {
   const { port } = server.address() as AddressInfo;
   const env = {
     HOME: folder,
+    PATH: programs(),
     GERBANG_CLIENT_ID: "ak_test_00000000000000000000000000",
     GERBANG_SECRET: "sk_test_x",
     GERBANG_BASE_URL: `http://127.0.0.1:${port}`,
@@ -77,3 +87,43 @@ test.each(nodes)("the package runs by itself, by %s", async (node) => {
   expect(asked).toEqual([{ url: "/v1/balances", agent: expect.stringMatching(/^gerbang-cli\//) }]);
   expect(await gerbang(node, "serve")).toMatchObject({ code: 2, words: expect.stringContaining('no command "serve"') });
 });
+
+test.skipIf(process.platform === "win32")(
+  "a sample becomes a folder of the developer's, with the client of its language, and is not made anew",
+  async () => {
+    const own = (name: string): string[] => readdirSync(join(folder, `shop-with-${name}`)).toSorted();
+    playedBy("php", 'echo "in $PWD"', "exit 3");
+    const first = await gerbang(process.execPath, "samples", "php");
+    expect(own("php")).toEqual(["Gerbang.php", "README.md", "shop.php"]);
+    expect(first.words).toContain(`The shop is yours, in ${join(folder, "shop-with-php")}`);
+    expect(first.words).toContain(`in ${join(folder, "shop-with-php")}\n`);
+    expect(first).toMatchObject({
+      code: 1,
+      words: expect.stringContaining("The shop ended (exit code 3). It needs PHP"),
+    });
+    writeFileSync(join(folder, "shop-with-php/shop.php"), "mine");
+    expect((await gerbang(process.execPath, "samples", "php")).words).not.toContain("The shop is yours");
+    expect(readFileSync(join(folder, "shop-with-php/shop.php"), "utf8")).toBe("mine");
+
+    playedBy("npm", 'echo "$*" > asked.txt');
+    await gerbang(process.execPath, "samples", "hono");
+    expect(own("hono")).toEqual(["README.md", "asked.txt", "package.json", "shop.js"]);
+    const { port } = server.address() as AddressInfo;
+    expect(readFileSync(join(folder, "shop-with-hono/asked.txt"), "utf8")).toBe(
+      `install --no-audit --no-fund http://127.0.0.1:${port}/docs/files/gerbang-sdk.tgz\n`,
+    );
+  },
+);
+
+test.skipIf(process.platform === "win32")(
+  "a sample whose packages cannot be installed leaves nothing, and says why",
+  async () => {
+    playedBy("npm", "exit 7");
+    const { code, words } = await gerbang(process.execPath, "samples", "express");
+    expect([code, words]).toEqual([
+      1,
+      expect.stringContaining("npm could not install what the shop needs (exit code 7)"),
+    ]);
+    expect(readdirSync(folder).filter((name) => name.startsWith("shop-with-express"))).toEqual([]);
+  },
+);

@@ -5,14 +5,12 @@ import { createServer } from "node:net";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Client } from "../../e2e/kit/client.ts";
 import { type TestService, paymentBody, startService } from "../../gateway/test/kit.ts";
 import { type Sample, runSample } from "../src/samples.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 let folder: string;
 let service: TestService;
 let client: Client;
@@ -66,7 +64,7 @@ const keyOf = ({ credentials }: Client) => ({
 });
 const sample = (command: string[], port: number): Sample => ({
   language: "JavaScript",
-  folder: relative(root, folder),
+  folder,
   command,
   env: {},
   port,
