@@ -168,9 +168,7 @@ describe.runIf(languages.shell)("who follows the guides", () => {
   test("has a shop in Express: an order paid by QRIS turns to paid, a declined one does not, and a forged webhook changes nothing", async () => {
     const [install = "", start = "", listen = "", ...others] = commandsOf("express-shop.md");
     expect(others).toEqual([]);
-    const [pack, express = ""] = install.split("npm install ./gerbang-sdk-*.tgz ");
-    expect(pack).toBe('npm pack --silent "$GERBANG/sdk"\n'); // done already, in the tutorial
-    await follower.type(`npm install ${express}`);
+    await follower.type(install);
     expect(follower.save("express-shop.md")).toEqual(["shop.mjs"]);
     await follower.start(start);
     await follower.start(listen);

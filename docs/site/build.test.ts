@@ -1,12 +1,19 @@
 // Goal: the documentation is built once for one state of its sources, quickly, and the service shows what was built.
 // Method: a build into a folder of its own, and the service's own reader of builds on it.
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import { openDocs } from "../../gateway/src/docs/docs.routes.ts";
 import { bareServer } from "../../gateway/test/bare-server.ts";
+import { filesBelow } from "../../portal/builds.ts";
 import { buildDocs, sourceHash } from "./build.ts";
+import { ROOT } from "./code/request.ts";
+import { packages } from "./downloads.ts";
+import { examplePages } from "./example-pages.ts";
+import { treeRoot } from "./site.ts";
 
 const into = mkdtempSync(join(tmpdir(), "docs-"));
 afterAll(() => rmSync(into, { recursive: true, force: true }));
@@ -52,6 +59,58 @@ test("the service shows what was built: a page, its parts, what programs read", 
   expect(llms.body).toContain("(https://pay.toko.example/docs/api/create-payment.md)");
   expect((await server.inject("/docs/changelog.rss")).body).not.toContain("gerbang.invalid");
 });
+
+test("it has the packages, which npm installs and which run", async () => {
+  await buildDocs(() => undefined, into);
+  const files = join(into, sourceHash(), "docs/files");
+  const shop = mkdtempSync(join(tmpdir(), "docs-shop-"));
+  try {
+    const all = Object.keys(packages).map((name) => join(files, name));
+    const run = (program: string, ...args: string[]): string =>
+      execFileSync(program, args, { cwd: shop, encoding: "utf8", stdio: "pipe" });
+    run("npm", "install", "--offline", "--no-audit", "--no-fund", ...all);
+    expect(run(process.execPath, "node_modules/@gerbang/cli/cli/src/main.js", "version")).toMatch(/^gerbang \d/);
+    const program = 'import("@gerbang/sdk").then(({ GerbangError }) => console.log(typeof GerbangError))';
+    expect(run(process.execPath, "-e", program)).toBe("function\n");
+    expect(readdirSync(join(shop, "node_modules/@gerbang/sdk")).toSorted()).toEqual(
+      ["LICENSE", "README.md", "dist", "package.json", "vectors"].toSorted(),
+    );
+  } finally {
+    rmSync(shop, { recursive: true, force: true });
+  }
+}, 30_000);
+
+test.skipIf(spawnSync("curl", ["--version"]).status !== 0)(
+  "the line of each example takes its files, all of them and no others",
+  async () => {
+    await buildDocs(() => undefined, into);
+    const server = bareServer();
+    openDocs(server, { root: () => ROOT, folder: into });
+    const origin = await server.listen({ host: "127.0.0.1", port: 0 });
+    const place = mkdtempSync(join(tmpdir(), "docs-examples-"));
+    try {
+      const pages = examplePages(treeRoot);
+      expect(pages.length).toBeGreaterThan(10);
+      for (const { id, markdown } of pages) {
+        const [line = ""] = /^curl -fsS --create-dirs .+$/m.exec(markdown) ?? [];
+        const folder = join(place, id);
+        mkdirSync(folder, { recursive: true });
+        await promisify(execFile)("sh", ["-c", line.replace(ROOT, origin)], { cwd: folder });
+        const expected = filesBelow(join(treeRoot, id))
+          .map((path) => relative(join(treeRoot, id), path))
+          .filter((path) => path !== "README.md" && !path.startsWith("node_modules/"));
+        const taken = filesBelow(folder).map((path) => relative(folder, path));
+        expect([id, taken.toSorted()]).toEqual([id, expected.toSorted()]);
+        for (const path of taken)
+          expect(readFileSync(join(folder, path), "utf8")).toBe(readFileSync(join(treeRoot, id, path), "utf8"));
+      }
+    } finally {
+      await server.close();
+      rmSync(place, { recursive: true, force: true });
+    }
+  },
+  30_000,
+);
 
 test("a part of the tree that is not there is a sentence, and stops no start", async () => {
   await expect(buildDocs(() => undefined, "/dev/null/nowhere")).rejects.toThrow(/ENOTDIR|not a directory/);

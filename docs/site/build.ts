@@ -1,11 +1,12 @@
 // Builds the documentation when its sources changed since the last build: `npm start` runs this first, `npm run build` runs only this.
 // Each build is a folder under dist/, named by the hash of its sources; dist/current names the build to serve.
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildOnce, compress, filesBelow, hashOfFiles } from "../../portal/builds.ts";
-import { downloadFolders, downloadOf } from "./downloads.ts";
-import { pageFiles } from "./sources.ts";
+import { packages } from "./downloads.ts";
+import { canPack, packPackages, packageSources } from "./packages.ts";
+import { downloadFiles, pageFiles } from "./sources.ts";
 
 const here = import.meta.dirname;
 const root = join(here, "../..");
@@ -31,35 +32,42 @@ export function sourceHash(): string {
   );
   const pictures = filesBelow(join(root, "docs")).filter((file) => /\.(svg|png)$/.test(file) && !file.startsWith(here));
   const files = [...pageFiles(root), ...ingredients].map((path) => join(root, path)).filter((file) => existsSync(file));
-  const downloads = downloadFolders
-    .map((folder) => join(root, folder))
-    .filter((folder) => existsSync(folder))
-    .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
-    .filter((file) => downloadOf(relative(root, file).replaceAll("\\", "/")) !== undefined);
-  return hashOfFiles(root, [...new Set([...files, ...program, ...pictures, ...downloads])]);
+  const downloads = downloadFiles(root).map((path) => join(root, path));
+  return hashOfFiles(root, [...new Set([...files, ...program, ...pictures, ...downloads, ...packageSources(root)])]);
 }
 
 /** Builds the documentation unless the last build has these sources. Broken links are reported and do not stop the build. */
 export function buildDocs(say: (text: string) => void, dist: string): Promise<void> {
+  const packed = canPack(root) ? Object.keys(packages) : [];
   return buildOnce({
     dist,
     name: sourceHash(),
     what: "the pages of the documentation",
-    mustHave: ["docs/index.html"],
+    mustHave: ["docs/index.html", ...packed.map((name) => `docs/files/${name}`)],
     say,
     make: async (folder) => {
       // Loaded only when something must be built, so that a start does not wait for it.
       const { drawSite } = await import("./site.ts");
       const { files, problems } = drawSite();
       for (const problem of problems) say(`The documentation: ${problem}.`);
-      for (const [path, content] of files) {
+      const made = packed.length === 0 ? "npm ci installs what builds them" : await packPackages(root).catch(reasonOf);
+      if (typeof made === "string")
+        say(`The packages of the client library and the command line are left out: ${made}.`);
+      const packs = typeof made === "string" ? [] : [...made].map(([name, bytes]) => [`files/${name}`, bytes] as const);
+      for (const [path, content] of [...files, ...packs]) {
         const file = join(folder, "docs", path);
         mkdirSync(dirname(file), { recursive: true });
         writeFileSync(file, content);
-        if (!/\.(woff2|png)$/.test(file)) compress(file, COMPRESSION);
+        if (!/\.(woff2|png|tgz)$/.test(file)) compress(file, COMPRESSION);
       }
     },
   });
+}
+
+/** What a compiler or npm said, in one line. */
+function reasonOf(error: unknown): string {
+  const { message, stdout = "", stderr = "" } = error as Error & { stdout?: string; stderr?: string };
+  return [message, stdout, stderr].join(" ").trim().replaceAll(/\s+/g, " ");
 }
 
 if (import.meta.main) {

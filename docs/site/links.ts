@@ -1,6 +1,6 @@
 // Resolves links in documents: to a page, a picture, a file in the source tree, an external address, or nothing. Pure.
 import { posix } from "node:path";
-import { downloadOf } from "./downloads.ts";
+import { downloadOf, packages } from "./downloads.ts";
 import { type Language, type Page, addressOf, markdownAddressOf } from "./page.ts";
 
 export type Target =
@@ -12,6 +12,12 @@ export type Target =
   | { kind: "broken"; why: string };
 
 const service = /^\/(portal|status|openapi\.json|llms(-full)?\.txt|docs\/changelog\.rss)([/#?]|$)/;
+
+/** True for the address of a package, or of a published file; whether the file is there is for whoever lists them. */
+function isDownload(address: string): boolean {
+  const [, name] = /^\/docs\/files\/(.+)$/.exec(address) ?? [];
+  return name !== undefined && (name in packages || downloadOf(name) !== undefined);
+}
 
 export class Links {
   private readonly bySource: Map<string, Page>;
@@ -40,7 +46,9 @@ export class Links {
     if (path.startsWith("/")) {
       const page = this.byAddress.get(path);
       if (page) return { kind: "page", page, anchor };
-      return service.test(href) ? { kind: "service", href } : { kind: "broken", why: "no page has this address" };
+      return isDownload(path) || service.test(href)
+        ? { kind: "service", href }
+        : { kind: "broken", why: "no page has this address" };
     }
     const file = posix.join(posix.dirname(from.source), path).replace(/\/$/, "");
     const page = this.bySource.get(file) ?? this.bySource.get(`${file}/README.md`);

@@ -4,7 +4,8 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire, stripTypeScriptTypes } from "node:module";
 import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { downloadFolders, downloadOf } from "./downloads.ts";
+import { downloadOf } from "./downloads.ts";
+import { examplePages } from "./example-pages.ts";
 import { changelogFeed } from "./feed.ts";
 import { type Assets, missingHtml, pageHtml } from "./layout.ts";
 import { Links } from "./links.ts";
@@ -17,7 +18,7 @@ import { errorPages, withLinkedCodes } from "./reference/error-pages.ts";
 import { eventPages } from "./reference/event-pages.ts";
 import { operationPages } from "./reference/operation-pages.ts";
 import { searchIndex } from "./search-index.ts";
-import { readPages } from "./sources.ts";
+import { downloadFiles, readPages } from "./sources.ts";
 
 export const treeRoot = join(import.meta.dirname, "../..");
 const browserFolder = join(import.meta.dirname, "browser");
@@ -37,7 +38,7 @@ export function allPages(root = treeRoot): Page[] {
   const rest = written.map((page) =>
     page === errors ? withLinkedCodes(errors) : page.id === "changelog" ? withFeed(page) : page,
   );
-  const pages = inOrder([...rest, ...operationPages(), ...eventPages(), ...errorPages(errors)]);
+  const pages = inOrder([...rest, ...examplePages(root), ...operationPages(), ...eventPages(), ...errorPages(errors)]);
   const seen = new Map<string, string>();
   for (const page of pages) {
     const address = addressOf(page);
@@ -73,25 +74,13 @@ export function drawSite(pages = allPages()): Site {
     files.set(`${fileOf(one.page)}.html`, pageHtml(one.page, one.drawn, frame));
     files.set(`${fileOf(one.page)}.md`, asMarkdown(one.page, links));
   }
-  for (const [path, content] of downloads()) files.set(path, content);
+  for (const path of downloadFiles(treeRoot))
+    files.set(String(downloadOf(path)).slice("/docs/".length), readFileSync(join(treeRoot, path)));
   files.set("404.html", missingHtml(frame));
   files.set("llms.txt", llmsText(drawn));
   files.set("llms-full.txt", llmsFullText(pages, links));
   files.set("changelog.rss", changelogFeed(readFileSync(join(treeRoot, "CHANGELOG.md"), "utf8")));
   return { pages: drawn, files, problems: [...drawn.flatMap((one) => one.drawn.problems), ...brokenAnchors(drawn)] };
-}
-
-/** The files that developers take, by their paths below /docs. */
-function downloads(): Map<string, Buffer> {
-  const paths = downloadFolders.flatMap((folder) =>
-    existsSync(join(treeRoot, folder)) ? readdirSync(join(treeRoot, folder)).map((name) => `${folder}/${name}`) : [],
-  );
-  return new Map(
-    paths.flatMap((path) => {
-      const address = downloadOf(path);
-      return address === undefined ? [] : [[address.slice("/docs/".length), readFileSync(join(treeRoot, path))]];
-    }),
-  );
 }
 
 /** The pages' own styles, scripts and fonts. */

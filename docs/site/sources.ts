@@ -1,6 +1,7 @@
 // Finds the pages among the Markdown files of the source tree, with the id, place and language of each.
-import { readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { downloadFolders, downloadOf } from "./downloads.ts";
 import { type Language, type Page, languages } from "./page.ts";
 import { sectionOfFolder, sections } from "./sections.ts";
 
@@ -13,6 +14,19 @@ const elsewhere: Readonly<Record<string, { id: string; section: string; order: n
   "examples/README.md": { id: "examples", section: "Take payments", order: 17 },
   "deploy/README.md": { id: "deploy", section: "Run the service", order: 15 },
 };
+
+/** The files that developers take, by their paths from the root of the source tree. */
+export function downloadFiles(root: string): string[] {
+  return downloadFolders
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map(
+        (path) => `${folder}/${path.replaceAll("\\", "/")}`,
+      ),
+    )
+    .filter((path) => downloadOf(path) !== undefined && statSync(join(root, path)).isFile())
+    .sort();
+}
 
 /** Excludes the files of docs/ that are for its authors. */
 const isPage = (path: string): boolean => path.endsWith(".md") && !path.startsWith("site/") && path !== "README.md";

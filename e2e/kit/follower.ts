@@ -1,13 +1,14 @@
 // A person who follows a guide: works in a copy of the checkout and in a shop's folder beside it, and types the code blocks of a page there.
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, vi } from "vitest";
+import { buildDocs } from "../../docs/site/build.ts";
 import { Service, freePort } from "./service.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -43,13 +44,13 @@ const prelude = `
 node() { command ${JSON.stringify(process.execPath)} "$@"; }
 python3() { command ${JSON.stringify(python)} "$@"; }
 php() { command ${JSON.stringify(php)} "$@"; }
-npx() { command "$@"; }
+npx() { if [ -x "node_modules/.bin/$1" ]; then "node_modules/.bin/$@"; else command "$@"; fi; }
 npm() {
   if [ "$1" != install ]; then command npm "$@"; return; fi
   shift
   for one in "$@"; do
     case "$one" in
-      ./*) command npm install --offline --no-audit --no-fund "$one" ;;
+      http://*) command npm install --no-audit --no-fund "$one" ;;
       *) ln -sfn ${JSON.stringify(root)}/node_modules/"$one" node_modules/"$one" ;;
     esac
   done
@@ -74,10 +75,10 @@ export class Follower {
   static async begin(): Promise<Follower> {
     const place = mkdtempSync(join(tmpdir(), "gerbang-follower-"));
     mkdirSync(join(place, "gerbang"));
-    for (const name of ["node_modules", "clients", "gateway", "package.json", "tsconfig.json"])
+    for (const name of ["node_modules", "gateway", "package.json"])
       symlinkSync(join(root, name), join(place, "gerbang", name));
-    const isOwn = (path: string): boolean => !/\/(node_modules|dist|test)(\/|$)/.test(path.slice(root.length));
-    cpSync(join(root, "sdk"), join(place, "gerbang/sdk"), { recursive: true, filter: isOwn });
+    // As `npm start` does: the service has the packages and the clients.
+    await buildDocs(() => undefined, join(root, "docs/site/dist"));
     const service = await Service.start();
     symlinkSync(service.dataDirectory, join(place, "gerbang/.data"));
     return new Follower(place, service, await freePort());
@@ -133,13 +134,10 @@ export class Follower {
     return this.type(command, join(this.place, "gerbang"));
   }
 
-  /** Starts a background program and waits until it is up: a server of the shop, or `gerbang listen` in the copy of the checkout. */
+  /** Starts a background program and waits until it is up: a server of the shop, or `gerbang listen`. */
   async start(command: string): Promise<void> {
     const isListener = command.includes("gerbang listen");
-    const [program, args, options] = this.bash(
-      `exec_it() { ${command.trim()}\n}; exec_it`,
-      isListener ? join(this.place, "gerbang") : this.shop,
-    );
+    const [program, args, options] = this.bash(`exec_it() { ${command.trim()}\n}; exec_it`, this.shop);
     const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"], detached: true });
     this.running.push(child);
     for (const stream of [child.stdout, child.stderr])

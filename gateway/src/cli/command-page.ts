@@ -8,11 +8,17 @@ const HEAD = `<!-- docs: Tools 20 -->
 
 This page is made from the program: \`npx gerbang help --markdown > docs/guides/command-line.md\`.
 
-From the root of a checkout a command is \`npx gerbang <command>\`. Those of merchants, from \`login\` on, call the API as whoever signed in, and need nothing else: they
-are a package of their own, \`@gerbang/cli\`, for any machine with Node 20. Without a sign-in they take GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_URL, or the demo
-merchant of a service that was started in this folder.
+The commands of merchants, from \`login\` on, call the API as whoever signed in, from any machine with Node 20. Every service has them as [a package](/docs/files/gerbang-cli.tgz):
 
-The others are for whoever runs the service. Such a command finds the database that \`npm start\` uses, running or not: \`DATABASE_URL\`, or the embedded one under
+\`\`\`sh
+npm install -g https://pay.example/docs/files/gerbang-cli.tgz
+gerbang login --base-url https://pay.example/v1
+\`\`\`
+
+Without a sign-in they take GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_URL, or the demo merchant of a service that was started in this folder. From the root of a
+checkout every command is there as \`npx gerbang <command>\`.
+
+The others are for whoever runs the service, and are in its checkout alone. Such a command finds the database that \`npm start\` uses, running or not: \`DATABASE_URL\`, or the embedded one under
 \`GERBANG_DATA\`. A command that only reads makes neither a database nor a folder. Data goes to standard output, words to standard error.
 
 \`gerbang <command> --help\` and \`gerbang help <command>\` explain one. \`gerbang completion bash\`, \`zsh\` or \`fish\` prints a script that completes commands and options.

@@ -16,6 +16,7 @@ const TYPES: Record<string, string> = {
   ".md": "text/markdown; charset=utf-8",
   ".txt": "text/plain; charset=utf-8",
   ".rss": "application/rss+xml; charset=utf-8",
+  ".tgz": "application/gzip",
 };
 
 /** Lets the pages run and show only what comes from the service itself. */
@@ -100,9 +101,9 @@ function readBuild(folder: string, into: Map<string, BuiltPage>, immutableOnly: 
   for (const entry of listOrNothing(folder)) {
     const file = join(entry.parentPath, entry.name);
     const path = relative(folder, file).replaceAll("\\", "/");
-    // Files to take are shown as text, whatever they are: no browser runs or draws them. Their compressed forms are no files of their own.
-    const isSource = path.startsWith("files/") && !/\.(br|gz)$/.test(path);
-    const type = isSource ? TYPES[".txt"] : TYPES[extname(file)];
+    // Files to take are shown as text, unless they are packages: no browser runs or draws them. Their compressed forms are no files of their own.
+    const isText = path.startsWith("files/") && !/\.(br|gz|tgz)$/.test(path);
+    const type = isText ? TYPES[".txt"] : TYPES[extname(file)];
     const immutable = path.startsWith("assets/");
     const bytes = type !== undefined && entry.isFile() && (immutable || !immutableOnly) && readOrNothing(file);
     if (!bytes || type === undefined) continue;
