@@ -16,16 +16,9 @@ function projectOf(path: string): "apart" | "pages" | "together" | "pure" {
   return keepsSomething.test(text) ? "together" : "pure";
 }
 
-/** Stories that go through whole guides, or through programs in other languages: `npm run test:long` runs these, and nothing else. */
-const long = [
-  "e2e/portal/{docs,operators-day,outage,calendar,acquirers,device,console-production,console-merchants,decisions}.test.ts",
-  "e2e/{tutorials,receivers,samples,client-python,client-php}.test.ts",
-];
-const isLong = process.env.npm_lifecycle_event === "test:long";
-const exclude = ["**/node_modules/**"];
-const everything = isLong
-  ? globSync(long, { exclude })
-  : globSync("{gateway,e2e,bench,portal,sdk,docs,cli}/**/*.test.ts", { exclude: [...exclude, ...long] });
+const everything = globSync("{gateway,e2e,bench,portal,sdk,docs,cli}/**/*.test.ts", {
+  exclude: ["**/node_modules/**"],
+});
 const { apart = [], pages = [], together = [], pure = [] } = Object.groupBy(everything, projectOf);
 
 const shared = {

@@ -48,9 +48,10 @@ beforeAll(async () => {
       if (days === -2 && status === "processing") late = id;
       await owner.query(
         `insert into settlements (merchant_id, environment, settlement_id, status, currency, period_start, period_end, gross_minor, fee_minor,
-  refund_minor, net_minor, payment_count, created_at, pay_due_at, payout_date, paid_at, bank_reference)
+  refund_minor, net_minor, payment_count, created_at, pay_due_at, payout_date, paid_at, bank_reference, returned_at)
 values ($1, 'production', $2, $3::settlement_status, $4, now() - interval '2 days', now() - interval '1 day', $5, 0, 0, $5, 12, now(), now(), $6::date,
-  case when $3 = 'paid' then now() end, case when $3 = 'paid' then 'TRF20261122001' end)`,
+  case when $3 = 'paid' then now() end, case when $3 = 'paid' then 'TRF20261122001' end,
+  case when $3 = 'failed' then now() end)`,
         [uuidOf(ids[shop] ?? ""), uuidOf(id), status, currency, net, inDays(days)],
       );
     }

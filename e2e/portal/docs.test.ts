@@ -158,7 +158,7 @@ test("who is signed in finds their own key in the examples, and runs them in the
   await page.getByLabel("reference").waitFor();
   expect(await page.getByLabel("reference").inputValue()).toBe(answer.reference);
   await page.getByRole("button", { name: "Send" }).click();
-  await page.getByText('"status": "succeeded"').waitFor();
+  await page.getByRole("region", { name: "Body of the answer" }).getByText('"status": "succeeded"').waitFor();
 
   await go(visit, "/docs/api/list-payments");
   await exampleOf(page).getByRole("button", { name: "Run" }).click();
