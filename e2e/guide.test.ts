@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { greeting } from "../gateway/src/cli/greeting.ts";
+import { Client } from "./kit/client.ts";
 import { Service, compiled } from "./kit/service.ts";
 
 /** Of a shell whose npx finds the program. */
@@ -117,6 +118,21 @@ describe.runIf(shell)("the guide from nothing to money", () => {
     const end = lines.findIndex((line) => line.includes('-d "$BODY"'));
     const answer = execFileSync("bash", ["-c", lines.slice(begin, end + 1).join("\n")], { encoding: "utf8" });
     expect(answer).toContain('"status":"pending"');
+  });
+
+  test("the sandbox pays by curl, as its guide says, and declines", async () => {
+    const [, command = ""] =
+      /`(curl [^`]*\$CHECKOUT_URL[^`]*)`/.exec(readFileSync(join(root, "docs/guides/sandbox.md"), "utf8")) ?? [];
+    const client = new Client(service.demo);
+    for (const [typed, status] of [
+      [command, "succeeded"],
+      [command.replace("approve", "decline"), "failed"],
+    ]) {
+      const body = { amount_minor: 900_000, currency: "IDR", payment_method: "qris", reference_id: `curl-${status}` };
+      const { reference, checkout_url: page } = (await client.post("/v1/payments", body)).json;
+      execFileSync("bash", ["-c", typed ?? ""], { env: { ...env, CHECKOUT_URL: page as string } });
+      expect((await client.get(`/v1/payments/${reference}`)).json.status).toBe(status);
+    }
   });
 });
 

@@ -166,10 +166,10 @@ describe.runIf(languages.shell)("who follows the guides", () => {
   }
 
   test("has a shop in Express: an order paid by QRIS turns to paid, a declined one does not, and a forged webhook changes nothing", async () => {
-    const [install = "", start = "", listen = "", ...others] = commandsOf("express-shop.md");
+    const [install = "", start = "", listen = "", twice = "", ...others] = commandsOf("express-shop.md");
     expect(others).toEqual([]);
     await follower.type(install);
-    expect(follower.save("express-shop.md")).toEqual(["shop.mjs"]);
+    expect(follower.save("express-shop.md")).toEqual(["shop.mjs", "twice.mjs"]);
     await follower.start(start);
     await follower.start(listen);
     await buy("succeeded", "paid");
@@ -177,6 +177,11 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     const forged = await fetch(`http://localhost:${follower.port}/webhooks`, { method: "POST", body: "{}" });
     expect(forged.status).toBe(401);
     expect((await fetch(`http://localhost:${follower.port}/orders/order-of-nobody`)).status).toBe(404);
+    const bought = await fetch(`http://localhost:${follower.port}/orders`, { method: "POST" });
+    const [order = ""] = /order-[0-9a-f]{12}/.exec(bought.url) ?? [];
+    expect(await follower.type(twice.replace("order-…", order))).toBe(sectionOf("express-shop.md", "text", 1));
+    await follower.sees(`${order} is paid`);
+    expect(follower.printed.split(`${order} is paid`)).toHaveLength(2);
   });
 
   test("uses the library as its page shows: errors, keys, lists, four frameworks and tests", async () => {
