@@ -261,7 +261,7 @@ test("any sequence of money commands leaves the book zero-sum, its balances the 
       );
       const rows = first.flatMap((one) => [
         row(payments, one),
-        row(operations, anOperation(one.reference, { step: "following", gatewayCode: "nusantara" })),
+        row(operations, anOperation(one.reference, { step: "polling", gatewayCode: "nusantara" })),
       ]);
       let last: Then<unknown> = given({ rows }).when(nothing);
       // Most of them are paid to begin with, so that there is something to do.

@@ -27,7 +27,7 @@ const known = (astray: readonly Astray[], standing: Standing = { status: "failed
 /** A payment at `kawah` whose inquiry a worker has taken up. */
 function asked(changes: Partial<Payment> = {}) {
   const payment = aPayment({ gatewayCode: "kawah", status: "succeeded", ...changes });
-  const operation = anOperation(payment.reference, { step: "asking" });
+  const operation = anOperation(payment.reference, { step: "inquiring" });
   const start = given({ rows: [row(payments, payment), row(operations, operation)] });
   return { payment, operation, start };
 }

@@ -36,7 +36,7 @@ const DAY: Micros = 86_400 * SECOND;
 /** A payment that kawah has, or is asked for, as `changes` say, and its operation. */
 function start(changes: Partial<Payment> = {}, of: Partial<Operation> = {}, offsetSeconds = 0) {
   const payment = aPayment({ gatewayCode: "kawah", ...changes });
-  const operation = anOperation(payment.reference, { step: "following", dueAt: NOW + 60 * SECOND, ...of });
+  const operation = anOperation(payment.reference, { step: "polling", dueAt: NOW + 60 * SECOND, ...of });
   const record = keyInProgress(KEY, payment);
   const begun = given({
     rows: [row(payments, payment), row(operations, operation), row(openKeys, record)],
@@ -90,7 +90,7 @@ test("money that comes in any order with a cancel and the end at the acquirer is
 });
 
 test("a payer who pays between the inquiry and the end is found by the next inquiry, and the money is kept apart", async () => {
-  const { payment, operation, begun } = start({ status: "canceled" }, { step: "asking", dueAt: NOW });
+  const { payment, operation, begun } = start({ status: "canceled" }, { step: "inquiring", dueAt: NOW });
   const clock = movableClock();
   const all = { ...parts, ...callParts(clock) };
   const key = operationKey(operation);
@@ -119,7 +119,7 @@ test.each<[string, OpenResult, string]>([
   (_how, found, answer) => {
     const { payment, operation, begun } = start(unopened, { step: "calling", idempotencyKey: KEY });
     const lost = begun.when(cancel(payment)).when(conclude(operation, { kind: "unknown" }));
-    expect(current(lost, operation)).toMatchObject({ step: "asking", idempotencyKey: KEY });
+    expect(current(lost, operation)).toMatchObject({ step: "inquiring", idempotencyKey: KEY });
     const asked = lost.when(conclude(current(lost, operation), found));
     expect(repeated(asked, operation)).toContain(answer);
     expect(asked.changes.events).toEqual(["payment.canceled"]);
@@ -184,7 +184,7 @@ test("its time ends while a worker inquires: it is asked about once more, and en
   const straddling = begun
     .when(expirePayment(owner, payment.reference))
     .when(conclude(operation, known(waiting, false)));
-  expect(current(straddling, operation)).toMatchObject({ step: "following", dueAt: NOW });
+  expect(current(straddling, operation)).toMatchObject({ step: "polling", dueAt: NOW });
   const once = straddling.when(conclude(current(straddling, operation), known(waiting)));
   expect(current(once, operation)).toMatchObject({ step: "done", dueAt: undefined });
 });
@@ -205,7 +205,7 @@ test.each([
   (_how, status, left) => {
     const { payment, operation, begun } = start({ status, expiresAt: NOW + left }, { inquiries: 12 });
     const asked = begun.when(conclude(operation, known({ status: "processing" })));
-    expect(current(asked, operation)).toMatchObject({ step: "following", dueAt: NOW + 600 * SECOND });
+    expect(current(asked, operation)).toMatchObject({ step: "polling", dueAt: NOW + 600 * SECOND });
     const came = asked.when(conclude(operation, known(paid)));
     expect(came.changes.inserted(receipts)).toMatchObject([
       { status: "unapplied", paymentReference: payment.reference },
@@ -221,9 +221,9 @@ test.each([
   "what cannot be ended there is asked about once more, before its end, whatever the usual pause %s",
   (_whose, pause) => {
     const slow = { ...kawah, asksAfterMs: () => pause };
-    const { payment, operation, begun } = start({ status: "canceled" }, { step: "asking", dueAt: NOW });
+    const { payment, operation, begun } = start({ status: "canceled" }, { step: "inquiring", dueAt: NOW });
     const { changes } = begun.when(concludeOpening(openingParts(slow), merchant, operation, known(waiting)));
-    expect(changes.updated(operations)).toMatchObject([{ step: "following", dueAt: payment.expiresAt - 10 * SECOND }]);
+    expect(changes.updated(operations)).toMatchObject([{ step: "polling", dueAt: payment.expiresAt - 10 * SECOND }]);
   },
 );
 
@@ -233,7 +233,7 @@ test.each([
   ["later", DAY + SECOND, "known"],
 ])("an end of which nothing is known %s", async (_when, later, kind) => {
   const expiresAt = NOW + 60 * SECOND;
-  const { payment, operation, begun } = start({ status: "canceled", expiresAt }, { step: "asking" });
+  const { payment, operation, begun } = start({ status: "canceled", expiresAt }, { step: "inquiring" });
   const clock = movableClock();
   const all = { ...parts, ...callParts(clock) };
   await callOrInquire(all, merchant, payment, { ...operation, step: "calling", dueAt: NOW + 60 * SECOND });
@@ -249,7 +249,7 @@ test.each([
   }
 });
 
-test.each(["calling", "asking", "following"] as const)(
+test.each(["calling", "inquiring", "polling"] as const)(
   "whatever an acquirer says for ever of what is cancelled while it is %s, nobody is in a hurry",
   (step) => {
     const said: OpenResult[] = [
@@ -278,11 +278,11 @@ test.each(["calling", "asking", "following"] as const)(
 
 test("an acquirer that is no longer configured is not asked for the end, and nothing is taken for ended", async () => {
   const none = openingParts();
-  const { payment, operation, begun } = start({ status: "canceled" }, { step: "asking" });
+  const { payment, operation, begun } = start({ status: "canceled" }, { step: "inquiring" });
   const result = await callOrInquire({ ...none, ...callParts(movableClock()) }, merchant, payment, operation);
   expect(result).toEqual({ kind: "unknown" });
   const { changes } = begun.when(concludeOpening(none, merchant, { ...operation, inquiries: 30 }, result));
-  expect(changes.updated(operations)).toMatchObject([{ step: "asking" }]);
+  expect(changes.updated(operations)).toMatchObject([{ step: "inquiring" }]);
   const waits = start();
   const canceled = waits.begun.when(cancelPayment(none, owner, waits.payment.reference, undefined));
   expect(canceled.changes.events).toEqual(["payment.canceled"]);
@@ -293,7 +293,7 @@ test("in a book whose clock was moved ahead, what cannot be ended is asked about
   const ahead = 3_600;
   const { operation, begun, payment } = start(
     { status: "canceled", expiresAt: NOW + (ahead + 1_800) * SECOND },
-    { step: "asking" },
+    { step: "inquiring" },
     ahead,
   );
   const asked = begun.when(conclude(operation, known(waiting)));

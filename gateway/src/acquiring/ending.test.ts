@@ -36,7 +36,7 @@ async function round(status: PaymentStatus, standing: Standing, endings: Behavio
   const kawah = scriptedAcquirer("kawah");
   const parts = openingParts(kawah);
   const payment = aPayment({ gatewayCode: "kawah", status });
-  const operation = anOperation(payment.reference, { step: "asking", dueAt: NOW });
+  const operation = anOperation(payment.reference, { step: "inquiring", dueAt: NOW });
   const all = { ...parts, ...callParts(movableClock()) };
   await callOrInquire(all, merchant, payment, { ...operation, step: "calling", dueAt: NOW + 60 * SECOND });
   kawah.standings.set(operationKey(operation), standing);
@@ -108,7 +108,7 @@ test("what is said during inquiry and ending is kept, each under its call", asyn
 /** What a worker's result makes of a cancelled payment. */
 function concluded(result: OpenResult, status: PaymentStatus = "canceled", expiresAt = aPayment().expiresAt) {
   const payment = aPayment({ gatewayCode: "kawah", status, expiresAt });
-  const operation = anOperation(payment.reference, { step: "asking", dueAt: NOW });
+  const operation = anOperation(payment.reference, { step: "inquiring", dueAt: NOW });
   const parts = openingParts(scriptedAcquirer("kawah"));
   const start = given({ rows: [row(payments, payment), row(operations, operation)] });
   return start.when(concludeOpening(parts, merchant, operation, result)).changes;
@@ -116,10 +116,10 @@ function concluded(result: OpenResult, status: PaymentStatus = "canceled", expir
 
 test.each<[string, OpenResult, string]>([
   ["ended", { kind: "known", instructions, isOver: true, standing: { status: "failed" } }, "done"],
-  ["not to be ended", { kind: "known", instructions, isOver: true, standing: { status: "waiting" } }, "following"],
-  ["being paid", { kind: "known", instructions, isOver: true, standing: { status: "processing" } }, "following"],
+  ["not to be ended", { kind: "known", instructions, isOver: true, standing: { status: "waiting" } }, "polling"],
+  ["being paid", { kind: "known", instructions, isOver: true, standing: { status: "processing" } }, "polling"],
   ["not there any more", { kind: "absent" }, "done"],
-  ["not known", { kind: "unknown" }, "asking"],
+  ["not known", { kind: "unknown" }, "inquiring"],
 ])("a cancelled payment that is %s at its acquirer", (_how, result, step) => {
   const changes = concluded(result);
   expect(changes.updated(operations)).toMatchObject([{ step }]);
@@ -131,7 +131,7 @@ test.each<[string, OpenResult, string]>([
 test("what cannot be ended is inquired about once more before its end, and after it never", () => {
   const waits: OpenResult = { kind: "known", instructions, isOver: true, standing: { status: "waiting" } };
   const expiresAt = aPayment().expiresAt - 10 * SECOND;
-  expect(concluded(waits).updated(operations)).toMatchObject([{ step: "following", dueAt: expiresAt }]);
+  expect(concluded(waits).updated(operations)).toMatchObject([{ step: "polling", dueAt: expiresAt }]);
   expect(concluded(waits, "expired", NOW).updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
 });
 
@@ -145,7 +145,7 @@ test("a pending payment that its acquirer does not know any more is still an exc
   expect(concluded({ kind: "absent" }, "pending").inserted(exceptions)).toMatchObject([{ kind: "forgotten" }]);
 });
 
-test.each(["calling", "asking", "following"] as const)(
+test.each(["calling", "inquiring", "polling"] as const)(
   "a cancel that comes while a worker is %s is heard by the next, at once",
   (step) => {
     const kawah = scriptedAcquirer("kawah");
@@ -158,7 +158,7 @@ test.each(["calling", "asking", "following"] as const)(
       .when(
         concludeOpening(parts, merchant, operation, { kind: "known", instructions, standing: { status: "waiting" } }),
       ).changes;
-    expect(changes.updated(operations)).toMatchObject([{ step: "following", dueAt: NOW }]);
+    expect(changes.updated(operations)).toMatchObject([{ step: "polling", dueAt: NOW }]);
     expect(changes.events).toEqual(["payment.canceled"]);
   },
 );

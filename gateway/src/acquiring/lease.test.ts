@@ -54,7 +54,7 @@ test.each([
   if (made) return;
   const concluded = planned.when(concludeOpening(parts, merchant, operation, result), clock.at);
   expect(concluded.answer).toMatchObject({ fault: { code: "GATEWAY_TIMEOUT" } });
-  expect(concluded.changes.inserted(operations)).toMatchObject([{ step: "asking", attempt: 1 }]);
+  expect(concluded.changes.inserted(operations)).toMatchObject([{ step: "inquiring", attempt: 1 }]);
 });
 
 test.each([
@@ -85,7 +85,7 @@ test("an inquiry needs no lease: it may be made at any time", async () => {
   const kawah = scriptedAcquirer("kawah");
   const clock = movableClock(NOW + 3600 * SECOND);
   const payment = aPayment();
-  const operation = anOperation(payment.reference, { step: "asking", dueAt: NOW });
+  const operation = anOperation(payment.reference, { step: "inquiring", dueAt: NOW });
   const result = await callOrInquire({ ...openingParts(kawah), ...callParts(clock) }, merchant, payment, operation);
   expect([result.kind, kawah.asked.length, operation.book]).toEqual(["absent", 1, book]);
 });

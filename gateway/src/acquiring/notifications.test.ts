@@ -30,7 +30,7 @@ const notify = (payment: Payment, standing: Standing, gatewayCode = "kawah", att
 /** A payment at `kawah`, followed by inquiries. */
 function at(changes: Partial<Payment> = {}, operation: Partial<Operation> = {}, rows: KeptReceipt[] = []) {
   const payment = aPayment({ gatewayCode: "kawah", ...changes });
-  const current = anOperation(payment.reference, { step: "following", ...operation });
+  const current = anOperation(payment.reference, { step: "polling", ...operation });
   const start = given({
     rows: [row(payments, payment), row(operations, current), ...rows.map((one) => row(receipts, one))],
   });

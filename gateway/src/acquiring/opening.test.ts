@@ -50,17 +50,17 @@ test("an acquirer that says during the call that something happened is asked rig
   const { payment, operation, start } = waiting();
   const told = lookAgain(merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, undefined);
   const opened = start.when(told).when(concludeOpening(parts, merchant, operation, known()));
-  expect(opened.changes.updated(operations)).toMatchObject([{ step: "following", inquiries: 0, dueAt: NOW }]);
+  expect(opened.changes.updated(operations)).toMatchObject([{ step: "polling", inquiries: 0, dueAt: NOW }]);
 });
 
-test.each(["asking", "following"] as const)(
+test.each(["inquiring", "polling"] as const)(
   "one that says during an inquiry, while it is %s, that something happened is asked again at once: the answer may be older",
   (step) => {
     const begun = { step, inquiries: 3, dueAt: NOW + 60 * SECOND };
     const { payment, operation, start } = waiting({}, begun);
     const told = lookAgain(merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, undefined);
     const asked = start.when(told).when(concludeOpening(parts, merchant, operation, known()));
-    expect(asked.changes.updated(operations)).toMatchObject([{ step: "following", dueAt: NOW }]);
+    expect(asked.changes.updated(operations)).toMatchObject([{ step: "polling", dueAt: NOW }]);
     const other = waiting({}, begun);
     const quiet = other.start.when(concludeOpening(parts, merchant, other.operation, known()));
     expect(quiet.changes.updated(operations)[0]?.dueAt).toBeGreaterThan(NOW);
@@ -68,9 +68,9 @@ test.each(["asking", "following"] as const)(
 );
 
 test.each([
-  ["asking", "asking", NOW],
-  ["following", "asking", NOW],
-  ["done", "asking", NOW],
+  ["inquiring", "inquiring", NOW],
+  ["polling", "inquiring", NOW],
+  ["done", "inquiring", NOW],
   ["retryable", "retryable", undefined],
   ["planned", "planned", undefined],
 ] as const)("an operation that is %s and is told to look is %s", (step, after, dueAt) => {
@@ -90,7 +90,7 @@ describe("each result of a call, while the payment waits", () => {
       ]);
       expect(changes.updated(payments)).toEqual([]);
       expect(changes.updated(operations)).toMatchObject([
-        { step: "following", idempotencyKey: undefined, inquiries: 0, dueAt: payment.expiresAt - 10 * SECOND },
+        { step: "polling", idempotencyKey: undefined, inquiries: 0, dueAt: payment.expiresAt - 10 * SECOND },
       ]);
       expect(changes.updated(openKeys)).toMatchObject([{ status: 201 }]);
       expect(changes.events).toEqual(["payment.created"]);
@@ -98,10 +98,10 @@ describe("each result of a call, while the payment waits", () => {
   });
 
   test.each([
-    ["processing", { status: "processing" }, "processing", "following", ["payment.created", "payment.processing"]],
+    ["processing", { status: "processing" }, "processing", "polling", ["payment.created", "payment.processing"]],
     ["failed", { status: "failed" }, "failed", "done", ["payment.created", "payment.failed"]],
     ["paid", paid(), "succeeded", "done", ["payment.created", "payment.succeeded"]],
-    ["paid too little", paid("t-1", 1n), "pending", "following", ["payment.created"]],
+    ["paid too little", paid("t-1", 1n), "pending", "polling", ["payment.created"]],
   ] as const)("known and %s", (_what, standing, status, step, events) => {
     const { payment, operation, start } = waiting();
     start.when(concludeOpening(parts, merchant, operation, known(standing as Standing))).then((changes, concluded) => {
@@ -184,7 +184,7 @@ describe("each result of a call, while the payment waits", () => {
   });
 
   test("absent: certainly not done, so the merchant may retry, in the same round", () => {
-    const { operation, start } = waiting({}, { step: "asking" });
+    const { operation, start } = waiting({}, { step: "inquiring" });
     start.when(concludeOpening(parts, merchant, operation, { kind: "absent" })).then((changes, concluded) => {
       expect(concluded).toMatchObject({ fault: { code: "GATEWAY_ERROR" } });
       expect(changes.updated(operations)).toMatchObject([
@@ -201,7 +201,7 @@ describe("each result of a call, while the payment waits", () => {
         expect(concluded).toMatchObject({ fault: { code: "GATEWAY_TIMEOUT" } });
         const dueAt = NOW + Math.min(2 ** inquiries, 600) * SECOND;
         expect(changes.updated(operations)).toMatchObject([
-          { step: "asking", attempt: 1, inquiries: inquiries + 1, dueAt },
+          { step: "inquiring", attempt: 1, inquiries: inquiries + 1, dueAt },
         ]);
         expect([changes.updated(payments), changes.updated(openKeys), changes.events]).toEqual([[], [], []]);
       });
@@ -212,23 +212,23 @@ describe("each result of a call, while the payment waits", () => {
 describe("an acquirer that has accepted a payment keeps it", () => {
   const accepted = { gatewayCode: "kawah", instructions };
   test("refused: the outcome is unknown, and nobody else is called", () => {
-    const { operation, start } = waiting(accepted, { step: "following" });
+    const { operation, start } = waiting(accepted, { step: "polling" });
     const concluded = start.when(concludeOpening(parts, merchant, operation, { kind: "refused" }));
     expect(concluded.answer).toMatchObject({ fault: { code: "GATEWAY_TIMEOUT" } });
-    expect(concluded.changes.updated(operations)).toMatchObject([{ step: "following", attempt: 1 }]);
+    expect(concluded.changes.updated(operations)).toMatchObject([{ step: "polling", attempt: 1 }]);
   });
 
   test("absent: an exception, once, and inquiries go on", () => {
-    const { operation, start } = waiting(accepted, { step: "following" });
+    const { operation, start } = waiting(accepted, { step: "polling" });
     const absent = concludeOpening(parts, merchant, operation, { kind: "absent" });
     const concluded = start.when(absent).when(absent);
     expect(concluded.answer).toMatchObject({ exception: "forgotten" });
     expect(concluded.changes.inserted(exceptions)).toMatchObject([{ kind: "forgotten", attempt: 1 }]);
-    expect(concluded.changes.updated(operations)).toMatchObject([{ step: "following", attempt: 1, inquiries: 2 }]);
+    expect(concluded.changes.updated(operations)).toMatchObject([{ step: "polling", attempt: 1, inquiries: 2 }]);
   });
 
   test("closed: no inquiry follows", () => {
-    const { operation, start } = waiting({ ...accepted, status: "succeeded" }, { step: "following" });
+    const { operation, start } = waiting({ ...accepted, status: "succeeded" }, { step: "polling" });
     const concluded = start.when(concludeOpening(parts, merchant, operation, { kind: "closed" }));
     expect(concluded.changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
   });
@@ -278,7 +278,7 @@ test.each(paymentStatuses.filter((status) => status !== "pending" && status !== 
       expect(concluded.changes.events).toEqual([]);
       const [after] = concluded.changes.updated(operations);
       const isUnpaid = status === "canceled" || status === "expired";
-      expect(after?.step).toBe(result.kind !== "known" ? "retryable" : isUnpaid ? "following" : "done");
+      expect(after?.step).toBe(result.kind !== "known" ? "retryable" : isUnpaid ? "polling" : "done");
     }
   },
 );

@@ -169,7 +169,7 @@ function known(
 function inquireAgain({ set, realNow }: CommandContext, operation: Operation): Concluded {
   set.update(operations, {
     ...operation,
-    step: operation.step === "following" ? "following" : "asking",
+    step: operation.step === "polling" ? "polling" : "inquiring",
     inquiries: operation.inquiries + 1,
     dueAt: nextInquiry(operation.inquiries, realNow),
   });
@@ -207,9 +207,9 @@ function opened(
   const dueAt = nextLook(parts, context, operation, payment, heard);
   set.update(operations, {
     ...operation,
-    step: dueAt === undefined ? "done" : "following",
+    step: dueAt === undefined ? "done" : "polling",
     idempotencyKey: undefined,
-    inquiries: operation.step === "following" ? operation.inquiries + 1 : 0,
+    inquiries: operation.step === "polling" ? operation.inquiries + 1 : 0,
     dueAt,
   });
   completeKey(set, keptKey(operation, payment), answer, now);
@@ -234,7 +234,7 @@ function nextLook(
   if (status === "pending" || status === "processing") {
     if (own === undefined && !remote) return undefined;
     if (isTold) return realNow;
-    if (operation.step === "following") return again;
+    if (operation.step === "polling") return again;
     return own === undefined ? atEnd : realNow + own * 1_000;
   }
   if (!remote || !isUnpaid(status)) return undefined;

@@ -66,13 +66,13 @@ function worker() {
 
 test("a thousand inquiries at one acquirer leave room for what is called there, and for all that others do", async () => {
   const { poll, add, count, end } = worker();
-  add("following", "kawah", 1_000);
+  add("polling", "kawah", 1_000);
   await poll();
   const inquiries = count("kawah", false);
   expect(inquiries).toBeGreaterThan(16);
   expect(inquiries).toBeLessThanOrEqual(32);
   add("planned", "kawah", 10);
-  add("asking", "lawu", 10);
+  add("inquiring", "lawu", 10);
   await poll();
   expect([count("kawah", true), count("lawu", false)]).toEqual([10, 10]);
   expect(count("kawah", false)).toBe(inquiries);
@@ -85,7 +85,7 @@ test("a thousand inquiries at one acquirer leave room for what is called there, 
 test("no acquirer has more calls under way than its share, whatever is due", async () => {
   const { poll, add, count } = worker();
   add("planned", "kawah", 1_000);
-  add("asking", "kawah", 1_000);
+  add("inquiring", "kawah", 1_000);
   for (let round = 0; round < 5; round++) await poll();
   expect(count("kawah", true) + count("kawah", false)).toBeLessThanOrEqual(48);
   expect(count("kawah", true)).toBeGreaterThan(32);

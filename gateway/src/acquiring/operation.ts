@@ -5,11 +5,11 @@ import { isId } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 
 /**
- * planned: a worker makes the call. calling: the call is under way. asking: the outcome is unknown, and a worker inquires. retryable:
- * certainly not done, and the merchant's next request continues it. following: the acquirer has it, and a worker inquires from time to
+ * planned: a worker makes the call. calling: the call is under way. inquiring: the outcome is unknown, and a worker asks. retryable:
+ * certainly not done, and the merchant's next request continues it. polling: the acquirer has it, and a worker asks from time to
  * time. done: nothing is left to do.
  */
-export const operationSteps = ["planned", "calling", "asking", "retryable", "following", "done"] as const;
+export const operationSteps = ["planned", "calling", "inquiring", "retryable", "polling", "done"] as const;
 export type OperationStep = (typeof operationSteps)[number];
 
 export interface Operation {
@@ -48,7 +48,7 @@ export function wasCalled({ step }: Pick<Operation, "step">): boolean {
 export function askedSoon(operation: Operation, realNow: Micros): Operation {
   return operation.step === "calling"
     ? { ...operation, inquiries: operation.inquiries + 1 }
-    : { ...operation, step: "asking", inquiries: 0, dueAt: realNow };
+    : { ...operation, step: "inquiring", inquiries: 0, dueAt: realNow };
 }
 
 /** Names one call for the acquirer: at most 64 characters of `[a-z0-9.]`. It contains merchant and environment, to be read without a query. */

@@ -134,7 +134,7 @@ export function claimOperations(
 )
 update acquirer_operations o
 set due_at = $2::timestamptz,
-  step = case o.step when 'planned' then 'calling' when 'calling' then 'asking' else o.step end
+  step = case o.step when 'planned' then 'calling' when 'calling' then 'inquiring' else o.step end
 from due
 where o.merchant_id = due.merchant_id and o.environment = due.environment and o.operation_id = due.operation_id
 returning o.*`,

@@ -366,7 +366,7 @@ test("who has taken a payment keeps it, whatever it says later, and its money is
   await makeDue(reference);
   await vi.waitFor(() => expect(kawah.asked).toContain(operationKey), patiently);
   await vi.waitFor(async () => expect(await exceptionsOf(reference)).toEqual(["forgotten"]), patiently);
-  expect(await stepOf(reference)).toBe("following");
+  expect(await stepOf(reference)).toBe("polling");
   expect(await say(operationKey, paid("kept"))).toBe(200);
   expect(await read(reference)).toMatchObject({ status: "succeeded", gateway_code: "kawah" });
 

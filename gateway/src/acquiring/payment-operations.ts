@@ -100,7 +100,7 @@ export async function callOrInquire(
   operation: Operation,
 ): Promise<OpenResult> {
   const over = isPaid(payment.status) || payment.status === "failed";
-  if (operation.step === "following" && over) return { kind: "closed" };
+  if (operation.step === "polling" && over) return { kind: "closed" };
   const acquirer = parts.acquirer(operation.gatewayCode);
   // An acquirer that is no longer configured cannot be asked, so the outcome stays unknown.
   if (!acquirer) return { kind: "unknown" };

@@ -34,7 +34,7 @@ export function planPayment(
     chosen.code,
     realNow,
   );
-  if (after !== undefined) set.insert(operations, { ...planned, step: "following", dueAt: realNow + after * MS });
+  if (after !== undefined) set.insert(operations, { ...planned, step: "polling", dueAt: realNow + after * MS });
   else if (idempotencyKey === undefined) set.insert(operations, planned);
   else {
     const call: Operation = { ...planned, step: "calling", idempotencyKey, dueAt: callUntil(chosen, realNow) };
@@ -59,7 +59,7 @@ export function planEnd(
 ): void {
   const operation = set.get(operations, { book, id: reference });
   if (!operation) return;
-  const isUnderWay = ["calling", "asking", "following"].includes(operation.step);
+  const isUnderWay = ["calling", "inquiring", "polling"].includes(operation.step);
   if (operation.step === "planned") set.update(operations, { ...operation, step: "done", dueAt: undefined });
   else if (isUnderWay && acquirer(operation.gatewayCode)?.calls?.cancel)
     set.update(operations, askedSoon(operation, realNow));

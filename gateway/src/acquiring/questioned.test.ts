@@ -26,7 +26,7 @@ const kawah = scriptedAcquirer("kawah");
 /** A payment that is being paid at `kawah`, as its operation is. */
 function paying(review: Operation["review"]) {
   const payment = aPayment({ gatewayCode: "kawah", status: "processing" });
-  const operation = anOperation(payment.reference, { step: "following", dueAt: NOW + 60 * SECOND, review });
+  const operation = anOperation(payment.reference, { step: "polling", dueAt: NOW + 60 * SECOND, review });
   return { payment, operation, start: given({ rows: [row(payments, payment), row(operations, operation)] }) };
 }
 
@@ -60,7 +60,7 @@ test.each(["approve", "refuse"] as const)("%s is kept, and a worker tells it at 
   const { payment, operation, start } = paying("asked");
   start.when(readsOnlyItsNeeds(judgeQuestioned(owner, payment.reference, judgement))).then((changes, answer) => {
     expect(answer).toEqual(payment);
-    const told = { ...operation, step: "asking", inquiries: 0, dueAt: NOW, review: judgement };
+    const told = { ...operation, step: "inquiring", inquiries: 0, dueAt: NOW, review: judgement };
     expect(changes.updated(operations)).toEqual([told]);
     expect(changes.updated(payments)).toEqual([]);
     expect(changes.events).toEqual([]);
@@ -74,7 +74,7 @@ test.each([undefined, "approve", "refuse"] as const)("where the question stands 
 
 test.each(paymentStatuses.filter((status) => status !== "processing"))("nor where the payment is %s", (status) => {
   const payment = aPayment({ gatewayCode: "kawah", status });
-  const operation = anOperation(payment.reference, { step: "following", review: "asked" });
+  const operation = anOperation(payment.reference, { step: "polling", review: "asked" });
   given({ rows: [row(payments, payment), row(operations, operation)] })
     .when(judgeQuestioned(owner, payment.reference, "refuse"))
     .refuses("PAYMENT_NOT_PAYABLE");
@@ -88,7 +88,7 @@ async function round(review: Operation["review"], standing: Standing, behaviour:
   await callOrInquire(all, merchant, payment, { ...operation, step: "calling" });
   acquirer.standings.set(operationKey(operation), standing);
   acquirer.endings = [behaviour];
-  const run = (): Promise<OpenResult> => callOrInquire(all, merchant, payment, { ...operation, step: "asking" });
+  const run = (): Promise<OpenResult> => callOrInquire(all, merchant, payment, { ...operation, step: "inquiring" });
   return { result: await run(), run, told: acquirer.judged.map(([, judgement]) => judgement) };
 }
 

@@ -55,8 +55,8 @@ describe("each result of a call", () => {
   });
 
   test.each([
-    ["pending: a worker inquires", pending, "following", 1, 0],
-    ["unknown: a worker inquires", { kind: "unknown" }, "asking", 1, 0],
+    ["pending: a worker inquires", pending, "polling", 1, 0],
+    ["unknown: a worker inquires", { kind: "unknown" }, "inquiring", 1, 0],
     ["unreached: called again, under another attempt", { kind: "unreached" }, "planned", 2, 0],
     ["absent: called again, under another attempt", { kind: "absent" }, "planned", 2, 0],
     ["refused: called again, and counted", { kind: "refused" }, "planned", 2, 1],

@@ -104,8 +104,8 @@ function nextStep(
   { kind }: RefundResult,
   { attempt, providerIds }: Operation,
 ): Pick<Operation, "step" | "attempt" | "providerIds"> {
-  if (kind === "known") return { step: "following", attempt, providerIds };
-  if (kind === "unknown") return { step: "asking", attempt, providerIds };
+  if (kind === "known") return { step: "polling", attempt, providerIds };
+  if (kind === "unknown") return { step: "inquiring", attempt, providerIds };
   return { step: "planned", attempt: attempt + 1, providerIds: undefined };
 }
 

@@ -19,7 +19,7 @@ const operationSchema = z
   .strictObject({
     step: z.enum(operationSteps).meta({
       description:
-        "planned: it is to be asked. calling: it is being asked. asking: what came of it is unknown. following: it is open there. done.",
+        "planned: the call is to be made. calling: it is under way. inquiring: its outcome is unknown. retryable: certainly not done. polling: it is open there. done.",
     }),
     operation_key: z.string().nullable().meta({ description: "Our name for the call; null before it is made." }),
     attempt: z

@@ -143,14 +143,14 @@ test.each<[kind: string, waits: () => Promise<string>, doesNot: () => Promise<un
         await add(
           "acquirer_operations",
           operation,
-          "id, payment, 'refund', 'asking', 'nusantara', 1, 0, now(), now() - interval '6 minutes'",
+          "id, payment, 'refund', 'inquiring', 'nusantara', 1, 0, now(), now() - interval '6 minutes'",
         ),
       ),
     () =>
       add(
         "acquirer_operations",
         operation,
-        "id, payment, 'refund', 'following', 'nusantara', 1, 0, now(), now() + interval '1 minute'",
+        "id, payment, 'refund', 'polling', 'nusantara', 1, 0, now(), now() + interval '1 minute'",
       ),
   ],
   [

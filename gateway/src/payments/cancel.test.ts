@@ -39,8 +39,8 @@ test.each(paymentStatuses.filter((status) => status !== "pending"))("a %s paymen
 });
 
 test.each([
-  ["following", { step: "asking", inquiries: 0, dueAt: NOW }],
-  ["asking", { step: "asking", inquiries: 0, dueAt: NOW }],
+  ["polling", { step: "inquiring", inquiries: 0, dueAt: NOW }],
+  ["inquiring", { step: "inquiring", inquiries: 0, dueAt: NOW }],
   ["calling", { step: "calling", inquiries: 4, dueAt: NOW + SECOND }],
   ["planned", { step: "done", dueAt: undefined }],
 ] as const)("its acquirer, which is %s, hears of it", (step, after) => {
@@ -53,7 +53,7 @@ test.each([
   expect(changes.updated(operations)).toEqual([{ ...operation, ...after }]);
 });
 
-test.each(["calling", "asking", "following"] as const)(
+test.each(["calling", "inquiring", "polling"] as const)(
   "an acquirer that ends nothing, and is %s, does not: its inquiry comes when it is due",
   (step) => {
     const payment = aPayment();

@@ -304,7 +304,7 @@ describe("instructions", () => {
     expect(created.answer.call).toBeUndefined();
     expect(created.changes.events).toEqual(["payment.created"]);
     // By the real clock: acquirers do not live in the sandbox's time.
-    expect(created.changes.inserted(operations)).toMatchObject([{ step: "following", dueAt: NOW + SECOND }]);
+    expect(created.changes.inserted(operations)).toMatchObject([{ step: "polling", dueAt: NOW + SECOND }]);
   });
 });
 

@@ -40,7 +40,7 @@ const operationSchema = z
       {
         object: exampleIds.payment,
         gateway_code: "nusantara",
-        step: "following",
+        step: "polling",
         attempt: 1,
         operation_key: exampleKey,
         provider_ids: { payment_request: "pr-1" },

@@ -8,9 +8,9 @@ create table acquirer_operations (
   operation_id uuid not null, -- of the payment or the refund
   kind text not null check (kind in ('payment', 'refund')),
   payment_id uuid not null,
-  -- planned: a worker makes the call. calling: somebody makes it now. asking: its outcome is unknown. retryable: certainly not
-  -- done, and the merchant's next try goes on. following: open, a worker inquires from time to time. done: nothing is left.
-  step text not null check (step in ('planned', 'calling', 'asking', 'retryable', 'following', 'done')),
+  -- planned: a worker makes the call. calling: somebody makes it now. inquiring: its outcome is unknown. retryable: certainly not
+  -- done, and the merchant's next try goes on. polling: open, a worker inquires from time to time. done: nothing is left.
+  step text not null check (step in ('planned', 'calling', 'inquiring', 'retryable', 'polling', 'done')),
   gateway_code text not null check (gateway_code ~ '^[a-z_]{1,30}$'),
   attempt smallint not null check (attempt between 1 and 10000), -- each call of its own has its own operation key
   round smallint not null check (round between 0 and 10000), -- how often all acquirers have refused it

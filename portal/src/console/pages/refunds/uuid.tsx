@@ -93,11 +93,11 @@ function RefundFacts({ of: refund }: { of: Refund }) {
 }
 
 const meanings: Record<Schema<"AcquirerOperation">["step"], string> = {
-  planned: "It is to be asked.",
-  calling: "It is being asked.",
-  asking: "What came of the call is not known; it is asked about it.",
+  planned: "The call is to be made.",
+  calling: "The call is under way.",
+  inquiring: "The outcome of the call is unknown; the acquirer is asked for it.",
   retryable: "It was certainly not done; the next try goes on from here.",
-  following: "It is open there, and asked about from time to time.",
+  polling: "It is open at the acquirer, which is asked from time to time.",
   done: "Nothing is left to do.",
 };
 
