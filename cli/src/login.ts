@@ -12,7 +12,7 @@ import { pause } from "./pause.ts";
 import { PROFILE_NAME, type Profile, Profiles } from "./profiles.ts";
 
 const ANSWER_MS = 15_000;
-const ANSWER_BYTES_MAX = 100_000;
+const ANSWER_MAX = 100_000; // characters
 /** Requests without a response in a row before login gives up: a network may be gone for a moment. */
 const LOST_MAX = 5;
 
@@ -172,7 +172,7 @@ async function bounded(answer: Response): Promise<string> {
   const decoder = new TextDecoder();
   for await (const part of answer.body ?? []) {
     text += decoder.decode(part, { stream: true });
-    if (text.length > ANSWER_BYTES_MAX) throw new Error("the answer is too long");
+    if (text.length > ANSWER_MAX) throw new Error("the answer is too long");
   }
   return text;
 }

@@ -85,7 +85,8 @@ async function ownCopy(name: string, { folder, language }: Sample, origin: strin
 
 /** Installs a package, and what the folder needs besides. Throws `Trouble` when npm cannot. */
 async function install(packed: string, folder: string): Promise<void> {
-  const args = ["install", "--no-audit", "--no-fund", packed];
+  // No script of a package runs: the environment may hold keys.
+  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", packed];
   const shell = process.platform === "win32";
   const outcome = await ending(
     spawn("npm", args, { cwd: folder, stdio: ["ignore", process.stderr, process.stderr], shell }),

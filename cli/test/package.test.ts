@@ -110,7 +110,7 @@ test.skipIf(process.platform === "win32")(
     expect(own("hono")).toEqual(["README.md", "asked.txt", "package.json", "shop.js"]);
     const { port } = server.address() as AddressInfo;
     expect(readFileSync(join(folder, "shop-with-hono/asked.txt"), "utf8")).toBe(
-      `install --no-audit --no-fund http://127.0.0.1:${port}/docs/files/gerbang-sdk.tgz\n`,
+      `install --ignore-scripts --no-audit --no-fund http://127.0.0.1:${port}/docs/files/gerbang-sdk.tgz\n`,
     );
   },
 );

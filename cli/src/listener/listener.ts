@@ -13,7 +13,7 @@ const FORWARD_TIMEOUT_MS = 30_000;
 /** Signatures contain a time that receivers check: events that wait here longer are requested again, signed anew. */
 const FRESH_MS = 60_000;
 /** Limits for a receiver's text about a delivery that it refuses: the part that is read, and the part that is shown. */
-const REFUSAL_BYTES_MAX = 2_000;
+const REFUSAL_MAX = 2_000; // characters
 const REFUSAL_SHOWN_MAX = 300;
 
 /** The times of a listener. Tests pass shorter ones. */
@@ -200,7 +200,7 @@ async function refusalOf({ status, body }: Response): Promise<string | undefined
     }
     for await (const part of body ?? []) {
       text += decoder.decode(part, { stream: true });
-      if (text.length > REFUSAL_BYTES_MAX) break;
+      if (text.length > REFUSAL_MAX) break;
     }
   } catch {
     // Of a response that breaks off, the text that had arrived is used.

@@ -101,7 +101,7 @@ export function concludeOpening(
           case "known":
             return known(parts, context, current, payment, {
               ...result,
-              isTold: isToldSince(operation, current) || (isUnpaid(payment.status) && result.isOver !== true),
+              isOutdated: isToldSince(operation, current) || (isUnpaid(payment.status) && result.isOver !== true),
             });
           case "refused":
             return taken ? inquireAgain(context, current) : failOver(parts, context, current, payment);
@@ -149,16 +149,16 @@ function known(
     instructions,
     standing,
     providerIds,
-    isTold,
+    isOutdated,
     astray = [],
-  }: Extract<OpenResult, { kind: "known" }> & { isTold: boolean },
+  }: Extract<OpenResult, { kind: "known" }> & { isOutdated: boolean },
 ): Concluded {
   const { gatewayCode } = operation;
   const accepted = accept(context, payment, { gatewayCode, instructions });
   const objection = objectionTo(context, accepted, gatewayCode, standing);
   const after = objection ? accepted : applyStanding(context, accepted, gatewayCode, standing);
   const told = questioned(withProviderIds(operation, providerIds), standing, parts.acquirer(gatewayCode));
-  const done = opened(parts, context, told, after, { isTold, standing: standing.status });
+  const done = opened(parts, context, told, after, { isOutdated, standing: standing.status });
   const [moved] = recordAstray(context, operation, after, astray);
   if (objection) recordException(context, operation, operation.attempt, "receipt");
   const exception = objection ? "receipt" : moved;
@@ -188,23 +188,23 @@ function keptKey({ book, idempotencyKey }: Operation, { createdAt }: Payment): K
   return { book, key: idempotencyKey, firstSeenAt: createdAt };
 }
 
-/** `isTold`: the answer may be older than an event that came meanwhile. `standing`: the payment's status in the answer. */
-interface Heard {
-  isTold: boolean;
+/** What an inquiry found. `isOutdated`: it may be older than an event that came meanwhile. `standing`: the payment's status in the answer. */
+interface Observation {
+  isOutdated: boolean;
   standing: Standing["status"];
 }
 
-/** Answers the request of a payment that the acquirer has. A worker inquires for as long as `nextLook` gives a time. */
+/** Answers the request of a payment that the acquirer has. A worker inquires for as long as `nextInquiryOf` gives a time. */
 function opened(
   parts: OpeningParts,
   context: CommandContext,
   operation: Operation,
   payment: Payment,
-  heard: Heard = { isTold: false, standing: "waiting" },
+  observation: Observation = { isOutdated: false, standing: "waiting" },
 ): { reply: Reply } {
   const { set, now } = context;
   const answer = parts.createdReply(payment);
-  const dueAt = nextLook(parts, context, operation, payment, heard);
+  const dueAt = nextInquiryOf(parts, context, operation, payment, observation);
   set.update(operations, {
     ...operation,
     step: dueAt === undefined ? "done" : "polling",
@@ -217,12 +217,12 @@ function opened(
 }
 
 /** When a worker inquires next about a payment that its acquirer has; undefined when no inquiry is needed any more. */
-function nextLook(
+function nextInquiryOf(
   parts: OpeningParts,
   { merchant, now, realNow }: CommandContext,
   operation: Operation,
   payment: Payment,
-  { isTold, standing }: Heard,
+  { isOutdated, standing }: Observation,
 ): Micros | undefined {
   const { status, expiresAt } = payment;
   const acquirer = parts.acquirer(operation.gatewayCode);
@@ -233,16 +233,16 @@ function nextLook(
   const again = nextInquiry(operation.inquiries, realNow);
   if (status === "pending" || status === "processing") {
     if (own === undefined && !remote) return undefined;
-    if (isTold) return realNow;
+    if (isOutdated) return realNow;
     if (operation.step === "polling") return again;
     return own === undefined ? atEnd : realNow + own * 1_000;
   }
   if (!remote || !isUnpaid(status)) return undefined;
   // The payment is over here, but its money is on the way. Inquiries go on until it has arrived or failed, since the notification may be lost.
-  if (standing === "processing") return isTold ? realNow : again;
+  if (standing === "processing") return isOutdated ? realNow : again;
   if (standing !== "waiting") return undefined;
   // The next inquiry ends the payment there, unless that was tried. A payment that cannot be ended there is inquired about near its expiry.
-  if (isTold) return realNow;
+  if (isOutdated) return realNow;
   return expiresAt - now > LAST_INQUIRY ? atEnd : undefined;
 }
 

@@ -37,7 +37,7 @@ const ADDRESSES_MAX = 100_000;
 const SHARED_COUNTERS = 65_536;
 
 /** Requests that an address may still send: all; those that claim a key or a session; only those that claim a key known to this process. */
-export type Standing = "all" | "claims" | "known";
+export type AllowedRequests = "all" | "claims" | "known";
 
 /**
  * Counts the requests of unauthenticated callers by address (by /64 of IPv6), successful ones included. Correctly signed requests are not
@@ -68,7 +68,7 @@ export class UnauthenticatedCallers {
   }
 
   /** Decides on arrival, before any look-up, which requests are accepted: fewer beyond the limit, fewest beyond twice the limit. */
-  standing(address: string): Standing {
+  allowed(address: string): AllowedRequests {
     this.roll();
     const count = this.countOf(addressGroup(address));
     if (count < this.limit) return "all";

@@ -171,13 +171,13 @@ export function createServer(parts: ServerParts): FastifyInstance {
 /** Refuses on arrival requests of an address that has used its window up, except health and claims of known keys. Throws RATE_LIMITED. */
 function refuseOnArrival(request: FastifyRequest, reply: FastifyReply, parts: ServerParts): void {
   const { unauthenticated, clock, isKnown } = parts;
-  const standing = unauthenticated.standing(request.ip);
-  if (standing === "all" || request.url === HEALTH) return;
+  const allowed = unauthenticated.allowed(request.ip);
+  if (allowed === "all" || request.url === HEALTH) return;
   const { authorization, cookie } = request.headers;
   const bearer = /^bearer (\S+)$/i.exec(authorization ?? "")?.[1];
   if (bearer !== undefined && isKnown(bearer)) return;
   const claims = authorization !== undefined || cookie !== undefined || request.url.startsWith("/acquirers/");
-  if (standing === "claims" && claims) return;
+  if (allowed === "claims" && claims) return;
   // The refused request is not counted, so that further requests do not postpone the end of the window.
   reply.rate = unauthenticated.rate(request.ip);
   throw tooMany(reply.rate.reset, clock);

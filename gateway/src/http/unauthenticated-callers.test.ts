@@ -226,16 +226,16 @@ test("more addresses than are counted one by one are counted all the same", () =
   const late = "203.0.113.7";
   for (let n = 0; n < 10; n++) callers.count(late);
   expect(callers.count(late)).toBe(false);
-  expect(callers.standing(late)).toBe("claims");
-  expect(callers.standing("10.0.0.1")).toBe("all");
+  expect(callers.allowed(late)).toBe("claims");
+  expect(callers.allowed("10.0.0.1")).toBe("all");
 });
 
 test("a whole /64 of IPv6 is one caller", () => {
   const callers = new UnauthenticatedCallers(2, systemClock);
   callers.count("2001:db8:1:2::1");
   callers.count("2001:db8:1:2:ffff::9");
-  expect(callers.standing("2001:db8:1:2:abcd::5")).toBe("claims");
-  expect(callers.standing("2001:db8:1:3::1")).toBe("all");
+  expect(callers.allowed("2001:db8:1:2:abcd::5")).toBe("claims");
+  expect(callers.allowed("2001:db8:1:3::1")).toBe("all");
 });
 
 test("the room of those who are known has an end, too", () => {

@@ -5,6 +5,7 @@ import type { Minor } from "../ground/money.ts";
 import type { Posting } from "../ledger/journal.ts";
 import type { Book } from "../merchants/books.ts";
 import { type OperatorRole, mayAct } from "../people/operator-roles.ts";
+import { RESERVED_NAMES } from "./tokens.ts";
 
 /** Actions for which a policy can require a second operator. */
 export const policyActions = [
@@ -111,9 +112,6 @@ export interface Hands {
   madeAt: Micros | undefined;
 }
 
-/** Names of whoever runs the service. Chains of makers begin with these, so two identities that share only such a name still count as two. */
-const roots: ReadonlySet<string> = new Set(["environment", "environment-viewer", "command-line"]);
-
 export interface Question {
   askedBy: Identity;
   askedAt: Micros;
@@ -133,8 +131,9 @@ export function objectionTo(question: Question, asker: Hands, approver: Identity
     return "You asked for this yourself. Somebody else has to approve it.";
   if (!mayAct(approver.role, leastRole)) return `This takes the role ${leastRole}; yours is ${approver.role}.`;
   const askers = new Set([...asker.names, askedBy.name].map(same));
+  // Chains of makers begin with the reserved names: two identities that share only such a name still count as two.
   const shared = [...hands.names, approver.name].find(
-    (name) => askers.has(same(name)) && (!roots.has(name) || name === askedBy.name),
+    (name) => askers.has(same(name)) && (!RESERVED_NAMES.has(name) || name === askedBy.name),
   );
   if (shared !== undefined)
     return `You and ${askedBy.name} count as one: ${shared} has held a token of both. Somebody else has to approve it.`;

@@ -69,7 +69,7 @@ export function payoutDay(schedule: SettlementSchedule, run: Micros, now: Micros
 }
 
 /** The state of a book that the estimates start from. */
-interface Standing {
+interface BookState {
   /** The present, by the book's clock. */
   now: Micros;
   nextRunAt: Micros | undefined;
@@ -110,29 +110,29 @@ export class Outlooks {
     if (asked.length === 0) return dates;
     const { settings } = merchant;
     const schedule = settings.settlement;
-    const standing = standingOf(await this.database.query(selectOutlook(book)), this.clock.now());
+    const state = bookStateOf(await this.database.query(selectOutlook(book)), this.clock.now());
     for (const [currency, own] of Map.groupBy(asked, (payment) => payment.currency)) {
       const minimum = minimumPayoutOf(schedule, currency);
-      const held = standing.held.get(currency) ?? 0n;
-      const simple = minimum === 0n && held === 0n && !standing.hasDeductions;
-      const waiting = simple ? undefined : await this.waitingOf(book, own, standing);
+      const held = state.held.get(currency) ?? 0n;
+      const simple = minimum === 0n && held === 0n && !state.hasDeductions;
+      const waiting = simple ? undefined : await this.waitingOf(book, own, state);
       const items = waiting?.items.get(currency) ?? [];
       const bySchedule = simple || isCut(items);
-      const available = standing.available.get(currency) ?? 0n;
-      const runs = bySchedule ? undefined : runsToCome(schedule, minimum, { ...standing, available, items });
+      const available = state.available.get(currency) ?? 0n;
+      const runs = bySchedule ? undefined : runsToCome(schedule, minimum, { ...state, available, items });
       for (const payment of own) {
         const { reference, paidAt = 0 } = payment;
-        const planned = settlingRun(schedule, paidAt, standing.nextRunAt ?? nextRun(schedule, paidAt));
+        const planned = settlingRun(schedule, paidAt, state.nextRunAt ?? nextRun(schedule, paidAt));
         const run = runs ? runs.get(reference) : planned;
         const never = isFrozen(settings, currency) || isRunning(payment.disputeStatus) || run === undefined;
-        dates.set(reference, never ? null : payoutDay(schedule, run, standing.now));
+        dates.set(reference, never ? null : payoutDay(schedule, run, state.now));
       }
     }
     return dates;
   }
 
   /** The unsettled items of a book. They are read again after a second, or when one of these payments has just changed. */
-  private waitingOf(book: Book, own: readonly PaymentStanding[], { now }: Standing): Promise<Waiting> {
+  private waitingOf(book: Book, own: readonly PaymentStanding[], { now }: BookState): Promise<Waiting> {
     const key = bookKey(book);
     const kept = this.lately.get(key);
     const lately = kept !== undefined && stopwatchMs() - kept.readAt < KEPT_MS;
@@ -156,7 +156,7 @@ function isCut(items: readonly SettlementItem[]): boolean {
   return [...Map.groupBy(items, ({ kind }) => kind).values()].some((kind) => kind.length >= ITEMS_MAX);
 }
 
-function standingOf(rows: readonly OutlookRow[], realNow: Micros): Standing {
+function bookStateOf(rows: readonly OutlookRow[], realNow: Micros): BookState {
   const owned = (account: string): Map<string, Minor> =>
     new Map(
       rows

@@ -6,7 +6,7 @@ import type { Database, Row } from "../store/database.ts";
 import { type Component, components, isComponent } from "./components.ts";
 import { type Incident, SHOWN_FOR } from "./incident.ts";
 import { incidentOfRow, selectShown } from "./incidents.sql.ts";
-import { type Minutes, minuteOf } from "./minutes.ts";
+import { MINUTE, type Minutes, minuteOf } from "./minutes.ts";
 import type { Counts, DayMinutes } from "./states.ts";
 import { type DayRow, type MinuteRow, RECENT, countsOfRow, selectDays, selectMinutes } from "./status.sql.ts";
 
@@ -120,7 +120,7 @@ export class Board {
 
   private own(): Snapshot["recent"] {
     const last = minuteOf(this.parts.clock.now());
-    const minutes = Array.from({ length: RECENT / 60_000_000 + 1 }, (_, at) => last - RECENT + at * 60_000_000);
+    const minutes = Array.from({ length: RECENT / MINUTE + 1 }, (_, at) => last - RECENT + at * MINUTE);
     return new Map(
       components.map((component) => [
         component,

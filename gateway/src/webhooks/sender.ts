@@ -14,7 +14,7 @@ import { ForbiddenAddress, objectionTo, vet } from "./guard.ts";
 import { type DeliveryTiming, deliveryTiming } from "./timing.ts";
 
 /** Most sockets that the pool holds for one host, those with a dead peer included. */
-export const CONNECTIONS_PER_HOST = 32;
+const CONNECTIONS_PER_HOST = 32;
 const ANSWER_MAX_BYTES = 16_384;
 
 export interface OutgoingDelivery {
