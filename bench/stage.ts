@@ -83,11 +83,11 @@ export interface StageOptions {
 }
 
 /** Stages that are set up. */
-const standing = new Set<Stage>();
+const raised = new Set<Stage>();
 
 /** Takes all stages down: a service that outlives its run would spoil the figures of the next run. */
 export async function strikeAll(): Promise<void> {
-  await Promise.allSettled([...standing].map((stage) => stage.strike()));
+  await Promise.allSettled([...raised].map((stage) => stage.strike()));
 }
 
 /**
@@ -113,7 +113,7 @@ export class Stage {
     const { env, url = nobody, worker = false } = options;
     const first = await Service.start({ ...(env && { env }) });
     const stage = new Stage(first, options);
-    standing.add(stage);
+    raised.add(stage);
     await freed(first.demo, first.demo.merchant_id, url);
     if (worker) await stage.join();
     else await stage.withoutWorker();
@@ -300,7 +300,7 @@ export class Stage {
   }
 
   async strike(): Promise<void> {
-    standing.delete(this);
+    raised.delete(this);
     await this.stop();
     await this.service.discard();
   }

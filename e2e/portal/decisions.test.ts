@@ -54,7 +54,7 @@ async function lateMoney(): Promise<string> {
   await report(portal.service.origin, "merbabu", {
     kind: "payment",
     operationKey,
-    standing: { status: "paid", receipt },
+    state: { status: "paid", receipt },
   });
   return reference as string;
 }
@@ -113,7 +113,7 @@ test("what an acquirer questions is judged here, and its word decides", { timeou
     await client.post("/v1/payments", paymentBody({ payment_method: "card", amount_minor: 72_500_000 }))
   ).json;
   const operationKey = bank.opened.at(-1)?.operationKey ?? "";
-  bank.standings.set(operationKey, { status: "processing", isQuestioned: true });
+  bank.states.set(operationKey, { status: "processing", isQuestioned: true });
   await report(service.origin, "merbabu", { kind: "look", operationKey });
   const { page, open, look } = await portal.operator("support");
   await expect

@@ -30,7 +30,7 @@ export function callbackTests(bench: Bench): void {
     const { request, delivered } = await bench.paid();
     const { operationKey, amountMinor, currency } = request;
     const receipt = { transactionId: `tx-${operationKey}`, amountMinor, currency };
-    const told = { kind: "payment", operationKey, standing: { status: "paid", receipt } };
+    const told = { kind: "payment", operationKey, state: { status: "paid", receipt } };
     expect(read(delivered)).toEqual(told);
     expect(read(delivered)).toEqual(told);
   });
@@ -78,7 +78,7 @@ export function callbackTests(bench: Bench): void {
   test("has amounts that are read exactly, up to the largest", () => {
     for (const amount of ["1", "99", "9007199254740991"]) {
       const callback = read(bench.outside.paidCallback(newKey(), amount));
-      expect(callback).toMatchObject({ standing: { receipt: { amountMinor: BigInt(amount) } } });
+      expect(callback).toMatchObject({ state: { receipt: { amountMinor: BigInt(amount) } } });
     }
   });
 

@@ -105,7 +105,7 @@ function openingTests(bench: Bench): void {
     const request = bench.payment(bench.temper("silent") ?? skip("it always answers"));
     const error = await expectInTime((signal) => bench.calls.open(request, signal));
     expect(error).not.toBeInstanceOf(AcquirerRefused);
-    expect(await bench.ask(request)).toMatchObject({ known: true, standing: { status: "waiting" } });
+    expect(await bench.ask(request)).toMatchObject({ known: true, state: { status: "waiting" } });
   });
 }
 
@@ -127,7 +127,7 @@ function keyTests(bench: Bench): void {
     const request = bench.payment();
     const instructions = await bench.open(request);
     await thrown(bench.open({ ...request, amountMinor: request.amountMinor + 1n }));
-    expect(await bench.ask(request)).toEqual({ known: true, instructions, standing: { status: "waiting" } });
+    expect(await bench.ask(request)).toEqual({ known: true, instructions, state: { status: "waiting" } });
     expect(await opened(request.operationKey)).toBe(1);
   });
 
@@ -174,15 +174,15 @@ function askingTests(bench: Bench): void {
     const request = bench.payment();
     const { operationKey, amountMinor, currency } = request;
     const instructions = await bench.open(request);
-    const expectStanding = async (standing: object): Promise<void> => {
-      expect(await bench.ask(request)).toEqual({ known: true, instructions, standing });
+    const expectState = async (state: object): Promise<void> => {
+      expect(await bench.ask(request)).toEqual({ known: true, instructions, state });
     };
-    await expectStanding({ status: "waiting" });
+    await expectState({ status: "waiting" });
     await bench.outside.pay(operationKey, "processing", "unused");
-    await expectStanding({ status: "processing" });
+    await expectState({ status: "processing" });
     const transactionId = `tx-${operationKey}`;
     await bench.outside.pay(operationKey, "paid", transactionId);
-    await expectStanding({ status: "paid", receipt: { transactionId, amountMinor, currency } });
+    await expectState({ status: "paid", receipt: { transactionId, amountMinor, currency } });
     expect(await bench.open(request)).toEqual(instructions);
   });
 
@@ -190,7 +190,7 @@ function askingTests(bench: Bench): void {
     const request = bench.payment();
     await bench.open(request);
     await bench.outside.pay(request.operationKey, "failed", "unused");
-    expect(await bench.ask(request)).toMatchObject({ known: true, standing: { status: "failed" } });
+    expect(await bench.ask(request)).toMatchObject({ known: true, state: { status: "failed" } });
   });
 
   test.for(["silent", "broken", "garbage", "cut", "refuses"] as const)(

@@ -127,7 +127,7 @@ function commandOf(
     });
   const notify = (transactionId: string): Command<unknown> =>
     paymentNotification(owner.merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, "nusantara", {
-      standing: {
+      state: {
         status: "paid",
         receipt: { transactionId, amountMinor: payment.amountMinor, currency: payment.currency },
       },

@@ -9,7 +9,7 @@ import {
   type RefundRequest,
   type RefundStatus,
   type Report,
-  type Standing,
+  type ReportedState,
   type RecordMessage,
   type AcquirerMessage,
 } from "../src/acquirers/acquirer.ts";
@@ -50,7 +50,7 @@ export interface ScriptedAcquirer extends Acquirer {
   endings: Behaviour[];
   /** Judgements that the acquirer received of payments that it questions, with the operation key. */
   judged: [string, Judgement][];
-  standings: Map<string, Standing>;
+  states: Map<string, ReportedState>;
   letGo(): void;
   /** Makes the acquirer not know this operation any more. */
   forget(operationKey: string): void;
@@ -103,7 +103,7 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
     ended: [],
     endings: [],
     judged: [],
-    standings: new Map(),
+    states: new Map(),
     issue: () => undefined,
     asksAfterMs: () => undefined,
     refundsLater: () => true,
@@ -133,13 +133,13 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
           voided.add(request.operationKey);
           return Promise.resolve({ known: false });
         }
-        const standing = acquirer.standings.get(request.operationKey) ?? { status: "waiting" as const };
-        return Promise.resolve({ known: true, instructions: instructionsOf(request), standing, ...idsOf(request) });
+        const state = acquirer.states.get(request.operationKey) ?? { status: "waiting" as const };
+        return Promise.resolve({ known: true, instructions: instructionsOf(request), state, ...idsOf(request) });
       },
       async cancel(request, signal, record) {
         acquirer.ended.push(request.operationKey);
         speak("cancel", request, record);
-        const end = (): void => void acquirer.standings.set(request.operationKey, { status: "failed" });
+        const end = (): void => void acquirer.states.set(request.operationKey, { status: "failed" });
         await behave(signal, end, acquirer.endings.shift() ?? "ok");
       },
       async judge(request, judgement, signal, record) {
@@ -147,8 +147,8 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
         acquirer.judged.push([operationKey, judgement]);
         speak("judge", request, record);
         const receipt = { transactionId: operationKey, amountMinor, currency };
-        const standing: Standing = judgement === "approve" ? { status: "paid", receipt } : { status: "failed" };
-        const judge = (): void => void acquirer.standings.set(operationKey, standing);
+        const state: ReportedState = judgement === "approve" ? { status: "paid", receipt } : { status: "failed" };
+        const judge = (): void => void acquirer.states.set(operationKey, state);
         await behave(signal, judge, acquirer.endings.shift() ?? "ok");
       },
       async refund(request, signal, record) {

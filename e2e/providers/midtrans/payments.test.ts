@@ -33,12 +33,12 @@ describe("each method", () => {
     const { instructions, providerIds } = await rig.open(request);
     expect(instructions.type).toBe(type);
     const later = { ...request, providerIds };
-    expect(await rig.standing(later)).toBe("waiting");
+    expect(await rig.state(later)).toBe("waiting");
     await rig.control.pay(request.operationKey, { times: 2 });
     const known = await rig.ask(later);
     expect(known).toMatchObject({
       known: true,
-      standing: { status: "paid", receipt: { amountMinor: 15_000_000n, currency: "IDR" } },
+      state: { status: "paid", receipt: { amountMinor: 15_000_000n, currency: "IDR" } },
     });
     expect(rig.control.opened(request.operationKey)).toBe(1);
   });
@@ -73,7 +73,7 @@ describe("an answer that is lost", () => {
         expect(error).toBeInstanceOf(Error);
         expect(error).not.toBeInstanceOf(AcquirerRefused);
         const known = await rig.ask(request);
-        expect(known).toMatchObject({ known: true, standing: { status: "waiting" } });
+        expect(known).toMatchObject({ known: true, state: { status: "waiting" } });
         expect(rig.control.opened(request.operationKey)).toBe(1);
       }
     },
@@ -86,7 +86,7 @@ describe("an answer that is lost", () => {
       rig.control.fault(fault);
       await expect(rig.hasty.open(request, signal)).rejects.not.toThrow(AcquirerRefused);
       expect(rig.control.opened(request.operationKey)).toBe(0);
-      expect(await rig.ask(request)).toMatchObject({ known: true, standing: { status: "waiting" } });
+      expect(await rig.ask(request)).toMatchObject({ known: true, state: { status: "waiting" } });
       expect(rig.control.opened(request.operationKey)).toBe(1);
     },
   );
@@ -103,7 +103,7 @@ describe("an answer that is lost", () => {
       rig.control.fault("refuse");
       await expect(rig.ask(request)).rejects.toThrow("expiry with 400");
       expect(await rig.ask(request)).toEqual({ known: false });
-      expect(await rig.standing({ ...request, providerIds: { order: request.operationKey } })).toBe("failed");
+      expect(await rig.state({ ...request, providerIds: { order: request.operationKey } })).toBe("failed");
     });
   });
 
@@ -112,7 +112,7 @@ describe("an answer that is lost", () => {
     await rig.control.pay(request.operationKey, { notify: false });
     rig.control.forget();
     await expect(rig.open(request)).rejects.toThrow("Midtrans answered a page with 400");
-    expect(await rig.standing(request)).toBe("paid");
+    expect(await rig.state(request)).toBe("paid");
   });
 
   test("of a payment that is over is not ordered again", async () => {
@@ -175,16 +175,16 @@ describe("what becomes of a payment", () => {
     for (const one of heard) {
       expect(one).toMatchObject({ kind: "reports", reports: [{ kind: "look", operationKey: request.operationKey }] });
     }
-    expect(await rig.standing(request)).toBe("paid");
+    expect(await rig.state(request)).toBe("paid");
   });
 
   test("is failed when it is denied or expired there", async () => {
     const denied = await rig.opened({ method: "va" });
     await rig.control.fail(denied.operationKey);
-    expect(await rig.standing(denied)).toBe("failed");
+    expect(await rig.state(denied)).toBe("failed");
     const expired = await rig.opened();
     await rig.control.expire(expired.operationKey);
-    expect(await rig.standing(expired)).toBe("failed");
+    expect(await rig.state(expired)).toBe("failed");
   });
 
   test("is processing while their fraud detection questions a card, until somebody decides there", async () => {
@@ -192,19 +192,19 @@ describe("what becomes of a payment", () => {
     const denied = await rig.opened({ method: "card" });
     await rig.control.challenge(accepted.operationKey);
     await rig.control.challenge(denied.operationKey);
-    expect(await rig.standing(accepted)).toBe("processing");
+    expect(await rig.state(accepted)).toBe("processing");
     await rig.control.challenge(accepted.operationKey, "accept");
-    expect(await rig.standing(accepted)).toBe("paid");
+    expect(await rig.state(accepted)).toBe("paid");
     await rig.control.challenge(denied.operationKey, "deny");
     await rig.later(901 * SECOND, async () => {
-      expect(await rig.standing(denied)).toBe("failed");
+      expect(await rig.state(denied)).toBe("failed");
     });
   });
 
   test("is paid with what came, where that is another amount", async () => {
     const request = await rig.opened({ method: "va", metadata: { channel: "bni" } });
     await rig.control.pay(request.operationKey, { amountMinor: 10_000_000 });
-    expect(await rig.ask(request)).toMatchObject({ standing: { receipt: { amountMinor: 10_000_000n } } });
+    expect(await rig.ask(request)).toMatchObject({ state: { receipt: { amountMinor: 10_000_000n } } });
   });
 
   test("a settled transfer that the bank takes back is a lost dispute", async () => {
@@ -325,7 +325,7 @@ describe("what is ended before its time", () => {
     if (status === "expire") await rig.control.expire(request.operationKey);
     if (status === "deny") await rig.control.fail(request.operationKey);
     await rig.calls.cancel?.({ ...request, providerIds }, signal);
-    expect(await rig.standing({ ...request, providerIds })).toBe("failed");
+    expect(await rig.state({ ...request, providerIds })).toBe("failed");
   });
 
   test("is not what was paid meanwhile", async () => {
@@ -348,27 +348,27 @@ describe("what their fraud detection questions", () => {
     const { providerIds } = await rig.open(request);
     await rig.control.challenge(request.operationKey);
     const kept = { ...request, providerIds };
-    expect(await rig.ask(kept)).toMatchObject({ standing: { status: "processing", isQuestioned: true } });
+    expect(await rig.ask(kept)).toMatchObject({ state: { status: "processing", isQuestioned: true } });
     return kept;
   }
 
   test("is accepted, and paid then", async () => {
     const request = await challenged();
     await rig.calls.judge?.(request, "approve", signal);
-    expect(await rig.standing(request)).toBe("paid");
+    expect(await rig.state(request)).toBe("paid");
   });
 
   test("is denied, and its page may take another card until its end", async () => {
     const request = await challenged();
     await rig.calls.judge?.(request, "refuse", signal);
-    expect(await rig.standing(request)).toBe("waiting");
+    expect(await rig.state(request)).toBe("waiting");
   });
 
   test.each(["approve", "refuse"] as const)("is not told %s once it is decided: it is asked about", async (word) => {
     const request = await challenged();
     await rig.control.challenge(request.operationKey, "accept");
     await expect(rig.calls.judge?.(request, word, signal)).rejects.toThrow("412");
-    expect(await rig.standing(request)).toBe("paid");
+    expect(await rig.state(request)).toBe("paid");
   });
 
   test.each(["wrong amount", "half answer", "unknown status", "silent after effect"] as const)(

@@ -105,9 +105,9 @@ export async function startRig() {
       return { ...request, providerIds };
     },
 
-    async standing(request: OpenRequest): Promise<string> {
+    async state(request: OpenRequest): Promise<string> {
       const known = await rig.ask(request);
-      return known.known ? known.standing.status : "not there";
+      return known.known ? known.state.status : "not there";
     },
 
     /** The connector's reading of the notifications that came during `work`. */

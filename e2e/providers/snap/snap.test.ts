@@ -174,7 +174,7 @@ test.for(ways)("a payment by %s is opened, notified, and found paid", async ([, 
   expect(await acquirer.calls.ask(kept, never)).toMatchObject({
     known: true,
     instructions,
-    standing: { status: "waiting" },
+    state: { status: "waiting" },
   });
   reports.length = 0;
   await fake.control.pay(request.operationKey, { times: 2, order: "reversed" });
@@ -183,10 +183,10 @@ test.for(ways)("a payment by %s is opened, notified, and found paid", async ([, 
   );
   expect(fake.deliveries.at(-1)?.status).toBe(200);
   const found = await acquirer.calls.ask(kept, never);
-  expect(found).toMatchObject({ known: true, instructions, standing: paidWith(5_800_000n) });
+  expect(found).toMatchObject({ known: true, instructions, state: paidWith(5_800_000n) });
   const told = reports.find(({ kind }) => kind === "payment");
   // A receipt that is reported and one that is asked for are one transaction.
-  if (told) expect(found).toMatchObject({ standing: "standing" in told ? told.standing : undefined });
+  if (told) expect(found).toMatchObject({ state: "state" in told ? told.state : undefined });
   expect(fake.control.opened(request.operationKey)).toBe(1);
 });
 
@@ -195,7 +195,7 @@ test.for(ways)("an answer about %s that was lost is had again, and nothing is th
   fake.control.fault("silent after effect");
   await expect(hasty.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
   const found = await acquirer.calls.ask(request, never);
-  expect(found).toMatchObject({ known: true, standing: { status: "waiting" } });
+  expect(found).toMatchObject({ known: true, state: { status: "waiting" } });
   expect(fake.control.opened(request.operationKey)).toBe(1);
   const providerIds = found.known ? found.providerIds : undefined;
   const again = await acquirer.calls.ask({ ...request, providerIds }, never);
@@ -260,7 +260,7 @@ test("a payment is asked about where it was opened, after channels changed place
     await fake.control.pay(request.operationKey, { notify: false });
     for (const one of after)
       expect(await one.calls.ask({ ...request, providerIds }, never)).toMatchObject({
-        standing: paidWith(5_800_000n),
+        state: paidWith(5_800_000n),
       });
     expect(fake.control.opened(request.operationKey)).toBe(1);
   }
@@ -277,7 +277,7 @@ test("with two banks of ours a lost answer is had by the same request, and never
   expect(await none.calls.ask({ ...request, expiresAt: systemClock.now() - 601 * SECOND }, never)).toEqual({
     known: false,
   });
-  expect(await before.calls.ask(request, never)).toMatchObject({ known: true, standing: { status: "waiting" } });
+  expect(await before.calls.ask(request, never)).toMatchObject({ known: true, state: { status: "waiting" } });
   expect(fake.control.opened(request.operationKey)).toBe(1);
   const older = wish({ method: "va", operationKey: keyAt("payment", systemClock.now() - 86_400 * SECOND) });
   await expect(after.calls.ask(older, never)).rejects.toThrow("does not tell again");
@@ -373,7 +373,7 @@ test("a bank that asks for a bill is told it, and its payment is reported", asyn
   expect(await acquirer.calls.open(request, never)).toEqual({ instructions, providerIds });
   expect(await acquirer.calls.ask({ ...request, providerIds }, never)).toMatchObject({
     known: true,
-    standing: { status: "waiting" },
+    state: { status: "waiting" },
   });
   const { amountMinor, currency, merchantName, expiresAt } = request;
   const account = providerIds?.account ?? "";
@@ -381,7 +381,7 @@ test("a bank that asks for a bill is told it, and its payment is reported", asyn
   bills.set(account, { amountMinor, currency, merchantName, expiresAt, payable: true, instructions, providerIds });
   reports.length = 0;
   await fake.control.payAccount(account);
-  expect(reports).toMatchObject([{ operationKey: request.operationKey, standing: paidWith(5_800_000n) }]);
+  expect(reports).toMatchObject([{ operationKey: request.operationKey, state: paidWith(5_800_000n) }]);
 });
 
 function refundOf(request: OpenRequest, changes: Partial<RefundRequest>): RefundRequest {
@@ -416,7 +416,7 @@ test.for([
   expect(await acquirer.calls.refund(refundOf(paid, { amountMinor: 3_000_000n }), never)).toMatchObject({
     status: "succeeded",
   });
-  expect(await acquirer.calls.ask(paid, never)).toMatchObject({ standing: paidWith(5_800_000n) });
+  expect(await acquirer.calls.ask(paid, never)).toMatchObject({ state: paidWith(5_800_000n) });
 });
 
 test("on a later day a lost refund by QRIS is found where it was all of the payment, and not repeated where it was a part", async () => {
@@ -487,7 +487,7 @@ test("what fails there has failed here", async () => {
   await fake.control.fail(request.operationKey);
   expect(reports).toEqual([{ kind: "look", operationKey: request.operationKey }]);
   expect(await acquirer.calls.ask({ ...request, providerIds }, never)).toMatchObject({
-    standing: { status: "failed" },
+    state: { status: "failed" },
   });
 });
 
@@ -496,18 +496,18 @@ test("BRI's account is ours by number: found after a lost answer, looked at afte
   bank.control.fault("silent after effect");
   await expect(bri.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
   const found = await bri.calls.ask(request, never);
-  expect(found).toMatchObject({ known: true, standing: { status: "waiting" } });
+  expect(found).toMatchObject({ known: true, state: { status: "waiting" } });
   await bank.control.pay(request.operationKey);
   expect(bank.deliveries.at(-1)).toMatchObject({ status: 200, body: expect.stringContaining("2003400") });
   const account = found.known && found.providerIds?.account;
   expect(reports).toContainEqual({ kind: "look", operationKey: account });
-  expect(await bri.calls.ask(request, never)).toMatchObject({ known: true, standing: paidWith(5_800_000n) });
+  expect(await bri.calls.ask(request, never)).toMatchObject({ known: true, state: paidWith(5_800_000n) });
   expect(bank.control.opened(request.operationKey)).toBe(1);
 });
 
 test("BRI's account that never came about is made by the inquiry, and not when its time is over", async () => {
   const [request, late] = [wish({ method: "va" }), wish({ method: "va", expiresAt: systemClock.now() - 601 * SECOND })];
-  expect(await bri.calls.ask(request, never)).toMatchObject({ known: true, standing: { status: "waiting" } });
+  expect(await bri.calls.ask(request, never)).toMatchObject({ known: true, state: { status: "waiting" } });
   expect(bank.control.opened(request.operationKey)).toBe(1);
   expect(await bri.calls.ask(late, never)).toEqual({ known: false });
   expect(bank.control.opened(late.operationKey)).toBe(0);
@@ -527,7 +527,7 @@ test.for(accounts)("an account %s that was ended is never made again, whoever as
   const kept = { ...request, providerIds };
   await calls.cancel?.(kept, never);
   await calls.cancel?.(kept, never);
-  expect(await calls.ask({ ...kept, isOver: true }, never)).toMatchObject({ standing: { status: "failed" } });
+  expect(await calls.ask({ ...kept, isOver: true }, never)).toMatchObject({ state: { status: "failed" } });
   // While it is wanted, what is gone without our doing is not known to have failed.
   await expect(calls.ask(kept, never)).rejects.toThrow("unclearly");
   expect(control.opened(request.operationKey)).toBe(1);
@@ -543,7 +543,7 @@ test.for(accounts)("an account %s that they do not delete stays as it is, and is
   await expect(calls.cancel?.(kept, never)).rejects.toMatchObject({ name: "AcquirerRefused" });
   await control.pay(request.operationKey, { notify: false });
   await expect(calls.cancel?.(kept, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
-  expect(await calls.ask(kept, never)).toMatchObject({ standing: paidWith(5_800_000n) });
+  expect(await calls.ask(kept, never)).toMatchObject({ state: paidWith(5_800_000n) });
 });
 
 test("what is said is told without keys, tokens or names", async () => {

@@ -172,7 +172,7 @@ test("a payment is opened, paid, notified with a secret that is rolled over, and
   const { instructions, providerIds } = await open(request);
   expect(instructions).toMatchObject({ type: "redirect", value: instructions.redirect_url });
   expect(instructions.value).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/c\/pay\/cs_test_/);
-  expect(await ask({ ...request, providerIds })).toMatchObject({ known: true, standing: { status: "waiting" } });
+  expect(await ask({ ...request, providerIds })).toMatchObject({ known: true, state: { status: "waiting" } });
   await fake.control.pay(request.operationKey, { times: 2 });
   const looks = heard.flatMap((one) => (one.kind === "reports" ? one.reports : []));
   expect(looks).toEqual([
@@ -180,7 +180,7 @@ test("a payment is opened, paid, notified with a secret that is rolled over, and
     { kind: "look", operationKey: request.operationKey },
   ]);
   expect(await ask({ ...request, providerIds })).toMatchObject({
-    standing: { status: "paid", receipt: { amountMinor: 150_050n, currency: "IDR", feeMinor: 5_102n } },
+    state: { status: "paid", receipt: { amountMinor: 150_050n, currency: "IDR", feeMinor: 5_102n } },
     providerIds: {
       session: providerIds?.session,
       payment_intent: expect.stringMatching(/^pi_/) as string,
@@ -211,7 +211,7 @@ test.each<[FaultName, "refused" | "unknown"]>([
   expect(outcome).toBeInstanceOf(Error);
   expect(outcome instanceof AcquirerRefused ? "refused" : "unknown").toBe(expected);
   if (expected === "refused") return expect(fake.control.opened(request.operationKey)).toBe(0);
-  expect(await ask(request)).toMatchObject({ known: true, standing: { status: "waiting" } });
+  expect(await ask(request)).toMatchObject({ known: true, state: { status: "waiting" } });
   expect(fake.control.opened(request.operationKey)).toBe(1);
 });
 
@@ -252,7 +252,7 @@ test("a repetition finds the page that was made with an end that is not taken an
   await expect(open(request)).rejects.toThrow();
   clock.at = MADE + 20 * MINUTE;
   const { instructions } = await open(request);
-  expect(await ask(request)).toMatchObject({ known: true, standing: { status: "waiting" }, instructions });
+  expect(await ask(request)).toMatchObject({ known: true, state: { status: "waiting" }, instructions });
   expect(fake.control.opened(request.operationKey)).toBe(1);
 });
 
@@ -262,7 +262,7 @@ test("a payment that is handed over late has a page without an end of its own, a
   fake.control.fault("silent after effect");
   await expect(open(request)).rejects.toThrow();
   clock.at = MADE + 21 * MINUTE;
-  expect(await ask(request)).toMatchObject({ known: true, standing: { status: "waiting" } });
+  expect(await ask(request)).toMatchObject({ known: true, state: { status: "waiting" } });
   expect(fake.control.opened(request.operationKey)).toBe(1);
 });
 
@@ -270,7 +270,7 @@ test("the page of a payment that is over is closed, and the payer can pay no mor
   const request = order({ expiresAt: MADE + MINUTE });
   const { providerIds } = await open(request);
   clock.at = MADE + MINUTE;
-  expect(await ask({ ...request, providerIds })).toMatchObject({ known: true, standing: { status: "failed" } });
+  expect(await ask({ ...request, providerIds })).toMatchObject({ known: true, state: { status: "failed" } });
   await expect(fake.control.pay(request.operationKey)).rejects.toThrow("expired");
 });
 
@@ -279,7 +279,7 @@ test("a payer who was faster than the end has paid", async () => {
   const { providerIds } = await open(request);
   await fake.control.pay(request.operationKey, { notify: false });
   clock.at = MADE + 61 * MINUTE;
-  expect(await ask({ ...request, providerIds })).toMatchObject({ standing: { status: "paid" } });
+  expect(await ask({ ...request, providerIds })).toMatchObject({ state: { status: "paid" } });
 });
 
 test("a payment that is over opens no new page, is found where one was made, and is forgotten after a day", async () => {
@@ -288,7 +288,7 @@ test("a payment that is over opens no new page, is found where one was made, and
   await expect(open(lost)).rejects.toThrow();
   const never = order();
   clock.at = MADE + 61 * MINUTE;
-  expect(await ask(lost)).toMatchObject({ known: true, standing: { status: "failed" } });
+  expect(await ask(lost)).toMatchObject({ known: true, state: { status: "failed" } });
   await expect(ask(never)).rejects.toThrow("expires_at");
   clock.at = MADE + 27 * 60 * MINUTE;
   expect(await ask(never)).toEqual({ known: false });
@@ -300,11 +300,11 @@ test("a page that is closed there, and money of another amount, are told as they
   const { providerIds } = await open(closed);
   await fake.control.expire(closed.operationKey);
   expect(heard.at(-1)).toMatchObject({ reports: [{ kind: "look", operationKey: closed.operationKey }] });
-  expect(await ask({ ...closed, providerIds })).toMatchObject({ standing: { status: "failed" } });
+  expect(await ask({ ...closed, providerIds })).toMatchObject({ state: { status: "failed" } });
   const short = order();
   await open(short);
   await fake.control.pay(short.operationKey, { amountMinor: 100_000 });
-  expect(await ask(short)).toMatchObject({ standing: { receipt: { amountMinor: 100_000n } } });
+  expect(await ask(short)).toMatchObject({ state: { receipt: { amountMinor: 100_000n } } });
 });
 
 test.each([true, false])(
@@ -316,7 +316,7 @@ test.each([true, false])(
     await cancel(later);
     expect(heard.at(-1)).toMatchObject({ reports: [{ kind: "look", operationKey: request.operationKey }] });
     await cancel(later);
-    expect(await ask({ ...request, providerIds })).toMatchObject({ known: true, standing: { status: "failed" } });
+    expect(await ask({ ...request, providerIds })).toMatchObject({ known: true, state: { status: "failed" } });
     await expect(fake.control.pay(request.operationKey)).rejects.toThrow("expired");
   },
 );
@@ -497,7 +497,7 @@ test("a payer's browser goes to their page, pays there, and comes back", async (
   expect(await (await fetch(instructions.value)).text()).toContain("Pay by card");
   const back = await fetch(instructions.value, { method: "POST", redirect: "manual" });
   expect(back.headers.get("location")).toBe("https://shop.example/thanks");
-  expect(await ask({ ...request, providerIds })).toMatchObject({ standing: { status: "paid" } });
+  expect(await ask({ ...request, providerIds })).toMatchObject({ state: { status: "paid" } });
 });
 
 test("no message has anything of a key", () => {

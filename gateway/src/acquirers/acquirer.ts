@@ -94,7 +94,7 @@ export interface Receipt {
 }
 
 /** State of a payment at its acquirer. `isQuestioned`: the acquirer's fraud detection wants a person to approve or refuse the payment. */
-export type Standing =
+export type ReportedState =
   | { status: "waiting" | "failed" }
   | { status: "processing"; isQuestioned?: boolean }
   | { status: "paid"; receipt: Receipt };
@@ -109,7 +109,7 @@ export type Judgement = "approve" | "refuse";
 export type Astray = "refund" | "unlisted_refund" | "dispute";
 
 /** Result of an inquiry about a payment. `known: false` is final: the acquirer has no such payment and never will have it. */
-export type Known = { known: false } | ({ known: true; standing: Standing; astray?: readonly Astray[] } & Opened);
+export type Known = { known: false } | ({ known: true; state: ReportedState; astray?: readonly Astray[] } & Opened);
 
 export type KnownRefund = { known: false } | ({ known: true } & Refunded);
 
@@ -144,7 +144,7 @@ export const reportKinds = [
  * inquiry before it books anything.
  */
 export type Report =
-  | { kind: "payment"; operationKey: string; standing: Standing; providerIds?: ProviderIds | undefined }
+  | { kind: "payment"; operationKey: string; state: ReportedState; providerIds?: ProviderIds | undefined }
   | { kind: "refund"; operationKey: string; status: RefundStatus; providerIds?: ProviderIds | undefined }
   | {
       kind: "look";

@@ -421,7 +421,7 @@ describe("asking", () => {
     expect(await adapter(url).ask(request, inTime())).toEqual({
       known: true,
       instructions,
-      standing: { status: "paid", receipt: { transactionId: "tx-1", amountMinor: 150_000n, currency: "IDR" } },
+      state: { status: "paid", receipt: { transactionId: "tx-1", amountMinor: 150_000n, currency: "IDR" } },
     });
   });
 

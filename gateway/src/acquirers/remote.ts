@@ -13,7 +13,7 @@ import {
   type OpenRequest,
   type RefundRequest,
   type Report,
-  type Standing,
+  type ReportedState,
 } from "./acquirer.ts";
 import { objectionToAddresses } from "./payer-address.ts";
 import { NoAnswer, exchange, newAgent } from "./remote-http.ts";
@@ -148,7 +148,7 @@ class Remote {
     const path = `/payments/${request.operationKey}/cancel`;
     const answer = await this.call("POST", path, {}, limit);
     if (answer.status === 200) {
-      const { status } = this.payment(answer, request).standing;
+      const { status } = this.payment(answer, request).state;
       if (status !== "failed") throw this.malformed(`POST ${path}`, `its status is ${status}`);
       return;
     }
@@ -208,7 +208,7 @@ class Remote {
     return second;
   }
 
-  payment(answer: Answer, request: OpenRequest): { instructions: Instructions; standing: Standing } {
+  payment(answer: Answer, request: OpenRequest): { instructions: Instructions; state: ReportedState } {
     const { operation_key, instructions, status, transaction } = this.read(paymentAnswerSchema, answer, "a payment");
     const { type, fields } = instructionsOfMethod[request.method];
     if (operation_key !== request.operationKey) throw this.malformed("a payment", "operation_key is another one");
@@ -218,7 +218,7 @@ class Remote {
     // The payment may exist at the acquirer all the same: Gerbang inquires about it, and money that is paid counts by its notification.
     const objection = objectionToAddresses(instructions, this.profile.url.startsWith("http:"));
     if (objection !== undefined) throw this.malformed("a payment", objection);
-    return { instructions, standing: standingOf(status, transaction) };
+    return { instructions, state: stateOf(status, transaction) };
   }
 
   refundStatus(answer: Answer, request: RefundRequest): "pending" | "succeeded" | "failed" {
@@ -273,10 +273,10 @@ function readCallback(body: Buffer): Report {
   }
   const { operation_key: operationKey, kind } = parsed.data;
   if (kind === "refund") return { kind, operationKey, status: parsed.data.status };
-  return { kind, operationKey, standing: standingOf(parsed.data.status, parsed.data.transaction) };
+  return { kind, operationKey, state: stateOf(parsed.data.status, parsed.data.transaction) };
 }
 
-function standingOf(status: "waiting" | "processing" | "failed" | "paid", transaction?: Transaction): Standing {
+function stateOf(status: "waiting" | "processing" | "failed" | "paid", transaction?: Transaction): ReportedState {
   if (status !== "paid") return { status };
   assert(transaction !== undefined, "a paid payment has passed without its transaction");
   const { transaction_id, amount_minor, currency } = transaction;

@@ -124,11 +124,11 @@ function simulatedCalls(profile: Profile): AcquirerCalls {
       const outcome = decided[scenarioOf(request)];
       const instructions = instructionsOf(profile, request);
       if (outcome !== "paid") {
-        return Promise.resolve({ known: true, instructions, standing: { status: outcome ?? "waiting" } });
+        return Promise.resolve({ known: true, instructions, state: { status: outcome ?? "waiting" } });
       }
       const { amountMinor, currency } = request;
       const receipt = { transactionId: `auto-${request.operationKey}`.slice(0, 64), amountMinor, currency };
-      return Promise.resolve({ known: true, instructions, standing: { status: "paid", receipt } });
+      return Promise.resolve({ known: true, instructions, state: { status: "paid", receipt } });
     },
     refund: nobody,
     askRefund: nobody,

@@ -5,7 +5,7 @@ import { anOperation, openingParts } from "../../test/acquiring.ts";
 import { given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
-import type { Astray, Standing } from "../acquirers/acquirer.ts";
+import type { Astray, ReportedState } from "../acquirers/acquirer.ts";
 import type { Payment } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
 import { type PaymentStatus, paymentStatuses } from "../payments/states.ts";
@@ -17,10 +17,10 @@ import { operations } from "./operations.sql.ts";
 const merchant = merchantWith();
 const parts = openingParts(scriptedAcquirer("kawah"));
 const instructions = { type: "qr_string", value: "000201", expires_at: "2027-01-15T08:30:00Z" } as const;
-const known = (astray: readonly Astray[], standing: Standing = { status: "failed" }): OpenResult => ({
+const known = (astray: readonly Astray[], state: ReportedState = { status: "failed" }): OpenResult => ({
   kind: "known",
   instructions,
-  standing,
+  state,
   astray,
 });
 

@@ -7,7 +7,7 @@ import { NOW, type Then, book, given, merchantWith, ownerWith, row } from "../..
 import { aPayment } from "../../test/payments.ts";
 import { nothing } from "../../test/refunds.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
-import { AcquirerRefused, type Standing } from "../acquirers/acquirer.ts";
+import { AcquirerRefused, type ReportedState } from "../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
 import { openKeys } from "../idempotency/idempotency.sql.ts";
@@ -27,9 +27,12 @@ const kawah = scriptedAcquirer("kawah");
 const lawu = scriptedAcquirer("lawu");
 const parts = openingParts(kawah, lawu);
 const instructions = { type: "qr_string", value: "000201", expires_at: "2027-01-15T08:30:00Z" } as const;
-const waiting: Standing = { status: "waiting" };
-const paid: Standing = { status: "paid", receipt: { transactionId: "t-1", amountMinor: 1_000_000n, currency: "IDR" } };
-const known = (standing: Standing, isOver = true): OpenResult => ({ kind: "known", instructions, standing, isOver });
+const waiting: ReportedState = { status: "waiting" };
+const paid: ReportedState = {
+  status: "paid",
+  receipt: { transactionId: "t-1", amountMinor: 1_000_000n, currency: "IDR" },
+};
+const known = (state: ReportedState, isOver = true): OpenResult => ({ kind: "known", instructions, state, isOver });
 const KEY = "key-00000001";
 const DAY: Micros = 86_400 * SECOND;
 
@@ -62,7 +65,7 @@ test("money that comes in any order with a cancel and the end at the acquirer is
         const now = current(last, operation);
         const isOver = last.changes.seen(payments, payment)?.status === "canceled";
         if (one === "cancel") last = last.when(cancel(payment));
-        else if (one === "notified") last = last.when(paymentNotification(merchant, name, "kawah", { standing: paid }));
+        else if (one === "notified") last = last.when(paymentNotification(merchant, name, "kawah", { state: paid }));
         else if (one === "look") last = last.when(lookAgain(merchant, name, undefined));
         else if (one === "found paid") last = last.when(conclude(now, known(paid, isOver)));
         else if (one === "waits") last = last.when(conclude(now, known(waiting, isOver)));
@@ -97,7 +100,7 @@ test("a payer who pays between the inquiry and the end is found by the next inqu
   await callOrInquire(all, merchant, payment, { ...operation, step: "calling", dueAt: NOW + 60 * SECOND });
   const calls = { ...(kawah.calls ?? expect.unreachable()) };
   calls.cancel = () => {
-    kawah.standings.set(key, paid);
+    kawah.states.set(key, paid);
     return Promise.reject(new Error("it is paid"));
   };
   const faster = { ...kawah, calls };
@@ -129,7 +132,7 @@ test.each<[string, OpenResult, string]>([
 test("cancelled during its creation, told to be there and then gone: the same request is answered all the same", () => {
   const { payment, operation, begun } = start(unopened, { step: "calling", idempotencyKey: KEY });
   const name = { book, id: payment.reference, kind: "payment", attempt: 1 } as const;
-  const told = begun.when(paymentNotification(merchant, name, "kawah", { standing: waiting })).when(cancel(payment));
+  const told = begun.when(paymentNotification(merchant, name, "kawah", { state: waiting })).when(cancel(payment));
   const lost = told.when(conclude(operation, { kind: "unknown" }));
   const gone = lost.when(conclude(current(lost, operation), { kind: "absent" }));
   expect(current(gone, operation)).toMatchObject({ step: "done", idempotencyKey: undefined, dueAt: undefined });
@@ -174,7 +177,7 @@ test("refused by one and opened at another, it is ended at the other alone", asy
   const canceled = opened.when(cancel(payment)).changes.seen(payments, payment) ?? expect.unreachable();
   const before = [kawah.asked.length, kawah.ended.length];
   const result = await callOrInquire(all, merchant, canceled, current(opened, operation));
-  expect(result).toMatchObject({ kind: "known", standing: { status: "failed" } });
+  expect(result).toMatchObject({ kind: "known", state: { status: "failed" } });
   expect(lawu.ended).toEqual([operationKey(atLawu)]);
   expect([kawah.asked.length, kawah.ended.length]).toEqual(before);
 });

@@ -1,11 +1,11 @@
 // Goal: what nobody is to pay any more is ended at its acquirer, once it is certain that it waits there, and never taken for ended before it
-// is. Method: the round of a worker over each standing and each ending; then cancels that come while somebody calls or inquires.
+// is. Method: the round of a worker over each state and each ending; then cancels that come while somebody calls or inquires.
 import { expect, test } from "vitest";
 import { anOperation, callParts, movableClock, openingParts } from "../../test/acquiring.ts";
 import { NOW, given, merchantWith, ownerWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { type Behaviour, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
-import type { Standing } from "../acquirers/acquirer.ts";
+import type { ReportedState } from "../acquirers/acquirer.ts";
 import { SECOND } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Payment } from "../payments/payment.ts";
@@ -21,7 +21,10 @@ import { receipts } from "./receipts.sql.ts";
 
 const merchant = merchantWith();
 const instructions = { type: "qr_string", value: "000201", expires_at: "2027-01-15T08:30:00Z" } as const;
-const paid: Standing = { status: "paid", receipt: { transactionId: "t-1", amountMinor: 1_000_000n, currency: "IDR" } };
+const paid: ReportedState = {
+  status: "paid",
+  receipt: { transactionId: "t-1", amountMinor: 1_000_000n, currency: "IDR" },
+};
 
 interface Round {
   kawah: ReturnType<typeof scriptedAcquirer>;
@@ -32,14 +35,14 @@ interface Round {
 }
 
 /** A payment that `kawah` has, and a worker that takes its operation up. */
-async function round(status: PaymentStatus, standing: Standing, endings: Behaviour[] = []): Promise<Round> {
+async function round(status: PaymentStatus, state: ReportedState, endings: Behaviour[] = []): Promise<Round> {
   const kawah = scriptedAcquirer("kawah");
   const parts = openingParts(kawah);
   const payment = aPayment({ gatewayCode: "kawah", status });
   const operation = anOperation(payment.reference, { step: "inquiring", dueAt: NOW });
   const all = { ...parts, ...callParts(movableClock()) };
   await callOrInquire(all, merchant, payment, { ...operation, step: "calling", dueAt: NOW + 60 * SECOND });
-  kawah.standings.set(operationKey(operation), standing);
+  kawah.states.set(operationKey(operation), state);
   kawah.endings = endings;
   return { kawah, payment, operation, log: all.log, run: () => callOrInquire(all, merchant, payment, operation) };
 }
@@ -49,16 +52,16 @@ test.each(paymentStatuses)("of a %s payment that waits there", async (status) =>
   const result = await run();
   const ends = status === "canceled" || status === "expired";
   expect(kawah.ended).toEqual(ends ? [operationKey(operation)] : []);
-  expect(result).toMatchObject({ kind: "known", standing: { status: ends ? "failed" : "waiting" } });
+  expect(result).toMatchObject({ kind: "known", state: { status: ends ? "failed" : "waiting" } });
 });
 
-test.each<[string, Standing]>([
+test.each<[string, ReportedState]>([
   ["is being paid", { status: "processing" }],
   ["has failed", { status: "failed" }],
   ["is paid", paid],
-])("what %s there is not ended", async (_how, standing) => {
-  const { kawah, run } = await round("canceled", standing);
-  expect(await run()).toMatchObject({ kind: "known", standing });
+])("what %s there is not ended", async (_how, state) => {
+  const { kawah, run } = await round("canceled", state);
+  expect(await run()).toMatchObject({ kind: "known", state });
   expect(kawah.ended).toEqual([]);
 });
 
@@ -71,7 +74,7 @@ test.each<[string, Behaviour, string, PaymentStatus | "waiting" | undefined]>([
   const { run } = await round("canceled", { status: "waiting" }, [behaviour]);
   const result = await run();
   expect(result.kind).toBe(kind);
-  if (result.kind === "known") expect(result.standing.status).toBe(status);
+  if (result.kind === "known") expect(result.state.status).toBe(status);
 });
 
 test.each<[string, Behaviour, number]>([
@@ -88,7 +91,7 @@ test.each<[string, Behaviour, number]>([
 test("one whose answer was lost is found to be ended, and is not asked for again", async () => {
   const { kawah, run } = await round("canceled", { status: "waiting" }, ["lost"]);
   expect((await run()).kind).toBe("unknown");
-  expect(await run()).toMatchObject({ kind: "known", standing: { status: "failed" } });
+  expect(await run()).toMatchObject({ kind: "known", state: { status: "failed" } });
   expect(kawah.ended).toHaveLength(1);
 });
 
@@ -115,9 +118,9 @@ function concluded(result: OpenResult, status: PaymentStatus = "canceled", expir
 }
 
 test.each<[string, OpenResult, string]>([
-  ["ended", { kind: "known", instructions, isOver: true, standing: { status: "failed" } }, "done"],
-  ["not to be ended", { kind: "known", instructions, isOver: true, standing: { status: "waiting" } }, "polling"],
-  ["being paid", { kind: "known", instructions, isOver: true, standing: { status: "processing" } }, "polling"],
+  ["ended", { kind: "known", instructions, isOver: true, state: { status: "failed" } }, "done"],
+  ["not to be ended", { kind: "known", instructions, isOver: true, state: { status: "waiting" } }, "polling"],
+  ["being paid", { kind: "known", instructions, isOver: true, state: { status: "processing" } }, "polling"],
   ["not there any more", { kind: "absent" }, "done"],
   ["not known", { kind: "unknown" }, "inquiring"],
 ])("a cancelled payment that is %s at its acquirer", (_how, result, step) => {
@@ -129,14 +132,14 @@ test.each<[string, OpenResult, string]>([
 });
 
 test("what cannot be ended is inquired about once more before its end, and after it never", () => {
-  const waits: OpenResult = { kind: "known", instructions, isOver: true, standing: { status: "waiting" } };
+  const waits: OpenResult = { kind: "known", instructions, isOver: true, state: { status: "waiting" } };
   const expiresAt = aPayment().expiresAt - 10 * SECOND;
   expect(concluded(waits).updated(operations)).toMatchObject([{ step: "polling", dueAt: expiresAt }]);
   expect(concluded(waits, "expired", NOW).updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
 });
 
 test("one that was paid before it could be ended leaves its money for an operator to decide", () => {
-  const changes = concluded({ kind: "known", instructions, standing: paid });
+  const changes = concluded({ kind: "known", instructions, state: paid });
   expect(changes.inserted(receipts)).toMatchObject([{ status: "unapplied", transactionId: "t-1" }]);
   expect(changes.updated(payments)).toEqual([]);
 });
@@ -156,7 +159,7 @@ test.each(["calling", "inquiring", "polling"] as const)(
     const changes = given({ rows: [row(payments, payment), row(operations, operation)] })
       .when(cancelPayment(parts, ownerWith(), payment.reference, undefined))
       .when(
-        concludeOpening(parts, merchant, operation, { kind: "known", instructions, standing: { status: "waiting" } }),
+        concludeOpening(parts, merchant, operation, { kind: "known", instructions, state: { status: "waiting" } }),
       ).changes;
     expect(changes.updated(operations)).toMatchObject([{ step: "polling", dueAt: NOW }]);
     expect(changes.events).toEqual(["payment.canceled"]);

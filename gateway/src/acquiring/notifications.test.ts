@@ -6,7 +6,7 @@ import { anOperation } from "../../test/acquiring.ts";
 import { NOW, type Then, book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { nothing } from "../../test/refunds.ts";
-import type { Standing } from "../acquirers/acquirer.ts";
+import type { ReportedState } from "../acquirers/acquirer.ts";
 import { newId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import type { Payment } from "../payments/payment.ts";
@@ -20,12 +20,12 @@ import { decideReceipt } from "./receipts.ts";
 import { receipts } from "./receipts.sql.ts";
 
 const merchant = merchantWith();
-const paid = (transactionId = "t-1", amountMinor: Minor = 1_000_000n, currency = "IDR"): Standing => ({
+const paid = (transactionId = "t-1", amountMinor: Minor = 1_000_000n, currency = "IDR"): ReportedState => ({
   status: "paid",
   receipt: { transactionId, amountMinor, currency },
 });
-const notify = (payment: Payment, standing: Standing, gatewayCode = "kawah", attempt = 1) =>
-  paymentNotification(merchant, { book, id: payment.reference, kind: "payment", attempt }, gatewayCode, { standing });
+const notify = (payment: Payment, state: ReportedState, gatewayCode = "kawah", attempt = 1) =>
+  paymentNotification(merchant, { book, id: payment.reference, kind: "payment", attempt }, gatewayCode, { state });
 
 /** A payment at `kawah`, followed by inquiries. */
 function at(changes: Partial<Payment> = {}, operation: Partial<Operation> = {}, rows: KeptReceipt[] = []) {
@@ -84,9 +84,9 @@ describe("money", () => {
     ["one unit more", paid("t-1", 1_000_001n), "IDR", 1_000_001n],
     ["another currency", paid("t-1", 1_000_000n, "USD"), "USD", 1_000_000n],
     ["a thousand times as much", paid("t-1", 1_000_000_000n), "IDR", 1_000_000_000n],
-  ] as const)("%s is unapplied, and the payment goes on waiting", (_what, standing, currency, amount) => {
+  ] as const)("%s is unapplied, and the payment goes on waiting", (_what, state, currency, amount) => {
     const { payment, start } = at();
-    start.when(notify(payment, standing)).then((changes) => {
+    start.when(notify(payment, state)).then((changes) => {
       expect(changes.inserted(receipts)).toMatchObject([{ status: "unapplied" }]);
       expect(changes.journals).toMatchObject([{ entries: { [`platform:unapplied ${currency}`]: -amount } }]);
       expect(changes.updated(payments)).toEqual([]);
@@ -219,16 +219,16 @@ describe("an operator's decision about a receipt", () => {
 
 test("any notifications in any order: captured at most once, and what came is what the acquirer owes", () => {
   const said = fc.oneof(
-    fc.constantFrom<Standing>({ status: "processing" }, { status: "failed" }, { status: "waiting" }),
+    fc.constantFrom<ReportedState>({ status: "processing" }, { status: "failed" }, { status: "waiting" }),
     fc
       .record({ id: fc.constantFrom("a", "b", "c"), amount: fc.constantFrom(1_000_000n, 5n, 2_000_000_000n) })
       .map(({ id, amount }) => paid(id, amount)),
   );
   fc.assert(
-    fc.property(fc.array(said, { maxLength: 12 }), fc.integer({ min: -1, max: 1 }), (standings, left) => {
+    fc.property(fc.array(said, { maxLength: 12 }), fc.integer({ min: -1, max: 1 }), (states, left) => {
       const { payment, start } = at({ expiresAt: NOW + left });
       let last: Then<unknown> = start.when(nothing);
-      for (const standing of standings) last = last.when(notify(payment, standing));
+      for (const state of states) last = last.when(notify(payment, state));
       const kept = last.changes.inserted(receipts);
       const came = kept.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
       const { journals } = last.changes;

@@ -2,7 +2,7 @@
 // money is lost or counted twice.
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { wireAmount } from "../ground/money.ts";
-import type { Instructions, ProviderIds, Receipt, Standing } from "../acquirers/acquirer.ts";
+import type { Instructions, ProviderIds, Receipt, ReportedState } from "../acquirers/acquirer.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
 import { unappliedPostings } from "../ledger/journal.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
@@ -30,10 +30,10 @@ export function paymentNotification(
   { book, id, attempt }: OperationName,
   gatewayCode: string,
   {
-    standing,
+    state,
     providerIds,
     exchanged,
-  }: { standing: Standing; providerIds?: ProviderIds | undefined; exchanged?: CallMessages | undefined },
+  }: { state: ReportedState; providerIds?: ProviderIds | undefined; exchanged?: CallMessages | undefined },
 ): Command<void> {
   return bookCommand(
     { merchant, book },
@@ -42,22 +42,22 @@ export function paymentNotification(
       needs: [
         ...paymentNeeds(book, id),
         need(operations, { book, id }),
-        ...notificationNeeds(book, gatewayCode, standing),
+        ...notificationNeeds(book, gatewayCode, state),
       ],
       execute(context) {
         const payment = findLocked(context, id);
-        const objection = objectionTo(context, payment, gatewayCode, standing);
+        const objection = objectionTo(context, payment, gatewayCode, state);
         if (objection) throw objection;
         const operation = context.set.get(operations, { book, id });
         const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
         const about = { book, id, kind: "payment", paymentReference: id, gatewayCode, attempt } as const;
         keepMessages(context, about, exchanged);
-        if (!present && standing.status !== "paid") return;
+        if (!present && state.status !== "paid") return;
         if (present && providerIds !== undefined)
           context.set.update(operations, withProviderIds(operation, providerIds));
         // The notification may arrive before the answer to the call. Then the notification tells that the acquirer has the payment.
         const taken = present ? accept(context, payment, { gatewayCode, instructions: undefined }) : payment;
-        applyStanding(context, taken, gatewayCode, standing);
+        applyState(context, taken, gatewayCode, state);
       },
     },
   );
@@ -90,9 +90,9 @@ export function lookAgain(
 }
 
 /** Needs of a command that applies an acquirer's notification. */
-export function notificationNeeds(book: Book, gatewayCode: string, standing: Standing | undefined): Need[] {
-  if (standing?.status !== "paid") return ledgerNeeds(book);
-  const { transactionId } = standing.receipt;
+export function notificationNeeds(book: Book, gatewayCode: string, state: ReportedState | undefined): Need[] {
+  if (state?.status !== "paid") return ledgerNeeds(book);
+  const { transactionId } = state.receipt;
   return [...ledgerNeeds(book), need(receipts, { book, gatewayCode, transactionId })];
 }
 
@@ -140,10 +140,10 @@ export function objectionTo(
   { set }: CommandContext,
   { book, reference, amountMinor }: Payment,
   gatewayCode: string,
-  standing: Standing,
+  state: ReportedState,
 ): Fault | undefined {
-  if (standing.status !== "paid") return undefined;
-  const { receipt } = standing;
+  if (state.status !== "paid") return undefined;
+  const { receipt } = state;
   if (receipt.amountMinor > amountMinor * RECEIPT_MAX_TIMES) {
     const absurd =
       "This is more than a thousand times the payment's amount. Amounts are in the currency's smallest unit.";
@@ -161,21 +161,21 @@ export function objectionTo(
 }
 
 /**
- * Applies a payment's standing at its acquirer, and ignores a standing that can change nothing any more. Before a `paid` standing is
+ * Applies a payment's state at its acquirer, and ignores a state that can change nothing any more. Before a `paid` state is
  * applied, `objectionTo` must have found nothing wrong.
  */
-export function applyStanding(
+export function applyState(
   context: CommandContext,
   payment: Payment,
   gatewayCode: string,
-  standing: Standing,
+  state: ReportedState,
 ): Payment {
-  if (standing.status === "waiting") return payment;
-  if (standing.status === "paid") return applyReceipt(context, payment, gatewayCode, standing.receipt);
+  if (state.status === "waiting") return payment;
+  if (state.status === "paid") return applyReceipt(context, payment, gatewayCode, state.receipt);
   if (payment.gatewayCode !== gatewayCode) return payment;
   if (payment.status === "pending" && payment.expiresAt <= context.now) return expire(context, payment);
-  const moves = payment.status === "pending" || (payment.status === "processing" && standing.status === "failed");
-  return moves ? move(context, payment, { status: standing.status }) : payment;
+  const moves = payment.status === "pending" || (payment.status === "processing" && state.status === "failed");
+  return moves ? move(context, payment, { status: state.status }) : payment;
 }
 
 /**

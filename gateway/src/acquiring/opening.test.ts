@@ -7,7 +7,7 @@ import { NOW, type Then, book, given, merchantWith, row } from "../../test/given
 import { aPayment } from "../../test/payments.ts";
 import { nothing } from "../../test/refunds.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
-import type { Standing } from "../acquirers/acquirer.ts";
+import type { ReportedState } from "../acquirers/acquirer.ts";
 import { simulatedAcquirers } from "../acquirers/simulated.ts";
 import { SECOND } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
@@ -31,8 +31,8 @@ const cendana = simulatedAcquirers.find(({ code }) => code === "cendana") ?? exp
 const parts = openingParts(kawah, lawu);
 const KEY = "key-00000001";
 const instructions = { type: "qr_string", value: "000201", expires_at: "2027-01-15T08:30:00Z" } as const;
-const known = (standing: Standing = { status: "waiting" }): OpenResult => ({ kind: "known", instructions, standing });
-const paid = (transactionId = "t-1", amountMinor = 1_000_000n): Standing => ({
+const known = (state: ReportedState = { status: "waiting" }): OpenResult => ({ kind: "known", instructions, state });
+const paid = (transactionId = "t-1", amountMinor = 1_000_000n): ReportedState => ({
   status: "paid",
   receipt: { transactionId, amountMinor, currency: "IDR" },
 });
@@ -102,16 +102,18 @@ describe("each result of a call, while the payment waits", () => {
     ["failed", { status: "failed" }, "failed", "done", ["payment.created", "payment.failed"]],
     ["paid", paid(), "succeeded", "done", ["payment.created", "payment.succeeded"]],
     ["paid too little", paid("t-1", 1n), "pending", "polling", ["payment.created"]],
-  ] as const)("known and %s", (_what, standing, status, step, events) => {
+  ] as const)("known and %s", (_what, state, status, step, events) => {
     const { payment, operation, start } = waiting();
-    start.when(concludeOpening(parts, merchant, operation, known(standing as Standing))).then((changes, concluded) => {
-      expect(concluded).toMatchObject({ reply: { status: 201 } });
-      expect(changes.inserted(routedPayments)).toMatchObject([{ status: "pending", gatewayCode: "kawah" }]);
-      expect(changes.seen(payments, payment)).toMatchObject({ status, gatewayCode: "kawah" });
-      expect(changes.updated(payments)).toHaveLength(status === "pending" ? 0 : 1);
-      expect(changes.updated(operations)).toMatchObject([{ step }]);
-      expect(changes.events).toEqual(events);
-    });
+    start
+      .when(concludeOpening(parts, merchant, operation, known(state as ReportedState)))
+      .then((changes, concluded) => {
+        expect(concluded).toMatchObject({ reply: { status: 201 } });
+        expect(changes.inserted(routedPayments)).toMatchObject([{ status: "pending", gatewayCode: "kawah" }]);
+        expect(changes.seen(payments, payment)).toMatchObject({ status, gatewayCode: "kawah" });
+        expect(changes.updated(payments)).toHaveLength(status === "pending" ? 0 : 1);
+        expect(changes.updated(operations)).toMatchObject([{ step }]);
+        expect(changes.events).toEqual(events);
+      });
   });
 
   test("known, with money that is beyond all measure: opened, and an exception for a person", () => {

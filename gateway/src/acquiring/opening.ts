@@ -1,6 +1,6 @@
 // Opening a payment at an acquirer, as pure commands: how the result of a call or an inquiry changes the payment, and how a repeated
 // request continues after GATEWAY_ERROR.
-import type { Astray, Opened, Standing } from "../acquirers/acquirer.ts";
+import type { Astray, Opened, ReportedState } from "../acquirers/acquirer.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { recordException, exceptionNeeds } from "./exceptions.ts";
 import { astrayNeeds, recordAstray } from "./astray.ts";
@@ -23,13 +23,13 @@ import { type PaymentParts, expire, findLocked, paymentNeeds } from "../payments
 import { isUnpaid } from "../payments/states.ts";
 import { keepMessages } from "./keep-messages.ts";
 import type { CallMessages } from "./messages.ts";
-import { accept, applyStanding, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
+import { accept, applyState, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
 
 /** The outcome of a call or an inquiry. `absent`: the acquirer does not have the payment and never will. */
 export type OpenResult = { exchanged?: readonly CallMessages[] } &
   /** `isOver`: the payment was canceled or expired here when the acquirer was asked, so the inquiry also tried to end it there. */
   (
-    | ({ kind: "known"; standing: Standing; isOver?: boolean; astray?: readonly Astray[] } & Opened)
+    | ({ kind: "known"; state: ReportedState; isOver?: boolean; astray?: readonly Astray[] } & Opened)
     | { kind: "refused" }
     | { kind: "absent" }
     | { kind: "unknown" }
@@ -79,12 +79,12 @@ export function concludeOpening(
   result: OpenResult,
 ): Command<Concluded> {
   const { book, id } = operation;
-  const standing = result.kind === "known" ? result.standing : undefined;
+  const state = result.kind === "known" ? result.state : undefined;
   return bookCommand(
     { merchant, book },
     {
       name: "conclude acquirer's answer",
-      needs: [...needsOf(operation), ...notificationNeeds(book, operation.gatewayCode, standing)],
+      needs: [...needsOf(operation), ...notificationNeeds(book, operation.gatewayCode, state)],
       execute(context) {
         const { set } = context;
         const current = set.get(operations, { book, id });
@@ -147,7 +147,7 @@ function known(
   payment: Payment,
   {
     instructions,
-    standing,
+    state,
     providerIds,
     isOutdated,
     astray = [],
@@ -155,10 +155,10 @@ function known(
 ): Concluded {
   const { gatewayCode } = operation;
   const accepted = accept(context, payment, { gatewayCode, instructions });
-  const objection = objectionTo(context, accepted, gatewayCode, standing);
-  const after = objection ? accepted : applyStanding(context, accepted, gatewayCode, standing);
-  const told = questioned(withProviderIds(operation, providerIds), standing, parts.acquirer(gatewayCode));
-  const done = opened(parts, context, told, after, { isOutdated, standing: standing.status });
+  const objection = objectionTo(context, accepted, gatewayCode, state);
+  const after = objection ? accepted : applyState(context, accepted, gatewayCode, state);
+  const told = questioned(withProviderIds(operation, providerIds), state, parts.acquirer(gatewayCode));
+  const done = opened(parts, context, told, after, { isOutdated, state: state.status });
   const [moved] = recordAstray(context, operation, after, astray);
   if (objection) recordException(context, operation, operation.attempt, "receipt");
   const exception = objection ? "receipt" : moved;
@@ -188,10 +188,10 @@ function keptKey({ book, idempotencyKey }: Operation, { createdAt }: Payment): K
   return { book, key: idempotencyKey, firstSeenAt: createdAt };
 }
 
-/** What an inquiry found. `isOutdated`: it may be older than an event that came meanwhile. `standing`: the payment's status in the answer. */
+/** What an inquiry found. `isOutdated`: it may be older than an event that came meanwhile. `state`: the payment's status in the answer. */
 interface Observation {
   isOutdated: boolean;
-  standing: Standing["status"];
+  state: ReportedState["status"];
 }
 
 /** Answers the request of a payment that the acquirer has. A worker inquires for as long as `nextInquiryOf` gives a time. */
@@ -200,7 +200,7 @@ function opened(
   context: CommandContext,
   operation: Operation,
   payment: Payment,
-  observation: Observation = { isOutdated: false, standing: "waiting" },
+  observation: Observation = { isOutdated: false, state: "waiting" },
 ): { reply: Reply } {
   const { set, now } = context;
   const answer = parts.createdReply(payment);
@@ -222,7 +222,7 @@ function nextInquiryOf(
   { merchant, now, realNow }: CommandContext,
   operation: Operation,
   payment: Payment,
-  { isOutdated, standing }: Observation,
+  { isOutdated, state }: Observation,
 ): Micros | undefined {
   const { status, expiresAt } = payment;
   const acquirer = parts.acquirer(operation.gatewayCode);
@@ -239,8 +239,8 @@ function nextInquiryOf(
   }
   if (!remote || !isUnpaid(status)) return undefined;
   // The payment is over here, but its money is on the way. Inquiries go on until it has arrived or failed, since the notification may be lost.
-  if (standing === "processing") return isOutdated ? realNow : again;
-  if (standing !== "waiting") return undefined;
+  if (state === "processing") return isOutdated ? realNow : again;
+  if (state !== "waiting") return undefined;
   // The next inquiry ends the payment there, unless that was tried. A payment that cannot be ended there is inquired about near its expiry.
   if (isOutdated) return realNow;
   return expiresAt - now > LAST_INQUIRY ? atEnd : undefined;

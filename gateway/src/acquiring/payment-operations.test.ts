@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vi
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { type ScriptedAcquirer, report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
-import type { Standing } from "../acquirers/acquirer.ts";
+import type { ReportedState } from "../acquirers/acquirer.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { verifyBook } from "../ledger/verify.ts";
@@ -99,12 +99,12 @@ async function receiptsOf(reference: string): Promise<string[]> {
     .map(({ status }) => status);
 }
 
-const paid = (transactionId: string, amountMinor = 150_000n, currency = "IDR"): Standing => ({
+const paid = (transactionId: string, amountMinor = 150_000n, currency = "IDR"): ReportedState => ({
   status: "paid",
   receipt: { transactionId, amountMinor, currency },
 });
-const say = (operationKey: string, standing: Standing, code = "kawah"): Promise<number> =>
-  report(service.origin, code, { kind: "payment", operationKey, standing });
+const say = (operationKey: string, state: ReportedState, code = "kawah"): Promise<number> =>
+  report(service.origin, code, { kind: "payment", operationKey, state });
 
 /** The worker takes it up at its next round. */
 async function makeDue(id: string): Promise<void> {
@@ -260,7 +260,7 @@ test("a notification may come before the answer to the call: the payer has paid,
 
 test("notifications that come twice, at the same time, or in another order than they happened count once", async () => {
   const { reference, operationKey } = await opened();
-  const notifications: Standing[] = [
+  const notifications: ReportedState[] = [
     paid("t-1"),
     { status: "processing" },
     paid("t-1"),
@@ -270,7 +270,7 @@ test("notifications that come twice, at the same time, or in another order than 
   expect(await Promise.all(notifications.map((one) => say(operationKey, one)))).toEqual([200, 200, 200, 200, 200]);
   expect((await read(reference)).status).toMatch(/^(succeeded|failed)$/);
   const again = await opened();
-  const inOrder: Standing[] = [
+  const inOrder: ReportedState[] = [
     { status: "processing" },
     paid("t-2"),
     { status: "processing" },
@@ -317,7 +317,7 @@ test("an operator gives unapplied money back, or to the merchant, once", async (
 
 test("a notification of a stranger, or of an operation that was never requested, moves nothing", async () => {
   const { reference, operationKey } = await opened();
-  const callback = { kind: "payment", operationKey, standing: paid("x-1") } as const;
+  const callback = { kind: "payment", operationKey, state: paid("x-1") } as const;
   expect(await report(service.origin, "kawah", callback, "lawu")).toBe(401);
   expect(await report(service.origin, "nobody", callback)).toBe(404);
   expect(await report(service.origin, "nusantara", callback)).toBe(404);
@@ -420,7 +420,7 @@ test("two processes: while one calls, the other says in progress; a worker asks 
 
 test("a lost notification is made up for by an inquiry before the payment's time is over, and money that came after it is seen too", async () => {
   const { reference, operationKey } = await opened();
-  kawah.standings.set(operationKey, paid("quiet"));
+  kawah.states.set(operationKey, paid("quiet"));
   await makeDue(reference);
   await vi.waitFor(async () => expect(await read(reference)).toMatchObject({ status: "succeeded" }), patiently);
   expect(await receiptsOf(reference)).toEqual(["applied"]);

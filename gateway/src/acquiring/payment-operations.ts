@@ -1,6 +1,6 @@
 // Carries out acquirer operations on payments: a payment is committed, then its acquirer is called, then the outcome is committed. Between the
 // two commits no row is locked; after a crash between them a worker inquires.
-import type { OpenRequest, Standing } from "../acquirers/acquirer.ts";
+import type { OpenRequest, ReportedState } from "../acquirers/acquirer.ts";
 import { type Operation, operationKey } from "./operation.ts";
 import { operationOfRow, selectOperationOfKey } from "./operations.sql.ts";
 import type { BookOwner } from "../commands/command-context.ts";
@@ -119,7 +119,7 @@ export async function callOrInquire(
     );
     const exchanged = heard(opening);
     if (opening.kind !== "answered") return { kind: opening.kind, exchanged };
-    return { ...opening.answer, kind: "known", standing: { status: "waiting" }, exchanged };
+    return { ...opening.answer, kind: "known", state: { status: "waiting" }, exchanged };
   }
   const inquiry = await callAcquirer(parts, { ...name, call: "ask" }, (calls, signal, record) =>
     calls.ask(request, signal, record),
@@ -129,9 +129,9 @@ export async function callOrInquire(
   if (!inquiry.answer.known) return { kind: "absent", exchanged };
   const found: Found = { ...inquiry.answer, kind: "known", isOver: request.isOver, exchanged };
   const known = { ...request, providerIds: found.providerIds ?? request.providerIds };
-  const { standing } = found;
+  const { state } = found;
   const { review } = operation;
-  if (request.isOver && standing.status === "waiting" && acquirer.calls?.cancel) {
+  if (request.isOver && state.status === "waiting" && acquirer.calls?.cancel) {
     const ending = await callAcquirer(
       parts,
       { ...name, call: "cancel" },
@@ -143,7 +143,7 @@ export async function callOrInquire(
       ? { ...found, exchanged: result.exchanged ?? [] }
       : result;
   }
-  const isAsked = standing.status === "processing" && standing.isQuestioned === true;
+  const isAsked = state.status === "processing" && state.isQuestioned === true;
   if (isAsked && (review === "approve" || review === "refuse") && acquirer.calls?.judge) {
     const telling = await callAcquirer(
       parts,
@@ -156,10 +156,10 @@ export async function callOrInquire(
   return found;
 }
 
-/** The result of an inquiry and the call `done` after it. `standing`: certain once that call is answered; undefined where an inquiry tells. */
-function after(found: Found, done: CallOutcome<unknown>, standing: Standing | undefined): OpenResult {
+/** The result of an inquiry and the call `done` after it. `state`: certain once that call is answered; undefined where an inquiry tells. */
+function after(found: Found, done: CallOutcome<unknown>, state: ReportedState | undefined): OpenResult {
   const exchanged = [...(found.exchanged ?? []), ...heard(done)];
-  if (done.kind === "answered" && standing) return { ...found, standing, exchanged };
+  if (done.kind === "answered" && state) return { ...found, state, exchanged };
   const stays = done.kind === "refused" && !done.unavailable;
   return stays ? { ...found, exchanged } : { kind: "unknown", exchanged };
 }

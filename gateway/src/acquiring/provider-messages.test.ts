@@ -59,7 +59,7 @@ async function paid(): Promise<{ reference: string; operationKey: string }> {
   const { json } = await client.post("/v1/payments", paymentBody({ payment_method: "card", amount_minor: 1_000_000 }));
   const operationKey = kawah.opened.find(({ reference }) => reference === json.reference)?.operationKey ?? "";
   const receipt = { transactionId: `t-${json.reference}`, amountMinor: 1_000_000n, currency: "IDR" };
-  await tell({ kind: "payment", operationKey, standing: { status: "paid", receipt } });
+  await tell({ kind: "payment", operationKey, state: { status: "paid", receipt } });
   return { reference: json.reference as string, operationKey };
 }
 
@@ -130,7 +130,7 @@ test("what an acquirer kept of a payment is told to whoever operates the service
     const operationKey = kawah.opened.find(({ reference }) => reference === json.reference)?.operationKey ?? "";
     const amountMinor = BigInt(json.amount_minor as number);
     const receipt = { transactionId: `fee-${json.reference}`, amountMinor, currency: "IDR", ...fee };
-    kawah.standings.set(operationKey, { status: "paid", receipt });
+    kawah.states.set(operationKey, { status: "paid", receipt });
     expect(await tell({ kind: "look", operationKey })).toBe(200);
     await vi.waitFor(
       async () => expect((await client.get(`/v1/payments/${json.reference}`)).json.status).toBe("succeeded"),
@@ -238,7 +238,7 @@ returning 1`,
 test("a message may have several reports, an address and an answer of its own; what fits nothing is kept and moves nothing", async () => {
   const { json } = await client.post("/v1/payments", paymentBody({ payment_method: "card" }));
   const operationKey = kawah.opened.find(({ reference }) => reference === json.reference)?.operationKey ?? "";
-  kawah.standings.set(operationKey, {
+  kawah.states.set(operationKey, {
     status: "paid",
     receipt: { transactionId: "t-look", amountMinor: BigInt(json.amount_minor as number), currency: "IDR" },
   });
@@ -292,7 +292,7 @@ test("an acquirer that names a payment by its payer's account alone makes us loo
   await change("elsewhere");
   expect(await send()).toBe('{"outcome":"unknown operation"}');
   await change("kawah");
-  kawah.standings.set(operationKey, {
+  kawah.states.set(operationKey, {
     status: "paid",
     receipt: { transactionId: "t-account", amountMinor: BigInt(json.amount_minor as number), currency: "IDR" },
   });

@@ -1,12 +1,12 @@
 // Goal: what an acquirer's fraud detection questions waits for a person, is told as that person says, and is decided by the acquirer's own
-// word. Method: the pure commands in each state, and a worker's round over each standing and each judgement.
+// word. Method: the pure commands in each state, and a worker's round over each state and each judgement.
 import { expect, test } from "vitest";
 import { anOperation, callParts, movableClock, openingParts } from "../../test/acquiring.ts";
 import { NOW, given, merchantWith, ownerWith, row } from "../../test/given.ts";
 import { readsOnlyItsNeeds } from "../../test/needs.ts";
 import { aPayment } from "../../test/payments.ts";
 import { type Behaviour, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
-import type { Standing } from "../acquirers/acquirer.ts";
+import type { ReportedState } from "../acquirers/acquirer.ts";
 import { SECOND } from "../ground/clock.ts";
 import { payments } from "../payments/payments.sql.ts";
 import { paymentStatuses } from "../payments/states.ts";
@@ -19,8 +19,11 @@ import { judgeQuestioned } from "./questioned.ts";
 const merchant = merchantWith();
 const owner = ownerWith();
 const instructions = { type: "redirect", value: "https://a.test", expires_at: "2027-01-15T08:30:00Z" } as const;
-const asks: Standing = { status: "processing", isQuestioned: true };
-const paid: Standing = { status: "paid", receipt: { transactionId: "t-1", amountMinor: 1_000_000n, currency: "IDR" } };
+const asks: ReportedState = { status: "processing", isQuestioned: true };
+const paid: ReportedState = {
+  status: "paid",
+  receipt: { transactionId: "t-1", amountMinor: 1_000_000n, currency: "IDR" },
+};
 const kawah = scriptedAcquirer("kawah");
 
 /** A payment that is being paid at `kawah`, as its operation is. */
@@ -30,7 +33,7 @@ function paying(review: Operation["review"]) {
   return { payment, operation, start: given({ rows: [row(payments, payment), row(operations, operation)] }) };
 }
 
-test.each<[Operation["review"], Standing, Operation["review"]]>([
+test.each<[Operation["review"], ReportedState, Operation["review"]]>([
   [undefined, asks, "asked"],
   ["asked", asks, "asked"],
   ["approve", asks, "approve"],
@@ -40,9 +43,9 @@ test.each<[Operation["review"], Standing, Operation["review"]]>([
   ["asked", { status: "failed" }, undefined],
   ["asked", paid, undefined],
   ["approve", paid, "approve"],
-])("a question that stands as %s, of a payment that is %o there, is %s then", (before, standing, after) => {
+])("a question that stands as %s, of a payment that is %o there, is %s then", (before, state, after) => {
   const { operation, start } = paying(before);
-  const result: OpenResult = { kind: "known", instructions, standing };
+  const result: OpenResult = { kind: "known", instructions, state };
   const { changes } = start.when(concludeOpening(openingParts(kawah), merchant, operation, result));
   expect(changes.updated(operations)).toMatchObject([{ review: after }]);
 });
@@ -51,7 +54,7 @@ test("an acquirer that cannot be told asks nobody", () => {
   const { operation, start } = paying(undefined);
   const calls = { ...(kawah.calls ?? expect.unreachable()) };
   delete calls.judge;
-  const result: OpenResult = { kind: "known", instructions, standing: asks };
+  const result: OpenResult = { kind: "known", instructions, state: asks };
   const command = concludeOpening(openingParts({ ...kawah, calls }), merchant, operation, result);
   expect(start.when(command).changes.updated(operations)).toMatchObject([{ review: undefined }]);
 });
@@ -81,40 +84,40 @@ test.each(paymentStatuses.filter((status) => status !== "processing"))("nor wher
 });
 
 /** What a worker finds of a payment that `kawah` has, and what it tells there. */
-async function round(review: Operation["review"], standing: Standing, behaviour: Behaviour = "ok") {
+async function round(review: Operation["review"], state: ReportedState, behaviour: Behaviour = "ok") {
   const acquirer = scriptedAcquirer("kawah");
   const all = { ...openingParts(acquirer), ...callParts(movableClock()) };
   const { payment, operation } = paying(review);
   await callOrInquire(all, merchant, payment, { ...operation, step: "calling" });
-  acquirer.standings.set(operationKey(operation), standing);
+  acquirer.states.set(operationKey(operation), state);
   acquirer.endings = [behaviour];
   const run = (): Promise<OpenResult> => callOrInquire(all, merchant, payment, { ...operation, step: "inquiring" });
   return { result: await run(), run, told: acquirer.judged.map(([, judgement]) => judgement) };
 }
 
-test.each<[Operation["review"], Standing]>([
+test.each<[Operation["review"], ReportedState]>([
   [undefined, asks],
   ["asked", asks],
   ["approve", { status: "processing" }],
   ["approve", paid],
   ["refuse", { status: "failed" }],
-])("of a question that stands as %s and is answered by %o nothing is told", async (review, standing) => {
-  const { told, result } = await round(review, standing);
+])("of a question that stands as %s and is answered by %o nothing is told", async (review, state) => {
+  const { told, result } = await round(review, state);
   expect(told).toEqual([]);
-  expect(result).toMatchObject({ kind: "known", standing });
+  expect(result).toMatchObject({ kind: "known", state });
 });
 
 test("a refusal is told, and the payment has failed", async () => {
   const { told, result } = await round("refuse", asks);
   expect(told).toEqual(["refuse"]);
-  expect(result).toMatchObject({ kind: "known", standing: { status: "failed" } });
+  expect(result).toMatchObject({ kind: "known", state: { status: "failed" } });
 });
 
 test("an approval is told, and the next inquiry says what came of it", async () => {
   const { told, result, run } = await round("approve", asks);
   expect(told).toEqual(["approve"]);
   expect(result.kind).toBe("unknown");
-  expect(await run()).toMatchObject({ kind: "known", standing: { status: "paid" } });
+  expect(await run()).toMatchObject({ kind: "known", state: { status: "paid" } });
 });
 
 test.each<[Behaviour, string]>([
@@ -124,5 +127,5 @@ test.each<[Behaviour, string]>([
 ])("a refusal whose telling is %s has decided nothing", async (behaviour, kind) => {
   const { result } = await round("refuse", asks, behaviour);
   expect(result.kind).toBe(kind);
-  if (result.kind === "known") expect(result.standing).toEqual(asks);
+  if (result.kind === "known") expect(result.state).toEqual(asks);
 });

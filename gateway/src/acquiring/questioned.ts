@@ -1,5 +1,5 @@
 // Payments that an acquirer's fraud detection questions: an operator judges them here, and a worker tells the acquirer.
-import type { Acquirer, Judgement, Standing } from "../acquirers/acquirer.ts";
+import type { Acquirer, Judgement, ReportedState } from "../acquirers/acquirer.ts";
 import { type BookOwner, bookCommand } from "../commands/command-context.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Payment } from "../payments/payment.ts";
@@ -14,10 +14,9 @@ export function isQuestioned(payment: Payment, operation: Operation | undefined)
   return payment.status === "processing" && operation?.review === "asked";
 }
 
-/** The operation after its acquirer reported a standing: `review` is `asked` while the acquirer asks for a judgement and can take one. */
-export function questioned(operation: Operation, standing: Standing, acquirer: Acquirer | undefined): Operation {
-  const asks =
-    standing.status === "processing" && standing.isQuestioned === true && acquirer?.calls?.judge !== undefined;
+/** The operation after its acquirer reported a state: `review` is `asked` while the acquirer asks for a judgement and can take one. */
+export function questioned(operation: Operation, state: ReportedState, acquirer: Acquirer | undefined): Operation {
+  const asks = state.status === "processing" && state.isQuestioned === true && acquirer?.calls?.judge !== undefined;
   if (asks && operation.review === undefined) return { ...operation, review: "asked" };
   return !asks && operation.review === "asked" ? { ...operation, review: undefined } : operation;
 }

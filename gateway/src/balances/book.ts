@@ -98,7 +98,7 @@ interface TotalRow extends Record<string, unknown> {
 }
 
 /** Accounts that every book shows, even when they have no entries. */
-const standing = Object.values(accounts).filter((account) => typeof account === "string");
+const permanent = Object.values(accounts).filter((account) => typeof account === "string");
 
 /** Reads the totals of a book in every enabled currency, and in every other currency in which money ever moved. */
 export async function readBook(
@@ -126,7 +126,7 @@ export async function readBook(
 
 function accountsOf(rows: readonly TotalRow[]): z.infer<typeof bookSchema>["currencies"][number]["accounts"] {
   const byName = new Map(rows.map((row) => [row.account, row]));
-  const names = new Set([...standing, ...rows.map((row) => String(row.account))]);
+  const names = new Set([...permanent, ...rows.map((row) => String(row.account))]);
   return [...names].sort().map((account) => {
     const { debit_minor: debit = 0n, credit_minor: credit = 0n } = byName.get(account) ?? {};
     return {

@@ -2,9 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { Fault } from "../ground/fault.ts";
 import { readLinkName } from "../links/link-address.ts";
-import { type LinkStanding, statusOf } from "../links/link.ts";
+import { type LinkSnapshot, statusOf } from "../links/link.ts";
 import { activeMethods } from "../links/methods.ts";
-import { selectLinkByToken, standingOfLinkRow } from "../links/links.sql.ts";
+import { selectLinkByToken, snapshotOfLinkRow } from "../links/links.sql.ts";
 import { useLink } from "../links/links.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Profile } from "../merchants/profiles.sql.ts";
@@ -24,7 +24,7 @@ export interface LinkCheckoutParts extends CheckoutParts {
 /** The state that the page shows. An unfinished payment holds the link: `yours` in the browser that began it, `in_use` in all others. */
 export type LinkFace = "form" | "paid" | "in_use" | "yours" | "expired" | "deactivated" | "unavailable";
 
-export interface LinkCheckout extends LinkStanding {
+export interface LinkCheckout extends LinkSnapshot {
   merchant: Merchant;
   profile: Profile;
   face: LinkFace;
@@ -43,18 +43,18 @@ export async function findLink(parts: LinkCheckoutParts, end: string, began?: st
   const [row] = name ? await parts.database.query(selectLinkByToken(name)) : [];
   const merchant = name && (await parts.directory.merchant(name.merchantId));
   if (!row || !merchant) throw new Fault("ROUTE_NOT_FOUND");
-  const standing = standingOfLinkRow(row, parts.clock.now());
-  const { link } = standing;
+  const snapshot = snapshotOfLinkRow(row, parts.clock.now());
+  const { link } = snapshot;
   const methods = activeMethods(parts, { merchant, book: link.book }, link.currency, link.amountMinor).filter(
     (method) => link.methods?.includes(method) ?? true,
   );
   const own = began === undefined ? undefined : parts.tokens.read(began);
-  const isOwn = own !== undefined && own.reference === standing.payment?.reference;
+  const isOwn = own !== undefined && own.reference === snapshot.payment?.reference;
   return {
-    ...standing,
+    ...snapshot,
     merchant,
     profile: await parts.profiles.of(link.book.merchantId),
-    face: faceOf(parts, standing, { merchant, isOwn, isPayable: methods.length > 0 }),
+    face: faceOf(parts, snapshot, { merchant, isOwn, isPayable: methods.length > 0 }),
     methods,
     resumePath: isOwn ? `/pay/${began}` : undefined,
   };
@@ -62,7 +62,7 @@ export async function findLink(parts: LinkCheckoutParts, end: string, began?: st
 
 function faceOf(
   parts: LinkCheckoutParts,
-  { link, payment, now }: LinkStanding,
+  { link, payment, now }: LinkSnapshot,
   { merchant, isOwn, isPayable }: { merchant: Merchant; isOwn: boolean; isPayable: boolean },
 ): LinkFace {
   const status = statusOf(link, payment, now);

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
-import { type PaymentName, selectStandings, standingOfRow } from "../payments/payments.sql.ts";
+import { type PaymentName, selectSummaries, summaryOfRow } from "../payments/payments.sql.ts";
 import type { RiskVerdict } from "../risk/risk.ts";
 import type { Database, Row } from "../store/database.ts";
 import { type Face, faceOf } from "./checkout.ts";
@@ -96,7 +96,7 @@ export class OpenPages {
     const names = [...this.pages.values()].flatMap(([page]) => (page ? [page] : []));
     let rows: Row[] = [];
     try {
-      rows = await this.parts.database.query(selectStandings(names));
+      rows = await this.parts.database.query(selectSummaries(names));
     } catch (error) {
       this.parts.log.debug({ err: error }, "open pages of payers could not be looked after");
     }
@@ -112,7 +112,7 @@ export class OpenPages {
   }
 
   private tell(name: PaymentName, row: Row): void {
-    const { status, instructions } = standingOfRow(row, name);
+    const { status, instructions } = summaryOfRow(row, name);
     // One second left, because the page counts the time down itself: the stream tells only changes of the payment's status.
     const face = faceOf(status, 1, instructions !== undefined, row.risk_decision as RiskVerdict["decision"]);
     for (const page of this.pages.get(name.reference) ?? []) {

@@ -6,7 +6,7 @@ import { newId } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 import { selectFed } from "../events/feed.sql.ts";
 import { selectClock, selectCounts, selectUnanswered, selectUndelivered, selectUnpaidBatches } from "./figures.sql.ts";
-import { countStep, selectStanding } from "./roll-up.sql.ts";
+import { countStep, selectProgress } from "./roll-up.sql.ts";
 import { expiredTotals, selectTotals } from "./totals.sql.ts";
 import { selectIsMore, selectToldTo } from "./stream.sql.ts";
 
@@ -63,7 +63,7 @@ test.each([
   selectUndelivered(book),
   selectUnpaidBatches(book),
   countStep("1", "2"),
-  selectStanding(),
+  selectProgress(),
   selectFed([book], "1", "2", 20),
   selectToldTo(),
   selectIsMore("1", "2", 20),

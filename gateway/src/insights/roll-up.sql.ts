@@ -45,7 +45,7 @@ export function cancelBackend(pid: number): Statement {
   return { text: "select pg_cancel_backend($1::integer)", values: [pid] };
 }
 
-export interface StandingRow extends Row {
+export interface ProgressRow extends Row {
   /** Null when nothing was counted yet, or only in another database, which this one is a copy of. */
   counted_to: Position | null;
   /** Position where the next step ends. */
@@ -57,9 +57,9 @@ export interface StandingRow extends Row {
 }
 
 /** The roll-up's position and its next step. */
-export function selectStanding(): Statement {
+export function selectProgress(): Statement {
   return {
-    name: "standing of the roll-up",
+    name: "progress of the roll-up",
     text: `select r.counted_to::text, coalesce(s.next, h.horizon)::text as next, s.next is not null as has_more,
   r.counted_at < statement_timestamp() - interval '${QUIET_SECONDS} seconds' or exists (
     select from events e

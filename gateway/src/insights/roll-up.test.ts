@@ -10,7 +10,7 @@ import { uuidOf } from "../ground/ids.ts";
 import { verifyBook } from "../ledger/verify.ts";
 import type { Database } from "../store/database.ts";
 import { countCommitted, rebuild } from "./roll-up.ts";
-import { countStep, selectStanding } from "./roll-up.sql.ts";
+import { countStep, selectProgress } from "./roll-up.sql.ts";
 
 let service: TestService;
 let database: Database;
@@ -129,8 +129,8 @@ test("many workers at once, and one that is killed in the middle, count each onc
     await Promise.all([client.post(`/v1/payments/${await create(client)}/cancel`, {}), crowd(), crowd()]);
     await database
       .transaction(async (query) => {
-        const [standing] = await query(selectStanding());
-        await query(countStep(standing?.counted_to as string, standing?.next as string));
+        const [progress] = await query(selectProgress());
+        await query(countStep(progress?.counted_to as string, progress?.next as string));
         throw new Error("killed");
       })
       .catch(() => undefined);

@@ -3,7 +3,7 @@ import { assert } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import type { Database } from "../store/database.ts";
 import {
-  type StandingRow,
+  type ProgressRow,
   awaitTurn,
   cancelBackend,
   clearCounted,
@@ -12,7 +12,7 @@ import {
   movePosition,
   selectAge,
   selectBackend,
-  selectStanding,
+  selectProgress,
   takeTurn,
 } from "./roll-up.sql.ts";
 
@@ -46,9 +46,9 @@ function countOnce(database: Database): Promise<"done" | "more" | "busy" | "noth
     const [turn] = await query(takeTurn());
     if (turn?.taken !== true) return "busy";
     // A separate statement after the lock sees what the previous holder of the lock has committed.
-    const [standing] = await query<StandingRow>(selectStanding());
-    assert(standing, "the horizon is always there");
-    const { counted_to: from, next: to, is_due: isDue, has_more: hasMore } = standing;
+    const [progress] = await query<ProgressRow>(selectProgress());
+    assert(progress, "the horizon is always there");
+    const { counted_to: from, next: to, is_due: isDue, has_more: hasMore } = progress;
     if (from === null) return "nothing counted";
     if (isDue) {
       await query(countStep(from, to));

@@ -19,7 +19,7 @@ export const streamLimits = {
   /** Time without an event after which a comment is sent, because proxies close connections that are silent for long. */
   heartbeatMs: 15_000,
   /** Time between two checks of the listeners' sessions and roles. */
-  standingMs: 1_000,
+  permissionsMs: 1_000,
   /** A stream ends when its session could not be checked for this long. */
   unknownMs: 10_000,
   perPerson: 8,
@@ -71,7 +71,7 @@ export class Streams {
   private position: Position | undefined;
   private timer: NodeJS.Timeout | undefined;
   private turn: Promise<void> | undefined;
-  private lookedAtStanding = 0;
+  private permissionsCheckedAt = 0;
   private stopped = false;
 
   constructor(parts: StreamParts) {
@@ -159,7 +159,7 @@ export class Streams {
       return;
     }
     try {
-      if (stopwatchMs() - this.lookedAtStanding >= this.limits.standingMs) await this.holdStanding();
+      if (stopwatchMs() - this.permissionsCheckedAt >= this.limits.permissionsMs) await this.checkPermissions();
       await this.tell();
     } catch (error) {
       this.parts.log.debug({ err: error }, "the stream could not look at the feed");
@@ -172,13 +172,13 @@ export class Streams {
   }
 
   /** Ends streams whose session has ended or whose person is no member of the merchant any more, and updates the scopes of the others. */
-  private async holdStanding(): Promise<void> {
+  private async checkPermissions(): Promise<void> {
     const asked = [...this.open];
     const now = stopwatchMs();
     const roles = await this.parts.sessions.roles(
       asked.map(({ sessionId, book }) => ({ sessionId, merchantId: book.merchantId })),
     );
-    this.lookedAtStanding = now;
+    this.permissionsCheckedAt = now;
     asked.forEach((open, at) => {
       const role = roles[at];
       if (role === undefined) return this.end(open);

@@ -42,7 +42,7 @@ export interface LinkPayment {
 }
 
 /** A link with the payment that occupies it, at a time of its book. */
-export interface LinkStanding {
+export interface LinkSnapshot {
   link: Link;
   payment: LinkPayment | undefined;
   now: Micros;
@@ -59,7 +59,7 @@ const amount = (minor: Minor | undefined): number | null => (minor === undefined
 const time = (micros: Micros | undefined): string | null => (micros === undefined ? null : wireTime(micros));
 
 /** A link in the API. `url`: the address of the link's page. */
-export function linkView({ link, payment, now }: LinkStanding, url: string): Record<string, unknown> {
+export function linkView({ link, payment, now }: LinkSnapshot, url: string): Record<string, unknown> {
   return {
     uuid: link.uuid,
     url,

@@ -14,7 +14,7 @@ import { invalidAmount } from "../payments/payments.schema.ts";
 import type { PaymentParts } from "../payments/payments.ts";
 import type { Database } from "../store/database.ts";
 import { type LinkName, newToken } from "./link-address.ts";
-import { type LinkStanding, linkView } from "./link.ts";
+import { type LinkSnapshot, linkView } from "./link.ts";
 import {
   type CreateLink,
   type LinksQuery,
@@ -24,7 +24,7 @@ import {
   linkSchema,
   linksQuerySchema,
 } from "./links.schema.ts";
-import { selectLink, selectLinks, standingOfLinkRow } from "./links.sql.ts";
+import { selectLink, selectLinks, snapshotOfLinkRow } from "./links.sql.ts";
 import { createLink, deactivateLink } from "./links.ts";
 import { activeMethods } from "./methods.ts";
 
@@ -37,15 +37,15 @@ export interface LinkRouteParts extends Pick<PaymentParts, "routingTable"> {
 
 export function linkEndpoints(parts: LinkRouteParts): Endpoint[] {
   const { database, clock } = parts;
-  const view = (standing: LinkStanding): Record<string, unknown> => {
-    const { book, token } = standing.link;
-    return linkView(standing, parts.linkUrl({ merchantId: book.merchantId, token }));
+  const view = (snapshot: LinkSnapshot): Record<string, unknown> => {
+    const { book, token } = snapshot.link;
+    return linkView(snapshot, parts.linkUrl({ merchantId: book.merchantId, token }));
   };
-  const find = async ({ params, merchant, book }: Call): Promise<LinkStanding> => {
+  const find = async ({ params, merchant, book }: Call): Promise<LinkSnapshot> => {
     const uuid = params.uuid ?? "";
     const [row] = isId("link", uuid) ? await database.query(selectLink(merchant.merchantId, uuid)) : [];
     if (!row) throw new Fault("OBJECT_NOT_FOUND");
-    const found = standingOfLinkRow(row, clock.now());
+    const found = snapshotOfLinkRow(row, clock.now());
     if (found.link.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
     return found;
   };
@@ -69,7 +69,7 @@ export function linkEndpoints(parts: LinkRouteParts): Endpoint[] {
       bodyExamples: createLinkExamples,
       judge: (call, input, found) => judgeCreation(parts, call, input, found),
       command(call, body) {
-        return answering(createLink(call, body, newToken()), (standing) => reply(201, view(standing)));
+        return answering(createLink(call, body, newToken()), (snapshot) => reply(201, view(snapshot)));
       },
       lane: "create",
     }),
@@ -109,7 +109,7 @@ export function linkEndpoints(parts: LinkRouteParts): Endpoint[] {
       success: { status: 200, description: "The link, closed.", schema: linkSchema },
       body: { schema: nothing, order: [] },
       command: (call) =>
-        answering(deactivateLink(call, call.params.uuid ?? "", call.realNow), (standing) => reply(200, view(standing))),
+        answering(deactivateLink(call, call.params.uuid ?? "", call.realNow), (snapshot) => reply(200, view(snapshot))),
       lane: "move",
     }),
   ];
@@ -118,7 +118,7 @@ export function linkEndpoints(parts: LinkRouteParts): Endpoint[] {
 async function listLinks(
   { database, clock }: LinkRouteParts,
   { query, book, merchant }: Call,
-  view: (standing: LinkStanding) => Record<string, unknown>,
+  view: (snapshot: LinkSnapshot) => Record<string, unknown>,
 ): Promise<Reply> {
   const { status, limit: asked, starting_after: after } = query as LinksQuery;
   if (after !== undefined) {
@@ -129,7 +129,7 @@ async function listLinks(
   const realNow = clock.now();
   const rows = await database.query(selectLinks({ book, status, realNow, after, limit }));
   return page(
-    rows.map((row) => standingOfLinkRow(row, realNow)),
+    rows.map((row) => snapshotOfLinkRow(row, realNow)),
     limit,
     view,
     ({ link }) => link.uuid,

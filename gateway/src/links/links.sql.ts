@@ -8,7 +8,7 @@ import type { PaymentStatus } from "../payments/states.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, arraysOf, bulkInsert, bulkUpdate, loadByKey, rowsOf } from "../store/table.ts";
 import type { LinkName } from "./link-address.ts";
-import type { Link, LinkPayment, LinkStanding, LinkStatus } from "./link.ts";
+import type { Link, LinkPayment, LinkSnapshot, LinkStatus } from "./link.ts";
 
 export type LinkKey = { book: Book; uuid: string };
 
@@ -152,7 +152,7 @@ function linkPaymentOfRow(row: Row): LinkPayment | undefined {
       };
 }
 
-export function standingOfLinkRow(row: Row, realNow: Micros): LinkStanding {
+export function snapshotOfLinkRow(row: Row, realNow: Micros): LinkSnapshot {
   return {
     link: linkOfRow(row),
     payment: linkPaymentOfRow(row),
@@ -160,7 +160,7 @@ export function standingOfLinkRow(row: Row, realNow: Micros): LinkStanding {
   };
 }
 
-const standing = `select l.*, h.payment_id, h.status, h.expires_at as payment_ends_at, b.clock_offset_seconds
+const snapshot = `select l.*, h.payment_id, h.status, h.expires_at as payment_ends_at, b.clock_offset_seconds
 from payment_links l
 join books b using (merchant_id, environment)
 left join lateral (
@@ -171,7 +171,7 @@ left join lateral (
 export function selectLink(merchantId: string, uuid: string): Statement {
   return {
     name: "select payment link",
-    text: `${standing}
+    text: `${snapshot}
 where l.merchant_id = $1::uuid and l.environment = any('{sandbox,production}'::environment[]) and l.link_id = $2::uuid`,
     values: [uuidOf(merchantId), uuidOf(uuid)],
   };
@@ -181,7 +181,7 @@ where l.merchant_id = $1::uuid and l.environment = any('{sandbox,production}'::e
 export function selectLinkByToken({ merchantId, token }: LinkName): Statement {
   return {
     name: "select payment link by token",
-    text: `${standing}
+    text: `${snapshot}
 where l.merchant_id = $1::uuid and sha256(l.token) = sha256($2::bytea)`,
     values: [uuidOf(merchantId), token],
   };
@@ -213,7 +213,7 @@ export function selectLinks({ book, status: wanted, realNow, after, limit }: Lin
     after === undefined ? "" : `\n  and l.link_id < ${next(uuidOf(after))}::uuid`,
   ].join("");
   return {
-    text: `${standing}
+    text: `${snapshot}
 where l.merchant_id = $1::uuid and l.environment = $2::environment${conditions}
 order by l.link_id desc
 limit ${next(limit + 1)}::integer`,

@@ -17,7 +17,7 @@ import {
 } from "../payments/payments.ts";
 import type { Command } from "../store/lane.ts";
 import { type Need, need } from "../store/working-set.ts";
-import { type Link, type LinkPayment, type LinkStanding, statusOf } from "./link.ts";
+import { type Link, type LinkPayment, type LinkSnapshot, statusOf } from "./link.ts";
 import type { CreateLink } from "./links.schema.ts";
 import { type LinkUseKey, linkUses, links } from "./links.sql.ts";
 
@@ -28,7 +28,7 @@ const LINK_WINDOW: Micros = 60 * SECOND;
 const PAYMENT_SECONDS_MIN = 60;
 
 /** Creates a link. `token`: 16 random bytes. */
-export function createLink(owner: BookOwner, body: CreateLink, token: Buffer): Command<LinkStanding> {
+export function createLink(owner: BookOwner, body: CreateLink, token: Buffer): Command<LinkSnapshot> {
   return bookCommand(owner, {
     name: "create payment link",
     needs: [],
@@ -83,7 +83,7 @@ const useKey = (book: Book, uuid: string, realNow: Micros): LinkUseKey => ({
  * Deactivates a link: no payment can begin by it any more. An open payment stays open, and can be canceled by itself. A second call changes
  * nothing. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE (the link is paid).
  */
-export function deactivateLink(owner: BookOwner, uuid: string, realNow: Micros): Command<LinkStanding> {
+export function deactivateLink(owner: BookOwner, uuid: string, realNow: Micros): Command<LinkSnapshot> {
   const key = useKey(owner.book, uuid, realNow);
   return bookCommand(owner, {
     name: "deactivate payment link",

@@ -3,7 +3,7 @@ import type { Clock, Micros } from "../ground/clock.ts";
 import { operatorOfRow as operatorPersonOf, selectOperator } from "../people/operators.sql.ts";
 import type { Database } from "../store/database.ts";
 import type { Hands, Identity } from "./approval.ts";
-import { selectHands, selectStanding } from "./approvals.sql.ts";
+import { selectHands, selectTokenRoles } from "./approvals.sql.ts";
 import type { Operator } from "./known-tokens.ts";
 import { type OperatorRole, mayAct } from "../people/operator-roles.ts";
 
@@ -56,7 +56,7 @@ export class ApprovalHands {
       const [operator] = await this.database.query(selectOperator(id));
       return operator !== undefined && mayAct(operatorPersonOf(operator).role, least);
     }
-    const rows = await this.database.query(selectStanding(name, this.clock.now()));
+    const rows = await this.database.query(selectTokenRoles(name, this.clock.now()));
     return rows.some((row) => mayAct(row.role as OperatorRole, least));
   }
 }

@@ -344,7 +344,7 @@ select array(select name from hands) as names, (select created_at from operator_
 }
 
 /** The roles of the valid tokens of a name. */
-export function selectStanding(name: string, now: Micros): Statement {
+export function selectTokenRoles(name: string, now: Micros): Statement {
   return {
     text: `select role
 from operator_tokens

@@ -68,10 +68,10 @@ test("every account has its totals in every currency, in the sum they are zero, 
   expect(rest.journals).toBe((await service.operate("GET", `${path}/verify`)).journals);
   const names = (at: number): string[] => currencies[at].accounts.map(({ account }: AccountTotal) => account);
   expect(currencies.map(({ currency }: { currency: string }) => currency)).toEqual(["IDR", "USD"]);
-  const standing = ["merchant:available", "merchant:held", "merchant:settling"];
+  const permanent = ["merchant:available", "merchant:held", "merchant:settling"];
   const platform = ["platform:bank", "platform:fees", "platform:unapplied"];
-  expect(names(0)).toEqual(["acquirer:nusantara:receivable", "acquirer:samudra:receivable", ...standing, ...platform]);
-  expect(names(1)).toEqual(["acquirer:samudra:receivable", ...standing, ...platform]);
+  expect(names(0)).toEqual(["acquirer:nusantara:receivable", "acquirer:samudra:receivable", ...permanent, ...platform]);
+  expect(names(1)).toEqual(["acquirer:samudra:receivable", ...permanent, ...platform]);
   for (const { accounts } of currencies as { accounts: AccountTotal[] }[]) {
     for (const { debit_minor, credit_minor, balance_minor } of accounts)
       expect(balance_minor).toBe(Number(debit_minor) - Number(credit_minor));

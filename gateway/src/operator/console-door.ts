@@ -41,7 +41,7 @@ export class ConsoleDoor extends PersonDoor {
   }
 
   /** The role of the session's operator, or undefined when they lost access. Checked while an answer is still being sent. */
-  async standing(request: FastifyRequest): Promise<OperatorRole | undefined> {
+  async roleOf(request: FastifyRequest): Promise<OperatorRole | undefined> {
     const token = this.token(request);
     const signedIn = token === undefined ? undefined : await this.parts.sessions.signedIn(token);
     return signedIn && (await this.parts.operators.read(signedIn.person.personId))?.role;

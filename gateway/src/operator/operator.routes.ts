@@ -118,7 +118,7 @@ async function stillMay(
 ): Promise<boolean> {
   const sent = bearerOf(request.headers);
   if (sent === undefined) {
-    const role = await door?.standing(request);
+    const role = await door?.roleOf(request);
     return role !== undefined && mayAct(role, endpoint.role);
   }
   const found = await tokens.find(sent);

@@ -52,7 +52,7 @@ beforeAll(async () => {
   reference = created.json.reference as string;
   operationKey = rimba.opened[0]?.operationKey ?? "";
   const receipt = { transactionId: "t-1", amountMinor: 9_000_000n, currency: "IDR" };
-  const paid = { kind: "payment", operationKey, standing: { status: "paid", receipt } } as const;
+  const paid = { kind: "payment", operationKey, state: { status: "paid", receipt } } as const;
   expect(await report(service.origin, "rimba", paid)).toBe(200);
   expect(await report(service.origin, "rimba", paid)).toBe(200);
   refund = (await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 4_000_000 })).json.uuid;
@@ -108,7 +108,7 @@ test("what fits nothing shows once with its count and its reason, the newest fir
   const unknown = { kind: "refund", operationKey: "another.shop", status: "succeeded" } as const;
   for (const _ of [1, 2, 3]) expect(await report(service.origin, "rimba", unknown)).toBe(404);
   const receipt = { transactionId: "t-9", amountMinor: 9_000_000n * 1_001n, currency: "IDR" };
-  const refused = { kind: "payment", operationKey, standing: { status: "paid", receipt } } as const;
+  const refused = { kind: "payment", operationKey, state: { status: "paid", receipt } } as const;
   expect(await report(service.origin, "rimba", refused)).toBe(422);
   const { json, text } = await ask("GET", "/acquirers/rimba/stray-messages", { token: VIEWER_TOKEN });
   expect(json).toMatchObject({

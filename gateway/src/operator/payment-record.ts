@@ -13,7 +13,7 @@ import type { Directory } from "../merchants/directory.ts";
 import { type MerchantAuditEntry, merchantAuditOfRow } from "../people/audit.sql.ts";
 import { actions } from "../people/roles.ts";
 import type { PayerData } from "../payments/payer-data.ts";
-import { type Payment, type PaymentStanding, awaitsSettlement } from "../payments/payment.ts";
+import { type Payment, type PaymentSummary, awaitsSettlement } from "../payments/payment.ts";
 import { paymentOfRow } from "../payments/payments.sql.ts";
 import { storySchema } from "../story/story.schema.ts";
 import { readStory } from "../story/story.ts";
@@ -147,7 +147,7 @@ export interface PaymentRecordParts {
   /** The expected payout day of each payment, by reference; null without one. */
   estimatePayouts: (
     owner: BookOwner,
-    waiting: readonly PaymentStanding[],
+    waiting: readonly PaymentSummary[],
   ) => Promise<ReadonlyMap<string, string | null>>;
 }
 

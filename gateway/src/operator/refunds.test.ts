@@ -70,8 +70,8 @@ test("of an acquirer that is asked, the step that the refund has come to is told
   const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor: 9_000_000 }))).json;
   const receipt = { transactionId: "op-1", amountMinor: 9_000_000n, currency: "IDR" };
   const operationKey = bank.opened.at(-1)?.operationKey ?? "";
-  const standing = { status: "paid", receipt } as const;
-  expect(await report(service.origin, "merbabu", { kind: "payment", operationKey, standing })).toBe(200);
+  const state = { status: "paid", receipt } as const;
+  expect(await report(service.origin, "merbabu", { kind: "payment", operationKey, state })).toBe(200);
   bank.refundStatus = "pending";
   const uuid = await refund(client, reference, { amount_minor: 7, reason: "late" });
   const seen = async (): Promise<Record<string, unknown>> => (await service.askOperator(`/refunds/${uuid}`)).json;

@@ -94,7 +94,7 @@ describe("a payment that its acquirer questions", () => {
     const { json } = await shop.client.post("/v1/payments", paymentBody({ payment_method: "card" }));
     const reference = json.reference as string;
     const key = kawah.opened.at(-1)?.operationKey ?? expect.unreachable();
-    kawah.standings.set(key, { status: "processing", isQuestioned: true });
+    kawah.states.set(key, { status: "processing", isQuestioned: true });
     await report(service.origin, "kawah", { kind: "look", operationKey: key });
     await expect.poll(async () => outcomeOf(await ask("GET", `/reviews/${reference}`))).toBe("200");
     return { reference, key };

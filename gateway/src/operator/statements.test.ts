@@ -54,18 +54,18 @@ describe.each(["figure=available", "figure=pending_settlement", "account=merchan
   "a statement of %s",
   (asked) => {
     test("begins where the one before it ended, and its movements lead from one end to the other", async () => {
-      let standing = 0;
+      let balance = 0;
       for (const day of days) {
         const { opening_minor, closing_minor, movements } = await statement(
           `?${asked}&from=${day}&to=${day}&limit=100`,
         );
-        expect(opening_minor).toBe(standing);
+        expect(opening_minor).toBe(balance);
         for (const { amount_minor, figure_after_minor, posted_at } of movements) {
-          standing += amount_minor;
-          expect(figure_after_minor).toBe(standing);
+          balance += amount_minor;
+          expect(figure_after_minor).toBe(balance);
           expect(posted_at.slice(0, 10)).toBe(day);
         }
-        expect(closing_minor).toBe(standing);
+        expect(closing_minor).toBe(balance);
       }
       const { json } = await service.askOperator(`${book}/balances/IDR/entries?${asked}&limit=100`);
       const all = (await statement(`?${asked}&from=2020-01-01&to=2199-01-01&limit=100`)).movements;

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 function streamsWith(limits: Partial<OperatorStreamLimits> = {}): OperatorStreams {
-  const quick = { ...operatorStreamLimits, lookMs: 10, waitingMs: 20, heartbeatMs: 30, standingMs: 10, ...limits };
+  const quick = { ...operatorStreamLimits, lookMs: 10, waitingMs: 20, heartbeatMs: 30, permissionsMs: 10, ...limits };
   const lanes = { quarantine: new Map() } as never;
   const streams = new OperatorStreams({ database, lanes, clock: systemClock, log: createLog("silent"), limits: quick });
   made.push(streams);

@@ -16,7 +16,7 @@ export const operatorStreamLimits = {
   /** Interval of comments on a quiet stream, since proxies close connections that are silent for longer. */
   heartbeatMs: 15_000,
   /** Interval of checking that the operators of open streams still have access. */
-  standingMs: 2_000,
+  permissionsMs: 2_000,
   /** A stream ends when its operator's access could not be checked for longer than this. */
   unknownMs: 10_000,
   perOperator: 16,
@@ -119,7 +119,7 @@ export class OperatorStreams {
       this.seen = undefined;
       return;
     }
-    if (stopwatchMs() - this.heldAtMs >= this.limits.standingMs) await this.holdStanding();
+    if (stopwatchMs() - this.heldAtMs >= this.limits.permissionsMs) await this.checkPermissions();
     try {
       const told = await this.news();
       for (const open of this.open) this.say(open, told);
@@ -133,7 +133,7 @@ export class OperatorStreams {
   }
 
   /** Ends the streams of operators who lost their access. */
-  private async holdStanding(): Promise<void> {
+  private async checkPermissions(): Promise<void> {
     this.heldAtMs = stopwatchMs();
     await Promise.all(
       [...this.open].map(async (open) => {

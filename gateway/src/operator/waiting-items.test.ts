@@ -73,8 +73,8 @@ describe("late money", () => {
     const other = await make({});
     await make({ amount_minor: 5_000, customer: { email: "other@kopi.example" } });
     const receipt = { transactionId: `late-${named.slice(-8)}`, amountMinor: BigInt(AMOUNT), currency: "IDR" };
-    const standing = { status: "paid", receipt } as const;
-    expect(await report(service.origin, "merbabu", { kind: "payment", operationKey, standing })).toBe(200);
+    const state = { status: "paid", receipt } as const;
+    expect(await report(service.origin, "merbabu", { kind: "payment", operationKey, state })).toBe(200);
     const { data } = await read("/receipts?status=unapplied&limit=100");
     const found = data.find((one: { payment_reference: string }) => one.payment_reference === named);
     return { uuid: found.uuid, named, other };

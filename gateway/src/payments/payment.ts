@@ -13,7 +13,7 @@ export const disputeStatuses = ["needs_response", "under_review", "won", "lost",
 export type DisputeStatus = (typeof disputeStatuses)[number];
 
 /** The part of a payment that the answer to a status request uses. */
-export interface PaymentStanding {
+export interface PaymentSummary {
   book: Book;
   reference: string;
   status: PaymentStatus;
@@ -56,7 +56,7 @@ export interface StoredPayer {
   erasedAt: Micros | null;
 }
 
-export interface Payment extends PaymentStanding {
+export interface Payment extends PaymentSummary {
   /** Sum of refunds that are already posted and whose acquirer has not answered yet. */
   refundPendingMinor: Minor;
   /** Sum that lost disputes have taken from the payment. */
@@ -75,7 +75,7 @@ export interface Payment extends PaymentStanding {
   cancelReason: string | undefined;
 }
 
-function amounts(payment: PaymentStanding): Record<string, unknown> {
+function amounts(payment: PaymentSummary): Record<string, unknown> {
   return {
     amount_minor: wireAmount(payment.amountMinor),
     currency: payment.currency,
@@ -86,12 +86,12 @@ function amounts(payment: PaymentStanding): Record<string, unknown> {
 }
 
 /** Instructions and expiry of a payment that can still be paid: statuses and events carry them too, not only the creation's answer. */
-function paying(payment: PaymentStanding): Record<string, unknown> {
+function paying(payment: PaymentSummary): Record<string, unknown> {
   if (payment.status !== "pending") return {};
   return { instructions: payment.instructions ?? null, expires_at: wireTime(payment.expiresAt) };
 }
 
-function origin({ link }: PaymentStanding): Record<string, unknown> {
+function origin({ link }: PaymentSummary): Record<string, unknown> {
   return link === undefined ? {} : { payment_link: link.uuid };
 }
 
@@ -130,7 +130,7 @@ export function isRunning(status: DisputeStatus | undefined): boolean {
 }
 
 /** True for a payment that is paid and in no settlement batch: its payout date must be estimated. */
-export function awaitsSettlement(payment: PaymentStanding): boolean {
+export function awaitsSettlement(payment: PaymentSummary): boolean {
   return isPaid(payment.status) && payment.batch === undefined;
 }
 
@@ -139,7 +139,7 @@ export function awaitsSettlement(payment: PaymentStanding): boolean {
  * when no batch can take the payment. `checkoutUrl`: address of the page where the payer pays, shown while the payment is pending.
  */
 export function statusView(
-  payment: PaymentStanding,
+  payment: PaymentSummary,
   estimatedDate: string | null,
   checkoutUrl?: string,
 ): Record<string, unknown> {

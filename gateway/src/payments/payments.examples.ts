@@ -90,7 +90,7 @@ export const exampleCreatedPayment = {
   updated_at: exampleTimes.created,
 };
 
-const standing = {
+const summary = {
   ...amounts,
   refunded_minor: 0,
   payment_method: "qris" as const,
@@ -102,7 +102,7 @@ const standing = {
 export const examplePayment = {
   reference: exampleIds.payment,
   status: "succeeded" as const,
-  ...standing,
+  ...summary,
   paid_at: exampleTimes.paid,
   settlement: { status: "pending" as const, estimated_date: "2026-11-23" },
   created_at: exampleTimes.created,
@@ -116,7 +116,7 @@ export const paymentExamples = {
     value: {
       reference: exampleIds.payment,
       status: "pending",
-      ...standing,
+      ...summary,
       instructions: exampleInstructions.qr,
       expires_at: exampleTimes.expires,
       checkout_url: CHECKOUT_URL,

@@ -15,7 +15,7 @@ import type { Command } from "../store/lane.ts";
 import { SharedRead } from "../store/shared-read.ts";
 import {
   type Payment,
-  type PaymentStanding,
+  type PaymentSummary,
   awaitsSettlement,
   canceledView,
   type StoredPayer,
@@ -41,8 +41,8 @@ import {
   paymentOfRow,
   selectPayment,
   selectPayments,
-  standingOfRow,
-  selectStandings,
+  summaryOfRow,
+  selectSummaries,
 } from "./payments.sql.ts";
 import type { PayerData } from "./payer-data.ts";
 import { judgeReturnUrl } from "./return-url.ts";
@@ -71,11 +71,11 @@ export interface PaymentRouteParts extends PaymentParts {
   /** Gives the address in the form to store; throws VALIDATION_ERROR for an address that webhooks must not be sent to. Waits a short time at most. */
   checkCallbackUrl(url: string, merchantId: string): Promise<string>;
   /** The expected payout day of each payment, by reference; null when no batch can take it. Part of settlements/. */
-  estimatePayouts(owner: BookOwner, waiting: readonly PaymentStanding[]): Promise<ReadonlyMap<string, string | null>>;
+  estimatePayouts(owner: BookOwner, waiting: readonly PaymentSummary[]): Promise<ReadonlyMap<string, string | null>>;
 }
 
 export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
-  const standing = new SharedRead(parts.database, selectStandings);
+  const summaries = new SharedRead(parts.database, selectSummaries);
   return [
     writeEndpoint<CreatePayment>({
       operationId: "createPayment",
@@ -151,7 +151,7 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       success: { status: 200, description: "The payment.", schema: paymentStatusSchema, examples: paymentExamples },
       async handle(call) {
-        const payment = await findStanding(standing, call);
+        const payment = await findSummary(summaries, call);
         return reply(200, (await statusViewer(parts, call, [payment]))(payment));
       },
     }),
@@ -239,13 +239,13 @@ async function withCallbackUrl(
 }
 
 /** The payment named in the path. Throws PAYMENT_NOT_FOUND or ENVIRONMENT_MISMATCH. */
-async function findStanding(standing: SharedRead<PaymentName>, call: Call): Promise<PaymentStanding> {
+async function findSummary(summaries: SharedRead<PaymentName>, call: Call): Promise<PaymentSummary> {
   const reference = call.params.reference ?? "";
   if (!isId("payment", reference)) throw new Fault("PAYMENT_NOT_FOUND");
   const name = { merchantId: call.merchant.merchantId, reference };
-  const row = await standing.read(name);
+  const row = await summaries.read(name);
   if (!row) throw new Fault("PAYMENT_NOT_FOUND");
-  const found = standingOfRow(row, name);
+  const found = summaryOfRow(row, name);
   if (found.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
   return found;
 }
@@ -281,8 +281,8 @@ async function listPayments(parts: PaymentRouteParts, call: Call): Promise<Reply
 async function statusViewer(
   parts: PaymentRouteParts,
   call: Call,
-  shown: readonly PaymentStanding[],
-): Promise<(payment: PaymentStanding) => Record<string, unknown>> {
+  shown: readonly PaymentSummary[],
+): Promise<(payment: PaymentSummary) => Record<string, unknown>> {
   const waiting = shown.filter(awaitsSettlement);
   const dates = waiting.length === 0 ? undefined : await parts.estimatePayouts(call, waiting);
   return (payment) => {

@@ -11,7 +11,7 @@ import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-mark
 import { binaryArray } from "../store/arrays.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
-import type { DisputeStatus, LinkMark, Payment, PaymentStanding, StoredPayer } from "./payment.ts";
+import type { DisputeStatus, LinkMark, Payment, PaymentSummary, StoredPayer } from "./payment.ts";
 import type { PaymentStatus } from "./states.ts";
 
 type PaymentKey = { book: Book; reference: string };
@@ -119,7 +119,7 @@ const parsed = <T>(value: unknown): T | undefined => (value === null ? undefined
 
 export function paymentOfRow(row: Row): Payment {
   return {
-    ...standingOfRow(row, {
+    ...summaryOfRow(row, {
       merchantId: idOf("merchant", row.merchant_id as string),
       reference: idOf("payment", row.payment_id as string),
     }),
@@ -158,10 +158,10 @@ export interface PaymentName {
   reference: string;
 }
 
-/** Reads the standings of several payments at once. The column `place` gives the position of a row's name, from 1. */
-export function selectStandings(names: readonly PaymentName[]): Statement {
+/** Reads the summaries of several payments at once. The column `place` gives the position of a row's name, from 1. */
+export function selectSummaries(names: readonly PaymentName[]): Statement {
   return {
-    name: "select payment standings",
+    name: "select payment summaries",
     text: `select w.place::integer as place, p.environment, p.status, p.amount_minor, p.fee_minor, p.refunded_minor, p.currency,
   p.payment_method, p.reference_id, p.gateway_code, p.created_at, p.updated_at, p.paid_at, p.expires_at, p.dispute_status, p.link_id, p.link_reusable, p.risk_decision,
   case when p.status = 'pending' then p.instructions end as instructions, s.status as settlement_status, s.payout_date
@@ -187,7 +187,7 @@ left join settlements s
   };
 }
 
-export function standingOfRow(row: Row, { merchantId, reference }: PaymentName): PaymentStanding {
+export function summaryOfRow(row: Row, { merchantId, reference }: PaymentName): PaymentSummary {
   return {
     book: { merchantId, environment: row.environment as Environment },
     reference,
@@ -215,7 +215,7 @@ function linkOfRow(row: Row): LinkMark | undefined {
   return uuid === undefined ? undefined : { uuid: idOf("link", uuid), reusable: row.link_reusable as boolean };
 }
 
-function batchOfRow(row: Row): PaymentStanding["batch"] {
+function batchOfRow(row: Row): PaymentSummary["batch"] {
   const status = optional<"processing" | "paid">(row.settlement_status);
   return status && { status, payoutDate: row.payout_date as string };
 }

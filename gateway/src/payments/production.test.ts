@@ -48,7 +48,7 @@ test("a production payment: opened, paid, refunded and told of, without a trace 
   const operationKey = bank.opened[0]?.operationKey ?? "";
   expect(operationKey).toMatch(/\.p1$/);
   const receipt = { transactionId: "live-1", amountMinor: 9_000_000n, currency: "IDR" };
-  const word = { kind: "payment", operationKey, standing: { status: "paid", receipt } } as const;
+  const word = { kind: "payment", operationKey, state: { status: "paid", receipt } } as const;
   // The same word for the sandbox's payment of that name, which there is none of.
   const elsewhere = { ...word, operationKey: operationKey.replace(/p1$/, "s1") };
   expect(await report(service.origin, "merbabu", elsewhere)).toBe(404);

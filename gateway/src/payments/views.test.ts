@@ -119,10 +119,10 @@ describe.each(paymentStatuses)("the status of a %s payment", (status) => {
 
 test.each(["processing", "paid"] as const)(
   "a payment whose batch is %s says so, and the batch's own date",
-  (standing) => {
-    const batch = { status: standing, payoutDate: "2027-02-01" };
+  (status) => {
+    const batch = { status: status, payoutDate: "2027-02-01" };
     const view = statusView({ ...aPayment({ status: "succeeded" }), batch }, DAY);
-    expect(view.settlement).toEqual({ status: standing, estimated_date: "2027-02-01" });
+    expect(view.settlement).toEqual({ status: status, estimated_date: "2027-02-01" });
   },
 );
 

@@ -2,7 +2,7 @@
 import type { BookOwner } from "../commands/command-context.ts";
 import { wireTime } from "../ground/clock.ts";
 import { reply } from "../ground/reply.ts";
-import { type Payment, type PaymentStanding, awaitsSettlement, statusView } from "../payments/payment.ts";
+import { type Payment, type PaymentSummary, awaitsSettlement, statusView } from "../payments/payment.ts";
 import type { PayerData } from "../payments/payer-data.ts";
 import { paymentParams } from "../payments/payments.schema.ts";
 import { foundPaymentsSchema, hitsSchema, paymentSearchQuery, searchQuery } from "../search/search.schema.ts";
@@ -18,7 +18,7 @@ export interface SearchEndpointParts {
   /** Estimated payout day of each payment by its reference; null when there is no estimate. */
   estimatePayouts: (
     owner: BookOwner,
-    waiting: readonly PaymentStanding[],
+    waiting: readonly PaymentSummary[],
   ) => Promise<ReadonlyMap<string, string | null>>;
 }
 

@@ -63,8 +63,8 @@ test.each<[string, (calls: AcquirerCalls) => Partial<AcquirerCalls>, string]>([
     (calls) => ({
       async ask(request, signal) {
         const known = await calls.ask(request, signal);
-        if (!known.known || known.standing.status !== "paid") return known;
-        return { ...known, standing: { status: "paid", receipt: doubled(known.standing.receipt) } };
+        if (!known.known || known.state.status !== "paid") return known;
+        return { ...known, state: { status: "paid", receipt: doubled(known.state.receipt) } };
       },
     }),
     "money that came is told with its exact amount, and the same each time",
@@ -77,7 +77,7 @@ test.each<[string, (calls: AcquirerCalls) => Partial<AcquirerCalls>, string]>([
           return calls.receive(message, now);
         } catch {
           const { operation_key: operationKey } = JSON.parse(message.body.toString()) as { operation_key: string };
-          return { kind: "reports", reports: [{ kind: "payment", operationKey, standing: { status: "failed" } }] };
+          return { kind: "reports", reports: [{ kind: "payment", operationKey, state: { status: "failed" } }] };
         }
       },
     }),

@@ -14,7 +14,7 @@ import {
   settlingRun,
 } from "../merchants/settlement-schedule.ts";
 import { isFrozen } from "../merchants/settings.ts";
-import { type PaymentStanding, isRunning } from "../payments/payment.ts";
+import { type PaymentSummary, isRunning } from "../payments/payment.ts";
 import type { Database } from "../store/database.ts";
 import { type SettlementItem, select } from "./settlement.ts";
 import {
@@ -102,10 +102,7 @@ export class Outlooks {
    * than the schedule decides: a minimum payout, money held by disputes, waiting deductions, a pending refund. With more unsettled items than a
    * run looks at, it is the schedule's day: the run goes on at the same cutoff.
    */
-  async estimate(
-    { book, merchant }: BookOwner,
-    asked: readonly PaymentStanding[],
-  ): Promise<Map<string, string | null>> {
+  async estimate({ book, merchant }: BookOwner, asked: readonly PaymentSummary[]): Promise<Map<string, string | null>> {
     const dates = new Map<string, string | null>();
     if (asked.length === 0) return dates;
     const { settings } = merchant;
@@ -132,7 +129,7 @@ export class Outlooks {
   }
 
   /** The unsettled items of a book. They are read again after a second, or when one of these payments has just changed. */
-  private waitingOf(book: Book, own: readonly PaymentStanding[], { now }: BookState): Promise<Waiting> {
+  private waitingOf(book: Book, own: readonly PaymentSummary[], { now }: BookState): Promise<Waiting> {
     const key = bookKey(book);
     const kept = this.lately.get(key);
     const lately = kept !== undefined && stopwatchMs() - kept.readAt < KEPT_MS;

@@ -10,7 +10,7 @@ import { Circuits } from "../routing/circuit.ts";
 import type { AcquirerState, RoutingTable } from "../routing/routing.ts";
 import type { Database } from "../store/database.ts";
 import { Board } from "./board.ts";
-import { Measuring, standings } from "./measuring.ts";
+import { Measuring, methodConditions } from "./measuring.ts";
 import { MINUTE, MINUTES_MAX, Minutes, minuteOf } from "./minutes.ts";
 import { type MinuteRow, countDays, countsOfRow, expiredMeasurements, selectMinutes } from "./status.sql.ts";
 import { statusView } from "./view.ts";
@@ -84,9 +84,9 @@ describe("a method", () => {
     ],
     ["one is switched off: it is no longer offered", table({ other: { ...well, enabled: false } }), "good", undefined],
   ] as const)("where %s", (_what, routing, qris, card) => {
-    const found = standings(routing, "sandbox");
+    const found = methodConditions(routing, "sandbox");
     expect([found.get("qris"), found.get("card")]).toEqual([qris, card]);
-    expect(standings(routing, "production").size).toBe(0);
+    expect(methodConditions(routing, "production").size).toBe(0);
   });
 });
 

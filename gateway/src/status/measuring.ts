@@ -13,11 +13,11 @@ import type { Component } from "./components.ts";
 import { MINUTE, Minutes, minuteOf } from "./minutes.ts";
 import type { Counts } from "./states.ts";
 import {
-  type StandingRow,
+  type ConditionRow,
   countDays,
   putMinutes,
-  selectSettlementStanding,
-  selectWebhookStanding,
+  countBooksBySettlementDelay,
+  countBooksByDeliveryDelay,
 } from "./status.sql.ts";
 
 const TICK_MS = 10_000;
@@ -120,7 +120,7 @@ export class Measuring {
   /** Measures for each payment method whether some acquirer can be called now. A method without an acquirer is not measured. */
   measureMethods(): void {
     const table = this.parts.routingTable();
-    for (const [method, standing] of standings(table, this.parts.environment())) this.note(method, standing);
+    for (const [method, condition] of methodConditions(table, this.parts.environment())) this.note(method, condition);
   }
 
   /** Writes unwritten minutes, oldest first. After a failed write they stay for the next one. */
@@ -151,13 +151,13 @@ export class Measuring {
   /** While the database is unavailable, nothing is delivered or settled, so both components count as bad. */
   private async measureDeliveriesAndSettlements(): Promise<void> {
     const { database, log } = this.parts;
-    const asked = { webhooks: selectWebhookStanding, settlements: selectSettlementStanding } as const;
+    const asked = { webhooks: countBooksByDeliveryDelay, settlements: countBooksBySettlementDelay } as const;
     for (const [component, statement] of Object.entries(asked) as [
       keyof typeof asked,
-      typeof selectWebhookStanding,
+      typeof countBooksByDeliveryDelay,
     ][]) {
       try {
-        const [row] = await database.query<StandingRow>(statement(this.now()));
+        const [row] = await database.query<ConditionRow>(statement(this.now()));
         for (const what of ["good", "slow", "bad"] as const) this.note(component, what, Number(row?.[what] ?? 0));
       } catch (error) {
         if (isOutOfService(error)) this.note(component, "bad");
@@ -178,7 +178,7 @@ export class Measuring {
 }
 
 /** Tells for each method with an acquirer in the environment whether one can be called. `slow`: the best callable acquirer is degraded. */
-export function standings(
+export function methodConditions(
   { acquirers, states, open }: RoutingTable,
   environment: Environment,
 ): Map<PaymentMethod, keyof Counts> {

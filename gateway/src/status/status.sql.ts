@@ -173,7 +173,7 @@ returning 1`,
   ];
 }
 
-export interface StandingRow extends Row {
+export interface ConditionRow extends Row {
   good: bigint;
   slow: bigint;
   bad: bigint;
@@ -188,10 +188,10 @@ const UNSENT_BAD: Micros = 180 * SECOND;
  * for a concurrency slot at the receiver. `good` is 1 when nothing is due. Goes from book to queue to the queue's oldest delivery, along the index that
  * claims use, for at most sixteen queues of a book. 1,000 books with five queues each: 40 ms, once a minute.
  */
-export function selectWebhookStanding(realNow: Micros): Statement {
+export function countBooksByDeliveryDelay(realNow: Micros): Statement {
   const waiting = `d.merchant_id = b.merchant_id and d.environment = b.environment and d.state = 'pending' and d.attempts = 0`;
   return {
-    name: "standing of webhooks",
+    name: "books by delivery delay",
     text: `select count(*) filter (where late_by is null or late_by < $2::interval) + (count(*) = 0)::integer as good,
   count(*) filter (where late_by >= $2::interval and late_by < $3::interval) as slow,
   count(*) filter (where late_by >= $3::interval) as bad
@@ -233,9 +233,9 @@ const UNSETTLED_BAD: Micros = 900 * SECOND;
 const UNPAID_GRACE: Micros = DAY;
 
 /** Counts all books by the delay of their settlement run or payout, from the rows that the settlement schedule uses. */
-export function selectSettlementStanding(realNow: Micros): Statement {
+export function countBooksBySettlementDelay(realNow: Micros): Statement {
   return {
-    name: "standing of settlements",
+    name: "books by settlement delay",
     text: `select count(*) filter (where late_by is null or late_by < $2::interval) + (count(*) = 0)::integer as good,
   count(*) filter (where late_by >= $2::interval and late_by < $3::interval) as slow,
   count(*) filter (where late_by >= $3::interval) as bad

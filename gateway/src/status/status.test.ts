@@ -15,7 +15,7 @@ import { rssTime } from "./feed.ts";
 import { Incidents } from "./incidents.ts";
 import { Minutes } from "./minutes.ts";
 import { statusSchema } from "./status.schema.ts";
-import { type StandingRow, selectSettlementStanding, selectWebhookStanding } from "./status.sql.ts";
+import { type ConditionRow, countBooksBySettlementDelay, countBooksByDeliveryDelay } from "./status.sql.ts";
 
 const ATTACK = `<script>alert("1")</script> & ]]> <img src=x onerror='x'>`;
 const HOUR = 3600 * SECOND;
@@ -355,43 +355,43 @@ describe("an incident", () => {
 });
 
 describe("deliveries and settlements", () => {
-  const standing = async (statement: typeof selectWebhookStanding, laterBy: number) => {
-    const [row] = await database.query<StandingRow>(statement(systemClock.now() + laterBy * SECOND));
+  const condition = async (statement: typeof countBooksByDeliveryDelay, laterBy: number) => {
+    const [row] = await database.query<ConditionRow>(statement(systemClock.now() + laterBy * SECOND));
     return [Number(row?.good), Number(row?.slow), Number(row?.bad)];
   };
 
   test("a first attempt that no worker looks at is ours; one whose receiver takes no more is not", async () => {
-    expect(await standing(selectWebhookStanding, 0)).toEqual([1, 0, 0]);
+    expect(await condition(countBooksByDeliveryDelay, 0)).toEqual([1, 0, 0]);
     const { client, merchantId } = await service.merchant();
     await service.operate("PUT", `/merchants/${merchantId}/webhook`, {
       environment: "sandbox",
       url: "https://shop.example.com/hook",
     });
     await client.post("/v1/payments", paymentBody());
-    expect(await standing(selectWebhookStanding, 30)).toEqual([1, 0, 0]);
-    expect(await standing(selectWebhookStanding, 100)).toEqual([0, 1, 0]);
-    expect(await standing(selectWebhookStanding, 200)).toEqual([0, 0, 1]);
+    expect(await condition(countBooksByDeliveryDelay, 30)).toEqual([1, 0, 0]);
+    expect(await condition(countBooksByDeliveryDelay, 100)).toEqual([0, 1, 0]);
+    expect(await condition(countBooksByDeliveryDelay, 200)).toEqual([0, 0, 1]);
     const set = (text: string) =>
       asOwner(service.database, (owner) => owner.query(`update deliveries set url = url, ${text}`));
     await set("leased_until = now() + interval '190 seconds'"); // set aside a moment ago
-    expect(await standing(selectWebhookStanding, 200)).toEqual([1, 0, 0]);
+    expect(await condition(countBooksByDeliveryDelay, 200)).toEqual([1, 0, 0]);
     await set("leased_until = now()"); // nobody came back to it
-    expect(await standing(selectWebhookStanding, 200)).toEqual([0, 0, 1]);
+    expect(await condition(countBooksByDeliveryDelay, 200)).toEqual([0, 0, 1]);
     await set("attempts = 1"); // the receiver has failed: its own affair
-    expect(await standing(selectWebhookStanding, 200)).toEqual([1, 0, 0]);
+    expect(await condition(countBooksByDeliveryDelay, 200)).toEqual([1, 0, 0]);
   });
 
   test("a run that is overdue is ours, and so is a payout that nobody records", async () => {
     const { merchantId } = await service.merchant();
-    const books = (await standing(selectSettlementStanding, 0)).reduce((a, b) => a + b);
+    const books = (await condition(countBooksBySettlementDelay, 0)).reduce((a, b) => a + b);
     await asOwner(service.database, (owner) =>
       owner.query(
         `insert into settlement_clocks values ('${uuidOf(merchantId)}', 'sandbox', now()) on conflict (merchant_id, environment) do update set next_run_at = now()`,
       ),
     );
-    expect(await standing(selectSettlementStanding, 60)).toEqual([books, 0, 0]);
-    expect(await standing(selectSettlementStanding, 180)).toEqual([books - 1, 1, 0]);
-    expect(await standing(selectSettlementStanding, 1_000)).toEqual([books - 1, 0, 1]);
+    expect(await condition(countBooksBySettlementDelay, 60)).toEqual([books, 0, 0]);
+    expect(await condition(countBooksBySettlementDelay, 180)).toEqual([books - 1, 1, 0]);
+    expect(await condition(countBooksBySettlementDelay, 1_000)).toEqual([books - 1, 0, 1]);
   });
 });
 

@@ -119,10 +119,10 @@ export class Sampler {
         calls,
         failures,
       }))
-      .filter((circuit) => this.written.get(nameOfMethod(circuit)) !== standingOf(circuit));
+      .filter((circuit) => this.written.get(nameOfMethod(circuit)) !== stateText(circuit));
     if (changed.length === 0) return;
     await this.parts.database.query(putCircuits(this.own.processId, changed));
-    for (const circuit of changed) this.written.set(nameOfMethod(circuit), standingOf(circuit));
+    for (const circuit of changed) this.written.set(nameOfMethod(circuit), stateText(circuit));
   }
 
   private async read(): Promise<{ reading: Reading; at: Micros }> {
@@ -164,4 +164,4 @@ export class Sampler {
 
 const spanOf = (at: Micros): Micros => Math.floor(at / SPAN) * SPAN;
 /** The part of a circuit whose change is written at once. The number of calls is not: it goes along with the next failure or change of state. */
-const standingOf = (circuit: { state: string; failures: number }): string => `${circuit.state} ${circuit.failures}`;
+const stateText = (circuit: { state: string; failures: number }): string => `${circuit.state} ${circuit.failures}`;

@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 /** A clock that stands at the beginning of a span, a while ago, until it is moved. */
-function standing(): Clock & { move(seconds: number): void } {
+function stoppedClock(): Clock & { move(seconds: number): void } {
   let at = Math.floor(systemClock.now() / HOUR) * HOUR - 10 * 60 * SECOND;
   return { now: () => at, move: (seconds) => void (at += seconds * SECOND) };
 }
@@ -72,7 +72,7 @@ async function process(clock: Clock, on = database, roles: ("api" | "worker")[] 
 const read = (at: number, spans = 2) => readVitals(database, { step: 5, begin: at, spanSeconds: 5, spans });
 
 test("what two processes measure is one picture: counts and levels added up, peaks the highest", async () => {
-  const clock = standing();
+  const clock = stoppedClock();
   const [one, other] = [await process(clock), await process(clock, database, ["api", "worker"])];
   const begin = clock.now();
   for (let number = 0; number < 10; number++) one.metrics.answered("POST", "/v1/payments", 201, 0.004);
@@ -116,7 +116,7 @@ test("what happens now is told a second, however long a process took to measure 
 });
 
 test("folded into minutes and hours nothing is lost, however often and in whatever order it is done", async () => {
-  const clock = standing();
+  const clock = stoppedClock();
   const { sampler, metrics } = await process(clock);
   const begin = clock.now();
   for (let number = 0; number < 14; number++) {
@@ -153,7 +153,7 @@ test("folded into minutes and hours nothing is lost, however often and in whatev
 });
 
 test("a process that ends says so; one that dies is gone when it was not seen for a while, and its circuits with it", async () => {
-  const clock = standing();
+  const clock = stoppedClock();
   const [ends, dies] = [await process(clock), await process(clock)];
   for (const { circuits, sampler } of [ends, dies]) {
     circuits.push({ gatewayCode: "nusantara", method: "qris", state: "open", calls: 6, failures: 5 });
@@ -183,7 +183,7 @@ test("a process that ends says so; one that dies is gone when it was not seen fo
 });
 
 test("a circuit is written when its state or its failures change, and not for each call", async () => {
-  const clock = standing();
+  const clock = stoppedClock();
   const { sampler, circuits } = await process(clock);
   const circuit: CircuitReport = { gatewayCode: "nusantara", method: "qris", state: "closed", calls: 1, failures: 0 };
   circuits.push(circuit);
@@ -203,7 +203,7 @@ test("a circuit is written when its state or its failures change, and not for ea
 });
 
 test("what could not be written is kept, ten minutes of it, and written when the database answers again", async () => {
-  const clock = standing();
+  const clock = stoppedClock();
   const away = openDatabase(place);
   const { sampler, metrics } = await process(clock, away);
   const begin = clock.now();
@@ -224,7 +224,7 @@ test("what could not be written is kept, ten minutes of it, and written when the
 });
 
 test("a span has one sample, however early or late a timer is, and a span that is there already stays", async () => {
-  const clock = standing();
+  const clock = stoppedClock();
   const { sampler, metrics } = await process(clock);
   const begin = clock.now();
   for (const seconds of [5, 2, 1, 4]) {
@@ -239,7 +239,7 @@ test("a span has one sample, however early or late a timer is, and a span that i
 });
 
 test("each length of span is kept a little longer than it is plotted, and processes for two days", async () => {
-  const clock = standing();
+  const clock = stoppedClock();
   const { sampler } = await process(clock);
   const measured = Object.fromEntries(Object.keys(measures).map((name) => [name, 1])) as never;
   const acquirers = [

@@ -68,8 +68,8 @@ test("another life knows payments, refunds, refusals and voided keys, and tells 
   closers.unshift(() => second.stop());
   const after = await benchAt(profile(second.url), mailbox.url);
   const receipt = { transactionId: "tx-1", amountMinor: payment.amountMinor, currency: payment.currency };
-  expect(await after.ask(payment)).toEqual({ known: true, instructions, standing: { status: "paid", receipt } });
-  expect(await after.ask(waiting)).toMatchObject({ known: true, standing: { status: "waiting" } });
+  expect(await after.ask(payment)).toEqual({ known: true, instructions, state: { status: "paid", receipt } });
+  expect(await after.ask(waiting)).toMatchObject({ known: true, state: { status: "waiting" } });
   await expect(after.open(voided)).rejects.toThrow("voided");
   await expect(after.open(refused)).rejects.toThrow("refused");
   expect(await after.open(payment)).toEqual(instructions);

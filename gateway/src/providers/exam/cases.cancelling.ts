@@ -7,7 +7,7 @@ import { receiptOf } from "./cases.paying.ts";
 async function isEnded(bench: Bench, request: OpenRequest): Promise<void> {
   const asked = await bench.ask({ ...request, isOver: true });
   check(asked.kind === "answered", `it cannot be asked about any more: ${whyOf(asked)}`);
-  const status = asked.answer.known ? asked.answer.standing.status : "failed";
+  const status = asked.answer.known ? asked.answer.state.status : "failed";
   check(status === "failed", `it stands as ${status}`);
   const isPaid = await bench.control.pay(request.operationKey).then(
     () => true,

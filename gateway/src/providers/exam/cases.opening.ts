@@ -15,7 +15,7 @@ const types = {
 async function isFound(bench: Bench, request: OpenRequest): Promise<void> {
   const asked = await bench.ask(request);
   check(asked.kind === "answered" && asked.answer.known, `asking did not find it: ${whyOf(asked)}`);
-  check(asked.answer.standing.status === "waiting", `it stands as ${asked.answer.standing.status}`);
+  check(asked.answer.state.status === "waiting", `it stands as ${asked.answer.state.status}`);
   check(asked.answer.instructions.value !== "", "it has no instructions");
   const times = bench.control.opened(request.operationKey);
   check(times === 1, `it was opened ${times} times`);
@@ -79,9 +79,9 @@ export const openingCases: readonly ExamCase[] = [
           await bench.take(request);
           await bench.control.pay(request.operationKey);
           const asked = await bench.ask(request);
-          const standing = asked.kind === "answered" && asked.answer.known ? asked.answer.standing : undefined;
-          check(standing?.status === "paid", `${amountMinor} by ${method} is not paid: ${whyOf(asked)}`);
-          const { amountMinor: came } = standing.receipt;
+          const state = asked.kind === "answered" && asked.answer.known ? asked.answer.state : undefined;
+          check(state?.status === "paid", `${amountMinor} by ${method} is not paid: ${whyOf(asked)}`);
+          const { amountMinor: came } = state.receipt;
           check(came === amountMinor, `${amountMinor} by ${method} came as ${came}`);
         }
       }
@@ -179,7 +179,7 @@ export const openingCases: readonly ExamCase[] = [
       const asked = await bench.ask(request);
       if (asked.kind !== "answered") return;
       check(asked.answer.known, "it was told to be absent");
-      const { status } = asked.answer.standing;
+      const { status } = asked.answer.state;
       check(status === "waiting" || status === "processing", `it was told as ${status}`);
     },
   },

@@ -6,15 +6,15 @@ import { type Bench, type ExamCase, NotApplicable, check, whyOf } from "./bench.
 export async function receiptOf(bench: Bench, request: OpenRequest): Promise<Receipt> {
   const asked = await bench.ask(request);
   check(asked.kind === "answered" && asked.answer.known, `asking did not find it: ${whyOf(asked)}`);
-  const { standing } = asked.answer;
-  check(standing.status === "paid", `it stands as ${standing.status}`);
-  return standing.receipt;
+  const { state } = asked.answer;
+  check(state.status === "paid", `it stands as ${state.status}`);
+  return state.receipt;
 }
 
 /** The payment's status by an inquiry; undefined when the inquiry finds none. */
 async function statusOf(bench: Bench, request: OpenRequest): Promise<string | undefined> {
   const asked = await bench.ask(request);
-  return asked.kind === "answered" && asked.answer.known ? asked.answer.standing.status : undefined;
+  return asked.kind === "answered" && asked.answer.known ? asked.answer.state.status : undefined;
 }
 
 const same = (one: Receipt, other: Receipt): boolean =>
@@ -24,9 +24,7 @@ const same = (one: Receipt, other: Receipt): boolean =>
 function receiptsOf(bench: Bench, key: string): Receipt[] {
   return bench
     .reportsOf(key)
-    .flatMap((report) =>
-      report.kind === "payment" && report.standing.status === "paid" ? [report.standing.receipt] : [],
-    );
+    .flatMap((report) => (report.kind === "payment" && report.state.status === "paid" ? [report.state.receipt] : []));
 }
 
 export const payingCases: readonly ExamCase[] = [
@@ -73,7 +71,7 @@ export const payingCases: readonly ExamCase[] = [
       await bench.messagesOf(request.operationKey);
       const failed = bench
         .reportsOf(request.operationKey)
-        .some((report) => report.kind === "payment" && report.standing.status === "failed");
+        .some((report) => report.kind === "payment" && report.state.status === "failed");
       check(!failed, "a paid payment was reported as failed");
       await receiptOf(bench, request);
     },
@@ -97,8 +95,8 @@ export const payingCases: readonly ExamCase[] = [
       await bench.control.pay(request.operationKey, { times: 2 });
       const receipt = await receiptOf(bench, request);
       const asked = (await asking).flatMap((ended) =>
-        ended.kind === "answered" && ended.answer.known && ended.answer.standing.status === "paid"
-          ? [ended.answer.standing.receipt]
+        ended.kind === "answered" && ended.answer.known && ended.answer.state.status === "paid"
+          ? [ended.answer.state.receipt]
           : [],
       );
       for (const told of [...asked, ...receiptsOf(bench, request.operationKey)])
@@ -159,12 +157,9 @@ export const payingCases: readonly ExamCase[] = [
       await bench.control.pay(request.operationKey, { amountMinor: Number(request.amountMinor - 100_000n) });
       const asked = await bench.ask(request);
       if (asked.kind !== "answered" || !asked.answer.known) return;
-      const { standing } = asked.answer;
-      if (standing.status === "paid")
-        check(
-          standing.receipt.amountMinor === request.amountMinor - 100_000n,
-          `told as ${standing.receipt.amountMinor}`,
-        );
+      const { state } = asked.answer;
+      if (state.status === "paid")
+        check(state.receipt.amountMinor === request.amountMinor - 100_000n, `told as ${state.receipt.amountMinor}`);
       for (const told of receiptsOf(bench, request.operationKey))
         check(told.amountMinor !== request.amountMinor, "notified as the full amount");
     },

@@ -1,14 +1,6 @@
 // What Midtrans' answers mean: examples of its documentation, every status, and what must not be believed.
 import { describe, expect, test } from "vitest";
-import {
-  type Answer,
-  type Transaction,
-  madeAt,
-  minorOf,
-  readTransaction,
-  standingOf,
-  statusCodeOf,
-} from "./answers.ts";
+import { type Answer, type Transaction, madeAt, minorOf, readTransaction, stateOf, statusCodeOf } from "./answers.ts";
 
 const ordered = { orderId: "order03", amountMinor: 27_500_000n, currency: "IDR" };
 // https://docs.midtrans.com/reference/qris
@@ -59,7 +51,7 @@ describe("a transaction", () => {
     const refund = { refund_key: "r", refund_amount: "1.00", bank_confirmed_at: null };
     const read = transaction({ ...nothing, refunds: [refund], transaction_status: "settlement" });
     expect(read.refunds?.[0]?.bank_confirmed_at).toBeUndefined();
-    expect(standingOf(read, false).status).toBe("paid");
+    expect(stateOf(read, false).status).toBe("paid");
   });
 
   test("may leave the currency out, as GoPay's does", () => {
@@ -82,7 +74,7 @@ describe("a transaction", () => {
   });
 });
 
-describe("the standing", () => {
+describe("the state", () => {
   const receipt = { transactionId: pending.transaction_id, amountMinor: 27_500_000n, currency: "IDR" };
   const paid = { status: "paid", receipt };
   test.each([
@@ -105,7 +97,7 @@ describe("the standing", () => {
     ["chargeback", "accept", paid],
     ["partial_chargeback", "accept", paid],
   ])("of %s with fraud status %s", (transaction_status, fraud_status, expected) => {
-    expect(standingOf(transaction({ transaction_status, fraud_status }), false)).toEqual(expected);
+    expect(stateOf(transaction({ transaction_status, fraud_status }), false)).toEqual(expected);
   });
 
   test.each([
@@ -113,15 +105,15 @@ describe("the standing", () => {
     ["a settlement that fraud detection questions", { transaction_status: "settlement", fraud_status: "challenge" }],
     ["a capture with an unknown fraud status", { transaction_status: "capture", fraud_status: "perhaps" }],
   ])("of %s is unknown", (_, change) => {
-    expect(() => standingOf(transaction(change), false)).toThrow("Midtrans answered with status");
+    expect(() => stateOf(transaction(change), false)).toThrow("Midtrans answered with status");
   });
 
   test("of a card that is denied on a page which lives is waiting: the payer may try another", () => {
     for (const transaction_status of ["deny", "expire", "failure"]) {
-      expect(standingOf(transaction({ transaction_status }), true)).toEqual({ status: "waiting" });
+      expect(stateOf(transaction({ transaction_status }), true)).toEqual({ status: "waiting" });
     }
-    expect(standingOf(transaction({ transaction_status: "cancel" }), true)).toEqual({ status: "failed" });
-    expect(standingOf(transaction({ transaction_status: "capture" }), true)).toEqual(paid);
+    expect(stateOf(transaction({ transaction_status: "cancel" }), true)).toEqual({ status: "failed" });
+    expect(stateOf(transaction({ transaction_status: "capture" }), true)).toEqual(paid);
   });
 
   test("of a transfer is paid with the sum of what came, where the bank tells it", () => {
@@ -129,9 +121,9 @@ describe("the standing", () => {
       { paid_at: "2021-06-23 11:42:02", amount: "150000.00" },
       { paid_at: "2021-06-23 11:43:02", amount: "100000.00" },
     ];
-    const standing = standingOf(transaction({ transaction_status: "settlement", payment_amounts }), false);
-    expect(standing).toEqual({ status: "paid", receipt: { ...receipt, amountMinor: 25_000_000n } });
-    const none = standingOf(transaction({ transaction_status: "settlement", payment_amounts: [] }), false);
+    const state = stateOf(transaction({ transaction_status: "settlement", payment_amounts }), false);
+    expect(state).toEqual({ status: "paid", receipt: { ...receipt, amountMinor: 25_000_000n } });
+    const none = stateOf(transaction({ transaction_status: "settlement", payment_amounts: [] }), false);
     expect(none).toEqual(paid);
   });
 });

@@ -1,7 +1,7 @@
 // Reads Midtrans' responses about transactions: status code, order, state, amount and time. A response that cannot be read throws an Error that
 // says why: the outcome is unknown then. Pure.
 import { z } from "zod";
-import type { Standing } from "../../acquirers/acquirer.ts";
+import type { ReportedState } from "../../acquirers/acquirer.ts";
 import { type Micros, parseWireTime } from "../../ground/clock.ts";
 import type { Minor } from "../../ground/money.ts";
 
@@ -103,7 +103,7 @@ const TRY_AGAIN = ["deny", "expire", "failure"];
  * State of a transaction. `pageLives`: its page still takes attempts. A capture that Midtrans' fraud detection questions (`challenge`) is
  * processing until a person accepts or denies it, in Gerbang or in Midtrans' dashboard. Throws for a status that is not documented.
  */
-export function standingOf(transaction: Transaction, pageLives: boolean): Standing {
+export function stateOf(transaction: Transaction, pageLives: boolean): ReportedState {
   const status = transaction.transaction_status.toLowerCase();
   const fraud = transaction.fraud_status?.toLowerCase();
   if (status === "pending") return { status: "waiting" };
@@ -121,7 +121,7 @@ export function standingOf(transaction: Transaction, pageLives: boolean): Standi
 }
 
 /** The received amount: the sum of the single payments if the response lists them, else the amount of the order. */
-function paid({ transaction_id, gross_amount, payment_amounts }: Transaction): Standing {
+function paid({ transaction_id, gross_amount, payment_amounts }: Transaction): ReportedState {
   const parts = payment_amounts?.map(({ amount }) => minorOf(amount)) ?? [];
   const amountMinor = parts.length === 0 ? minorOf(gross_amount) : parts.reduce((sum, part) => sum + part, 0n);
   return { status: "paid", receipt: { transactionId: transaction_id, amountMinor, currency: "IDR" } };

@@ -10,7 +10,7 @@ import {
 } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND, wireTime } from "../../ground/clock.ts";
 import { channelOf } from "../profile.ts";
-import { type Transaction, madeAt, readTransaction, standingOf, statusCodeOf } from "./answers.ts";
+import { type Transaction, madeAt, readTransaction, stateOf, statusCodeOf } from "./answers.ts";
 import { astrayIn } from "./astray.ts";
 import { definiteNo, saysAlreadyThere } from "./errors.ts";
 import { type Context, FOUND, type Host, type Tried, printable, refusal } from "./host.ts";
@@ -55,7 +55,7 @@ export class Payments {
     if (no) return { no: { ...no, meaning: refusal("a charge", code, no.meaning, answer) } };
     if (code !== "201" && code !== "202") throw new Error(`Midtrans answered a charge with ${code}`);
     const transaction = readTransaction(answer, order);
-    const { status } = standingOf(transaction, false);
+    const { status } = stateOf(transaction, false);
     if (code === "202" && status === "failed")
       return { no: { meaning: refusal("a charge", code, "it is denied", answer), unavailable: false } };
     if (code !== "201" || status !== "waiting")
@@ -100,7 +100,7 @@ export class Payments {
     // 412: Midtrans ends pending transactions only. An inquiry shows the state of this one.
     const told = code === "412" ? await this.host.get(`/v2/${order.orderId}/status`, context) : answer;
     if (!FOUND.includes(statusCodeOf(told))) throw new Error(`Midtrans answered an expiry with ${code}`);
-    const { status } = standingOf(readTransaction(told, order), false);
+    const { status } = stateOf(readTransaction(told, order), false);
     if (status !== "failed") throw new Error(`Midtrans answered an expiry with ${code}, and it is ${status}`);
   }
 
@@ -112,7 +112,7 @@ export class Payments {
     const code = statusCodeOf(answer);
     // The status cannot be changed: the payment was judged before, or Midtrans ended it. An inquiry shows its state.
     if (code !== "200") throw new Error(`Midtrans answered ${verb} with ${code}`);
-    const { status } = standingOf(readTransaction(answer, order), false);
+    const { status } = stateOf(readTransaction(answer, order), false);
     if (status !== (judgement === "approve" ? "paid" : "failed"))
       throw new Error(`Midtrans answered ${verb} with a transaction that is ${status}`);
   }
@@ -124,13 +124,13 @@ export class Payments {
     if (code === "404") return this.absent(request, context);
     if (!FOUND.includes(code)) throw new Error(`Midtrans answered an inquiry with ${code}`);
     const transaction = readTransaction(answer, order);
-    const standing = standingOf(transaction, request.method === "card" && this.host.clock.now() < request.expiresAt);
+    const state = stateOf(transaction, request.method === "card" && this.host.clock.now() < request.expiresAt);
     const providerIds = { ...request.providerIds, ...idsOf(transaction) };
     const instructions =
       this.pageOf(request) ?? instructionsOf(transaction, request, this.host.plainOnLoopback) ?? undefined;
     const astray = astrayIn(transaction);
-    if (instructions || standing.status !== "waiting" || request.providerIds)
-      return { known: true, instructions: instructions ?? toldBefore(request), standing, astray, providerIds };
+    if (instructions || state.status !== "waiting" || request.providerIds)
+      return { known: true, instructions: instructions ?? toldBefore(request), state, astray, providerIds };
     return this.recover(request, transaction, context);
   }
 
@@ -139,12 +139,12 @@ export class Payments {
     const { providerIds, expiresAt } = request;
     // A card page exists before its payer tries to pay, but Midtrans' inquiry does not know it until then.
     const page = this.pageOf(request);
-    if (page) return { known: true, instructions: page, standing: { status: "waiting" }, providerIds };
+    if (page) return { known: true, instructions: page, state: { status: "waiting" }, providerIds };
     const now = this.host.clock.now();
     if (providerIds || now > expiresAt + OVER_AFTER) return { known: false };
     if (now + CHARGE_MIN > expiresAt) throw new Error("Midtrans does not have it, and its time is nearly over");
     const opening = await this.tryOpen(request, context);
-    if ("opened" in opening) return { known: true, standing: { status: "waiting" }, ...opening.opened };
+    if ("opened" in opening) return { known: true, state: { status: "waiting" }, ...opening.opened };
     if (opening.no.unavailable) throw new Error(opening.no.meaning);
     return { known: false };
   }
@@ -157,7 +157,7 @@ export class Payments {
     const made = madeAt(transaction);
     if (request.method === "card" || made === undefined || this.host.clock.now() < made + ANSWERS_REPEAT) {
       const opening = await this.tryOpen(request, context);
-      if ("opened" in opening) return { known: true, standing: { status: "waiting" }, ...opening.opened };
+      if ("opened" in opening) return { known: true, state: { status: "waiting" }, ...opening.opened };
       throw new Error(opening.no.meaning);
     }
     const answer = await this.host.post(`/v2/${transaction.transaction_id}/expire`, undefined, context);

@@ -248,9 +248,9 @@ test.for([
   ["04", paid],
   ["05", { status: "failed" }],
   ["06", { status: "failed" }],
-] as const)("the status %s is read", ([latestTransactionStatus, standing]) => {
+] as const)("the status %s is read", ([latestTransactionStatus, state]) => {
   expect(readStatus(query({ latestTransactionStatus }), asked)).toEqual({
-    standing,
+    state,
     ids: { reference: "DOKU-1", approval: "1hk9vlw79634" },
     isRefunded: latestTransactionStatus === "04",
   });
@@ -259,9 +259,9 @@ test.for([
 test("what is not found is none, and what they keep of it is told", () => {
   expect(readStatus(query({ latestTransactionStatus: "07" }), asked)).toBeUndefined();
   const told = readStatus(query({ feeAmount: { value: "406.00", currency: "IDR" } }), asked);
-  expect(told?.standing).toEqual({ status: "paid", receipt: { ...paid.receipt, feeMinor: 40_600n } });
+  expect(told?.state).toEqual({ status: "paid", receipt: { ...paid.receipt, feeMinor: 40_600n } });
   const wallet = readStatus(query({ amount: undefined, transAmount: amount }), { ...asked, kept: undefined });
-  expect(wallet?.standing).toEqual(paid);
+  expect(wallet?.state).toEqual(paid);
 });
 
 test.for([

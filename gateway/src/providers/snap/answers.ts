@@ -7,7 +7,7 @@ import type {
   Receipt,
   RefundRequest,
   Refunded,
-  Standing,
+  ReportedState,
 } from "../../acquirers/acquirer.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
 import { wireTime } from "../../ground/clock.ts";
@@ -76,7 +76,7 @@ export function readAccountStatus(
   request: OpenRequest,
   account: Account,
   { paidBy, identity }: Pick<VirtualAccounts, "paidBy" | "identity">,
-): Standing {
+): ReportedState {
   const data = objectIn(body, "virtualAccountData");
   const told = readAccount(data);
   if (accountNumber(told) !== accountNumber(account)) throw differs("virtualAccountNo", data.virtualAccountNo);
@@ -169,7 +169,7 @@ function walletOpened({ expiresAt }: OpenRequest, providerIds: ProviderIds): Ope
 export function readStatus(
   body: Body,
   { operationKey, amountMinor, kept }: { operationKey: string; amountMinor: Minor; kept: string | undefined },
-): { standing: Standing; ids: ProviderIds; isRefunded: boolean } | undefined {
+): { state: ReportedState; ids: ProviderIds; isRefunded: boolean } | undefined {
   const status = textIn(body, "latestTransactionStatus");
   if (status === "07") return undefined;
   const { originalPartnerReferenceNo: ours, originalReferenceNo: theirs } = body;
@@ -192,19 +192,19 @@ export function readStatus(
       const fee = optionalObjectIn(body, "feeAmount");
       const feeMinor = fee === undefined ? undefined : readAmount(fee, "feeAmount");
       return {
-        standing: { status: "paid", receipt: feeMinor === undefined ? receipt : { ...receipt, feeMinor } },
+        state: { status: "paid", receipt: feeMinor === undefined ? receipt : { ...receipt, feeMinor } },
         ids,
         isRefunded: status === "04",
       };
     }
     case "01":
     case "03":
-      return { standing: { status: "waiting" }, ids, isRefunded: false };
+      return { state: { status: "waiting" }, ids, isRefunded: false };
     case "02":
-      return { standing: { status: "processing" }, ids, isRefunded: false };
+      return { state: { status: "processing" }, ids, isRefunded: false };
     case "05":
     case "06":
-      return { standing: { status: "failed" }, ids, isRefunded: false };
+      return { state: { status: "failed" }, ids, isRefunded: false };
     default:
       throw differs("latestTransactionStatus", status);
   }

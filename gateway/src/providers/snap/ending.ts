@@ -1,5 +1,5 @@
 // Ends payments before their time. Only virtual accounts can be ended: no documentation shows how to take back an unpaid QR code or wallet page.
-import { AcquirerRefused, type OpenRequest, type Standing, type RecordMessage } from "../../acquirers/acquirer.ts";
+import { AcquirerRefused, type OpenRequest, type ReportedState, type RecordMessage } from "../../acquirers/acquirer.ts";
 import { definiteOnly } from "../caller.ts";
 import type { ProviderMethod } from "../profile.ts";
 import { readAccountStatus, readDeleted } from "./answers.ts";
@@ -55,20 +55,20 @@ async function deleteIt(
   const said = `${partner.code} answered the end of an account with ${answer.said}`;
   if (answer.meaning !== "refused" && answer.meaning !== "not found") throw new Error(said);
   // The provider did nothing: the account had ended before, was paid, or cannot be ended.
-  const standing = await standingOf(provider, request, place, signal, record);
-  if (standing === undefined) return;
-  if (answer.meaning === "refused" && standing.status === "waiting") throw new AcquirerRefused(said);
-  throw new Error(`${said}, and it stands as ${standing.status}`);
+  const state = await stateOf(provider, request, place, signal, record);
+  if (state === undefined) return;
+  if (answer.meaning === "refused" && state.status === "waiting") throw new AcquirerRefused(said);
+  throw new Error(`${said}, and it stands as ${state.status}`);
 }
 
 /** State of an account that existed; undefined when it is gone. */
-async function standingOf(
+async function stateOf(
   { client, partner }: Provider,
   request: OpenRequest,
   { channel, account }: Place,
   signal: AbortSignal,
   record?: RecordMessage,
-): Promise<Standing | undefined> {
+): Promise<ReportedState | undefined> {
   const answer = await client.call(askAccount(partner, request, channel, account), signal, record);
   if (answer.meaning === "not found") return undefined;
   if (answer.meaning !== "done") throw new Error(`${partner.code} does not tell how it stands: ${answer.said}`);

@@ -73,7 +73,7 @@ test("a paid account is reported with its receipt, and answered by what became o
   const heard = hear(message("/v1/transfer-va/payment", payment));
   if (heard.kind !== "reports" || !heard.reply) throw new Error("it was not reported");
   const receipt = { transactionId: "12839218738127830", amountMinor: 5_800_000n, currency: "IDR" };
-  expect(heard.reports).toEqual([{ kind: "payment", operationKey, standing: { status: "paid", receipt } }]);
+  expect(heard.reports).toEqual([{ kind: "payment", operationKey, state: { status: "paid", receipt } }]);
   const answers = (["taken", "unknown operation", "refused"] as const).map(heard.reply);
   expect(
     answers.map(({ status, body }) => [status, (JSON.parse(body) as { responseCode: string }).responseCode]),

@@ -188,9 +188,7 @@ function readPayment(body: Body): Heard {
     });
   return {
     kind: "reports",
-    reports: [
-      { kind: "payment", operationKey, standing: { status: "paid", receipt: receiptOf(paymentRequestId, paid) } },
-    ],
+    reports: [{ kind: "payment", operationKey, state: { status: "paid", receipt: receiptOf(paymentRequestId, paid) } }],
     reply: (taken: Taken): ProviderReply => {
       switch (taken) {
         case "taken":

@@ -230,17 +230,17 @@ class Snap {
     const ask = askAccount(this.partner, request, channel, account);
     const answer = await this.client.call(ask, signal, record);
     if (answer.meaning === "done")
-      return { known: true, ...opened, standing: readAccountStatus(answer.body, request, account, traits) };
+      return { known: true, ...opened, state: readAccountStatus(answer.body, request, account, traits) };
     if (answer.meaning !== "not found") throw this.unclear(ask, answer);
     // Nothing was registered at the bank: until somebody has paid, the bank knows of no account.
-    if (isAsked) return { known: true, ...opened, standing: { status: "waiting" } };
+    if (isAsked) return { known: true, ...opened, state: { status: "waiting" } };
     // A response contained the account: it existed and must not be made again. Gone before the payment is over, its state is unclear.
     if (isTold && !request.isOver) throw this.unclear(ask, answer);
-    if (isTold) return { known: true, ...opened, standing: { status: "failed" } };
+    if (isTold) return { known: true, ...opened, state: { status: "failed" } };
     if (this.hasEnded(request)) return { known: false };
     // The number follows from the operation key: made again, it is the same account.
     const made = await this.remade(request, channel, signal, record);
-    return { known: true, ...made, standing: { status: "waiting" } };
+    return { known: true, ...made, state: { status: "waiting" } };
   }
 
   private async askStatus(
@@ -259,11 +259,11 @@ class Snap {
     const answer = await this.client.call(ask, signal, record);
     // A wallet may know nothing of a payment whose page was not opened yet.
     const absent = answer.meaning === "not found" && request.method === "ewallet" && !this.hasEnded(request);
-    if (absent) return { known: true, ...opened, standing: { status: "waiting" } };
+    if (absent) return { known: true, ...opened, state: { status: "waiting" } };
     if (answer.meaning !== "done") throw this.unclear(ask, answer);
     const status = readStatus(answer.body, { operationKey, amountMinor, kept });
     if (!status) throw this.unclear(ask, answer);
-    return { known: true, ...opened, standing: status.standing, providerIds: { ...opened.providerIds, ...status.ids } };
+    return { known: true, ...opened, state: status.state, providerIds: { ...opened.providerIds, ...status.ids } };
   }
 
   /**

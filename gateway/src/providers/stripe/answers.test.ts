@@ -48,7 +48,7 @@ test("an open page waits, at its address", () => {
         redirect_url: open.url,
         expires_at: "2026-11-23T14:00:00Z",
       },
-      standing: { status: "waiting" },
+      state: { status: "waiting" },
       providerIds: { session: open.id },
     },
   });
@@ -56,7 +56,7 @@ test("an open page waits, at its address", () => {
 
 test("a paid page gives its money, by the name of their payment", () => {
   const { known } = pageOf(paid, request, account);
-  expect(known.standing).toEqual({
+  expect(known.state).toEqual({
     status: "paid",
     receipt: { transactionId: "pi_1", amountMinor: 150_050n, currency: "IDR" },
   });
@@ -74,8 +74,8 @@ test.each([
   ["a fee that is not booked yet", paidIntent({ feeCurrency: undefined }), { amountMinor: 150_050n }],
   ["less than was asked for", paidIntent({ amount_received: 150_000 }), { amountMinor: 150_000n, feeMinor: 4_401n }],
 ])("%s", (_name, intent, expected) => {
-  const { standing } = pageOf({ ...paid, payment_intent: intent }, request, account).known;
-  expect(standing).toEqual({ status: "paid", receipt: { transactionId: "pi_1", currency: "IDR", ...expected } });
+  const { state } = pageOf({ ...paid, payment_intent: intent }, request, account).known;
+  expect(state).toEqual({ status: "paid", receipt: { transactionId: "pi_1", currency: "IDR", ...expected } });
 });
 
 test.each([
@@ -83,7 +83,7 @@ test.each([
   ["complete", "unpaid", "processing"],
   ["expired", "unpaid", "failed"],
 ])("a page that is %s and %s is %s", (status, payment_status, expected) => {
-  expect(pageOf({ ...open, status, payment_status }, request, account).known.standing).toEqual({ status: expected });
+  expect(pageOf({ ...open, status, payment_status }, request, account).known.state).toEqual({ status: expected });
 });
 
 test.each([
@@ -100,8 +100,8 @@ test.each([
 });
 
 test("money of another amount or currency is given as they say it: it counts for nothing, and is seen", () => {
-  const { standing } = pageOf({ ...paid, amount_total: 1, currency: "usd" }, request, account).known;
-  expect(standing).toMatchObject({ receipt: { amountMinor: 1n, currency: "USD" } });
+  const { state } = pageOf({ ...paid, amount_total: 1, currency: "usd" }, request, account).known;
+  expect(state).toMatchObject({ receipt: { amountMinor: 1n, currency: "USD" } });
 });
 
 test.each([

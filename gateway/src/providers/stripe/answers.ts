@@ -10,7 +10,7 @@ import type {
   RefundRequest,
   RefundStatus,
   ReportedDispute,
-  Standing,
+  ReportedState,
 } from "../../acquirers/acquirer.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
 import { SECOND, wireTime } from "../../ground/clock.ts";
@@ -71,8 +71,8 @@ export function pageOf(body: Body, request: OpenRequest, account: Account): Page
   if (session.metadata?.["operation_key"] !== request.operationKey) {
     throw malformed("a page", "metadata.operation_key is another one");
   }
-  const standing = standingOf(session);
-  if (standing.status !== "paid") checkAmount(session, request);
+  const state = stateOf(session);
+  if (state.status !== "paid") checkAmount(session, request);
   const paid = idOf(session.payment_intent);
   // Disputes name a payment by this id; `account` is the field by which Gerbang finds a payment without its operation key.
   const names = paid === undefined ? {} : { payment_intent: paid, account: paid };
@@ -81,19 +81,19 @@ export function pageOf(body: Body, request: OpenRequest, account: Account): Page
   return {
     id: session.id,
     isOpen: session.status === "open",
-    known: { known: true, instructions, standing, providerIds },
+    known: { known: true, instructions, state, providerIds },
   };
 }
 
 /** Throws unless this is the page with the id `session`, and it has ended. */
 export function checkEnded({ id, known }: Page, session: string): void {
   if (id !== session) throw malformed("a page", "it is another one");
-  const { status } = known.standing;
+  const { status } = known.state;
   if (status !== "failed") throw new Error(`Stripe has not closed the page: its payment is ${status}`);
 }
 
 /** Received money counts as Stripe reports it, whatever was ordered: the caller deals with a difference. */
-function standingOf(session: Session): Standing {
+function stateOf(session: Session): ReportedState {
   switch (`${session.status} ${session.payment_status}`) {
     case "open unpaid":
       return { status: "waiting" };

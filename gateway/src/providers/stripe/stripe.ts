@@ -144,7 +144,7 @@ class Stripe {
     const unexpected = this.unexpected("POST /v1/checkout/sessions/:id/expire", answer);
     if (!isWorthALook(answer.status, answer.body)) throw unexpected;
     const page = await this.page(session, request, said);
-    if (page.known.standing.status !== "failed") throw unexpected;
+    if (page.known.state.status !== "failed") throw unexpected;
     checkEnded(page, session);
   }
 

@@ -27,7 +27,7 @@ import {
   session,
 } from "../../../test/xendit-fixtures.ts";
 
-test("a payment request is read with its name, its standing and what the payer needs", () => {
+test("a payment request is read with its name, its state and what the payer needs", () => {
   expect(readPaymentRequest(paymentRequest({ latest_payment_id: PAYMENT }), opening())).toMatchObject({
     stand: "waiting",
     paymentRequestId: PAYMENT_REQUEST,

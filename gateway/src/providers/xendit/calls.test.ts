@@ -143,13 +143,13 @@ test.for([
   expect(instructions.type).toBe(type);
   if (method === "va") expect(instructions).toMatchObject({ bank_code: channel === "bni" ? "009" : "014" });
   const later = { ...request, providerIds };
-  expect(await ask(later)).toMatchObject({ known: true, standing: { status: "waiting" }, instructions });
+  expect(await ask(later)).toMatchObject({ known: true, state: { status: "waiting" }, instructions });
 
   heard.length = 0;
   await fake.control.pay(request.operationKey);
   const paid = { status: "paid", receipt: { amountMinor: 1_000_000n, currency: "IDR" } };
   for (const one of heard) expect(one).toMatchObject(look(request.operationKey));
-  expect(await ask(later)).toMatchObject({ known: true, standing: paid });
+  expect(await ask(later)).toMatchObject({ known: true, state: paid });
   expect(fake.control.opened(request.operationKey)).toBe(1);
 });
 
@@ -172,7 +172,7 @@ test.for<FaultName>(["silent after effect", "500 after effect", "half answer", "
       const failed = await open(request).catch((error: unknown) => error);
       expect(failed).toBeInstanceOf(Error);
       expect(failed).not.toBeInstanceOf(AcquirerRefused);
-      expect(await ask(request)).toMatchObject({ known: true, standing: { status: "waiting" } });
+      expect(await ask(request)).toMatchObject({ known: true, state: { status: "waiting" } });
       expect(fake.control.opened(request.operationKey)).toBeLessThanOrEqual(1);
     }
   },
@@ -187,7 +187,7 @@ test.for<FaultName>(["silent before effect", "unavailable", "html", "redirect"])
     const known = await ask(request);
     expect(known).toMatchObject({
       known: true,
-      standing: { status: "waiting" },
+      state: { status: "waiting" },
       providerIds: { payment_request: expect.stringMatching(/^pr-/) },
     });
     expect(fake.control.opened(request.operationKey)).toBe(1);
@@ -210,7 +210,7 @@ test.for<[FaultName, string]>([
   await expect(open(request)).rejects.toThrow(why);
   fake.control.fault(fault);
   await expect(ask(request)).rejects.toThrow(why);
-  expect(await ask(request)).toMatchObject({ known: true, standing: { status: "waiting" } });
+  expect(await ask(request)).toMatchObject({ known: true, state: { status: "waiting" } });
   expect(fake.control.opened(request.operationKey)).toBe(1);
 });
 
@@ -249,7 +249,7 @@ test("a payment that failed or ran out at Xendit is over, and its notification i
   await fake.control.expire(late.operationKey);
   expect(heard).toMatchObject([failed, expired, late].map(({ operationKey }) => look(operationKey)));
   for (const request of [failed, late])
-    expect(await ask(request)).toMatchObject({ known: true, standing: { status: "failed" } });
+    expect(await ask(request)).toMatchObject({ known: true, state: { status: "failed" } });
 });
 
 test("other money than was asked for is reported as it came", async () => {
@@ -259,7 +259,7 @@ test("other money than was asked for is reported as it came", async () => {
   await fake.control.pay(request.operationKey, { amountMinor: 999_950, currency: "IDR" });
   const receipt = { amountMinor: 999_950n, currency: "IDR" };
   expect(heard).toMatchObject([look(request.operationKey)]);
-  expect(await ask(request)).toMatchObject({ standing: { status: "paid", receipt } });
+  expect(await ask(request)).toMatchObject({ state: { status: "paid", receipt } });
 });
 
 test.for([
@@ -274,7 +274,7 @@ test.for([
   const later = { ...request, providerIds: named ? providerIds : undefined };
   await cancel(later);
   await cancel(later);
-  expect(await ask({ ...request, providerIds })).toMatchObject({ known: true, standing: { status: "failed" } });
+  expect(await ask({ ...request, providerIds })).toMatchObject({ known: true, state: { status: "failed" } });
   await expect(fake.control.pay(request.operationKey)).rejects.toThrow("was ended");
 });
 
@@ -283,7 +283,7 @@ test.for(["qris", "card"] as const)("a payment by %s that was paid meanwhile is 
   const told = await cancel(bought).catch((error: unknown) => error);
   expect(told).toBeInstanceOf(Error);
   expect(told).not.toBeInstanceOf(AcquirerRefused);
-  expect(await ask(bought)).toMatchObject({ known: true, standing: { status: "paid" } });
+  expect(await ask(bought)).toMatchObject({ known: true, state: { status: "paid" } });
 });
 
 test.for<[FaultName, "refused" | "unknown"]>([

@@ -10,7 +10,7 @@ import {
   type ProviderIds,
   type RefundRequest,
   type Refunded,
-  type Standing,
+  type ReportedState,
   type RecordMessage,
 } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
@@ -86,7 +86,7 @@ export class XenditCalls implements AcquirerCalls {
     if (request.expiresAt <= this.clock.now()) throw new Error(`${this.profile.code} does not show the payment`);
     // No payer ever saw this payment, so nobody has paid it. Xendit keeps the idempotency key: the same order again makes one payment.
     const opened = await refusedForGood(this.open(request, limit, record));
-    return opened === undefined ? { known: false } : { known: true, standing: { status: "waiting" }, ...opened };
+    return opened === undefined ? { known: false } : { known: true, state: { status: "waiting" }, ...opened };
   }
 
   cancel(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<void> {
@@ -182,20 +182,20 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   private async known(request: OpenRequest, stood: Stood, limit: AbortSignal, record?: RecordMessage): Promise<Known> {
-    const standing = await this.standing(stood, limit, record);
+    const state = await this.state(stood, limit, record);
     const channel = this.channelOf(request);
     const { instructions, providerIds } = this.opened(request, channel, stood);
-    const payment = standing.status === "paid" ? standing.receipt.transactionId : undefined;
+    const payment = state.status === "paid" ? state.receipt.transactionId : undefined;
     // Refund notifications name the payment by this id: Gerbang finds a payment by `account` when it gets no operation key.
     const names = payment === undefined ? {} : { payment, account: payment };
-    return { known: true, standing, instructions, providerIds: { ...providerIds, ...names } };
+    return { known: true, state, instructions, providerIds: { ...providerIds, ...names } };
   }
 
-  private async standing(
+  private async state(
     { stand, paymentId, paymentRequestId }: Stood,
     limit: AbortSignal,
     record?: RecordMessage,
-  ): Promise<Standing> {
+  ): Promise<ReportedState> {
     if (stand !== "paid") return { status: stand };
     if (paymentId === undefined) throw new Error(`${this.profile.code} says paid, and not by which payment`);
     const { body } = await this.inquire(inquiries.payment(paymentId), limit, record);

@@ -92,14 +92,14 @@ function disputeOf(whole: Record<string, unknown>): Heard {
   }
   const { id, currency, amount, due_date, category, status, status_reason } = read.data;
   if (!ourReference.safeParse(read.data).success) return taken;
-  const standing = Object.hasOwn(disputeStatuses, status) ? disputeStatuses[status] : undefined;
-  if (standing === undefined) throw validationFault("status", status, "is a status that is not known here");
+  const state = Object.hasOwn(disputeStatuses, status) ? disputeStatuses[status] : undefined;
+  if (state === undefined) throw validationFault("status", status, "is a status that is not known here");
   const amountMinor = readAmount(amount.initial, currency);
   if (amountMinor === undefined) throw validationFault("amount.initial", amount.initial, "is no amount");
   const respondBy = timeOf(due_date ?? undefined);
   const dispute: ReportedDispute = {
     id,
-    status: standing === "won" && status_reason === "WITHDRAWN" ? "withdrawn" : standing,
+    status: state === "won" && status_reason === "WITHDRAWN" ? "withdrawn" : state,
     amountMinor,
     currency,
     reason: category?.name.includes("fraud") === true ? "fraudulent" : "general",

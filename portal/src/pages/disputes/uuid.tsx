@@ -15,7 +15,7 @@ import { Time } from "../../ui/time.tsx";
 import { Decide } from "./uuid/decide.tsx";
 import { Gather } from "./uuid/gather.tsx";
 import { Given } from "./uuid/given.tsx";
-import { Standing } from "./uuid/standing.tsx";
+import { DisputeState } from "./uuid/state.tsx";
 
 export function Page() {
   const place = usePlace();
@@ -58,7 +58,7 @@ function Whole({ dispute, evidence, receivedAt }: Props) {
   const runs = dispute.outcome === null;
   return (
     <>
-      <Standing dispute={dispute} evidence={evidence} receivedAt={receivedAt} />
+      <DisputeState dispute={dispute} evidence={evidence} receivedAt={receivedAt} />
       <Facts>
         <Fact name="Contested">
           <Money of={dispute} />

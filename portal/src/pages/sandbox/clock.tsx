@@ -72,7 +72,7 @@ function Clock() {
   };
   return (
     <>
-      <Answer of={clock}>{(now) => <Standing clock={now} askedAt={clock.dataUpdatedAt} />}</Answer>
+      <Answer of={clock}>{(now) => <ClockReading clock={now} askedAt={clock.dataUpdatedAt} />}</Answer>
       <Section title="Move it forward">
         <div className="space-y-3">
           <div className="flex flex-wrap gap-2">
@@ -94,7 +94,7 @@ function Clock() {
   );
 }
 
-function Standing({ clock, askedAt }: { clock: Schema<"SandboxClock">; askedAt: number }) {
+function ClockReading({ clock, askedAt }: { clock: Schema<"SandboxClock">; askedAt: number }) {
   const passed = Math.max(0, useNow(1000) - askedAt);
   const now = new Date(Date.parse(clock.now) + passed).toISOString().replace(/\.\d+Z$/, "Z");
   return (

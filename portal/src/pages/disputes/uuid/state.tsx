@@ -15,7 +15,7 @@ interface Props {
   receivedAt: number;
 }
 
-export function Standing({ dispute, evidence, receivedAt }: Props) {
+export function DisputeState({ dispute, evidence, receivedAt }: Props) {
   if (dispute.outcome !== null) return <Outcome dispute={dispute} evidence={evidence} />;
   if (evidence.submitted_at !== null)
     return (
