@@ -9,7 +9,7 @@ import type {
   EventType,
   FaultInjection,
   FormedSettlements,
-  HeardEvents,
+  ListenPage,
   ListenOptions,
   LoggedRequest,
   LoggedRequestFilters,
@@ -96,7 +96,7 @@ export function sandboxOf(calls: Calls) {
           options,
         ),
       /** Waits up to `wait` seconds for events after the cursor `after`: for a machine that is unreachable from outside. */
-      listen: (asked: ListenOptions = {}, options?: ReadOptions): Promise<HeardEvents> =>
+      listen: (asked: ListenOptions = {}, options?: ReadOptions): Promise<ListenPage> =>
         calls.read("sandbox.events.listen", withQuery("/v1/sandbox/events/listen", asked), options),
     },
     webhook: {

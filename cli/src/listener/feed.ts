@@ -17,7 +17,7 @@ export interface FeedOptions {
   now: () => number;
 }
 
-export interface HeardEvent {
+export interface ListenEvent {
   id: string;
   type: string;
   body: string;
@@ -26,7 +26,7 @@ export interface HeardEvent {
 
 export interface Heard {
   kind: "heard";
-  events: HeardEvent[];
+  events: ListenEvent[];
   nextAfter: string;
   more: boolean;
   /** Events from before this time are forgotten, although they lie after the position; null when none are. */

@@ -2,7 +2,7 @@
 import { shown } from "../output/text.ts";
 import { pause } from "../pause.ts";
 import type { Cursor } from "./cursor.ts";
-import type { Feed, Heard, HeardEvent } from "./feed.ts";
+import type { Feed, Heard, ListenEvent } from "./feed.ts";
 import { momentOf } from "./ids.ts";
 import { signedWith } from "./own-signature.ts";
 import { reasonOf } from "./reasons.ts";
@@ -131,7 +131,7 @@ export class Listener {
   }
 
   /** Any response of the receiver counts. Without one the event stays first in line, and the others behind it. */
-  private async deliver(event: HeardEvent): Promise<boolean> {
+  private async deliver(event: ListenEvent): Promise<boolean> {
     const { forwardTo, print, say, stop } = this.parts;
     const begun = performance.now();
     let answer: Answered;
@@ -152,7 +152,7 @@ export class Listener {
     return true;
   }
 
-  private async post(event: HeardEvent): Promise<Answered> {
+  private async post(event: ListenEvent): Promise<Answered> {
     const { forwardTo, secret, cut } = this.parts;
     const headers = secret === undefined ? event.headers : await signedWith(secret, event);
     const answer = await fetch(forwardTo, {
@@ -165,7 +165,7 @@ export class Listener {
     return { status: answer.status, refusal: await refusalOf(answer) };
   }
 
-  private line({ id, type }: HeardEvent, status: number, ms: number): string {
+  private line({ id, type }: ListenEvent, status: number, ms: number): string {
     const paint = (code: number, text: string): string => (this.parts.color ? `\u001B[${code}m${text}\u001B[0m` : text);
     const time = timeOf(this.parts.now()).slice(11);
     const good = status >= 200 && status < 300;

@@ -1,7 +1,7 @@
 // The signing secret of a listener, derived from the key's secret so that nobody has to look one up; and deliveries signed with it.
 import { createHmac } from "node:crypto";
 import { sign } from "../../../sdk/src/verify.ts";
-import type { HeardEvent } from "./feed.ts";
+import type { ListenEvent } from "./feed.ts";
 
 /** The secret reveals nothing of the key's, and signs only what this machine hands on to itself. */
 export function listenerSecret(secret: string): string {
@@ -12,7 +12,7 @@ export function listenerSecret(secret: string): string {
  * The headers of a delivery with the signature of `secret` in place of the service's. A header with room for several signatures keeps the
  * service's too. Headers without a signature are left as they are.
  */
-export async function signedWith(secret: string, { headers, body, id }: HeardEvent): Promise<Record<string, string>> {
+export async function signedWith(secret: string, { headers, body, id }: ListenEvent): Promise<Record<string, string>> {
   const lower = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const prefix = [...lower.keys()].find((name) => name.endsWith("event-id"))?.slice(0, -"event-id".length);
   if (prefix === undefined) return headers;

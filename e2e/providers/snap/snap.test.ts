@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   AcquirerRefused,
   type Bill,
-  type Heard,
+  type MessageMeaning,
   type OpenRequest,
   type RefundRequest,
   type Report,
@@ -91,8 +91,8 @@ const receiver = createServer((request, response) => {
       body: Buffer.concat(parts),
     };
     try {
-      const heard = (target.includes("/bri/") ? bri : acquirer).calls.receive(message, systemClock.now());
-      const { status, body } = replyTo(heard);
+      const meaning = (target.includes("/bri/") ? bri : acquirer).calls.receive(message, systemClock.now());
+      const { status, body } = replyTo(meaning);
       response.writeHead(status).end(body);
     } catch (error) {
       response.writeHead(error instanceof Fault ? error.status : 500).end(JSON.stringify({ error: String(error) }));
@@ -100,15 +100,15 @@ const receiver = createServer((request, response) => {
   });
 });
 
-function replyTo(heard: Heard): { status: number; body: string } {
-  switch (heard.kind) {
+function replyTo(meaning: MessageMeaning): { status: number; body: string } {
+  switch (meaning.kind) {
     case "reply":
-      return heard.reply;
+      return meaning.reply;
     case "bill":
-      return heard.reply("account" in heard.find ? bills.get(heard.find.account) : undefined);
+      return meaning.reply("account" in meaning.find ? bills.get(meaning.find.account) : undefined);
     case "reports":
-      reports.push(...heard.reports);
-      return heard.reply?.("taken") ?? { status: 200, body: "{}" };
+      reports.push(...meaning.reports);
+      return meaning.reply?.("taken") ?? { status: 200, body: "{}" };
   }
 }
 

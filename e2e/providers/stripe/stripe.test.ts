@@ -10,7 +10,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import {
   AcquirerRefused,
   type EvidenceRequest,
-  type Heard,
+  type MessageMeaning,
   type OpenRequest,
   type RefundRequest,
   type AcquirerMessage,
@@ -66,14 +66,14 @@ function reconnect(url = fake.url) {
 }
 
 /** Where the made-up Stripe notifies: each event is read as it comes. */
-const heard: Heard[] = [];
+const meaning: MessageMeaning[] = [];
 const endpoint = createServer((incoming, response) => {
   const parts: Buffer[] = [];
   incoming.on("data", (part: Buffer) => parts.push(part));
   incoming.on("end", () => {
     const message = { method: "POST", target: "/x", rest: "", headers: incoming.headers, body: Buffer.concat(parts) };
     try {
-      heard.push(acquirer.calls.receive(message, clock.now()));
+      meaning.push(acquirer.calls.receive(message, clock.now()));
       response.writeHead(200).end('{"received":true}');
     } catch (error) {
       response.writeHead(400).end(String(error));
@@ -96,7 +96,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   clock.at = MADE;
-  heard.length = 0;
+  meaning.length = 0;
 });
 
 afterAll(async () => {
@@ -174,7 +174,7 @@ test("a payment is opened, paid, notified with a secret that is rolled over, and
   expect(instructions.value).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/c\/pay\/cs_test_/);
   expect(await ask({ ...request, providerIds })).toMatchObject({ known: true, state: { status: "waiting" } });
   await fake.control.pay(request.operationKey, { times: 2 });
-  const looks = heard.flatMap((one) => (one.kind === "reports" ? one.reports : []));
+  const looks = meaning.flatMap((one) => (one.kind === "reports" ? one.reports : []));
   expect(looks).toEqual([
     { kind: "look", operationKey: request.operationKey },
     { kind: "look", operationKey: request.operationKey },
@@ -299,7 +299,7 @@ test("a page that is closed there, and money of another amount, are told as they
   const closed = order();
   const { providerIds } = await open(closed);
   await fake.control.expire(closed.operationKey);
-  expect(heard.at(-1)).toMatchObject({ reports: [{ kind: "look", operationKey: closed.operationKey }] });
+  expect(meaning.at(-1)).toMatchObject({ reports: [{ kind: "look", operationKey: closed.operationKey }] });
   expect(await ask({ ...closed, providerIds })).toMatchObject({ state: { status: "failed" } });
   const short = order();
   await open(short);
@@ -314,7 +314,7 @@ test.each([true, false])(
     const { providerIds } = await open(request);
     const later = { ...request, providerIds: named ? providerIds : undefined };
     await cancel(later);
-    expect(heard.at(-1)).toMatchObject({ reports: [{ kind: "look", operationKey: request.operationKey }] });
+    expect(meaning.at(-1)).toMatchObject({ reports: [{ kind: "look", operationKey: request.operationKey }] });
     await cancel(later);
     expect(await ask({ ...request, providerIds })).toMatchObject({ known: true, state: { status: "failed" } });
     await expect(fake.control.pay(request.operationKey)).rejects.toThrow("expired");
@@ -385,12 +385,12 @@ test("a refund is decided there, and told", async () => {
   const refund = refundOf(request, known.providerIds);
   const { providerIds } = await acquirer.calls.refund(refund, signal, record);
   await fake.control.decideRefund(refund.operationKey, "succeeded");
-  expect(heard.at(-1)).toMatchObject({ reports: [{ kind: "look", operationKey: refund.operationKey }] });
+  expect(meaning.at(-1)).toMatchObject({ reports: [{ kind: "look", operationKey: refund.operationKey }] });
   expect(await acquirer.calls.askRefund({ ...refund, providerIds }, signal, record)).toMatchObject({
     status: "succeeded",
   });
   await fake.control.decideRefund(refund.operationKey, "failed");
-  expect(heard.at(-1)).toMatchObject({ reports: [{ kind: "refund", status: "failed" }] });
+  expect(meaning.at(-1)).toMatchObject({ reports: [{ kind: "refund", status: "failed" }] });
 });
 
 test("refunds beyond the payment are refused, those of nothing too, and the page names the payment", async () => {
@@ -407,7 +407,7 @@ test("refunds beyond the payment are refused, those of nothing too, and the page
 test("a dispute is told by their name of the payment, and evidence goes back once, with its files", async () => {
   const { request, known } = await paid();
   await fake.control.dispute?.(request.operationKey, "open");
-  const [report] = heard.flatMap((one) => (one.kind === "reports" ? one.reports : [])).slice(-1);
+  const [report] = meaning.flatMap((one) => (one.kind === "reports" ? one.reports : [])).slice(-1);
   expect(report).toMatchObject({
     kind: "dispute",
     dispute: { status: "open", amountMinor: 150_050n, reason: "fraudulent" },
@@ -445,7 +445,7 @@ test("a dispute is told by their name of the payment, and evidence goes back onc
   const other = { ...evidence, operationKey: `${evidence.operationKey}2` };
   await expect(acquirer.calls.submitEvidence?.(other, signal, record)).rejects.toThrow(AcquirerRefused);
   await fake.control.dispute?.(request.operationKey, "won");
-  expect(heard.at(-1)).toMatchObject({ reports: [{ kind: "dispute", dispute: { status: "won" } }] });
+  expect(meaning.at(-1)).toMatchObject({ reports: [{ kind: "dispute", dispute: { status: "won" } }] });
 });
 
 test("a key of the other mode is refused at the start, and no call is made with one that comes later", async () => {

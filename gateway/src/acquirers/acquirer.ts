@@ -202,7 +202,7 @@ export type Taken = "taken" | "unknown operation" | "refused";
  * Meaning of a message. `reply`: no look-up is needed. `reports`: something happened; without a `reply` of its own Gerbang responds in its
  * standard format. `bill`: the acquirer asks what a payer owes, by operation key or by account number (`ProviderIds.account`).
  */
-export type Heard = { message?: AcquirerMessage } & (
+export type MessageMeaning = { message?: AcquirerMessage } & (
   | { kind: "reply"; reply: ProviderReply }
   | { kind: "reports"; reports: readonly Report[]; reply?: (taken: Taken) => ProviderReply }
   | {
@@ -301,7 +301,7 @@ export interface AcquirerCalls {
    * Reads a message of the acquirer; `now` is real time. Throws SIGNATURE_MISSING, SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW and
    * MALFORMED_JSON, and VALIDATION_ERROR only for messages that provably come from the acquirer: Gerbang keeps those for a person to read.
    */
-  receive(message: Message, now: Micros): Heard;
+  receive(message: Message, now: Micros): MessageMeaning;
   /** Asks the acquirer whether a dispute that was reported without proof has this state. Absent when reports prove themselves. */
   confirmDispute?(request: ConfirmDisputeRequest, signal: AbortSignal, record?: RecordMessage): Promise<boolean>;
   /** Submits a merchant's evidence. Throws `AcquirerRefused` for a definite refusal. Absent when the acquirer takes none. */

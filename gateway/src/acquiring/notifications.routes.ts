@@ -1,7 +1,7 @@
 // HTTP for acquirers' callbacks: signed notifications about payments, refunds and disputes, and questions of what a payer owes.
 // Notifications may be late, repeated or out of order.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Heard, ProviderReply, Report, ReportedDispute, AcquirerMessage } from "../acquirers/acquirer.ts";
+import type { MessageMeaning, ProviderReply, Report, ReportedDispute, AcquirerMessage } from "../acquirers/acquirer.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { sendReply } from "../http/server.ts";
@@ -29,23 +29,24 @@ type Outcome =
 export function openNotifications(server: FastifyInstance, parts: AcquiringParts): void {
   const take = async (request: FastifyRequest, response: FastifyReply): Promise<FastifyReply> => {
     const { gateway_code: code, "*": under } = request.params as { gateway_code: string; "*"?: string };
-    const heard = await read(parts, code, under === undefined ? "" : `/${under}`, request);
+    const meaning = await read(parts, code, under === undefined ? "" : `/${under}`, request);
     response.proven();
-    if (heard.kind === "reply") return sendProviderReply(response, heard.reply);
-    if (heard.kind === "bill") return sendProviderReply(response, heard.reply(await billOf(parts, code, heard.find)));
-    const exchanged: CallMessages | undefined = heard.message && { call: "report", messages: [heard.message] };
+    if (meaning.kind === "reply") return sendProviderReply(response, meaning.reply);
+    if (meaning.kind === "bill")
+      return sendProviderReply(response, meaning.reply(await billOf(parts, code, meaning.find)));
+    const exchanged: CallMessages | undefined = meaning.message && { call: "report", messages: [meaning.message] };
     let outcome: Outcome = { taken: "taken" };
-    for (const report of heard.reports) {
+    for (const report of meaning.reports) {
       const next = await takeReport(parts, code, report, exchanged);
       if (next.taken === "taken" && !next.isEarlier) continue;
       if (next.taken !== "taken") outcome = next;
-      const { message } = heard;
+      const { message } = meaning;
       const operationKey = namedBy(report);
       const reason = next.taken === "taken" ? "earlier attempt" : next.taken;
       const stray: Stray = { gatewayCode: code, reason, operationKey, kind: report.kind, message };
       await parts.database.query(keepStray(stray, parts.clock.now()));
     }
-    if (heard.reply) return sendProviderReply(response, heard.reply(outcome.taken));
+    if (meaning.reply) return sendProviderReply(response, meaning.reply(outcome.taken));
     if (outcome.taken === "refused") throw outcome.fault;
     if (outcome.taken === "unknown operation") throw unknownOperation();
     return sendReply(response, reply(200, { received: true }));
@@ -59,7 +60,12 @@ export function openNotifications(server: FastifyInstance, parts: AcquiringParts
  * Reads an acquirer's message. Throws ROUTE_NOT_FOUND for an acquirer that is not configured, and the faults of its adapter for a bad
  * signature or body. A message that proves its sender but cannot be read is kept for a person.
  */
-async function read(parts: AcquiringParts, code: string, rest: string, request: FastifyRequest): Promise<Heard> {
+async function read(
+  parts: AcquiringParts,
+  code: string,
+  rest: string,
+  request: FastifyRequest,
+): Promise<MessageMeaning> {
   const calls = parts.acquirer(code)?.calls;
   if (!calls) throw new Fault("ROUTE_NOT_FOUND");
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
@@ -164,11 +170,11 @@ async function commit(
       const { dispute } = report;
       const confirmed = await confirmDispute(parts, { ...operation, attempt: name.attempt }, code, dispute);
       const link = await linkOf(database, name.book, code, dispute.id);
-      const heard: CallMessages | undefined = exchanged && {
+      const meaning: CallMessages | undefined = exchanged && {
         ...exchanged,
         messages: [...exchanged.messages, ...confirmed],
       };
-      const command = disputeReport(merchant, operation, { gatewayCode: code, dispute, link, exchanged: heard });
+      const command = disputeReport(merchant, operation, { gatewayCode: code, dispute, link, exchanged: meaning });
       const exception = await lanes.move(merchantId, command);
       if (exception) logException(parts.log, operation, exception);
       return true;

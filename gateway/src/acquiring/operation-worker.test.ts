@@ -21,7 +21,7 @@ function rowOf({ id, step, gatewayCode }: Operation): Row {
     round: 0,
     provider_ids: null,
     refused_by: "",
-    asks: 0,
+    inquiries: 0,
     idempotency_key: null,
     due_at: NOW,
     created_at: NOW,

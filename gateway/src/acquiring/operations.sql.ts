@@ -29,7 +29,7 @@ const stateColumns = {
   ],
   idempotency_key: ["text", (operation: Operation) => operation.idempotencyKey],
   review: ["text", (operation: Operation) => operation.review],
-  asks: ["integer", (operation: Operation) => operation.inquiries],
+  inquiries: ["integer", (operation: Operation) => operation.inquiries],
   due_at: ["timestamptz", (operation: Operation) => (operation.dueAt === undefined ? null : sqlTime(operation.dueAt))],
 } as const satisfies Columns<Operation>;
 
@@ -65,7 +65,7 @@ export function operationOfRow(row: Row): Operation {
     refusedBy: (row.refused_by as string).split(",").filter(Boolean),
     idempotencyKey: (row.idempotency_key as string | null) ?? undefined,
     review: (row.review as Operation["review"] | null) ?? undefined,
-    inquiries: row.asks as number,
+    inquiries: row.inquiries as number,
     dueAt: (row.due_at as Micros | null) ?? undefined,
     createdAt: row.created_at as Micros,
   };

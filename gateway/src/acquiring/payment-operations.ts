@@ -117,14 +117,14 @@ export async function callOrInquire(
     const opening = await callAcquirer(parts, { ...name, call: "open", lease: operation }, (calls, signal, record) =>
       calls.open(request, signal, record),
     );
-    const exchanged = heard(opening);
+    const exchanged = exchangesOf(opening);
     if (opening.kind !== "answered") return { kind: opening.kind, exchanged };
     return { ...opening.answer, kind: "known", state: { status: "waiting" }, exchanged };
   }
   const inquiry = await callAcquirer(parts, { ...name, call: "ask" }, (calls, signal, record) =>
     calls.ask(request, signal, record),
   );
-  const exchanged = heard(inquiry);
+  const exchanged = exchangesOf(inquiry);
   if (inquiry.kind !== "answered") return { kind: "unknown", exchanged };
   if (!inquiry.answer.known) return { kind: "absent", exchanged };
   const found: Found = { ...inquiry.answer, kind: "known", isOver: request.isOver, exchanged };
@@ -158,7 +158,7 @@ export async function callOrInquire(
 
 /** The result of an inquiry and the call `done` after it. `state`: certain once that call is answered; undefined where an inquiry tells. */
 function after(found: Found, done: CallOutcome<unknown>, state: ReportedState | undefined): OpenResult {
-  const exchanged = [...(found.exchanged ?? []), ...heard(done)];
+  const exchanged = [...(found.exchanged ?? []), ...exchangesOf(done)];
   if (done.kind === "answered" && state) return { ...found, state, exchanged };
   const stays = done.kind === "refused" && !done.unavailable;
   return stays ? { ...found, exchanged } : { kind: "unknown", exchanged };
@@ -169,6 +169,6 @@ function isTriedEnough({ clock }: Pick<CallParts, "clock">, { expiresAt }: Payme
   return clock.now() > expiresAt + ENDING_TRIED;
 }
 
-function heard({ exchanged }: CallOutcome<unknown>): readonly CallMessages[] {
+function exchangesOf({ exchanged }: CallOutcome<unknown>): readonly CallMessages[] {
   return exchanged ? [exchanged] : [];
 }

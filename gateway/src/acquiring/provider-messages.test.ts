@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
-import { AcquirerRefused, type EvidenceRequest, type Heard, type Report } from "../acquirers/acquirer.ts";
+import { AcquirerRefused, type EvidenceRequest, type MessageMeaning, type Report } from "../acquirers/acquirer.ts";
 import { systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
@@ -15,7 +15,7 @@ let service: TestService;
 const kawah = scriptedAcquirer("kawah");
 const taken: EvidenceRequest[] = [];
 let behaviour: string = "take";
-let heard: Heard | Fault | undefined;
+let meaning: MessageMeaning | Fault | undefined;
 const { calls } = kawah;
 if (calls) {
   const plain = { ...calls };
@@ -27,10 +27,10 @@ if (calls) {
     };
   };
   calls.receive = (message, now) => {
-    if (message.rest === "" || heard === undefined) return plain.receive(message, now);
+    if (message.rest === "" || meaning === undefined) return plain.receive(message, now);
     if (message.headers.authorization !== "kawah") throw new Fault("SIGNATURE_INVALID");
-    if (heard instanceof Fault) throw heard;
-    return heard;
+    if (meaning instanceof Fault) throw meaning;
+    return meaning;
   };
   calls.submitEvidence = (request) => {
     taken.push(request);
@@ -219,7 +219,7 @@ returning 1`,
     [uuidOf(reference)],
   );
   expect(told).toHaveLength(100);
-  heard = {
+  meaning = {
     kind: "reports",
     reports: [{ kind: "look", operationKey }],
     message: { about: "POST /notify", status: undefined, text: "what came last" },
@@ -242,7 +242,7 @@ test("a message may have several reports, an address and an answer of its own; w
     status: "paid",
     receipt: { transactionId: "t-look", amountMinor: BigInt(json.amount_minor as number), currency: "IDR" },
   });
-  heard = {
+  meaning = {
     kind: "reports",
     reports: [
       { kind: "look", operationKey },
@@ -278,7 +278,7 @@ test("an acquirer that names a payment by its payer's account alone makes us loo
       "update acquirer_operations set gateway_code = $3, provider_ids = jsonb_build_object('account', $2::text) where operation_id = $1",
       [uuidOf(json.reference as string), account, code],
     );
-  heard = {
+  meaning = {
     kind: "reports",
     reports: [{ kind: "look", operationKey: account }],
     reply: (outcome) => ({ status: 200, body: JSON.stringify({ outcome }) }),
@@ -310,9 +310,9 @@ test("what an acquirer proves to have sent is kept for a person when it cannot b
     return (await fetch(`${service.origin}/acquirers/kawah/callbacks/notify`, { method: "POST", headers, body }))
       .status;
   };
-  heard = validationFault("status", "something_new", "is a status that is not known here");
+  meaning = validationFault("status", "something_new", "is a status that is not known here");
   expect([await send(), await send()]).toEqual([422, 422]);
-  heard = new Fault("SIGNATURE_INVALID");
+  meaning = new Fault("SIGNATURE_INVALID");
   expect(await send()).toBe(401);
   expect(
     await rowsOf("select kind, operation_key, about, text, times from stray_messages where reason = 'unreadable'"),
@@ -331,7 +331,7 @@ test("what an acquirer proves to have sent is kept for a person when it cannot b
   await rowsOf("update acquirer_operations set attempt = 2 where operation_id = $1", [
     uuidOf(json.reference as string),
   ]);
-  heard = { kind: "reports", reports: [{ kind: "look", operationKey }] };
+  meaning = { kind: "reports", reports: [{ kind: "look", operationKey }] };
   expect(await send()).toBe(200);
   expect(await rowsOf("select kind, operation_key from stray_messages where reason = 'earlier attempt'")).toEqual([
     { kind: "look", operation_key: operationKey.slice(0, 64) },
@@ -340,8 +340,8 @@ test("what an acquirer proves to have sent is kept for a person when it cannot b
 
 test("an acquirer that asks what a payer owes is told by the account number, and no other acquirer's or a paid one's", async () => {
   const { json } = await client.post("/v1/payments", paymentBody({ payment_method: "card" }));
-  const ask = async (find: Extract<Heard, { kind: "bill" }>["find"]): Promise<unknown> => {
-    heard = {
+  const ask = async (find: Extract<MessageMeaning, { kind: "bill" }>["find"]): Promise<unknown> => {
+    meaning = {
       kind: "bill",
       find,
       reply: (bill) => ({

@@ -14,13 +14,13 @@ export interface CheckoutRouteParts extends CheckoutParts {
   openPages: OpenPages;
 }
 
-interface Asked {
+interface PageRequest {
   token: string;
   /** Language that the payer chose. */
   lang: string | undefined;
 }
 
-function asked(request: FastifyRequest): Asked {
+function pageRequest(request: FastifyRequest): PageRequest {
   const { token } = request.params as { token: string };
   const { lang } = request.query as { lang?: unknown };
   return { token, lang: typeof lang === "string" ? lang : undefined };
@@ -34,14 +34,14 @@ export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts)
   };
   openCheckoutAssets(server);
   server.get("/pay/:token", { onRequest }, async (request, reply) => {
-    const { token, lang } = asked(request);
+    const { token, lang } = pageRequest(request);
     const checkout = await findCheckout(parts, token);
     const language = languageOf(lang, request.headers["accept-language"]);
     const { serviceName } = parts;
     return reply.headers(PAGE_HEADERS).send(payerPage({ checkout, path: `/pay/${token}`, language, serviceName }));
   });
   server.post("/pay/:token", { onRequest }, async (request, reply) => {
-    const { token, lang } = asked(request);
+    const { token, lang } = pageRequest(request);
     const { payment } = await findCheckout(parts, token);
     const form = new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString("utf8") : "");
     const decision = form.get("decision");
@@ -52,17 +52,17 @@ export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts)
     return reply.code(303).header("location", `/pay/${token}${query}`).send();
   });
   server.get("/pay/:token/qr.png", { onRequest }, async (request, reply) => {
-    const { instructions } = await findCheckout(parts, asked(request).token);
+    const { instructions } = await findCheckout(parts, pageRequest(request).token);
     if (instructions?.type !== "qr_string") throw new Fault("ROUTE_NOT_FOUND");
     return sendPicture(reply, qrPng(instructions.value));
   });
   server.get("/pay/:token/state", { onRequest }, async (request, reply) => {
-    const { face } = await findCheckout(parts, asked(request).token);
+    const { face } = await findCheckout(parts, pageRequest(request).token);
     return sendReply(reply, { status: 200, body: JSON.stringify({ face }) });
   });
   // The stream is exempt from the server's limits for requests (`boundsItself`): `openPageLimits` bounds the open pages.
   server.get("/pay/:token/stream", { onRequest, config: { boundsItself: true } }, (request, reply) => {
-    const named = parts.tokens.read(asked(request).token);
+    const named = parts.tokens.read(pageRequest(request).token);
     if (!named) throw new Fault("ROUTE_NOT_FOUND");
     const stream = parts.openPages.listen(named);
     return sendReply(reply, { status: 200, body: "", stream, contentType: "text/event-stream; charset=utf-8" });

@@ -14,7 +14,7 @@ const BEGUN_PER_ADDRESS = 30;
 const COOKIE = "begun";
 const COOKIE_SECONDS = 86_400;
 
-interface Asked {
+interface PageRequest {
   /** Last part of the path. The parameter is named `token` so that the log redacts it. */
   token: string;
   path: string;
@@ -22,7 +22,7 @@ interface Asked {
   began: string | undefined;
 }
 
-function asked(request: FastifyRequest): Asked {
+function pageRequest(request: FastifyRequest): PageRequest {
   const { token } = request.params as { token: string };
   const { lang } = request.query as { lang?: unknown };
   const language = languageOf(typeof lang === "string" ? lang : undefined, request.headers["accept-language"]);
@@ -41,18 +41,18 @@ export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts)
   const show = (
     reply: FastifyReply,
     checkout: LinkCheckout,
-    { path, language }: Asked,
+    { path, language }: PageRequest,
     sent?: { form: SentForm; problems: Problems },
   ): FastifyReply =>
     reply.headers(PAGE_HEADERS).send(linkPage({ checkout, path, language, serviceName, once: onceForPage(), sent }));
 
   server.get("/pay/l/:token", { onRequest }, async (request, reply) => {
-    const from = asked(request);
+    const from = pageRequest(request);
     return show(reply, await findLink(parts, from.token, from.began), from);
   });
 
   server.post("/pay/l/:token", { onRequest }, async (request, reply) => {
-    const from = asked(request);
+    const from = pageRequest(request);
     const checkout = await findLink(parts, from.token, from.began);
     const { link, merchant, methods } = checkout;
     const form = sentForm(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));

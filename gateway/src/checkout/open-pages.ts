@@ -10,7 +10,7 @@ import { type Face, faceOf } from "./checkout.ts";
 
 /** Times and limits. Tests pass shorter ones. */
 export const openPageLimits = {
-  lookMs: 500,
+  pollMs: 500,
   /** Time without an event after which a comment is sent, because proxies close connections that are silent for long. */
   heartbeatMs: 20_000,
   /** A stream ends after this time. The browser reconnects by itself, perhaps to another process. */
@@ -65,8 +65,8 @@ export class OpenPages {
     stream.on("close", () => this.forget(page));
     stream.push("retry: 2000\n\n");
     this.timer ??= setInterval(() => {
-      this.turn ??= this.look().finally(() => (this.turn = undefined));
-    }, this.limits.lookMs);
+      this.turn ??= this.poll().finally(() => (this.turn = undefined));
+    }, this.limits.pollMs);
     return stream;
   }
 
@@ -92,7 +92,7 @@ export class OpenPages {
     this.timer = undefined;
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     const names = [...this.pages.values()].flatMap(([page]) => (page ? [page] : []));
     let rows: Row[] = [];
     try {
@@ -102,23 +102,23 @@ export class OpenPages {
     }
     for (const row of rows) {
       const name = names[(row.place as number) - 1];
-      if (name) this.tell(name, row);
+      if (name) this.publish(name, row);
     }
     const now = stopwatchMs();
     for (const page of this.all()) {
       if (now - page.openedAt >= this.limits.lastsMs) page.stream.destroy();
-      else if (now - page.heardAt >= this.limits.heartbeatMs) say(page, ": still here\n\n");
+      else if (now - page.heardAt >= this.limits.heartbeatMs) write(page, ": still here\n\n");
     }
   }
 
-  private tell(name: PaymentName, row: Row): void {
+  private publish(name: PaymentName, row: Row): void {
     const { status, instructions } = summaryOfRow(row, name);
     // One second left, because the page counts the time down itself: the stream tells only changes of the payment's status.
     const face = faceOf(status, 1, instructions !== undefined, row.risk_decision as RiskVerdict["decision"]);
     for (const page of this.pages.get(name.reference) ?? []) {
       if (page.told === face) continue;
       page.told = face;
-      say(page, `event: face\ndata: ${JSON.stringify({ face })}\n\n`);
+      write(page, `event: face\ndata: ${JSON.stringify({ face })}\n\n`);
     }
   }
 }
@@ -126,7 +126,7 @@ export class OpenPages {
 /** Unread bytes beyond which a stream is closed: a page that reads leaves a few hundred at most. */
 const UNREAD_MAX = 4_096;
 
-function say(page: OpenPage, text: string): void {
+function write(page: OpenPage, text: string): void {
   page.heardAt = stopwatchMs();
   if (page.stream.destroyed) return;
   if (page.stream.readableLength > UNREAD_MAX) page.stream.destroy();

@@ -8,7 +8,7 @@ interface Parameter {
   schema: { examples?: (string | number)[] };
 }
 
-interface Told {
+interface Operation {
   operationId: string;
   summary: string;
   description?: string;
@@ -21,7 +21,7 @@ interface Told {
 interface Contract {
   info: { title: string; description: string };
   tags: { name: string; description: string }[];
-  paths: Record<string, Record<string, Told>>;
+  paths: Record<string, Record<string, Operation>>;
 }
 
 /** A collection variable for a path parameter, set by a creation: the parameter `PaymentReference` becomes `payment_reference`. */
@@ -102,7 +102,7 @@ function script(listen: string, code: string): Json {
 }
 
 /** The variables of an operation, by the name of the path parameter. */
-function pathVariables(told: Told, resolve: (value: Json) => Json): Map<string, Variable> {
+function pathVariables(told: Operation, resolve: (value: Json) => Json): Map<string, Variable> {
   return new Map(
     (told.parameters ?? []).flatMap((given) => {
       const { name, in: place, schema } = resolve(given) as unknown as Parameter;
@@ -115,7 +115,7 @@ function pathVariables(told: Told, resolve: (value: Json) => Json): Map<string, 
 }
 
 /** The script after a creation: it stores fields of the answer in variables for linked operations. */
-function keeps(told: Told, variablesOf: ReadonlyMap<string, ReadonlyMap<string, Variable>>): Json {
+function keeps(told: Operation, variablesOf: ReadonlyMap<string, ReadonlyMap<string, Variable>>): Json {
   const lines = Object.values(told.responses).flatMap(({ links = {} }) =>
     Object.values(links).flatMap(({ operationId, parameters = {} }) =>
       Object.entries(parameters).map(([name, from]) => {
@@ -134,7 +134,12 @@ function accessTo(from: string): string {
   return parts.map((part, at) => (/^\d+$/.test(part) ? `[${part}]` : `${at > 1 ? "?" : ""}.${part}`)).join("");
 }
 
-function urlOf(path: string, told: Told, own: ReadonlyMap<string, Variable>, resolve: (value: Json) => Json): Json {
+function urlOf(
+  path: string,
+  told: Operation,
+  own: ReadonlyMap<string, Variable>,
+  resolve: (value: Json) => Json,
+): Json {
   const parts = path
     .replace(/^\/v1\//, "")
     .split("/")
@@ -158,7 +163,7 @@ function urlOf(path: string, told: Told, own: ReadonlyMap<string, Variable>, res
 }
 
 /** The first example, with the collection's variables in place of example identities, and a unique order for each payment. */
-function bodyOf(told: Told, variables: readonly Variable[], resolve: (value: Json) => Json): Json {
+function bodyOf(told: Operation, variables: readonly Variable[], resolve: (value: Json) => Json): Json {
   const { example, examples = {} } = told.requestBody?.content["application/json"] ?? {};
   if (!told.requestBody) return {};
   const [first] = Object.values(examples);

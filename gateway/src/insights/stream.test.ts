@@ -34,7 +34,7 @@ beforeEach(async () => {
 
 function streamsWith(limits: Partial<StreamLimits> = {}): Streams {
   const { sessions } = service.app.people;
-  const quick = { ...streamLimits, lookMs: 10, heartbeatMs: 30, permissionsMs: 10, ...limits };
+  const quick = { ...streamLimits, pollMs: 10, heartbeatMs: 30, permissionsMs: 10, ...limits };
   const streams = new Streams({ database, sessions, log: createLog("silent"), limits: quick });
   made.push(streams);
   return streams;

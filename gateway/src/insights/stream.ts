@@ -15,7 +15,7 @@ import { selectIsMore, selectToldTo } from "./stream.sql.ts";
 
 /** Times and limits. Tests pass shorter ones. */
 export const streamLimits = {
-  lookMs: 500,
+  pollMs: 500,
   /** Time without an event after which a comment is sent, because proxies close connections that are silent for long. */
   heartbeatMs: 15_000,
   /** Time between two checks of the listeners' sessions and roles. */
@@ -54,7 +54,7 @@ export interface Listener {
 interface Open extends Listener {
   stream: Readable;
   heardAt: number;
-  stoodAt: number;
+  allowedAt: number;
 }
 
 export interface StreamParts {
@@ -91,22 +91,22 @@ export class Streams {
     this.refuseTooMany(listener);
     const now = stopwatchMs();
     const stream = new Readable({ read: () => undefined, highWaterMark: this.limits.unreadBytes });
-    const open: Open = { ...listener, stream, heardAt: now, stoodAt: now };
+    const open: Open = { ...listener, stream, heardAt: now, allowedAt: now };
     this.open.add(open);
     stream.on("close", () => this.open.delete(open));
     try {
       const position = await this.current();
       const missed = lastId === undefined ? undefined : await this.missed(open, lastId, position);
       if (missed === undefined)
-        say(open, `id: ${position}\nevent: ${lastId === undefined ? "begin" : "reset"}\ndata: {}\n\n`);
-      else say(open, `: again\n\n${this.told(open, missed, position)}`);
+        write(open, `id: ${position}\nevent: ${lastId === undefined ? "begin" : "reset"}\ndata: {}\n\n`);
+      else write(open, `: again\n\n${this.messagesFor(open, missed, position)}`);
     } catch (error) {
       stream.destroy();
       throw error;
     }
     this.timer ??= setInterval(() => {
-      this.turn ??= this.look().finally(() => (this.turn = undefined));
-    }, this.limits.lookMs);
+      this.turn ??= this.poll().finally(() => (this.turn = undefined));
+    }, this.limits.pollMs);
     return stream;
   }
 
@@ -151,7 +151,7 @@ export class Streams {
     return database.query<FedRow>(selectFed([open.book], lastId, to, IDS_MAX));
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     if (this.open.size === 0) {
       clearInterval(this.timer);
       this.timer = undefined;
@@ -160,14 +160,14 @@ export class Streams {
     }
     try {
       if (stopwatchMs() - this.permissionsCheckedAt >= this.limits.permissionsMs) await this.checkPermissions();
-      await this.tell();
+      await this.publish();
     } catch (error) {
       this.parts.log.debug({ err: error }, "the stream could not look at the feed");
     }
     const now = stopwatchMs();
     for (const open of this.open) {
-      if (now - open.stoodAt > this.limits.unknownMs) this.end(open);
-      else if (now - open.heardAt >= this.limits.heartbeatMs) this.say(open, ": still here\n\n");
+      if (now - open.allowedAt > this.limits.unknownMs) this.end(open);
+      else if (now - open.heardAt >= this.limits.heartbeatMs) this.write(open, ": still here\n\n");
     }
   }
 
@@ -182,12 +182,12 @@ export class Streams {
     asked.forEach((open, at) => {
       const role = roles[at];
       if (role === undefined) return this.end(open);
-      open.stoodAt = now;
+      open.allowedAt = now;
       open.scopes = actionsOf(role, open.book.environment);
     });
   }
 
-  private async tell(): Promise<void> {
+  private async publish(): Promise<void> {
     const from = this.position;
     const to = await this.toldTo();
     if (from === undefined || BigInt(to) <= BigInt(from)) return;
@@ -198,12 +198,12 @@ export class Streams {
     const byBook = Map.groupBy(rows, (row) => bookKey(bookOfRow(row)));
     for (const open of listeners) {
       const own = byBook.get(bookKey(open.book));
-      if (own) this.say(open, this.told(open, own, to));
+      if (own) this.write(open, this.messagesFor(open, own, to));
     }
   }
 
   /** Text of the messages, one for each event type. Only the last carries the position, so that a listener cut off in between gets all of them again. */
-  private told({ scopes }: Open, rows: readonly FedRow[], position: Position): string {
+  private messagesFor({ scopes }: Open, rows: readonly FedRow[], position: Position): string {
     const heard = rows.flatMap(({ type, events, subject_ids: ids }) => {
       const kind = type.split(".")[0] as Kind;
       if (!Object.hasOwn(kinds, kind) || !scopes.has(kinds[kind])) return [];
@@ -213,11 +213,11 @@ export class Streams {
     return heard.map((text, at) => (at === heard.length - 1 ? `id: ${position}\n${text}` : text)).join("");
   }
 
-  private say(open: Open, text: string): void {
+  private write(open: Open, text: string): void {
     if (text === "" || open.stream.destroyed) return;
     // The listener reads too slowly, or not at all. It can reconnect and get what it missed.
     if (open.stream.readableLength + text.length > this.limits.unreadBytes) open.stream.destroy();
-    else say(open, text);
+    else write(open, text);
   }
 
   /** Ends a stream in order: the listener notices and may reconnect. */
@@ -226,7 +226,7 @@ export class Streams {
   }
 }
 
-function say(open: Open, text: string): void {
+function write(open: Open, text: string): void {
   if (text === "" || open.stream.destroyed) return;
   open.stream.push(text);
   open.heardAt = stopwatchMs();

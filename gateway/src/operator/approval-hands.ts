@@ -50,7 +50,7 @@ export class ApprovalHands {
   }
 
   /** True when the operator who asked still has at least the role `least`. A token of the environment keeps its role until the configuration changes. */
-  async stands({ kind, id, name, role }: Identity, least: OperatorRole): Promise<boolean> {
+  async mayStill({ kind, id, name, role }: Identity, least: OperatorRole): Promise<boolean> {
     if (kind === "environment") return mayAct(role, least);
     if (kind === "person") {
       const [operator] = await this.database.query(selectOperator(id));

@@ -252,13 +252,13 @@ export class Approvals {
   /** The reason why an operator cannot approve the change now; undefined when the operator can. */
   private async objection({ askedBy, askedAt, leastRole }: Approval, operator: Operator): Promise<string | undefined> {
     const approver = identityOf(operator);
-    const [asker, hands, stands] = await Promise.all([
+    const [asker, hands, mayStill] = await Promise.all([
       this.hands.of(askedBy),
       this.hands.of(approver),
-      this.hands.stands(askedBy, leastRole),
+      this.hands.mayStill(askedBy, leastRole),
     ]);
     const objection = objectionTo({ askedBy, askedAt, leastRole }, asker, approver, hands);
-    if (objection !== undefined || stands) return objection;
+    if (objection !== undefined || mayStill) return objection;
     return `${askedBy.name}, who asked for this, may not do it any more. Refuse it.`;
   }
 

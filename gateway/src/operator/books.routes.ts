@@ -66,10 +66,10 @@ function exportEndpoint(database: Database, directory: Directory): OperatorEndpo
     body: exportSchema,
     success: { status: 200, description: "The book.", schema: bookExportSchema, mediaType: "text/plain" },
     errors: ["OBJECT_NOT_FOUND"],
-    async handle({ params, body: { format }, operator, stands }) {
+    async handle({ params, body: { format }, operator, mayStill }) {
       const { book } = await findBook(directory, params);
       const stillAllowed = async (): Promise<void> => {
-        if (!(await stands?.())) throw new Fault("FORBIDDEN", { message: "You may not read this book any more." });
+        if (!(await mayStill?.())) throw new Fault("FORBIDDEN", { message: "You may not read this book any more." });
       };
       return exports.begin({ book, format, whose: operator.name, stillAllowed });
     },

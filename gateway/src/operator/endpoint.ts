@@ -21,7 +21,7 @@ export interface OperatorCall<Body = unknown, Query = unknown> {
    * Tells whether the operator may still call the endpoint, for answers that last (exports, event streams). Throws SERVICE_UNAVAILABLE when that cannot be
    * checked. Undefined for a change that runs after an approval.
    */
-  stands?: (() => Promise<boolean>) | undefined;
+  mayStill?: (() => Promise<boolean>) | undefined;
   /** The idempotency key. On an endpoint that is not keyed: set only for a change that runs after an approval, with a key made from the approval. */
   keyed: KeyedRequest | undefined;
   /** The amount up to which no second operator is needed. Concurrent requests may each be within it, so the lane rejects a sum above it. */

@@ -69,8 +69,8 @@ export function openOperatorApi(
           throw isChange(endpoint) ? tooMany(refusedChanges.reset, parts.clock) : belowRole(operator, endpoint);
         }
         const sent = sentBody(request, endpoint.body);
-        const stands = () => stillMay(request, endpoint, parts);
-        const perform = () => answer(endpoint, request, { operator, stands }, sent, parts.approvals);
+        const mayStill = () => stillMay(request, endpoint, parts);
+        const perform = () => answer(endpoint, request, { operator, mayStill }, sent, parts.approvals);
         return sendReply(
           response,
           isChange(endpoint)
@@ -189,7 +189,7 @@ function merchantOf({ body }: Reply): string | undefined {
 async function answer(
   endpoint: OperatorEndpoint,
   request: FastifyRequest,
-  { operator, stands }: Pick<OperatorCall, "operator" | "stands">,
+  { operator, mayStill }: Pick<OperatorCall, "operator" | "mayStill">,
   sent: SentBody,
   approvals: OperatorParts["approvals"],
 ): Promise<Reply> {
@@ -197,7 +197,7 @@ async function answer(
   const keyed = endpoint.keyed ? keyedRequest(request) : undefined;
   const { body, query } = judgeInput(endpoint, sent, request.query);
   const params = request.params as Record<string, string>;
-  const call: OperatorCall = { params, body, query, requestId: request.id, operator, stands, keyed };
+  const call: OperatorCall = { params, body, query, requestId: request.id, operator, mayStill, keyed };
   const kept = { method: endpoint.method, path: pathOf(request), body: sentBytes(request), key: keyed?.key };
   const judged = await approvals.judge(endpoint, call, kept);
   if ("answer" in judged) return judged.answer;

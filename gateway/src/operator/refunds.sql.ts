@@ -29,7 +29,7 @@ export function selectRefunds(filter: RefundFilter, limit: number): Statement {
   const uuid = (id: string | undefined): string | null => (id === undefined ? null : uuidOf(id));
   return {
     // Reads book by book along the primary key. An index over the refunds of all books would cost more writes than it is worth.
-    text: `select r.*, p.gateway_code, o.step, o.attempt, o.round, o.asks, o.due_at
+    text: `select r.*, p.gateway_code, o.step, o.attempt, o.round, o.inquiries, o.due_at
 from (
   select r.*
   from books b
@@ -79,7 +79,7 @@ export function toldRefundOfRow(row: Row): ToldRefund {
             step,
             attempt: row.attempt as number,
             round: row.round as number,
-            inquiries: row.asks as number,
+            inquiries: row.inquiries as number,
             dueAt: (row.due_at as Micros | null) ?? undefined,
           },
   };

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 function streamsWith(limits: Partial<OperatorStreamLimits> = {}): OperatorStreams {
-  const quick = { ...operatorStreamLimits, lookMs: 10, waitingMs: 20, heartbeatMs: 30, permissionsMs: 10, ...limits };
+  const quick = { ...operatorStreamLimits, pollMs: 10, waitingMs: 20, heartbeatMs: 30, permissionsMs: 10, ...limits };
   const lanes = { quarantine: new Map() } as never;
   const streams = new OperatorStreams({ database, lanes, clock: systemClock, log: createLog("silent"), limits: quick });
   made.push(streams);
@@ -42,7 +42,7 @@ function hear(stream: Readable): Heard {
   return heard;
 }
 
-const always = { name: "sari", stands: () => Promise.resolve(true) };
+const always = { name: "sari", mayStill: () => Promise.resolve(true) };
 const until = (what: () => boolean): Promise<void> => vi.waitFor(() => expect(what()).toBe(true), 20_000);
 
 async function circuit(state: string, failures: number): Promise<void> {
@@ -77,8 +77,8 @@ test("a stream ends when its operator may not listen any more, and when that is 
   let may = true;
   const streams = streamsWith({ unknownMs: 60 });
   const [revoked, unknown, stays] = [
-    hear(await streams.listen({ name: "a", stands: () => Promise.resolve(may) })),
-    hear(await streams.listen({ name: "b", stands: () => Promise.reject(new Error("the database is away")) })),
+    hear(await streams.listen({ name: "a", mayStill: () => Promise.resolve(may) })),
+    hear(await streams.listen({ name: "b", mayStill: () => Promise.reject(new Error("the database is away")) })),
     hear(await streams.listen(always)),
   ];
   await until(() => unknown.ended);

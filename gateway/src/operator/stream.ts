@@ -10,7 +10,7 @@ import { readWaiting } from "./waiting.routes.ts";
 
 /** Intervals and limits; tests use shorter ones. */
 export const operatorStreamLimits = {
-  lookMs: 1_000,
+  pollMs: 1_000,
   /** Interval of reading the work queues, which takes about ten queries. */
   waitingMs: 3_000,
   /** Interval of comments on a quiet stream, since proxies close connections that are silent for longer. */
@@ -30,13 +30,13 @@ export interface OperatorListenerOf {
   /** The name of the token or the person; limits are counted by it. */
   name: string;
   /** False once the operator may no longer read the stream. Throws when that cannot be checked. */
-  stands: () => Promise<boolean>;
+  mayStill: () => Promise<boolean>;
 }
 
 interface Open extends OperatorListenerOf {
   stream: Readable;
   heardAtMs: number;
-  stoodAtMs: number;
+  allowedAtMs: number;
 }
 
 export interface OperatorStreamParts {
@@ -48,7 +48,7 @@ export interface OperatorStreamParts {
 }
 
 /** The state at the last poll; the next poll emits the differences. */
-interface Seen {
+interface StreamState {
   sampledAt: Micros | undefined;
   processes: number;
   /** JSON of the `acquirer` event, by acquirer and method. */
@@ -60,7 +60,7 @@ export class OperatorStreams {
   private readonly parts: OperatorStreamParts;
   private readonly limits: OperatorStreamLimits;
   private readonly open = new Set<Open>();
-  private seen: Seen | undefined;
+  private seen: StreamState | undefined;
   private timer: NodeJS.Timeout | undefined;
   private turn: Promise<void> | undefined;
   private heldAtMs = 0;
@@ -87,7 +87,7 @@ export class OperatorStreams {
     }
     const stream = new Readable({ read: () => undefined, highWaterMark: this.limits.unreadBytes });
     const now = stopwatchMs();
-    const open: Open = { ...listener, stream, heardAtMs: now, stoodAtMs: now };
+    const open: Open = { ...listener, stream, heardAtMs: now, allowedAtMs: now };
     this.open.add(open);
     stream.on("close", () => this.open.delete(open));
     try {
@@ -97,10 +97,10 @@ export class OperatorStreams {
       stream.destroy();
       throw error;
     }
-    this.say(open, "event: begin\ndata: {}\n\n");
+    this.write(open, "event: begin\ndata: {}\n\n");
     this.timer ??= setInterval(() => {
-      this.turn ??= this.look().finally(() => (this.turn = undefined));
-    }, this.limits.lookMs);
+      this.turn ??= this.poll().finally(() => (this.turn = undefined));
+    }, this.limits.pollMs);
     return stream;
   }
 
@@ -112,7 +112,7 @@ export class OperatorStreams {
     this.timer = undefined;
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     if (this.open.size === 0) {
       clearInterval(this.timer);
       this.timer = undefined;
@@ -121,14 +121,14 @@ export class OperatorStreams {
     }
     if (stopwatchMs() - this.heldAtMs >= this.limits.permissionsMs) await this.checkPermissions();
     try {
-      const told = await this.news();
-      for (const open of this.open) this.say(open, told);
+      const news = await this.news();
+      for (const open of this.open) this.write(open, news);
     } catch (error) {
       this.parts.log.debug({ err: error }, "the operators' stream could not look at what is new");
     }
     const now = stopwatchMs();
     for (const open of this.open) {
-      if (now - open.heardAtMs >= this.limits.heartbeatMs) this.say(open, ": still here\n\n");
+      if (now - open.heardAtMs >= this.limits.heartbeatMs) this.write(open, ": still here\n\n");
     }
   }
 
@@ -138,11 +138,11 @@ export class OperatorStreams {
     await Promise.all(
       [...this.open].map(async (open) => {
         try {
-          if (await open.stands()) open.stoodAtMs = stopwatchMs();
+          if (await open.mayStill()) open.allowedAtMs = stopwatchMs();
           else this.end(open);
         } catch (error) {
           this.parts.log.debug({ err: error }, "it could not be found out who may listen");
-          if (stopwatchMs() - open.stoodAtMs > this.limits.unknownMs) this.end(open);
+          if (stopwatchMs() - open.allowedAtMs > this.limits.unknownMs) this.end(open);
         }
       }),
     );
@@ -172,14 +172,14 @@ export class OperatorStreams {
     return news.join("");
   }
 
-  private async waiting(before: Seen["waiting"]): Promise<Seen["waiting"]> {
+  private async waiting(before: StreamState["waiting"]): Promise<StreamState["waiting"]> {
     if (stopwatchMs() - this.countedAtMs < this.limits.waitingMs) return before;
     this.countedAtMs = stopwatchMs();
     const queues = await readWaiting(this.parts, undefined);
     return new Map(queues.map(({ kind, count, is_more }) => [kind, JSON.stringify({ kind, count, is_more })]));
   }
 
-  private say(open: Open, text: string): void {
+  private write(open: Open, text: string): void {
     const { stream } = open;
     if (text === "" || stream.destroyed) return;
     // The client reads too slowly, or not at all. It may connect again.

@@ -35,7 +35,7 @@ export interface WaitingRow extends Row {
   note: string | null;
 }
 
-interface Asked {
+interface QueueFilter {
   now: Micros;
   environment: Environment | undefined;
 }
@@ -61,7 +61,7 @@ const inEnvironment = (table: string, place: string): string =>
 const ofBook = (table: string): string =>
   `${table}.merchant_id = b.merchant_id and ${table}.environment = b.environment`;
 
-export function waitingReviews({ environment }: Asked): Statement {
+export function waitingReviews({ environment }: QueueFilter): Statement {
   const columns = `p.merchant_id, p.environment, p.payment_id as id, p.payment_id, p.created_at as since, p.expires_at as due_at,
     p.amount_minor, p.currency, p.reference_id as note`;
   const from = `  select ${columns}
@@ -76,7 +76,7 @@ export function waitingReviews({ environment }: Asked): Statement {
 }
 
 /** Disputes that the merchant must answer soon, by the clock of their book. */
-export function waitingDeadlines({ now, environment }: Asked): Statement {
+export function waitingDeadlines({ now, environment }: QueueFilter): Statement {
   const from = `  select d.*
   from books b
   cross join lateral (
@@ -93,7 +93,7 @@ export function waitingDeadlines({ now, environment }: Asked): Statement {
 }
 
 /** Disputes with submitted evidence that no operator has decided. */
-export function waitingDecisions({ environment }: Asked): Statement {
+export function waitingDecisions({ environment }: QueueFilter): Statement {
   const from = `  select d.merchant_id, d.environment, d.dispute_id as id, d.payment_id, d.opened_at as since, null::timestamptz as due_at,
     d.amount_minor, d.currency, d.reason as note
   from disputes d
@@ -101,7 +101,7 @@ export function waitingDecisions({ environment }: Asked): Statement {
   return named("decisions", from, "id", [environment ?? null]);
 }
 
-export function waitingReceipts({ environment }: Asked): Statement {
+export function waitingReceipts({ environment }: QueueFilter): Statement {
   const from = `  select r.merchant_id, r.environment, r.receipt_id as id, r.payment_id, r.received_at as since, null::timestamptz as due_at,
     r.amount_minor, r.currency, r.gateway_code || ' ' || r.transaction_id as note
   from receipts r
@@ -109,7 +109,7 @@ export function waitingReceipts({ environment }: Asked): Statement {
   return named("receipts", from, "id", [environment ?? null]);
 }
 
-export function waitingExceptions({ environment }: Asked): Statement {
+export function waitingExceptions({ environment }: QueueFilter): Statement {
   const from = `  select e.merchant_id, e.environment, e.exception_id as id, o.payment_id, e.noticed_at as since, null::timestamptz as due_at,
     null::bigint as amount_minor, null::text as currency, e.gateway_code || ' ' || e.kind as note
   from reconciliation_exceptions e
@@ -119,7 +119,7 @@ export function waitingExceptions({ environment }: Asked): Statement {
 }
 
 /** Settlement batches whose payout is due and not recorded as paid. */
-export function waitingPayouts({ now, environment }: Asked): Statement {
+export function waitingPayouts({ now, environment }: QueueFilter): Statement {
   const from = `  select s.*
   from books b
   cross join lateral (
@@ -136,7 +136,7 @@ export function waitingPayouts({ now, environment }: Asked): Statement {
 }
 
 /** Settlement batches that the bank returned within RETURNED_SINCE, by the clock of their book. */
-export function waitingReturns({ now, environment }: Asked): Statement {
+export function waitingReturns({ now, environment }: QueueFilter): Statement {
   const from = `  select s.*
   from books b
   cross join lateral (
@@ -153,7 +153,7 @@ export function waitingReturns({ now, environment }: Asked): Statement {
 }
 
 /** Refunds without an answer of their acquirer for REFUND_LATE. */
-export function waitingRefunds({ now, environment }: Asked): Statement {
+export function waitingRefunds({ now, environment }: QueueFilter): Statement {
   const from = `  select r.*
   from books b
   cross join lateral (
@@ -170,7 +170,7 @@ export function waitingRefunds({ now, environment }: Asked): Statement {
 }
 
 /** Acquirer operations that are due for OPERATION_LATE and that no worker has taken up. */
-export function waitingOperations({ now, environment }: Asked): Statement {
+export function waitingOperations({ now, environment }: QueueFilter): Statement {
   const from = `  select o.merchant_id, o.environment, o.operation_id as id, o.payment_id, o.created_at as since, o.due_at,
     null::bigint as amount_minor, null::text as currency, o.gateway_code || ' ' || o.kind || ' ' || o.step as note
   from acquirer_operations o
@@ -182,7 +182,7 @@ export function waitingOperations({ now, environment }: Asked): Statement {
  * Books whose deliveries were given up within UNDELIVERED_SINCE, by their clock: the first such event, and in `note` their number. A delivery
  * that was given up keeps the time of its last attempt in `next_attempt_at`.
  */
-export function waitingEndpoints({ now, environment }: Asked): Statement {
+export function waitingEndpoints({ now, environment }: QueueFilter): Statement {
   const givenUp = `${ofBook("d")} and d.state = 'undelivered'
       and d.next_attempt_at >= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)`;
   const from = `  select b.merchant_id, b.environment, d.event_id as id, null::uuid as payment_id, d.next_attempt_at as since,
@@ -203,7 +203,7 @@ export function waitingEndpoints({ now, environment }: Asked): Statement {
 }
 
 /** Changes that wait for a second operator, including those that belong to no merchant. `note` says who asked, and what the change would do. */
-export function waitingApprovals({ environment }: Asked): Statement {
+export function waitingApprovals({ environment }: QueueFilter): Statement {
   return {
     name: "waiting approvals",
     text: `select a.merchant_id, a.environment, m.name as merchant_name, a.approval_id as id, a.payment_id, a.asked_at as since,

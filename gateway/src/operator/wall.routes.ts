@@ -77,9 +77,9 @@ export function wallEndpoints({ wall, streams, router }: WallEndpointParts): Ope
         mediaType: "text/event-stream",
       },
       errors: [],
-      async handle({ operator, stands }): Promise<Reply> {
-        assert(stands, "whoever listens asked by themselves");
-        const stream = await streams.listen({ name: operator.name, stands });
+      async handle({ operator, mayStill }): Promise<Reply> {
+        assert(mayStill, "whoever listens asked by themselves");
+        const stream = await streams.listen({ name: operator.name, mayStill });
         return { status: 200, body: "", stream, contentType: "text/event-stream; charset=utf-8" };
       },
     }),

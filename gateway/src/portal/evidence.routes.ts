@@ -6,7 +6,7 @@ import { disputeParams, disputeSchema } from "../disputes/disputes.schema.ts";
 import type { DisputeKey } from "../disputes/disputes.ts";
 import { attachmentOf, fileByNumber, fileView, readEvidence } from "../disputes/evidence.ts";
 import { type EvidenceFile, draftOfRow, fileOfRow, selectDraft, selectKeptFiles } from "../disputes/evidence.sql.ts";
-import { askedFor } from "../disputes/evidence-asked.ts";
+import { guidanceFor } from "../disputes/evidence-guidance.ts";
 import type { EvidenceFiles } from "../disputes/evidence-files.ts";
 import { FILES_BYTES_MAX, FILES_MAX, FILE_BYTES_MAX, saveDraft, submitDraft } from "../disputes/evidence-gathering.ts";
 import { mediaTypes } from "../disputes/evidence-inspection.ts";
@@ -206,7 +206,7 @@ async function gathered(database: Database, dispute: Dispute, realNow: Micros): 
   const now = realNow + Number(row?.clock_offset_seconds ?? 0) * SECOND;
   const draft = row?.saved_at ? draftOfRow(row) : undefined;
   const text: Partial<EvidenceText> = submitted ?? draft ?? {};
-  const asked = askedFor[dispute.reason];
+  const asked = guidanceFor[dispute.reason];
   const kept = fileRows.map(fileOfRow);
   return {
     uuid,

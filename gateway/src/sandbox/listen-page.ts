@@ -26,12 +26,12 @@ export function hasMissed({ after, seen }: Cursor, lastForgotten: string | undef
 }
 
 /** Moves the page's cursor past deleted events, which nobody can receive any more. Deleted events lie far below the watermark. */
-export function beyond<Event>(page: Heard<Event>, lastForgotten: string | undefined): Heard<Event> {
+export function beyond<Event>(page: ListenPage<Event>, lastForgotten: string | undefined): ListenPage<Event> {
   if (lastForgotten === undefined || page.more || page.nextAfter >= lastForgotten) return page;
   return { ...page, nextAfter: lastForgotten };
 }
 
-export interface Heard<Event> {
+export interface ListenPage<Event> {
   events: Event[];
   /** The next `after`, once all of `events` are delivered. Events up to it are below the watermark, and in `events` or known. */
   nextAfter: string;
@@ -48,7 +48,7 @@ export function pageFor<Event extends { eventId: string }>(
   { after, seen }: Cursor,
   found: readonly Event[],
   watermark: string,
-): Heard<Event> {
+): ListenPage<Event> {
   const listed = found.slice(0, PAGE_MAX);
   const last = listed.at(-1)?.eventId ?? after;
   // A full page may end before the watermark: the events after the page were not listed yet.

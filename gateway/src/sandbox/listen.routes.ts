@@ -14,7 +14,7 @@ import type { Database } from "../store/database.ts";
 import { secretsOf } from "../webhooks/delivery-attempt.ts";
 import { deliveryHeaders } from "../webhooks/sender.ts";
 import { type Cursor, PAGE_MAX, SEEN_MAX, beginBehind, beyond, hasMissed, pageFor } from "./listen-page.ts";
-import { type HeardRow, selectHeard, selectNewest } from "./listen.sql.ts";
+import { type ListenRow, selectEventsAfter, selectNewest } from "./listen.sql.ts";
 import { CommitWatermarks } from "./watermark.ts";
 
 const LOOK_MS = 500;
@@ -68,9 +68,9 @@ const heardEventSchema = z
       description: "The headers of the delivery, signed just now as its first attempt.",
     }),
   })
-  .meta({ id: "HeardEvent", description: "An event and its delivery, ready to be handed on." });
+  .meta({ id: "ListenEvent", description: "An event and its delivery, ready to be handed on." });
 
-const heardSchema = z
+const listenPageSchema = z
   .strictObject({
     data: z.array(heardEventSchema),
     next_after: identity("event").meta({
@@ -89,11 +89,11 @@ const heardSchema = z
       .meta({ description: "Where it begins: what is there already beyond `next_after`, for the first `seen`." }),
   })
   .meta({
-    id: "HeardEvents",
+    id: "ListenPage",
     examples: [{ data: [], next_after: exampleIds.event, has_more: false, forgotten_before: null }],
   });
 
-interface HeardEvent {
+interface ListenEvent {
   eventId: string;
   type: string;
   createdAt: Micros;
@@ -127,7 +127,7 @@ export class Listening {
         success: {
           status: 200,
           description: "The events that came, oldest first; none when the time was up.",
-          schema: heardSchema,
+          schema: listenPageSchema,
         },
         query: listenQuery,
         handle: (call) => this.listen(call),
@@ -157,14 +157,14 @@ export class Listening {
   private async begin({ book }: Call): Promise<Reply> {
     const { database, clock } = this.parts;
     const watermark = this.watermarks.upTo(book, clock.now());
-    const rows = await database.query<HeardRow>(selectNewest(book, SEEN_MAX + 1));
+    const rows = await database.query<ListenRow>(selectNewest(book, SEEN_MAX + 1));
     this.notice(book, rows);
     const newest = rows.flatMap(({ event_id: id }) => (id === null ? [] : [idOf("event", id)]));
     const { after, seen } = beginBehind(newest, watermark);
     return reply(200, { data: [], next_after: after, has_more: false, forgotten_before: null, seen });
   }
 
-  private notice(book: Book, rows: readonly HeardRow[]): void {
+  private notice(book: Book, rows: readonly ListenRow[]): void {
     this.watermarks.observe(book, Number(rows[0]?.clock_offset_seconds ?? 0n), this.parts.clock.now());
   }
 
@@ -174,7 +174,9 @@ export class Listening {
     for (;;) {
       const client = await this.stillWelcome(call.principal.actor);
       const watermark = this.watermarks.upTo(call.book, clock.now());
-      const rows = await database.query<HeardRow>(selectHeard(call.book, cursor.after, cursor.seen, PAGE_MAX + 1));
+      const rows = await database.query<ListenRow>(
+        selectEventsAfter(call.book, cursor.after, cursor.seen, PAGE_MAX + 1),
+      );
       this.notice(call.book, rows);
       const forgotten = rows[0]?.last_forgotten ?? undefined;
       const lastForgotten = forgotten === undefined ? undefined : idOf("event", forgotten);
@@ -199,7 +201,7 @@ export class Listening {
     return client;
   }
 
-  private view(event: HeardEvent, { merchant, book }: Client): z.infer<typeof heardSchema>["data"][number] {
+  private view(event: ListenEvent, { merchant, book }: Client): z.infer<typeof listenPageSchema>["data"][number] {
     const { clock, headerPrefix, serviceName } = this.parts;
     const { eventId: id, type, body, createdAt } = event;
     const now = clock.now();
@@ -235,7 +237,7 @@ export class Listening {
   }
 }
 
-function eventOf(row: HeardRow): HeardEvent[] {
+function eventOf(row: ListenRow): ListenEvent[] {
   if (row.event_id === null) return [];
   return [{ eventId: idOf("event", row.event_id), type: row.type, createdAt: row.created_at, body: row.body }];
 }

@@ -5,7 +5,7 @@ import { type Book } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
 /** Every row repeats the clock offset and the retention watermark; a book without new events has one row without an event. */
-export interface HeardRow extends Record<string, unknown> {
+export interface ListenRow extends Record<string, unknown> {
   clock_offset_seconds: bigint;
   /** The book's retention watermark, and the newest event deleted by retention; null when none was. */
   forgotten_before: Micros | null;
@@ -17,7 +17,7 @@ export interface HeardRow extends Record<string, unknown> {
 }
 
 /** The events after `after` that are not in `seen`, oldest first. */
-export function selectHeard(book: Book, after: string, seen: readonly string[], limit: number): Statement {
+export function selectEventsAfter(book: Book, after: string, seen: readonly string[], limit: number): Statement {
   return {
     name: "listen to events",
     text: `select b.clock_offset_seconds, h.forgotten_before, h.last_forgotten, e.event_id, e.type, e.created_at, e.body
@@ -37,7 +37,7 @@ order by e.event_id`,
   };
 }
 
-/** The newest events of a book, newest first: of each row of `selectHeard` only the offset and the id. */
+/** The newest events of a book, newest first: of each row of `selectEventsAfter` only the offset and the id. */
 export function selectNewest(book: Book, limit: number): Statement {
   return {
     name: "newest events",

@@ -48,7 +48,7 @@ const views: Record<EventType, (book: Book, now: Micros) => Record<string, unkno
   "dispute.resolved": (book, now) => disputeView(dispute(book, now, { status: "won", resolvedAt: now })),
 };
 
-function payment(book: Book, now: Micros, stands: Partial<Payment> & Pick<Payment, "status">): Payment {
+function payment(book: Book, now: Micros, fields: Partial<Payment> & Pick<Payment, "status">): Payment {
   return {
     book,
     reference: newId("payment", now),
@@ -83,7 +83,7 @@ function payment(book: Book, now: Micros, stands: Partial<Payment> & Pick<Paymen
     paidAt: undefined,
     canceledAt: undefined,
     cancelReason: undefined,
-    ...stands,
+    ...fields,
   };
 }
 
@@ -101,7 +101,7 @@ function refund(book: Book, now: Micros, status: Refund["status"]): Refund {
   };
 }
 
-function settlement(book: Book, now: Micros, stands: Partial<Settlement>): Settlement {
+function settlement(book: Book, now: Micros, fields: Partial<Settlement>): Settlement {
   return {
     book,
     uuid: newId("settlement", now),
@@ -120,11 +120,11 @@ function settlement(book: Book, now: Micros, stands: Partial<Settlement>): Settl
     returnedAt: undefined,
     paidAt: undefined,
     bankReference: undefined,
-    ...stands,
+    ...fields,
   };
 }
 
-function dispute(book: Book, now: Micros, stands: Partial<Dispute>): Dispute {
+function dispute(book: Book, now: Micros, fields: Partial<Dispute>): Dispute {
   return {
     book,
     uuid: newId("dispute", now),
@@ -136,6 +136,6 @@ function dispute(book: Book, now: Micros, stands: Partial<Dispute>): Dispute {
     evidenceDueAt: now + 7 * DAY,
     openedAt: now,
     resolvedAt: undefined,
-    ...stands,
+    ...fields,
   };
 }

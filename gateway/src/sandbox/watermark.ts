@@ -23,14 +23,14 @@ import { type Book, bookKey } from "../merchants/books.ts";
 const COMMIT_LAG: Micros = 30 * SECOND;
 const BOOKS_MAX = 10_000;
 
-interface Seen {
+interface OffsetObservation {
   offset: Micros;
   /** Real time at which the offset was known to be committed. */
   at: Micros;
 }
 
 export class CommitWatermarks {
-  private readonly books = new Map<string, Seen[]>();
+  private readonly books = new Map<string, OffsetObservation[]>();
 
   /** Remembers an offset that was read from the database before `at`. */
   observe(book: Book, offsetSeconds: number, at: Micros): void {

@@ -207,14 +207,14 @@ function batchOfRow(row: Row): Batch {
   };
 }
 
-interface Told {
+interface StepDraft {
   kind: StepKind;
   micros: Micros;
   object: object;
 }
 
 /** Whether a request caused a step. */
-function did({ path, named, refund }: Request, { kind, object }: Told): boolean {
+function did({ path, named, refund }: Request, { kind, object }: StepDraft): boolean {
   const { status, uuid } = object as { status?: string; uuid?: string };
   if (kind === "asked") return path === "/v1/payments";
   if (kind === "became") return /\/(cancel|simulate)$/.test(path) && named === status;
@@ -222,70 +222,71 @@ function did({ path, named, refund }: Request, { kind, object }: Told): boolean 
   return kind === "disputed" && path.endsWith("/dispute");
 }
 
-function stepsOf(found: Found): Told[] {
+function stepsOf(found: Found): StepDraft[] {
   const { payment } = found;
   return [
     ...beginning(found),
-    ...found.receipts.map((receipt) => told("received", receipt.receivedAt, receivedView(receipt))),
+    ...found.receipts.map((receipt) => step("received", receipt.receivedAt, receivedView(receipt))),
     ...outcome(found),
     ...found.refunds.map((refund) =>
-      told("refunded", refund.createdAt, { ...refundView(refund), reason: refund.reason ?? null }),
+      step("refunded", refund.createdAt, { ...refundView(refund), reason: refund.reason ?? null }),
     ),
     ...found.disputes.flatMap(disputeSteps),
     ...found.batches.flatMap((batch) => batchSteps(batch)),
-    ...found.journals.map((journal) => told("journalled", journal.postedAt, journalView(journal))),
+    ...found.journals.map((journal) => step("journalled", journal.postedAt, journalView(journal))),
     ...found.events.map(({ event, createdAt, tries }) =>
-      told("told", createdAt, { event: eventView(event), attempts: tries.map(tryView) }),
+      step("told", createdAt, { event: eventView(event), attempts: tries.map(tryView) }),
     ),
   ].filter(({ micros }) => micros >= payment.createdAt);
 }
 
-function told(kind: StepKind, micros: Micros, object: object): Told {
+function step(kind: StepKind, micros: Micros, object: object): StepDraft {
   return { kind, micros, object };
 }
 
 /** The first steps: the request, the risk decision, the route, the acquirer operation and the instructions. */
-function beginning(found: Found): Told[] {
+function beginning(found: Found): StepDraft[] {
   const { payment, operation, events } = found;
   const { createdAt, routing, risk } = payment;
   // A remote acquirer may have answered later, or a person may have decided later: the event has the time of that.
   const openedAt = events.find(({ type }) => type === "payment.created")?.createdAt ?? createdAt;
   return [
-    told("asked", createdAt, askedView(found)),
-    told("judged", createdAt, { decision: risk.decision, score: risk.score }),
+    step("asked", createdAt, askedView(found)),
+    step("judged", createdAt, { decision: risk.decision, score: risk.score }),
     ...(routing.candidates.length > 0
-      ? [told("routed", createdAt, { gateway_code: payment.gatewayCode ?? null, ...routing })]
+      ? [step("routed", createdAt, { gateway_code: payment.gatewayCode ?? null, ...routing })]
       : []),
-    ...(operation ? [told("called", createdAt, calledView(operation))] : []),
-    ...(payment.instructions ? [told("instructed", openedAt, payment.instructions)] : []),
+    ...(operation ? [step("called", createdAt, calledView(operation))] : []),
+    ...(payment.instructions ? [step("instructed", openedAt, payment.instructions)] : []),
   ];
 }
 
 /** The changes of the payment's status but for refunds. The payment has its present status, and its events have the times of earlier ones. */
-function outcome({ payment, events }: Found): Told[] {
+function outcome({ payment, events }: Found): StepDraft[] {
   const { status, paidAt, canceledAt, cancelReason, updatedAt } = payment;
-  const toldAt = (name: string): Micros | undefined => events.find(({ type }) => type === `payment.${name}`)?.createdAt;
-  const became = (name: string, micros: Micros, reason: string | null = null): Told =>
-    told("became", micros, { status: name, reason });
-  const processingAt = toldAt("processing") ?? (status === "processing" ? updatedAt : undefined);
+  const eventAt = (name: string): Micros | undefined =>
+    events.find(({ type }) => type === `payment.${name}`)?.createdAt;
+  const became = (name: string, micros: Micros, reason: string | null = null): StepDraft =>
+    step("became", micros, { status: name, reason });
+  const processingAt = eventAt("processing") ?? (status === "processing" ? updatedAt : undefined);
   return [
     ...(processingAt === undefined ? [] : [became("processing", processingAt)]),
     ...(isPaid(status) && paidAt !== undefined ? [became("succeeded", paidAt)] : []),
     ...(status === "canceled" && canceledAt !== undefined ? [became(status, canceledAt, cancelReason ?? null)] : []),
-    ...(status === "failed" || status === "expired" ? [became(status, toldAt(status) ?? updatedAt)] : []),
+    ...(status === "failed" || status === "expired" ? [became(status, eventAt(status) ?? updatedAt)] : []),
   ];
 }
 
-function disputeSteps({ dispute, answeredAt }: Found["disputes"][number]): Told[] {
+function disputeSteps({ dispute, answeredAt }: Found["disputes"][number]): StepDraft[] {
   const { openedAt, resolvedAt, uuid } = dispute;
   return [
-    told("disputed", openedAt, disputeView(dispute)),
-    ...(answeredAt === undefined ? [] : [told("answered", answeredAt, { uuid })]),
-    ...(resolvedAt === undefined ? [] : [told("resolved", resolvedAt, disputeView(dispute))]),
+    step("disputed", openedAt, disputeView(dispute)),
+    ...(answeredAt === undefined ? [] : [step("answered", answeredAt, { uuid })]),
+    ...(resolvedAt === undefined ? [] : [step("resolved", resolvedAt, disputeView(dispute))]),
   ];
 }
 
-function batchSteps({ settlement, kind, item, amountMinor, feeMinor }: Batch): Told[] {
+function batchSteps({ settlement, kind, item, amountMinor, feeMinor }: Batch): StepDraft[] {
   const object = {
     settlement: settlementView(settlement),
     kind,
@@ -294,7 +295,7 @@ function batchSteps({ settlement, kind, item, amountMinor, feeMinor }: Batch): T
     fee_minor: wireAmount(feeMinor),
   };
   const { createdAt, paidAt } = settlement;
-  return [told("settled", createdAt, object), ...(paidAt === undefined ? [] : [told("paid_out", paidAt, object)])];
+  return [step("settled", createdAt, object), ...(paidAt === undefined ? [] : [step("paid_out", paidAt, object)])];
 }
 
 function given({ payment, customer }: Pick<Found, "payment" | "customer">): Record<string, unknown> {

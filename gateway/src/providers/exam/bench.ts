@@ -50,7 +50,7 @@ export function check(holds: boolean, what: string): asserts holds {
 export type Ended<T> = { kind: "answered"; answer: T } | { kind: "refused" | "unknown"; why: string };
 
 /** A message of the provider as it arrived, and the reports that were read from it. */
-interface HeardMessage {
+interface ReceivedMessage {
   target: string;
   rest: string;
   headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -59,7 +59,7 @@ interface HeardMessage {
 }
 
 const BODY_MAX_BYTES = 65_536;
-const HEARD_MAX = 10_000;
+const RECEIVED_MAX = 10_000;
 /** A notification arrives within this time, or not at all. */
 const NOTIFIED_WITHIN_MS = 2_000;
 export interface ExamCase {
@@ -71,7 +71,7 @@ export interface ExamCase {
 }
 
 export class Bench {
-  readonly heard: HeardMessage[] = [];
+  readonly received: ReceivedMessage[] = [];
   private subject: Subject | undefined;
   private server: Server | undefined;
   private readonly opened = new Map<string, { request: OpenRequest; answer: Opened | undefined }>();
@@ -248,13 +248,13 @@ export class Bench {
 
   /** The provider's reports about a key so far, in order of arrival. */
   reportsOf(key: string): Report[] {
-    return this.heard.flatMap(({ reports }) => reports).filter((report) => this.isAbout(report, key));
+    return this.received.flatMap(({ reports }) => reports).filter((report) => this.isAbout(report, key));
   }
 
   /** The messages about a key. Waits for the first one. */
-  async messagesOf(key: string): Promise<HeardMessage[]> {
-    const about = (): HeardMessage[] =>
-      this.heard.filter(({ reports }) => reports.some((report) => this.isAbout(report, key)));
+  async messagesOf(key: string): Promise<ReceivedMessage[]> {
+    const about = (): ReceivedMessage[] =>
+      this.received.filter(({ reports }) => reports.some((report) => this.isAbout(report, key)));
     await until(() => about().length > 0);
     const found = about();
     check(found.length > 0, "nothing was notified");
@@ -269,7 +269,7 @@ export class Bench {
   }
 
   /** The error code with which a message is rejected; undefined when it is accepted. */
-  refusalOf({ target, rest, headers, body }: Omit<HeardMessage, "reports">): string | undefined {
+  refusalOf({ target, rest, headers, body }: Omit<ReceivedMessage, "reports">): string | undefined {
     try {
       this.acquirer.calls.receive({ method: "POST", target, rest, headers, body }, systemClock.now());
       return undefined;
@@ -312,18 +312,19 @@ export class Bench {
   private hear(
     method: string,
     target: string,
-    headers: HeardMessage["headers"],
+    headers: ReceivedMessage["headers"],
     body: Buffer,
   ): { status: number; headers?: Readonly<Record<string, string>>; body: string } {
     const path = target.split("?", 1)[0] ?? "";
     if (!path.startsWith(this.prefix)) return { status: 404, body: "" };
     const rest = path.slice(this.prefix.length);
     try {
-      const heard = this.acquirer.calls.receive({ method, target, rest, headers, body }, systemClock.now());
-      if (heard.kind === "reply") return heard.reply;
-      if (heard.kind === "bill") return heard.reply(this.billOf(heard.find));
-      if (this.heard.length < HEARD_MAX) this.heard.push({ target, rest, headers, body, reports: heard.reports });
-      return heard.reply?.("taken") ?? { status: 200, body: '{"received":true}' };
+      const meaning = this.acquirer.calls.receive({ method, target, rest, headers, body }, systemClock.now());
+      if (meaning.kind === "reply") return meaning.reply;
+      if (meaning.kind === "bill") return meaning.reply(this.billOf(meaning.find));
+      if (this.received.length < RECEIVED_MAX)
+        this.received.push({ target, rest, headers, body, reports: meaning.reports });
+      return meaning.reply?.("taken") ?? { status: 200, body: '{"received":true}' };
     } catch (error) {
       if (error instanceof Fault) return { status: 401, body: JSON.stringify({ error: error.code }) };
       throw error;

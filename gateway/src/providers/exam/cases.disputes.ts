@@ -74,8 +74,8 @@ export const disputeCases: readonly ExamCase[] = [
         const body = Buffer.from(message.body);
         body[at] = body[at] === 0x39 ? 0x38 : 0x39;
         if (bench.refusalOf({ ...message, body }) !== undefined) continue;
-        const heard = bench.acquirer.calls.receive({ method: "POST", ...message, body }, Number.MAX_SAFE_INTEGER);
-        for (const report of heard.kind === "reports" ? heard.reports : []) {
+        const meaning = bench.acquirer.calls.receive({ method: "POST", ...message, body }, Number.MAX_SAFE_INTEGER);
+        for (const report of meaning.kind === "reports" ? meaning.reports : []) {
           if (report.kind === "look") continue;
           check(report.kind === "dispute", `it was believed as a ${report.kind}`);
           if (isDeepStrictEqual(report.dispute, genuine)) continue;

@@ -121,8 +121,8 @@ export const payingCases: readonly ExamCase[] = [
         tried++;
         if (refusal !== undefined) continue;
         // A provider that signs no bodies proves only who the sender is: nothing in the body may be believed.
-        const heard = bench.acquirer.calls.receive({ method: "POST", ...message, body }, Number.MAX_SAFE_INTEGER);
-        const looks = heard.kind === "reports" && heard.reports.every(({ kind }) => kind === "look");
+        const meaning = bench.acquirer.calls.receive({ method: "POST", ...message, body }, Number.MAX_SAFE_INTEGER);
+        const looks = meaning.kind === "reports" && meaning.reports.every(({ kind }) => kind === "look");
         check(looks, "a changed notification was believed");
       }
       check(tried > 0, "there was nothing to change in it");

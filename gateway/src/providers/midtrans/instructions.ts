@@ -7,7 +7,7 @@ import type { Minor } from "../../ground/money.ts";
 import type { PaymentMethod } from "../../merchants/settings.ts";
 import { type Transaction, minorOf } from "./answers.ts";
 
-export interface Told {
+export interface OrderedPayment {
   method: PaymentMethod;
   amountMinor: Minor;
   merchantName: string;
@@ -32,17 +32,21 @@ const banks: Readonly<Record<string, { code: string; name: string }>> = {
  */
 export function instructionsOf(
   transaction: Transaction,
-  told: Told,
+  ordered: OrderedPayment,
   plainOnLoopback: boolean,
 ): Instructions | undefined {
-  if (told.method === "qris") return qris(transaction, told);
-  if (told.method === "va") return virtualAccount(transaction, told);
+  if (ordered.method === "qris") return qris(transaction, ordered);
+  if (ordered.method === "va") return virtualAccount(transaction, ordered);
   const link = transaction.actions?.find((action) => action.name === "deeplink-redirect");
-  return link && redirect(link.url, told, plainOnLoopback);
+  return link && redirect(link.url, ordered, plainOnLoopback);
 }
 
 /** Instructions that send the payer to this address. Throws when payers must not be sent there. */
-export function redirect(url: string, { expiresAt }: Pick<Told, "expiresAt">, plainOnLoopback: boolean): Instructions {
+export function redirect(
+  url: string,
+  { expiresAt }: Pick<OrderedPayment, "expiresAt">,
+  plainOnLoopback: boolean,
+): Instructions {
   const instructions: Instructions = {
     type: "redirect",
     value: url,
@@ -55,7 +59,7 @@ export function redirect(url: string, { expiresAt }: Pick<Told, "expiresAt">, pl
   return instructions;
 }
 
-function qris({ qr_string }: Transaction, { amountMinor, expiresAt }: Told): Instructions | undefined {
+function qris({ qr_string }: Transaction, { amountMinor, expiresAt }: OrderedPayment): Instructions | undefined {
   if (qr_string === undefined) return undefined;
   const { objects, crc } = readQr(qr_string);
   if (!crc.matches) throw new Error("Midtrans answered with a QR text whose checksum is wrong");
@@ -67,7 +71,7 @@ function qris({ qr_string }: Transaction, { amountMinor, expiresAt }: Told): Ins
 
 function virtualAccount(
   transaction: Transaction,
-  { merchantName, expiresAt, bank: asked }: Told,
+  { merchantName, expiresAt, bank: asked }: OrderedPayment,
 ): Instructions | undefined {
   const found = accountOf(transaction);
   if (!found) return undefined;

@@ -1,6 +1,6 @@
 // Reads Midtrans' notifications. Their signature covers the order, the code and the amount, but not the status, so a notification only leads to
 // an inquiry. disputes.ts confirms notified disputes. Pure.
-import type { Heard, Report } from "../../acquirers/acquirer.ts";
+import type { MessageMeaning, Report } from "../../acquirers/acquirer.ts";
 import { Fault } from "../../ground/fault.ts";
 import { MalformedJson, parseObject } from "../../ground/json.ts";
 import { maskedBody } from "../mask.ts";
@@ -13,7 +13,7 @@ import { isSignedBy } from "./signature.ts";
 const REFUNDS_MAX = 50;
 
 /** Reads a notification. Throws MALFORMED_JSON, SIGNATURE_MISSING or SIGNATURE_INVALID. Nothing in it is believed before the signature. */
-export function notification(body: Buffer, serverKeys: readonly string[]): Heard {
+export function notification(body: Buffer, serverKeys: readonly string[]): MessageMeaning {
   const fields = objectOf(body);
   const signature = fields["signature_key"];
   if (signature === undefined) throw new Fault("SIGNATURE_MISSING", { message: "Send signature_key." });

@@ -1,9 +1,9 @@
-// Goal: only who holds the keys is heard, and answered in the standard's words. Method: messages signed here, and one change at a time.
+// Goal: only who holds the keys is meaning, and answered in the standard's words. Method: messages signed here, and one change at a time.
 import { createPublicKey } from "node:crypto";
 import { expect, test } from "vitest";
 import { privatePem, publicPem } from "../../../test/snap-keys.ts";
 import { NOW, dokuPartner } from "../../../test/snap-rig.ts";
-import type { Bill, Heard, Message, ProviderReply } from "../../acquirers/acquirer.ts";
+import type { Bill, MessageMeaning, Message, ProviderReply } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../../ground/clock.ts";
 import { Fault } from "../../ground/fault.ts";
 import type { Partner } from "./partner.ts";
@@ -46,7 +46,7 @@ function message(rest: string, body: unknown, changes: Changes = {}): Message {
   return { method, target, rest, headers, body: Buffer.from(changes.sent ?? text) };
 }
 
-const hear = (one: Message, now = NOW, who: Partner = partner): Heard => received(who, keys, one, now);
+const hear = (one: Message, now = NOW, who: Partner = partner): MessageMeaning => received(who, keys, one, now);
 const bodyOf = (reply: ProviderReply): Record<string, unknown> => JSON.parse(reply.body) as Record<string, unknown>;
 
 /** The code of the fault that hearing this throws; undefined when it throws none. */
@@ -70,11 +70,11 @@ const payment = {
 };
 
 test("a paid account is reported with its receipt, and answered by what became of it", () => {
-  const heard = hear(message("/v1/transfer-va/payment", payment));
-  if (heard.kind !== "reports" || !heard.reply) throw new Error("it was not reported");
+  const meaning = hear(message("/v1/transfer-va/payment", payment));
+  if (meaning.kind !== "reports" || !meaning.reply) throw new Error("it was not reported");
   const receipt = { transactionId: "12839218738127830", amountMinor: 5_800_000n, currency: "IDR" };
-  expect(heard.reports).toEqual([{ kind: "payment", operationKey, state: { status: "paid", receipt } }]);
-  const answers = (["taken", "unknown operation", "refused"] as const).map(heard.reply);
+  expect(meaning.reports).toEqual([{ kind: "payment", operationKey, state: { status: "paid", receipt } }]);
+  const answers = (["taken", "unknown operation", "refused"] as const).map(meaning.reply);
   expect(
     answers.map(({ status, body }) => [status, (JSON.parse(body) as { responseCode: string }).responseCode]),
   ).toEqual([
@@ -82,7 +82,7 @@ test("a paid account is reported with its receipt, and answered by what became o
     [404, "4042512"],
     [404, "4042513"],
   ]);
-  expect(bodyOf(heard.reply("taken")).virtualAccountData).toMatchObject({
+  expect(bodyOf(meaning.reply("taken")).virtualAccountData).toMatchObject({
     ...account,
     trxId: reference,
     paymentRequestId: "12839218738127830",
@@ -95,7 +95,7 @@ test("what is kept of a message names nobody", () => {
   expect(JSON.stringify(hear(message("/v1/transfer-va/payment", payment)).message)).not.toContain("Yamashita");
 });
 
-test("a message under the secret before, and one with white space in its body, are heard", () => {
+test("a message under the secret before, and one with white space in its body, are meaning", () => {
   expect(faultOf(message("/v1/transfer-va/payment", payment, { secret: "old secret" }))).toBeUndefined();
   expect(faultOf(message("/v1/transfer-va/payment", JSON.stringify(payment, null, 2)))).toBeUndefined();
 });
@@ -138,10 +138,10 @@ test.for([
   ["of another acquirer", { token: issueToken("new secret", "bri", NOW) }],
   ["of nobody", { token: "eyJhbGciOiJSUzI1NiJ9.x.y" }],
 ] as const)("a token %s is answered so that they ask for another", ([, changes]) => {
-  const heard = hear(message("/v1/transfer-va/payment", payment, changes));
-  if (heard.kind !== "reply") throw new Error("it was believed");
-  expect(heard.reply.status).toBe(401);
-  expect(bodyOf(heard.reply).responseCode).toBe("4012501");
+  const meaning = hear(message("/v1/transfer-va/payment", payment, changes));
+  if (meaning.kind !== "reply") throw new Error("it was believed");
+  expect(meaning.reply.status).toBe(401);
+  expect(bodyOf(meaning.reply).responseCode).toBe("4012501");
 });
 
 test.for([
@@ -167,8 +167,8 @@ test.for([
 
 test("an account that was asked about tells our reference in the additional fields, too", () => {
   const { trxId, ...rest } = payment;
-  const heard = hear(message("/v1.1/transfer-va/payment", { ...rest, additionalInfo: { trxId } }));
-  expect(heard.kind === "reports" && heard.reports[0]).toMatchObject({ operationKey });
+  const meaning = hear(message("/v1.1/transfer-va/payment", { ...rest, additionalInfo: { trxId } }));
+  expect(meaning.kind === "reports" && meaning.reports[0]).toMatchObject({ operationKey });
 });
 
 const inquiry = { ...account, inquiryRequestId: "INQ-1", additionalInfo: { channel: "VIRTUAL_ACCOUNT_BNI" } };
@@ -183,10 +183,10 @@ const bill: Bill = {
 };
 
 function answerTo(given: Bill | undefined): { status: number; body: Record<string, unknown> } {
-  const heard = hear(message("/v1.1/transfer-va/inquiry", inquiry));
-  if (heard.kind !== "bill") throw new Error("it is no question for a bill");
-  expect(heard.find).toEqual({ account: "1900800000347140" });
-  const reply = heard.reply(given);
+  const meaning = hear(message("/v1.1/transfer-va/inquiry", inquiry));
+  if (meaning.kind !== "bill") throw new Error("it is no question for a bill");
+  expect(meaning.find).toEqual({ account: "1900800000347140" });
+  const reply = meaning.reply(given);
   return { status: reply.status, body: bodyOf(reply) };
 }
 
@@ -234,21 +234,21 @@ test("a notification of QRIS or of a wallet is looked into, whatever it says", (
     ["/v1.0/qr/qr-mpm-notify", "2005200"],
     ["/v1.0/debit/notify", "2005600"],
   ] as const) {
-    const heard = hear(message(rest, notice));
-    if (heard.kind !== "reports" || !heard.reply) throw new Error("it was not reported");
-    expect(heard.reports).toEqual([{ kind: "look", operationKey }]);
-    expect(bodyOf(heard.reply("taken")).responseCode).toBe(code);
-    expect(bodyOf(heard.reply("unknown operation")).responseCode).toBe(`404${code.slice(3, 5)}01`);
+    const meaning = hear(message(rest, notice));
+    if (meaning.kind !== "reports" || !meaning.reply) throw new Error("it was not reported");
+    expect(meaning.reports).toEqual([{ kind: "look", operationKey }]);
+    expect(bodyOf(meaning.reply("taken")).responseCode).toBe(code);
+    expect(bodyOf(meaning.reply("unknown operation")).responseCode).toBe(`404${code.slice(3, 5)}01`);
     expect(faultOf(message(rest, { ...notice, originalPartnerReferenceNo: 5 }))).toBe("VALIDATION_ERROR");
   }
 });
 
 test("a bank's notice by account number is looked into, and acknowledged in any case", () => {
-  const heard = hear(message("/snap/v1.0/transfer-va/notify-payment-intrabank", account));
-  if (heard.kind !== "reports" || !heard.reply) throw new Error("it was not reported");
-  expect(heard.reports).toEqual([{ kind: "look", operationKey: account.virtualAccountNo.trim() }]);
+  const meaning = hear(message("/snap/v1.0/transfer-va/notify-payment-intrabank", account));
+  if (meaning.kind !== "reports" || !meaning.reply) throw new Error("it was not reported");
+  expect(meaning.reports).toEqual([{ kind: "look", operationKey: account.virtualAccountNo.trim() }]);
   for (const taken of ["taken", "unknown operation", "refused"] as const)
-    expect(bodyOf(heard.reply(taken)).responseCode).toBe("2003400");
+    expect(bodyOf(meaning.reply(taken)).responseCode).toBe("2003400");
 });
 
 test.for(["", "/", "/v1/transfer-va/pay", "/transfer-va/payment/x", "/v1/access-token/b2b2c"])(
@@ -274,10 +274,10 @@ function tokenRequest(
   return { method: "POST", target: BASE + tokenRest, rest: tokenRest, headers, body };
 }
 
-test("who holds their key gets a token, and is heard with it", () => {
-  const heard = hear(tokenRequest());
-  if (heard.kind !== "reply") throw new Error("no token was given");
-  const { accessToken, ...rest } = bodyOf(heard.reply);
+test("who holds their key gets a token, and is meaning with it", () => {
+  const meaning = hear(tokenRequest());
+  if (meaning.kind !== "reply") throw new Error("no token was given");
+  const { accessToken, ...rest } = bodyOf(meaning.reply);
   expect(rest).toEqual({
     responseCode: "2007300",
     responseMessage: "Successful",
@@ -285,7 +285,7 @@ test("who holds their key gets a token, and is heard with it", () => {
     expiresIn: "900",
   });
   expect(faultOf(message("/v1/transfer-va/payment", payment, { token: String(accessToken) }))).toBeUndefined();
-  expect(heard.message).toBeUndefined();
+  expect(meaning.message).toBeUndefined();
 });
 
 test.for([

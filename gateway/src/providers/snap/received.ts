@@ -1,6 +1,6 @@
 // Reads messages of SNAP providers: requests for a token, questions for a bill, and notifications. Pure but for the random part of tokens.
 import type { KeyObject } from "node:crypto";
-import type { Bill, Heard, Message, ProviderReply, Taken, AcquirerMessage } from "../../acquirers/acquirer.ts";
+import type { Bill, MessageMeaning, Message, ProviderReply, Taken, AcquirerMessage } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../../ground/clock.ts";
 import { TIMESTAMP_WINDOW_SECONDS, sameText } from "../../ground/crypto.ts";
 import { Fault, validationFault } from "../../ground/fault.ts";
@@ -37,7 +37,7 @@ const kinds: readonly (readonly [RegExp, Kind])[] = [
  * Reads a message of the provider. Nothing is read from it before its signature is checked. Throws SIGNATURE_MISSING, SIGNATURE_INVALID,
  * TIMESTAMP_OUT_OF_WINDOW, MALFORMED_JSON, VALIDATION_ERROR and ROUTE_NOT_FOUND.
  */
-export function received(partner: Partner, keys: TheirKeys, message: Message, now: Micros): Heard {
+export function received(partner: Partner, keys: TheirKeys, message: Message, now: Micros): MessageMeaning {
   const path = message.rest.split("?", 1)[0] ?? "";
   const kind = kinds.find(([pattern]) => pattern.test(path))?.[1];
   if (kind === undefined || message.method !== "POST") throw new Fault("ROUTE_NOT_FOUND");
@@ -119,7 +119,7 @@ function checkTransaction(
 }
 
 /** Answers the bank's question what the payer of this account owes. */
-function readInquiry(body: Body, now: Micros): Heard {
+function readInquiry(body: Body, now: Micros): MessageMeaning {
   const account = accountOf(body);
   const echo = { ...accountFields(account), inquiryRequestId: textOrEmpty(body.inquiryRequestId) };
   const refuse = (which: string, english: string, indonesia: string): ProviderReply =>
@@ -156,7 +156,7 @@ function readInquiry(body: Body, now: Micros): Heard {
 }
 
 /** Reads the payment of a virtual account. Its reference is Gerbang's; for an `asked` account the bank has it from Gerbang's bill. */
-function readPayment(body: Body): Heard {
+function readPayment(body: Body): MessageMeaning {
   const account = accountOf(body);
   const info =
     typeof body.additionalInfo === "object" && body.additionalInfo !== null ? (body.additionalInfo as Body) : {};
@@ -206,7 +206,7 @@ function readPayment(body: Body): Heard {
  * Reads a bank's notice that an account was paid. It has the account number alone, so an inquiry tells the amount. It is acknowledged in any
  * case, so that the bank does not repeat it.
  */
-function readAccountNotice(body: Body): Heard {
+function readAccountNotice(body: Body): MessageMeaning {
   return {
     kind: "reports",
     reports: [{ kind: "look", operationKey: accountNumber(accountOf(body)) }],
@@ -215,7 +215,7 @@ function readAccountNotice(body: Body): Heard {
 }
 
 /** Reads a notification about a payment by QR or wallet. It need not say everything, so an inquiry follows. */
-function readNotice(body: Body, service: "qrNotify" | "debitNotify"): Heard {
+function readNotice(body: Body, service: "qrNotify" | "debitNotify"): MessageMeaning {
   const operationKey = operationKeyOf(body.originalPartnerReferenceNo);
   if (operationKey === undefined) {
     const message = "originalPartnerReferenceNo must be the reference that we gave.";

@@ -1,6 +1,6 @@
 // Reads the events that Stripe sends, once their signature is checked: which of Gerbang's operations something happened to. Pure.
 import { z } from "zod";
-import type { Heard, ProviderReply, Report, AcquirerMessage } from "../../acquirers/acquirer.ts";
+import type { MessageMeaning, ProviderReply, Report, AcquirerMessage } from "../../acquirers/acquirer.ts";
 import { Fault, validationFault } from "../../ground/fault.ts";
 import { MalformedJson, parseObject } from "../../ground/json.ts";
 import { maskedBody } from "../mask.ts";
@@ -48,7 +48,7 @@ export const eventTypes: readonly string[] = [...pageEvents, ...refundEvents, ..
  * Reads an event. Events arrive late, twice and in any order, so nearly all of them only lead to an inquiry. Throws MALFORMED_JSON, or
  * VALIDATION_ERROR for an event that cannot be read or is of the other mode.
  */
-export function heardOf(body: Buffer, account: Account): Heard {
+export function heardOf(body: Buffer, account: Account): MessageMeaning {
   const event = eventOf(body);
   if (event.livemode !== account.live) {
     throw validationFault("livemode", event.livemode, "This address takes events of the other mode.");

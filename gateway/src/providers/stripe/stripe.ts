@@ -55,7 +55,7 @@ const REFUND_PAGES_MAX = 10;
 /** A page without an end of its own is open for 24 hours: after this time no page of the payment can be open. */
 const FORGOTTEN: Micros = 25 * 3_600 * SECOND;
 
-interface Said {
+interface CallContext {
   signal: AbortSignal;
   record: RecordMessage | undefined;
 }
@@ -120,66 +120,67 @@ class Stripe {
     this.key();
   }
 
-  async open(request: OpenRequest, said: Said): Promise<Opened> {
-    const answer = await this.orderPage(request, said);
+  async open(request: OpenRequest, context: CallContext): Promise<Opened> {
+    const answer = await this.orderPage(request, context);
     if (answer.status === 200) return pageOf(answer.body, request, this.account).known;
     throw this.refused(answer) ?? this.unexpected("POST /v1/checkout/sessions", answer);
   }
 
-  async ask(request: OpenRequest, said: Said): Promise<Known> {
+  async ask(request: OpenRequest, context: CallContext): Promise<Known> {
     const session = request.providerIds?.session;
-    const page = session === undefined ? await this.complete(request, said) : await this.page(session, request, said);
+    const page =
+      session === undefined ? await this.complete(request, context) : await this.page(session, request, context);
     if (page === undefined) return { known: false };
     if (!page.isOpen || !this.isOver(request)) return page.known;
-    return this.closePage(page, request, said);
+    return this.closePage(page, request, context);
   }
 
   /** Closes the page. Stripe can expire every open page, so there is no definite refusal. */
-  async cancel(request: OpenRequest, said: Said): Promise<void> {
+  async cancel(request: OpenRequest, context: CallContext): Promise<void> {
     const { operationKey, providerIds } = request;
-    const session = providerIds?.session ?? (await this.sessionOfKey(operationKey, said));
+    const session = providerIds?.session ?? (await this.sessionOfKey(operationKey, context));
     if (session === undefined) throw new Error(`${this.profile.code} does not show the page that is to be closed`);
-    const answer = await this.expire(session, said);
+    const answer = await this.expire(session, context);
     if (answer.status === 200) return checkEnded(pageOf(answer.body, request, this.account), session);
     const unexpected = this.unexpected("POST /v1/checkout/sessions/:id/expire", answer);
     if (!isWorthALook(answer.status, answer.body)) throw unexpected;
-    const page = await this.page(session, request, said);
+    const page = await this.page(session, request, context);
     if (page.known.state.status !== "failed") throw unexpected;
     checkEnded(page, session);
   }
 
-  async refund(request: RefundRequest, said: Said): Promise<Refunded> {
-    const intent = await this.paymentIntent(request, (order) => this.ordered(order, undefined, said));
+  async refund(request: RefundRequest, context: CallContext): Promise<Refunded> {
+    const intent = await this.paymentIntent(request, (order) => this.ordered(order, undefined, context));
     if (intent === undefined) throw new AcquirerRefused(`${this.profile.code} has told no payment to refund`);
-    const answer = await this.caller.order(this.refundRequest(request, intent), said.signal, said.record);
+    const answer = await this.caller.order(this.refundRequest(request, intent), context.signal, context.record);
     if (answer.status === 200) return refundOf(answer.body, request);
     throw this.refused(answer) ?? this.unexpected("POST /v1/refunds", answer);
   }
 
-  async askRefund(request: RefundRequest, said: Said): Promise<KnownRefund> {
+  async askRefund(request: RefundRequest, context: CallContext): Promise<KnownRefund> {
     const refund = request.providerIds?.refund;
     if (refund !== undefined)
-      return { known: true, ...refundOf(await this.get(`/v1/refunds/${refund}`, said), request) };
-    const intent = await this.paymentIntent(request, async ({ path }) => ({ body: await this.get(path, said) }));
+      return { known: true, ...refundOf(await this.get(`/v1/refunds/${refund}`, context), request) };
+    const intent = await this.paymentIntent(request, async ({ path }) => ({ body: await this.get(path, context) }));
     if (intent === undefined) return { known: false };
-    const found = await this.refundOfKey(request.operationKey, intent, said);
+    const found = await this.refundOfKey(request.operationKey, intent, context);
     if (found !== undefined) return { known: true, ...refundOf(found, request) };
     // The idempotency key makes the refund happen once, and Stripe keeps the key for as long as a request can be in flight.
-    const answer = await this.caller.call(this.refundRequest(request, intent), said.signal, said.record);
+    const answer = await this.caller.call(this.refundRequest(request, intent), context.signal, context.record);
     if (answer.status === 200) return { known: true, ...refundOf(answer.body, request) };
     if (refusalOf(answer.status, answer.body)?.about === "content") return { known: false };
     throw this.unexpected("POST /v1/refunds", answer);
   }
 
-  async submitEvidence(request: EvidenceRequest, said: Said): Promise<void> {
+  async submitEvidence(request: EvidenceRequest, context: CallContext): Promise<void> {
     const objection = objectionToEvidence(request);
     if (objection !== undefined) {
       // Nothing is sent to Stripe, so nothing else would tell an operator why.
-      said.record?.({ about: "evidence, not sent", status: undefined, text: `It is not taken: ${objection}.` });
+      context.record?.({ about: "evidence, not sent", status: undefined, text: `It is not taken: ${objection}.` });
       throw new AcquirerRefused(`${this.profile.code} takes no such evidence: ${objection}`);
     }
     const path = `/v1/disputes/${encodeURIComponent(request.disputeId)}`;
-    const dispute = await this.ordered({ method: "GET", path }, undefined, said);
+    const dispute = await this.ordered({ method: "GET", path }, undefined, context);
     if (isSubmitted(dispute.body, request)) return;
     const files: string[] = [];
     for (const [index, file] of request.files.entries()) {
@@ -192,19 +193,19 @@ class Stripe {
         baseUrl: this.profile.url ?? FILES,
         deadlineMs: UPLOAD_MS,
       } as const;
-      const answer = await this.ordered(upload, `${request.operationKey}.file.${index + 1}`, said);
+      const answer = await this.ordered(upload, `${request.operationKey}.file.${index + 1}`, context);
       files.push(fileIdOf(answer.body, file.bytes));
     }
     const order = { method: "POST", path, body: evidenceOrder(request, files) } as const;
-    const answer = await this.ordered(order, request.operationKey, said);
+    const answer = await this.ordered(order, request.operationKey, context);
     if (!isSubmitted(answer.body, request)) throw new Error(`${this.profile.code} has not confirmed the evidence`);
   }
 
-  async check(said: Said): Promise<Checked> {
+  async check(context: CallContext): Promise<Checked> {
     const answer = await this.caller.call(
       this.request({ method: "GET", path: "/v1/balance" }),
-      said.signal,
-      said.record,
+      context.signal,
+      context.record,
     );
     const date = typeof answer.headers.date === "string" ? Date.parse(answer.headers.date) : Number.NaN;
     const clockDifferenceMs = Number.isNaN(date) ? undefined : date - Math.floor(this.clock.now() / 1_000);
@@ -228,79 +229,79 @@ class Stripe {
    * Orders a page. An earlier order may have had an end that Stripe no longer takes, or none. Both forms share one idempotency key, so that
    * whichever came first is found, and the other makes nothing.
    */
-  private async orderPage(request: OpenRequest, said: Said): Promise<ProviderAnswer> {
+  private async orderPage(request: OpenRequest, context: CallContext): Promise<ProviderAnswer> {
     const end = pageEnd(request);
     const [first, second] = isPageEnd(end, this.clock.now()) ? [end, undefined] : [undefined, end];
-    const answer = await this.caller.order(this.pageRequest(request, first), said.signal, said.record);
-    if (isOtherParameters(answer.status, answer.body)) return this.found(request, second, said);
+    const answer = await this.caller.order(this.pageRequest(request, first), context.signal, context.record);
+    if (isOtherParameters(answer.status, answer.body)) return this.found(request, second, context);
     if (first === undefined || !isAboutExpiry(answer.status, answer.body)) return answer;
-    return this.caller.order(this.pageRequest(request, second), said.signal, said.record);
+    return this.caller.order(this.pageRequest(request, second), context.signal, context.record);
   }
 
   /** The page that was ordered under this key with this end. It exists: any other response leaves the outcome unknown. */
-  private async found(request: OpenRequest, end: Micros | undefined, said: Said): Promise<ProviderAnswer> {
-    const answer = await this.caller.call(this.pageRequest(request, end), said.signal, said.record);
+  private async found(request: OpenRequest, end: Micros | undefined, context: CallContext): Promise<ProviderAnswer> {
+    const answer = await this.caller.call(this.pageRequest(request, end), context.signal, context.record);
     if (answer.status === 200) return answer;
     throw this.unexpected("POST /v1/checkout/sessions", answer);
   }
 
   /** The page of an operation without a stored session id: found, or ordered now. Undefined when it will never exist. */
-  private async complete(request: OpenRequest, said: Said): Promise<Page | undefined> {
+  private async complete(request: OpenRequest, context: CallContext): Promise<Page | undefined> {
     const over = this.isOver(request);
-    const answer = over ? await this.orderOver(request, said) : await this.orderPage(request, said);
+    const answer = over ? await this.orderOver(request, context) : await this.orderPage(request, context);
     // A repeated order gets the first response, so the page is read again for its present state.
-    if (answer.status === 200) return this.page(pageOf(answer.body, request, this.account).id, request, said);
+    if (answer.status === 200) return this.page(pageOf(answer.body, request, this.account).id, request, context);
     const refusal = refusalOf(answer.status, answer.body);
     const isDefinite = refusal?.about === "content" && !isAboutExpiry(answer.status, answer.body);
     if (isDefinite && !over) return undefined;
     if (refusal?.about === "gate") throw this.unexpected("POST /v1/checkout/sessions", answer);
     // Stripe repeats the failure of an order that failed there, and may have made a page all the same.
-    const session = await this.sessionOfKey(request.operationKey, said);
-    if (session !== undefined) return this.page(session, request, said);
+    const session = await this.sessionOfKey(request.operationKey, context);
+    if (session !== undefined) return this.page(session, request, context);
     if (over && this.clock.now() - request.expiresAt > FORGOTTEN) return undefined;
     throw this.unexpected("POST /v1/checkout/sessions", answer);
   }
 
   /** Asks for the page of a payment that is over, in the form with which Stripe would make no new one. */
-  private async orderOver(request: OpenRequest, said: Said): Promise<ProviderAnswer> {
+  private async orderOver(request: OpenRequest, context: CallContext): Promise<ProviderAnswer> {
     const end = pageEnd(request);
     if (isPageEnd(end, this.clock.now())) throw new Error(`${this.profile.code} could still open a page that is over`);
-    const answer = await this.caller.call(this.pageRequest(request, end), said.signal, said.record);
-    return isOtherParameters(answer.status, answer.body) ? this.found(request, undefined, said) : answer;
+    const answer = await this.caller.call(this.pageRequest(request, end), context.signal, context.record);
+    return isOtherParameters(answer.status, answer.body) ? this.found(request, undefined, context) : answer;
   }
 
   /** Closes the page of a payment that is over. The payer may have paid first. */
-  private async closePage(page: Page, request: OpenRequest, said: Said): Promise<Known> {
-    const answer = await this.expire(page.id, said);
+  private async closePage(page: Page, request: OpenRequest, context: CallContext): Promise<Known> {
+    const answer = await this.expire(page.id, context);
     if (answer.status === 200) return pageOf(answer.body, request, this.account).known;
-    return (await this.page(page.id, request, said)).known;
+    return (await this.page(page.id, request, context)).known;
   }
 
   /** Has no idempotency key: expiring twice does no harm, and under a key Stripe would repeat its first response, whatever the state by now. */
-  private expire(session: string, said: Said): Promise<ProviderAnswer> {
+  private expire(session: string, context: CallContext): Promise<ProviderAnswer> {
     const path = `/v1/checkout/sessions/${session}/expire`;
-    return this.caller.call(this.request({ method: "POST", path, body: "" }), said.signal, said.record);
+    return this.caller.call(this.request({ method: "POST", path, body: "" }), context.signal, context.record);
   }
 
-  private async page(session: string, request: OpenRequest, said: Said): Promise<Page> {
-    const body = await this.get(`/v1/checkout/sessions/${session}${PAGE_QUERY}`, said);
+  private async page(session: string, request: OpenRequest, context: CallContext): Promise<Page> {
+    const body = await this.get(`/v1/checkout/sessions/${session}${PAGE_QUERY}`, context);
     return pageOf(body, request, this.account);
   }
 
-  private async sessionOfKey(operationKey: string, said: Said): Promise<string | undefined> {
+  private async sessionOfKey(operationKey: string, context: CallContext): Promise<string | undefined> {
     let after: string | undefined;
     for (let page = 0; page < SESSION_PAGES_MAX; page++) {
-      const among = sessionAmong(await this.get(sessionsPath(after), said), operationKey);
+      const among = sessionAmong(await this.get(sessionsPath(after), context), operationKey);
       if (among.found !== undefined || among.after === undefined) return among.found;
       after = among.after;
     }
     return undefined;
   }
 
-  private async refundOfKey(operationKey: string, intent: string, said: Said) {
+  private async refundOfKey(operationKey: string, intent: string, context: CallContext) {
     let after: string | undefined;
     for (let page = 0; page < REFUND_PAGES_MAX; page++) {
-      const among = refundAmong(await this.get(refundsPath(intent, after), said), operationKey);
+      const among = refundAmong(await this.get(refundsPath(intent, after), context), operationKey);
       if (among.found !== undefined || among.after === undefined) return among.found;
       after = among.after;
     }
@@ -348,15 +349,19 @@ class Stripe {
     return key;
   }
 
-  private async get(path: string, said: Said): Promise<Record<string, unknown> | undefined> {
-    const answer = await this.caller.call(this.request({ method: "GET", path }), said.signal, said.record);
+  private async get(path: string, context: CallContext): Promise<Record<string, unknown> | undefined> {
+    const answer = await this.caller.call(this.request({ method: "GET", path }), context.signal, context.record);
     if (answer.status !== 200) throw this.unexpected(`GET ${path.split("?", 1)[0]}`, answer);
     return answer.body;
   }
 
   /** Sends an order and returns its response of status 200. Throws `AcquirerRefused` for a definite refusal. */
-  private async ordered(order: Order, idempotencyKey: string | undefined, said: Said): Promise<ProviderAnswer> {
-    const answer = await this.caller.order(this.request(order, idempotencyKey), said.signal, said.record);
+  private async ordered(
+    order: Order,
+    idempotencyKey: string | undefined,
+    context: CallContext,
+  ): Promise<ProviderAnswer> {
+    const answer = await this.caller.order(this.request(order, idempotencyKey), context.signal, context.record);
     if (answer.status === 200) return answer;
     throw this.refused(answer) ?? this.unexpected(`${order.method} ${order.path}`, answer);
   }

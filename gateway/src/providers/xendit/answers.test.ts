@@ -10,8 +10,8 @@ import {
   readRefund,
   readSession,
   refundStatuses,
-  requestStands,
-  sessionStands,
+  requestStates,
+  sessionStates,
 } from "./answers.ts";
 import {
   KEY,
@@ -29,7 +29,7 @@ import {
 
 test("a payment request is read with its name, its state and what the payer needs", () => {
   expect(readPaymentRequest(paymentRequest({ latest_payment_id: PAYMENT }), opening())).toMatchObject({
-    stand: "waiting",
+    state: "waiting",
     paymentRequestId: PAYMENT_REQUEST,
     paymentId: PAYMENT,
   });
@@ -67,7 +67,7 @@ test.for([[undefined], [null], [{}], ["<html>"], [[]]])("%s is no payment reques
 });
 
 test("every documented status is known, and means this", () => {
-  expect(requestStands).toEqual({
+  expect(requestStates).toEqual({
     ACCEPTING_PAYMENTS: "waiting",
     REQUIRES_ACTION: "waiting",
     PENDING: "processing",
@@ -77,15 +77,15 @@ test("every documented status is known, and means this", () => {
     CANCELED: "failed",
     EXPIRED: "failed",
   });
-  expect(sessionStands).toEqual({ ACTIVE: "waiting", COMPLETED: "paid", EXPIRED: "failed", CANCELED: "failed" });
+  expect(sessionStates).toEqual({ ACTIVE: "waiting", COMPLETED: "paid", EXPIRED: "failed", CANCELED: "failed" });
   expect(refundStatuses).toEqual({ PENDING: "pending", SUCCEEDED: "succeeded", FAILED: "failed", CANCELLED: "failed" });
 });
 
 test("a card page is read, and held against the payment", () => {
-  expect(readSession(session(), opening({ method: "card" }))).toMatchObject({ stand: "waiting", sessionId: SESSION });
+  expect(readSession(session(), opening({ method: "card" }))).toMatchObject({ state: "waiting", sessionId: SESSION });
   const paid = session({ status: "COMPLETED", payment_request_id: PAYMENT_REQUEST, payment_id: PAYMENT });
   expect(readSession(paid, opening())).toMatchObject({
-    stand: "paid",
+    state: "paid",
     paymentId: PAYMENT,
     paymentRequestId: PAYMENT_REQUEST,
   });
@@ -232,11 +232,11 @@ test.for<[string, string | undefined]>([
   ["AUTHORIZED", "it is processing"],
   ["SUCCEEDED", "it is paid"],
 ])("an end that is answered with a payment request that is %s leaves: %s", ([status, left]) => {
-  const stood = readPaymentRequest(paymentRequest({ status }), opening());
-  const end = () => checkEnded(stood, PAYMENT_REQUEST);
+  const payment = readPaymentRequest(paymentRequest({ status }), opening());
+  const end = () => checkEnded(payment, PAYMENT_REQUEST);
   if (left === undefined) expect(end).not.toThrow();
   else expect(end).toThrow(left);
-  expect(() => checkEnded(stood, "pr-2")).toThrow("it is another one");
+  expect(() => checkEnded(payment, "pr-2")).toThrow("it is another one");
 });
 
 test.for<[string, string | undefined]>([
@@ -246,9 +246,9 @@ test.for<[string, string | undefined]>([
   ["COMPLETED", "it is paid"],
 ])("an end that is answered with a card page that is %s leaves: %s", ([status, left]) => {
   // The page, not the payment request that it may have made, is what was to be ended.
-  const stood = readSession(session({ status, payment_request_id: PAYMENT_REQUEST }), opening({ method: "card" }));
-  const end = () => checkEnded(stood, SESSION);
+  const payment = readSession(session({ status, payment_request_id: PAYMENT_REQUEST }), opening({ method: "card" }));
+  const end = () => checkEnded(payment, SESSION);
   if (left === undefined) expect(end).not.toThrow();
   else expect(end).toThrow(left);
-  expect(() => checkEnded(stood, PAYMENT_REQUEST)).toThrow("it is another one");
+  expect(() => checkEnded(payment, PAYMENT_REQUEST)).toThrow("it is another one");
 });

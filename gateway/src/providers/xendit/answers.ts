@@ -67,10 +67,10 @@ const refundSchema = z.object({
 const listSchema = z.object({ data: z.array(z.unknown()).max(1000), has_more: z.boolean().nullish() });
 
 /** State of a payment request or a card page. `paid` counts only together with the payment that paid it. */
-export type Stand = "waiting" | "processing" | "failed" | "paid";
+export type XenditState = "waiting" | "processing" | "failed" | "paid";
 
 /** Xendit's documentation: create-payment-request, and pay-one-off-payment, which alone knows PENDING. */
-export const requestStands: Readonly<Record<string, Stand>> = {
+export const requestStates: Readonly<Record<string, XenditState>> = {
   ACCEPTING_PAYMENTS: "waiting",
   REQUIRES_ACTION: "waiting",
   PENDING: "processing",
@@ -81,7 +81,7 @@ export const requestStands: Readonly<Record<string, Stand>> = {
   EXPIRED: "failed",
 };
 /** Xendit's documentation: get-session. */
-export const sessionStands: Readonly<Record<string, Stand>> = {
+export const sessionStates: Readonly<Record<string, XenditState>> = {
   ACTIVE: "waiting",
   COMPLETED: "paid",
   EXPIRED: "failed",
@@ -99,8 +99,8 @@ export const refundStatuses: Readonly<Record<string, RefundStatus>> = {
 export type Order = Pick<OpenRequest, "operationKey" | "amountMinor" | "currency">;
 
 /** The parts of a payment request or a card page that Gerbang uses. */
-export interface Stood {
-  stand: Stand;
+export interface XenditPayment {
+  state: XenditState;
   paymentRequestId: string | undefined;
   sessionId: string | undefined;
   paymentId: string | undefined;
@@ -110,7 +110,7 @@ export interface Stood {
 }
 
 /** Reads a payment request. Throws `Unreadable` unless it is complete and belongs to this order. */
-export function readPaymentRequest(body: unknown, request: Order): Stood {
+export function readPaymentRequest(body: unknown, request: Order): XenditPayment {
   const what = "a payment request";
   const read = parse(paymentRequestSchema, body, what);
   const paymentRequestId = read.payment_request_id ?? read.id ?? undefined;
@@ -118,7 +118,7 @@ export function readPaymentRequest(body: unknown, request: Order): Stood {
   sameOrder(what, read.reference_id, request.operationKey);
   sameMoney(what, { field: "request_amount", amount: read.request_amount, currency: read.currency }, request);
   return {
-    stand: known(requestStands, read.status, what),
+    state: known(requestStates, read.status, what),
     paymentRequestId,
     sessionId: undefined,
     paymentId: read.latest_payment_id ?? undefined,
@@ -127,13 +127,13 @@ export function readPaymentRequest(body: unknown, request: Order): Stood {
   };
 }
 
-export function readSession(body: unknown, request: Order): Stood {
+export function readSession(body: unknown, request: Order): XenditPayment {
   const what = "a card page";
   const read = parse(sessionSchema, body, what);
   sameOrder(what, read.reference_id, request.operationKey);
   sameMoney(what, { field: "amount", amount: read.amount, currency: read.currency }, request);
   return {
-    stand: known(sessionStands, read.status, what),
+    state: known(sessionStates, read.status, what),
     paymentRequestId: read.payment_request_id ?? undefined,
     sessionId: read.payment_session_id,
     paymentId: read.payment_id ?? undefined,
@@ -143,10 +143,10 @@ export function readSession(body: unknown, request: Order): Stood {
 }
 
 /** Throws unless this is the payment request or card page with the id `name`, and it has ended. */
-export function checkEnded({ stand, sessionId, paymentRequestId }: Stood, name: string): void {
+export function checkEnded({ state, sessionId, paymentRequestId }: XenditPayment, name: string): void {
   const what = sessionId === undefined ? "a payment request" : "a card page";
   if ((sessionId ?? paymentRequestId) !== name) throw new Unreadable(what, "it is another one");
-  if (stand !== "failed") throw new Error(`Xendit has not ended ${what}: it is ${stand}`);
+  if (state !== "failed") throw new Error(`Xendit has not ended ${what}: it is ${state}`);
 }
 
 /** Reads the receipt of a Xendit payment. Its amount is the captured sum, which may differ from the ordered amount. */
@@ -203,16 +203,16 @@ export function readList(
 export function instructionsOf(
   request: OpenRequest,
   channel: string | undefined,
-  stood: Stood,
+  payment: XenditPayment,
   plainOnLoopback: boolean,
 ): Instructions {
   const expires_at = wireTime(request.expiresAt);
   const told = (descriptor: string): string | undefined =>
-    stood.actions.find((action) => action.type === "PRESENT_TO_CUSTOMER" && action.descriptor === descriptor)?.value ??
-    undefined;
+    payment.actions.find((action) => action.type === "PRESENT_TO_CUSTOMER" && action.descriptor === descriptor)
+      ?.value ?? undefined;
   const need = (value: string | undefined, what: string, form: RegExp): string => {
     if (value !== undefined && form.test(value)) return value;
-    if (value === undefined && stood.stand !== "waiting") return request.payUrl;
+    if (value === undefined && payment.state !== "waiting") return request.payUrl;
     throw new Unreadable("a payment request", `${what} is missing, or none`);
   };
   if (request.method === "qris") {
@@ -233,7 +233,7 @@ export function instructionsOf(
       account_name: displayName(request.merchantName),
     };
   }
-  const value = need(request.method === "card" ? stood.page : webPage(stood.actions), "WEB_URL", /^https?:/);
+  const value = need(request.method === "card" ? payment.page : webPage(payment.actions), "WEB_URL", /^https?:/);
   const instructions: Instructions = { type: "redirect", value, expires_at, redirect_url: value };
   if (value === request.payUrl) return instructions;
   const objection = objectionToAddresses(instructions, plainOnLoopback);

@@ -12,7 +12,7 @@ import { xenditFake } from "../../../../e2e/providers/xendit/fake.ts";
 import { event, opening, payment, refunding } from "../../../test/xendit-fixtures.ts";
 import {
   AcquirerRefused,
-  type Heard,
+  type MessageMeaning,
   type OpenRequest,
   type RefundRequest,
   type AcquirerMessage,
@@ -33,7 +33,7 @@ let fake: Awaited<ReturnType<typeof xenditFake>>;
 let receiver: Server;
 let acquirer: ReturnType<typeof xenditAcquirer>;
 let profile: XenditProfile;
-const heard: (Heard | Error)[] = [];
+const meaning: (MessageMeaning | Error)[] = [];
 const signal = new AbortController().signal;
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ beforeAll(async () => {
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("end", () => {
-      heard.push(read(request.headers, Buffer.concat(parts)));
+      meaning.push(read(request.headers, Buffer.concat(parts)));
       response.end();
     });
   }).listen(0, "127.0.0.1");
@@ -85,7 +85,7 @@ function takes(method: PaymentMethod) {
   };
 }
 
-function read(headers: Record<string, string | string[] | undefined>, body: Buffer): Heard | Error {
+function read(headers: Record<string, string | string[] | undefined>, body: Buffer): MessageMeaning | Error {
   const target = "/acquirers/xendit/callbacks";
   try {
     return acquirer.calls.receive({ method: "POST", target, rest: "", headers, body }, systemClock.now());
@@ -145,10 +145,10 @@ test.for([
   const later = { ...request, providerIds };
   expect(await ask(later)).toMatchObject({ known: true, state: { status: "waiting" }, instructions });
 
-  heard.length = 0;
+  meaning.length = 0;
   await fake.control.pay(request.operationKey);
   const paid = { status: "paid", receipt: { amountMinor: 1_000_000n, currency: "IDR" } };
-  for (const one of heard) expect(one).toMatchObject(look(request.operationKey));
+  for (const one of meaning) expect(one).toMatchObject(look(request.operationKey));
   expect(await ask(later)).toMatchObject({ known: true, state: paid });
   expect(fake.control.opened(request.operationKey)).toBe(1);
 });
@@ -156,10 +156,10 @@ test.for([
 test("a card page that is completed is inquired about, in whichever order its notifications come", async () => {
   const request = asked({ method: "card" });
   await open(request);
-  heard.length = 0;
+  meaning.length = 0;
   await fake.control.pay(request.operationKey, { order: "reversed", times: 2 });
-  expect(heard).toHaveLength(4);
-  for (const one of heard) expect(one).toMatchObject(look(request.operationKey));
+  expect(meaning).toHaveLength(4);
+  for (const one of meaning) expect(one).toMatchObject(look(request.operationKey));
 });
 
 test.for<FaultName>(["silent after effect", "500 after effect", "half answer", "huge answer", "slow"])(
@@ -243,11 +243,11 @@ test("an address where nobody listens is a definite no", async () => {
 test("a payment that failed or ran out at Xendit is over, and its notification is inquired about", async () => {
   const [failed, expired, late] = [asked(), asked({ method: "card" }), asked()];
   for (const request of [failed, expired, late]) await open(request);
-  heard.length = 0;
+  meaning.length = 0;
   await fake.control.fail(failed.operationKey);
   await fake.control.expire(expired.operationKey);
   await fake.control.expire(late.operationKey);
-  expect(heard).toMatchObject([failed, expired, late].map(({ operationKey }) => look(operationKey)));
+  expect(meaning).toMatchObject([failed, expired, late].map(({ operationKey }) => look(operationKey)));
   for (const request of [failed, late])
     expect(await ask(request)).toMatchObject({ known: true, state: { status: "failed" } });
 });
@@ -255,10 +255,10 @@ test("a payment that failed or ran out at Xendit is over, and its notification i
 test("other money than was asked for is reported as it came", async () => {
   const request = asked();
   await open(request);
-  heard.length = 0;
+  meaning.length = 0;
   await fake.control.pay(request.operationKey, { amountMinor: 999_950, currency: "IDR" });
   const receipt = { amountMinor: 999_950n, currency: "IDR" };
-  expect(heard).toMatchObject([look(request.operationKey)]);
+  expect(meaning).toMatchObject([look(request.operationKey)]);
   expect(await ask(request)).toMatchObject({ state: { status: "paid", receipt } });
 });
 
@@ -340,9 +340,9 @@ test.for([
   const request = refundOf(bought, { paymentProviderIds: named ? bought.providerIds : undefined });
   const { status, providerIds } = await refund(request);
   expect(status).toBe("pending");
-  heard.length = 0;
+  meaning.length = 0;
   await fake.control.decideRefund(request.operationKey, "succeeded");
-  expect(heard).toMatchObject([look(request.operationKey)]);
+  expect(meaning).toMatchObject([look(request.operationKey)]);
   expect(await askRefund({ ...request, providerIds })).toMatchObject({ known: true, status: "succeeded" });
 });
 
@@ -370,9 +370,9 @@ test("more than is left is refused, and a refund that fails is inquired about", 
   // While one is under way Xendit takes no other: that says nothing about ours.
   await expect(refund(more)).rejects.toThrow("REFUND_IN_PROGRESS");
   await expect(refund(more)).rejects.not.toBeInstanceOf(AcquirerRefused);
-  heard.length = 0;
+  meaning.length = 0;
   await fake.control.decideRefund(whole.operationKey, "failed");
-  expect(heard).toMatchObject([look(whole.operationKey)]);
+  expect(meaning).toMatchObject([look(whole.operationKey)]);
   expect(await askRefund(whole)).toMatchObject({ known: true, status: "failed" });
 
   const again = refundOf(bought, { paymentProviderIds: bought.providerIds, amountMinor: 1_000_000n });
@@ -395,11 +395,11 @@ test("a virtual account cannot be refunded", async () => {
 
 test("a dispute is reported with its payment", async () => {
   const bought = await paid({ method: "card" });
-  heard.length = 0;
+  meaning.length = 0;
   await fake.control.dispute?.(bought.operationKey, "open");
   await fake.control.dispute?.(bought.operationKey, "lost");
   const about = { kind: "dispute", paymentOperationKey: bought.operationKey };
-  expect(heard).toMatchObject([
+  expect(meaning).toMatchObject([
     { reports: [{ ...about, dispute: { status: "open", amountMinor: 1_000_000n } }] },
     { reports: [{ ...about, dispute: { status: "lost" } }] },
   ]);

@@ -19,7 +19,7 @@ import { channelOf } from "../profile.ts";
 import { type Secret, openSecret } from "../secrets.ts";
 import {
   type ReadRefund,
-  type Stood,
+  type XenditPayment,
   checkEnded,
   instructionsOf,
   readList,
@@ -29,7 +29,7 @@ import {
   readSession,
 } from "./answers.ts";
 import { checkedOf } from "./check.ts";
-import { type Asked, isWorthALook, refusalOf } from "./errors.ts";
+import { type CallKind, isWorthALook, refusalOf } from "./errors.ts";
 import type { XenditProfile } from "./profile.ts";
 import { type Ask, endingOf, inquiries, openingOf, refundOf } from "./requests.ts";
 import { authorization, checkToken } from "./signature.ts";
@@ -73,16 +73,16 @@ export class XenditCalls implements AcquirerCalls {
     const answer = await this.order(opening, this.limit(signal), record);
     if (answer.status !== 200 && answer.status !== 201)
       throw this.notDone(request.method === "card" ? "card page" : "payment", answer, opening);
-    const stood = readStood(answer.body, request);
+    const payment = readStood(answer.body, request);
     // A payment that has already failed at Xendit takes no money any more.
-    if (stood.stand === "failed") throw new AcquirerRefused(`${this.profile.code} ended the payment at once`);
-    return this.opened(request, channel, stood);
+    if (payment.state === "failed") throw new AcquirerRefused(`${this.profile.code} ended the payment at once`);
+    return this.opened(request, channel, payment);
   }
 
   async ask(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known> {
     const limit = this.limit(signal);
-    const stood = await this.find(request, limit, record);
-    if (stood !== undefined) return this.known(request, stood, limit, record);
+    const payment = await this.find(request, limit, record);
+    if (payment !== undefined) return this.known(request, payment, limit, record);
     if (request.expiresAt <= this.clock.now()) throw new Error(`${this.profile.code} does not show the payment`);
     // No payer ever saw this payment, so nobody has paid it. Xendit keeps the idempotency key: the same order again makes one payment.
     const opened = await refusedForGood(this.open(request, limit, record));
@@ -133,15 +133,19 @@ export class XenditCalls implements AcquirerCalls {
     return request.providerIds?.channel ?? channelOf(this.profile.methods, request);
   }
 
-  private opened(request: OpenRequest, channel: string | undefined, stood: Stood): Opened {
+  private opened(request: OpenRequest, channel: string | undefined, payment: XenditPayment): Opened {
     const plainOnLoopback = this.profile.url?.startsWith("http:") === true;
-    const instructions = instructionsOf(request, channel, stood, plainOnLoopback);
+    const instructions = instructionsOf(request, channel, payment, plainOnLoopback);
     const named = channel === undefined ? {} : { channel };
-    return { instructions, providerIds: { ...request.providerIds, ...named, ...idsOf(stood) } };
+    return { instructions, providerIds: { ...request.providerIds, ...named, ...idsOf(payment) } };
   }
 
   /** Finds the payment at Xendit; undefined when Xendit shows nothing under the operation key. */
-  private async find(request: OpenRequest, limit: AbortSignal, record?: RecordMessage): Promise<Stood | undefined> {
+  private async find(
+    request: OpenRequest,
+    limit: AbortSignal,
+    record?: RecordMessage,
+  ): Promise<XenditPayment | undefined> {
     const { session, payment_request: paymentRequest } = request.providerIds ?? {};
     if (request.method === "card") {
       // Xendit lists no card pages: without its id, a page is found only by repeating the order under its idempotency key.
@@ -156,7 +160,7 @@ export class XenditCalls implements AcquirerCalls {
     const { operationKey } = request;
     const { body } = await this.inquire(inquiries.paymentRequests(operationKey), limit, record);
     const found = readList(body, operationKey).matching.map((item) => readPaymentRequest(item, request));
-    return found.find(({ stand }) => stand === "paid") ?? found[0];
+    return found.find(({ state }) => state === "paid") ?? found[0];
   }
 
   private async end(request: OpenRequest, limit: AbortSignal, record?: RecordMessage): Promise<void> {
@@ -167,9 +171,9 @@ export class XenditCalls implements AcquirerCalls {
     const answer = await this.call(ending, limit, record);
     if (answer.status === 200) return checkEnded(readStood(answer.body, request), name);
     if (!isWorthALook(answer.status)) throw this.unexpected(answer, ending);
-    const stood = await this.find(named, limit, record);
-    if (stood?.stand === "failed") return checkEnded(stood, name);
-    throw stood?.stand === "waiting"
+    const payment = await this.find(named, limit, record);
+    if (payment?.state === "failed") return checkEnded(payment, name);
+    throw payment?.state === "waiting"
       ? this.notDone("end of a payment", answer, ending)
       : this.unexpected(answer, ending);
   }
@@ -177,26 +181,31 @@ export class XenditCalls implements AcquirerCalls {
   /** Adds Xendit's id of the payment to the request, if Xendit shows one. */
   private async named(request: OpenRequest, limit: AbortSignal, record?: RecordMessage): Promise<OpenRequest> {
     if (nameOf(request) !== undefined) return request;
-    const stood = await this.find(request, limit, record);
-    return stood === undefined ? request : { ...request, providerIds: { ...request.providerIds, ...idsOf(stood) } };
+    const payment = await this.find(request, limit, record);
+    return payment === undefined ? request : { ...request, providerIds: { ...request.providerIds, ...idsOf(payment) } };
   }
 
-  private async known(request: OpenRequest, stood: Stood, limit: AbortSignal, record?: RecordMessage): Promise<Known> {
-    const state = await this.state(stood, limit, record);
+  private async known(
+    request: OpenRequest,
+    payment: XenditPayment,
+    limit: AbortSignal,
+    record?: RecordMessage,
+  ): Promise<Known> {
+    const state = await this.state(payment, limit, record);
     const channel = this.channelOf(request);
-    const { instructions, providerIds } = this.opened(request, channel, stood);
-    const payment = state.status === "paid" ? state.receipt.transactionId : undefined;
+    const { instructions, providerIds } = this.opened(request, channel, payment);
+    const paid = state.status === "paid" ? state.receipt.transactionId : undefined;
     // Refund notifications name the payment by this id: Gerbang finds a payment by `account` when it gets no operation key.
-    const names = payment === undefined ? {} : { payment, account: payment };
+    const names = paid === undefined ? {} : { payment: paid, account: paid };
     return { known: true, state, instructions, providerIds: { ...providerIds, ...names } };
   }
 
   private async state(
-    { stand, paymentId, paymentRequestId }: Stood,
+    { state, paymentId, paymentRequestId }: XenditPayment,
     limit: AbortSignal,
     record?: RecordMessage,
   ): Promise<ReportedState> {
-    if (stand !== "paid") return { status: stand };
+    if (state !== "paid") return { status: state };
     if (paymentId === undefined) throw new Error(`${this.profile.code} says paid, and not by which payment`);
     const { body } = await this.inquire(inquiries.payment(paymentId), limit, record);
     return { status: "paid", receipt: readReceipt(body, paymentRequestId) };
@@ -212,7 +221,7 @@ export class XenditCalls implements AcquirerCalls {
       session === undefined
         ? readList((await this.inquire(inquiries.paymentRequests(operationKey), limit, record)).body, operationKey)
             .matching.map((item) => readPaymentRequest(item, payment))
-            .find(({ stand }) => stand === "paid")
+            .find(({ state }) => state === "paid")
         : readSession((await this.inquire(inquiries.session(session), limit, record)).body, payment);
     if (found?.paymentRequestId === undefined)
       throw new Error(`${this.profile.code} does not name the payment that is to be refunded`);
@@ -287,7 +296,7 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   /** A definite refusal if Xendit's documentation calls the error one, else an unknown outcome. */
-  private notDone(asked: Asked, answer: ProviderAnswer, ask: Ask): Error {
+  private notDone(asked: CallKind, answer: ProviderAnswer, ask: Ask): Error {
     const refusal = refusalOf(asked, answer.status, answer.body?.error_code);
     if (refusal === undefined) return this.unexpected(answer, ask);
     return new AcquirerRefused(`${this.profile.code} refused: ${refusal.code}`, { unavailable: refusal.unavailable });
@@ -319,7 +328,7 @@ function nameOf({ method, providerIds }: OpenRequest): string | undefined {
   return method === "card" ? providerIds?.session : providerIds?.payment_request;
 }
 
-function readStood(body: unknown, request: OpenRequest): Stood {
+function readStood(body: unknown, request: OpenRequest): XenditPayment {
   return request.method === "card" ? readSession(body, request) : readPaymentRequest(body, request);
 }
 
@@ -327,7 +336,7 @@ function refundedOf({ id, status }: ReadRefund): Refunded {
   return { status, providerIds: { refund: id } };
 }
 
-function idsOf({ paymentRequestId, sessionId, paymentId }: Stood): ProviderIds {
+function idsOf({ paymentRequestId, sessionId, paymentId }: XenditPayment): ProviderIds {
   return {
     ...(sessionId === undefined ? {} : { session: sessionId }),
     ...(paymentRequestId === undefined ? {} : { payment_request: paymentRequestId }),

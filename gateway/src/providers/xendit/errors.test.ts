@@ -1,6 +1,6 @@
 // Goal: only what Xendit's documentation calls a no is one. Method: each line of the table once more, by hand, and what must not be in it.
 import { expect, test } from "vitest";
-import { type Asked, isWorthALook, refusalOf, refusals } from "./errors.ts";
+import { type CallKind, isWorthALook, refusalOf, refusals } from "./errors.ts";
 
 const lines = `
 payment 400 INVALID_VALUE_ERROR no
@@ -55,17 +55,17 @@ end-of-a-payment 400 INELIGIBLE_TRANSACTION_STATUS look
   .split("\n")
   .map((line) => line.split(" "));
 
-test.for(lines)("%s, %s %s: %s", ([asked = "", status = "", code = "", meaning]) => {
-  const line = refusalOf(asked.replaceAll("-", " ") as Asked, Number(status), code);
+test.for(lines)("%s, %s %s: %s", ([call = "", status = "", code = "", meaning]) => {
+  const line = refusalOf(call.replaceAll("-", " ") as CallKind, Number(status), code);
   expect(line).toMatchObject({ unavailable: meaning === "later", lookFirst: meaning === "look" });
 });
 
 test("the table has these lines and no others, each once", () => {
-  const named = refusals.map(({ asked, status, code }) => `${asked.replaceAll(" ", "-")} ${status} ${code}`);
+  const named = refusals.map(({ call, status, code }) => `${call.replaceAll(" ", "-")} ${status} ${code}`);
   expect(named.toSorted()).toEqual(lines.map((line) => line.slice(0, 3).join(" ")).toSorted());
 });
 
-test.for<[Asked, number, unknown]>([
+test.for<[CallKind, number, unknown]>([
   ["payment", 500, "SERVER_ERROR"],
   ["payment", 409, "DUPLICATE_ERROR"],
   // The page names the code of a duplicate so.
@@ -85,8 +85,8 @@ test.for<[Asked, number, unknown]>([
   ["end of a payment", 401, "INVALID_API_KEY"],
   ["end of a payment", 429, "RATE_LIMIT_EXCEEDED"],
   ["end of a payment", 503, "CHANNEL_UNAVAILABLE"],
-])("%s, %s %s is unknown", ([asked, status, code]) => {
-  expect(refusalOf(asked, status, code)).toBe(undefined);
+])("%s, %s %s is unknown", ([call, status, code]) => {
+  expect(refusalOf(call, status, code)).toBe(undefined);
 });
 
 test.for([

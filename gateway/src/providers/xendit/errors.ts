@@ -1,10 +1,10 @@
 // The errors that Xendit's documentation calls a definite refusal. Every other error leaves the outcome unknown, and an inquiry follows.
 
 /** The calls that can be refused. */
-export type Asked = "payment" | "card page" | "refund" | "end of a payment";
+export type CallKind = "payment" | "card page" | "refund" | "end of a payment";
 
 interface Refusal {
-  asked: Asked;
+  call: CallKind;
   status: number;
   code: string;
   /** True when Xendit can take nothing now: the order may succeed later, or at another acquirer. */
@@ -13,8 +13,8 @@ interface Refusal {
   lookFirst: boolean;
 }
 
-const no = (asked: Asked, status: number, codes: string, as: Partial<Refusal> = {}): Refusal[] =>
-  codes.split(" ").map((code) => ({ asked, status, code, unavailable: false, lookFirst: false, ...as }));
+const no = (call: CallKind, status: number, codes: string, as: Partial<Refusal> = {}): Refusal[] =>
+  codes.split(" ").map((code) => ({ call, status, code, unavailable: false, lookFirst: false, ...as }));
 const later = { unavailable: true };
 const perhapsOurs = { lookFirst: true };
 
@@ -50,15 +50,15 @@ export const refusals: readonly Refusal[] = [
   ),
   ...no("refund", 404, "DATA_NOT_FOUND"),
   ...no("end of a payment", 400, "API_VALIDATION_ERROR INELIGIBLE_TRANSACTION_STATUS", perhapsOurs),
-  ...(["payment", "card page", "refund"] as const).flatMap((asked) => [
-    ...no(asked, 401, "INVALID_API_KEY", later),
-    ...no(asked, 429, "RATE_LIMIT_EXCEEDED", later),
+  ...(["payment", "card page", "refund"] as const).flatMap((call) => [
+    ...no(call, 401, "INVALID_API_KEY", later),
+    ...no(call, 429, "RATE_LIMIT_EXCEEDED", later),
   ]),
 ];
 
 /** The table's line for an error; undefined when the documentation does not call the error a definite refusal. */
-export function refusalOf(asked: Asked, status: number, code: unknown): Refusal | undefined {
-  return refusals.find((line) => line.asked === asked && line.status === status && line.code === code);
+export function refusalOf(call: CallKind, status: number, code: unknown): Refusal | undefined {
+  return refusals.find((line) => line.call === call && line.status === status && line.code === code);
 }
 
 /**

@@ -2,7 +2,7 @@
 // the token could write one. Notifications about payments, card pages and refunds therefore only lead to an inquiry. Disputes are reported as
 // they are notified: the token is their only proof. Pure.
 import { z } from "zod";
-import type { Heard, ReportedDispute } from "../../acquirers/acquirer.ts";
+import type { MessageMeaning, ReportedDispute } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../../ground/clock.ts";
 import { Fault, validationFault } from "../../ground/fault.ts";
 import { MalformedJson, parseObject } from "../../ground/json.ts";
@@ -15,17 +15,17 @@ const ourReference = z.object({ reference_id: z.string().regex(/^[a-z0-9.]{1,64}
 const idSchema = z.string().regex(/^[\x21-\x7e]{1,64}$/);
 const refundSchema = z.object({ reference_id: z.string().nullish(), payment_id: idSchema });
 
-const taken = { kind: "reply", reply: { status: 200, body: '{"received":true}' } } as const satisfies Heard;
+const taken = { kind: "reply", reply: { status: 200, body: '{"received":true}' } } as const satisfies MessageMeaning;
 
 /** Reads a notification. Throws MALFORMED_JSON, or VALIDATION_ERROR with the field that cannot be read. */
-export function readWebhook(body: Buffer): Heard {
+export function readWebhook(body: Buffer): MessageMeaning {
   const whole = objectOf(body);
   const envelope = envelopeSchema.safeParse(whole);
   if (!envelope.success) throw validationFault("event", whole.event, "must be the name of an event");
   const { event, data } = envelope.data;
   const about = `notification ${event.replaceAll(/[^\w.]/g, "?").slice(0, 60)}`;
-  const heard = event.startsWith("dispute.") ? disputeOf(whole) : eventOf(event, innermost(data));
-  return { ...heard, message: { about, status: undefined, text: maskedBody(body) } };
+  const meaning = event.startsWith("dispute.") ? disputeOf(whole) : eventOf(event, innermost(data));
+  return { ...meaning, message: { about, status: undefined, text: maskedBody(body) } };
 }
 
 /** Events of payments, card pages and refunds. All other events are ignored. */
@@ -40,7 +40,7 @@ const events: ReadonlySet<string> = new Set([
   "refund.failed",
 ]);
 
-function eventOf(event: string, data: Record<string, unknown> | undefined): Heard {
+function eventOf(event: string, data: Record<string, unknown> | undefined): MessageMeaning {
   const refund = event === "refund.succeeded" ? refundSchema.safeParse(data).data : undefined;
   // Without Gerbang's reference the refund was made in Xendit's dashboard. A person is told and nothing is booked: the token is proof enough.
   if (refund && !isRefundOfOurs(refund.reference_id)) {
@@ -84,7 +84,7 @@ export const disputeStatuses: Readonly<Record<string, ReportedDispute["status"]>
   LOST: "lost",
 };
 
-function disputeOf(whole: Record<string, unknown>): Heard {
+function disputeOf(whole: Record<string, unknown>): MessageMeaning {
   const read = disputeSchema.safeParse(whole);
   if (!read.success) {
     const path = read.error.issues[0]?.path.map(String) ?? [];

@@ -16,7 +16,7 @@ create table acquirer_operations (
   round smallint not null check (round between 0 and 10000), -- how often all acquirers have refused it
   refused_by text not null default '' check (length(refused_by) <= 2000), -- in this round, comma-separated
   idempotency_key text check (length(idempotency_key) between 8 and 255), -- of the request that waits for its outcome
-  asks integer not null default 0 check (asks >= 0), -- inquiries since the last call
+  inquiries integer not null default 0 check (inquiries >= 0), -- inquiries since the last call
   due_at timestamptz, -- by the real clock: acquirers do not live in a sandbox's time
   created_at timestamptz not null,
   primary key (merchant_id, environment, operation_id),
@@ -119,6 +119,6 @@ create unique index reconciliation_exceptions_once on reconciliation_exceptions 
 create index reconciliation_exceptions_open on reconciliation_exceptions (exception_id) where closed_at is null;
 
 grant select, insert on acquirer_operations, receipts, reconciliation_exceptions to gerbang_app;
-grant update (step, gateway_code, attempt, round, refused_by, idempotency_key, asks, due_at) on acquirer_operations to gerbang_app;
+grant update (step, gateway_code, attempt, round, refused_by, idempotency_key, inquiries, due_at) on acquirer_operations to gerbang_app;
 grant update (status, decided_at, settlement_id) on receipts to gerbang_app;
 grant update (closed_at, note) on reconciliation_exceptions to gerbang_app;

@@ -1,7 +1,7 @@
 // The evidence that a merchant is asked for, by the payer's reason for the dispute.
 import type { DisputeReason } from "./dispute.ts";
 
-export interface Asked {
+export interface EvidenceGuidance {
   /** The payer's claim, in a sentence. */
   claim: string;
   /** Evidence that convinces the person who decides the dispute, the best first. */
@@ -10,7 +10,7 @@ export interface Asked {
   asksDelivery: boolean;
 }
 
-export const askedFor: Readonly<Record<DisputeReason, Asked>> = {
+export const guidanceFor: Readonly<Record<DisputeReason, EvidenceGuidance>> = {
   product_not_received: {
     claim: "The payer says that what they paid for never arrived.",
     helpful: [
