@@ -56,13 +56,13 @@ export const entrySchema = z
     group: z.string().meta({ description: "The payment or settlement it belongs to.", examples: [exampleIds.payment] }),
     amount_minor: z
       .int()
-      .meta({ description: "What it added to the figure; negative when it took away.", examples: [15_000_000] }),
+      .meta({ description: "What it added to the figure; negative when it took away.", examples: [14_895_000] }),
     figure_after_minor: z
       .int()
       .nullable()
       .meta({
         description: "The figure after this entry; null beyond 2^53 - 1, which JSON cannot carry.",
-        examples: [15_000_000],
+        examples: [14_895_000],
       }),
     posted_at: timestamp,
   })
@@ -75,8 +75,8 @@ export const entrySchema = z
         journal: exampleIds.journal,
         kind: "capture",
         group: exampleIds.payment,
-        amount_minor: 15_000_000,
-        figure_after_minor: 15_000_000,
+        amount_minor: 14_895_000,
+        figure_after_minor: 14_895_000,
         posted_at: exampleTimes.paid,
       },
     ],

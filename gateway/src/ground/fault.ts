@@ -8,7 +8,7 @@ const table = {
   SIGNATURE_INVALID: [
     401,
     false,
-    "The signature does not match. Sign timestamp + '.' + the exact bytes of the body with your secret; lower-case hex.",
+    "The signature does not match. Sign timestamp + '.' + the exact bytes of the body with your secret, in lower-case hex, or sign by RFC 9421.",
   ],
   TIMESTAMP_OUT_OF_WINDOW: [
     401,

@@ -5,8 +5,9 @@ import type { Book } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
 /**
- * The end of a clock's move, and the next moment of the book when something falls due on which other things depend: evidence of a dispute, a
- * payout, a cutoff if there are unsettled items for it. Nothing depends on the expiry of a payment, so it happens at the next stop.
+ * The end of a clock's move, and the next moment of the book when something falls due: evidence of a dispute, a payout, a cutoff if there are
+ * unsettled items for it, or the end of the ten minutes in which a payment expires. Payments expire together, so that a thousand of them do not
+ * make a thousand stops.
  */
 export function selectNextDue(book: Book, realNow: Micros): Statement {
   return {
@@ -31,6 +32,9 @@ export function selectNextDue(book: Book, realNow: Micros): Statement {
           where r.merchant_id = b.merchant_id and r.environment = b.environment and r.status = 'credited' and r.settlement_id is null
         )
       )
+  ), (
+    select to_timestamp(ceil(extract(epoch from min(p.expires_at)) / 600) * 600) from payments p
+    where p.merchant_id = b.merchant_id and p.environment = b.environment and p.status = 'pending' and p.expires_at > t.now
   )
 ) as next_due_at
 from books b

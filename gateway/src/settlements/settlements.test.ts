@@ -360,6 +360,22 @@ test("one long step of the clock ends like many short ones", async () => {
   expect(outcomes[0]?.[1]).not.toEqual([]);
 });
 
+test("payments expire at their times while a clock moves, within ten minutes", async () => {
+  const { client } = await service.merchant();
+  const create = async (expires_in: number): Promise<string> =>
+    (await client.post("/v1/payments", paymentBody({ expires_in }))).json.reference;
+  const payments = [await create(60), await create(90), await create(40_000)];
+  const before = Date.parse((await client.get("/v1/sandbox/clock")).json.now);
+  await advance(client, 86_400);
+  const read = await Promise.all(payments.map((reference) => client.get(`/v1/payments/${reference}`)));
+  expect(read.map(({ json }) => json.status)).toEqual(["expired", "expired", "expired"]);
+  const [first, second, last] = read.map(({ json }) => (Date.parse(json.updated_at) - before) / 1000);
+  expect(first).toBeGreaterThanOrEqual(60);
+  expect(second).toBeLessThan(720);
+  expect(last).toBeGreaterThanOrEqual(40_000);
+  expect(last).toBeLessThan(40_700);
+});
+
 test("a clock that was left on its way by a crash is brought to its end", async () => {
   const { client, merchantId } = await service.merchant();
   const before = Date.parse((await client.get("/v1/sandbox/clock")).json.now);
