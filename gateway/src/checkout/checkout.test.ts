@@ -1,5 +1,6 @@
 // Goal: a payer sees what to pay and how, in their language, hears at once that it is paid, and sees nothing that is not theirs. Method: pure pages
 // by table; then a real service, its pages asked for as browsers do.
+import { finished } from "node:stream/promises";
 import { inflateSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
@@ -248,7 +249,7 @@ test("pages that are open are bounded, and end with the process", async () => {
   await new Promise(setImmediate);
   expect(pages.size).toBe(2);
   pages.stop();
-  await new Promise(setImmediate);
+  await finished(first[1]!.resume());
   expect([pages.size, first[1]?.destroyed]).toEqual([0, true]);
   expect(() => pages.listen(one)).toThrow(Fault);
   await database.end();

@@ -1,10 +1,11 @@
 // The stream of server-sent events: tells open pages which kinds of objects changed, with ids. One read of the feed per turn serves all listeners.
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { type FedRow, selectFed } from "../events/feed.sql.ts";
 import { Fault } from "../ground/fault.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
 import { stopwatchMs } from "../ground/clock.ts";
+import { type EventStream, EventStreams } from "../http/event-streams.ts";
 import { type Book, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Scope } from "../merchants/directory.ts";
 import { actionsOf } from "../people/roles.ts";
@@ -51,11 +52,11 @@ export interface Listener {
   scopes: ReadonlySet<string>;
 }
 
-interface Open extends Listener {
-  stream: Readable;
-  heardAt: number;
-  allowedAt: number;
+interface Listening extends Listener {
+  /** When the session was known to be good. */
+  allowedAtMs: number;
 }
+type Open = EventStream<Listening>;
 
 export interface StreamParts {
   database: Database;
@@ -67,16 +68,18 @@ export interface StreamParts {
 export class Streams {
   private readonly parts: StreamParts;
   private readonly limits: StreamLimits;
-  private readonly open = new Set<Open>();
+  private readonly open: EventStreams<Listening>;
   private position: Position | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private turn: Promise<void> | undefined;
   private permissionsCheckedAt = 0;
-  private stopped = false;
 
   constructor(parts: StreamParts) {
     this.parts = parts;
     this.limits = parts.limits ?? streamLimits;
+    this.open = new EventStreams({
+      limits: this.limits,
+      poll: () => this.poll(),
+      reset: () => (this.position = undefined),
+    });
   }
 
   get size(): number {
@@ -89,48 +92,38 @@ export class Streams {
    */
   async listen(listener: Listener, lastId: string | undefined): Promise<Readable> {
     this.refuseTooMany(listener);
-    const now = stopwatchMs();
-    const stream = new Readable({ read: () => undefined, highWaterMark: this.limits.unreadBytes });
-    const open: Open = { ...listener, stream, heardAt: now, allowedAt: now };
-    this.open.add(open);
-    stream.on("close", () => this.open.delete(open));
+    const open = this.open.open({ ...listener, allowedAtMs: stopwatchMs() });
     try {
       const position = await this.current();
       const missed = lastId === undefined ? undefined : await this.missed(open, lastId, position);
       if (missed === undefined)
-        write(open, `id: ${position}\nevent: ${lastId === undefined ? "begin" : "reset"}\ndata: {}\n\n`);
-      else write(open, `: again\n\n${this.messagesFor(open, missed, position)}`);
+        open.begin(`id: ${position}\nevent: ${lastId === undefined ? "begin" : "reset"}\ndata: {}\n\n`);
+      else open.begin(`: again\n\n${messagesFor(open.listener, missed, position)}`);
     } catch (error) {
-      stream.destroy();
+      open.readable.destroy();
       throw error;
     }
-    this.timer ??= setInterval(() => {
-      this.turn ??= this.poll().finally(() => (this.turn = undefined));
-    }, this.limits.pollMs);
-    return stream;
+    return open.readable;
   }
 
   /** Ends all streams, so that their pages reconnect to another process. */
   stop(): void {
-    this.stopped = true;
-    for (const open of this.open) this.end(open);
-    clearInterval(this.timer);
-    this.timer = undefined;
+    this.open.stop();
   }
 
   private refuseTooMany({ personId, book: { merchantId } }: Listener): void {
-    if (this.stopped || this.open.size >= this.limits.inAll)
-      throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5 });
+    this.open.refuseTooMany();
     const tooMany = (message: string): Fault => new Fault("RATE_LIMITED", { message, retryAfterSeconds: 30 });
-    const ofMerchant = [...this.open].filter(({ book }) => book.merchantId === merchantId);
+    const listeners = [...this.open].map(({ listener }) => listener);
+    const ofMerchant = listeners.filter(({ book }) => book.merchantId === merchantId);
     if (ofMerchant.length >= this.limits.perMerchant)
       throw tooMany(`Your merchant's people have ${ofMerchant.length} pages open that listen by themselves.`);
-    const own = [...this.open].filter((open) => open.personId === personId).length;
+    const own = listeners.filter((listener) => listener.personId === personId).length;
     if (own >= this.limits.perPerson)
       throw tooMany(`You have ${own} pages open that listen by themselves. Close some of them.`);
   }
 
-  /** The position where the next turn begins. `look` clears it while there are no listeners. */
+  /** The position where the next turn begins. It is unknown while there are no listeners. */
   private async current(): Promise<Position> {
     if (this.position !== undefined) return this.position;
     const toldTo = await this.toldTo();
@@ -148,16 +141,10 @@ export class Streams {
     const { database } = this.parts;
     const [row] = await database.query(selectIsMore(lastId, to, this.limits.missedMax));
     if (row?.more !== false) return undefined;
-    return database.query<FedRow>(selectFed([open.book], lastId, to, IDS_MAX));
+    return database.query<FedRow>(selectFed([open.listener.book], lastId, to, IDS_MAX));
   }
 
   private async poll(): Promise<void> {
-    if (this.open.size === 0) {
-      clearInterval(this.timer);
-      this.timer = undefined;
-      this.position = undefined;
-      return;
-    }
     try {
       if (stopwatchMs() - this.permissionsCheckedAt >= this.limits.permissionsMs) await this.checkPermissions();
       await this.publish();
@@ -165,10 +152,7 @@ export class Streams {
       this.parts.log.debug({ err: error }, "the stream could not look at the feed");
     }
     const now = stopwatchMs();
-    for (const open of this.open) {
-      if (now - open.allowedAt > this.limits.unknownMs) this.end(open);
-      else if (now - open.heardAt >= this.limits.heartbeatMs) this.write(open, ": still here\n\n");
-    }
+    for (const open of this.open) if (now - open.listener.allowedAtMs > this.limits.unknownMs) this.open.end(open);
   }
 
   /** Ends streams whose session has ended or whose person is no member of the merchant any more, and updates the scopes of the others. */
@@ -176,14 +160,14 @@ export class Streams {
     const asked = [...this.open];
     const now = stopwatchMs();
     const roles = await this.parts.sessions.roles(
-      asked.map(({ sessionId, book }) => ({ sessionId, merchantId: book.merchantId })),
+      asked.map(({ listener: { sessionId, book } }) => ({ sessionId, merchantId: book.merchantId })),
     );
     this.permissionsCheckedAt = now;
     asked.forEach((open, at) => {
       const role = roles[at];
-      if (role === undefined) return this.end(open);
-      open.allowedAt = now;
-      open.scopes = actionsOf(role, open.book.environment);
+      if (role === undefined) return this.open.end(open);
+      const { listener } = open;
+      open.listener = { ...listener, allowedAtMs: now, scopes: actionsOf(role, listener.book.environment) };
     });
   }
 
@@ -192,42 +176,24 @@ export class Streams {
     const to = await this.toldTo();
     if (from === undefined || BigInt(to) <= BigInt(from)) return;
     const listeners = [...this.open];
-    const books = new Map(listeners.map(({ book }) => [bookKey(book), book]));
+    const books = new Map(listeners.map(({ listener: { book } }) => [bookKey(book), book]));
     const rows = await this.parts.database.query<FedRow>(selectFed([...books.values()], from, to, IDS_MAX));
     this.position = to;
     const byBook = Map.groupBy(rows, (row) => bookKey(bookOfRow(row)));
     for (const open of listeners) {
-      const own = byBook.get(bookKey(open.book));
-      if (own) this.write(open, this.messagesFor(open, own, to));
+      const own = byBook.get(bookKey(open.listener.book));
+      if (own) open.write(messagesFor(open.listener, own, to));
     }
-  }
-
-  /** Text of the messages, one for each event type. Only the last carries the position, so that a listener cut off in between gets all of them again. */
-  private messagesFor({ scopes }: Open, rows: readonly FedRow[], position: Position): string {
-    const heard = rows.flatMap(({ type, events, subject_ids: ids }) => {
-      const kind = type.split(".")[0] as Kind;
-      if (!Object.hasOwn(kinds, kind) || !scopes.has(kinds[kind])) return [];
-      const data = { count: events, ids: ids.map((id) => idOf(kind, id)) };
-      return [`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`];
-    });
-    return heard.map((text, at) => (at === heard.length - 1 ? `id: ${position}\n${text}` : text)).join("");
-  }
-
-  private write(open: Open, text: string): void {
-    if (text === "" || open.stream.destroyed) return;
-    // The listener reads too slowly, or not at all. It can reconnect and get what it missed.
-    if (open.stream.readableLength + text.length > this.limits.unreadBytes) open.stream.destroy();
-    else write(open, text);
-  }
-
-  /** Ends a stream in order: the listener notices and may reconnect. */
-  private end(open: Open): void {
-    if (this.open.delete(open) && !open.stream.destroyed) open.stream.push(null);
   }
 }
 
-function write(open: Open, text: string): void {
-  if (text === "" || open.stream.destroyed) return;
-  open.stream.push(text);
-  open.heardAt = stopwatchMs();
+/** Text of the messages, one for each event type. Only the last carries the position, so that a listener cut off in between gets all of them again. */
+function messagesFor({ scopes }: Listener, rows: readonly FedRow[], position: Position): string {
+  const messages = rows.flatMap(({ type, events, subject_ids: ids }) => {
+    const kind = type.split(".")[0] as Kind;
+    if (!Object.hasOwn(kinds, kind) || !scopes.has(kinds[kind])) return [];
+    const data = { count: events, ids: ids.map((id) => idOf(kind, id)) };
+    return [`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`];
+  });
+  return messages.map((text, at) => (at === messages.length - 1 ? `id: ${position}\n${text}` : text)).join("");
 }

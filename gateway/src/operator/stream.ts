@@ -1,8 +1,9 @@
 // The operators' event stream notifies open wall pages of new figures, of acquirers that fail or recover, and of queue lengths. One poll serves all streams.
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
+import { EventStreams } from "../http/event-streams.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { readCircuits, readPulse } from "../telemetry/vitals.ts";
@@ -33,9 +34,8 @@ export interface OperatorListenerOf {
   mayStill: () => Promise<boolean>;
 }
 
-interface Open extends OperatorListenerOf {
-  stream: Readable;
-  heardAtMs: number;
+interface Listening extends OperatorListenerOf {
+  /** When the operator's access was known to be good. */
   allowedAtMs: number;
 }
 
@@ -59,17 +59,19 @@ interface StreamState {
 export class OperatorStreams {
   private readonly parts: OperatorStreamParts;
   private readonly limits: OperatorStreamLimits;
-  private readonly open = new Set<Open>();
+  private readonly open: EventStreams<Listening>;
   private seen: StreamState | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private turn: Promise<void> | undefined;
-  private heldAtMs = 0;
+  private permissionsCheckedAtMs = 0;
   private countedAtMs = -Infinity;
-  private stopped = false;
 
   constructor(parts: OperatorStreamParts) {
     this.parts = parts;
     this.limits = parts.limits ?? operatorStreamLimits;
+    this.open = new EventStreams({
+      limits: this.limits,
+      poll: () => this.poll(),
+      reset: () => (this.seen = undefined),
+    });
   }
 
   get size(): number {
@@ -78,71 +80,50 @@ export class OperatorStreams {
 
   /** Opens a stream. Throws RATE_LIMITED (this operator has too many) or SERVICE_UNAVAILABLE (too many in all, or the process stops). */
   async listen(listener: OperatorListenerOf): Promise<Readable> {
-    if (this.stopped || this.open.size >= this.limits.inAll)
-      throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5 });
-    const own = [...this.open].filter(({ name }) => name === listener.name).length;
+    this.open.refuseTooMany();
+    const own = [...this.open].filter((open) => open.listener.name === listener.name).length;
     if (own >= this.limits.perOperator) {
       const message = `You have ${own} streams open. Close some of them.`;
       throw new Fault("RATE_LIMITED", { message, retryAfterSeconds: 30 });
     }
-    const stream = new Readable({ read: () => undefined, highWaterMark: this.limits.unreadBytes });
-    const now = stopwatchMs();
-    const open: Open = { ...listener, stream, heardAtMs: now, allowedAtMs: now };
-    this.open.add(open);
-    stream.on("close", () => this.open.delete(open));
+    const open = this.open.open({ ...listener, allowedAtMs: stopwatchMs() });
     try {
       // The stream emits every change after this point, so a client that reads the full state on `begin` misses nothing.
       if (!this.seen) await this.news();
     } catch (error) {
-      stream.destroy();
+      open.readable.destroy();
       throw error;
     }
-    this.write(open, "event: begin\ndata: {}\n\n");
-    this.timer ??= setInterval(() => {
-      this.turn ??= this.poll().finally(() => (this.turn = undefined));
-    }, this.limits.pollMs);
-    return stream;
+    open.begin("event: begin\ndata: {}\n\n");
+    return open.readable;
   }
 
   /** Ends all streams, so that their clients connect to another process. */
   stop(): void {
-    this.stopped = true;
-    for (const open of this.open) this.end(open);
-    clearInterval(this.timer);
-    this.timer = undefined;
+    this.open.stop();
   }
 
   private async poll(): Promise<void> {
-    if (this.open.size === 0) {
-      clearInterval(this.timer);
-      this.timer = undefined;
-      this.seen = undefined;
-      return;
-    }
-    if (stopwatchMs() - this.heldAtMs >= this.limits.permissionsMs) await this.checkPermissions();
+    if (stopwatchMs() - this.permissionsCheckedAtMs >= this.limits.permissionsMs) await this.checkPermissions();
     try {
       const news = await this.news();
-      for (const open of this.open) this.write(open, news);
+      for (const open of this.open) open.write(news);
     } catch (error) {
       this.parts.log.debug({ err: error }, "the operators' stream could not look at what is new");
-    }
-    const now = stopwatchMs();
-    for (const open of this.open) {
-      if (now - open.heardAtMs >= this.limits.heartbeatMs) this.write(open, ": still here\n\n");
     }
   }
 
   /** Ends the streams of operators who lost their access. */
   private async checkPermissions(): Promise<void> {
-    this.heldAtMs = stopwatchMs();
+    this.permissionsCheckedAtMs = stopwatchMs();
     await Promise.all(
       [...this.open].map(async (open) => {
         try {
-          if (await open.mayStill()) open.allowedAtMs = stopwatchMs();
-          else this.end(open);
+          if (await open.listener.mayStill()) open.listener.allowedAtMs = stopwatchMs();
+          else this.open.end(open);
         } catch (error) {
           this.parts.log.debug({ err: error }, "it could not be found out who may listen");
-          if (stopwatchMs() - open.allowedAtMs > this.limits.unknownMs) this.end(open);
+          if (stopwatchMs() - open.listener.allowedAtMs > this.limits.unknownMs) this.open.end(open);
         }
       }),
     );
@@ -152,7 +133,7 @@ export class OperatorStreams {
   private async news(): Promise<string> {
     const { database } = this.parts;
     const [pulse, circuits] = await Promise.all([readPulse(database), readCircuits(database)]);
-    const told = new Map(
+    const states = new Map(
       circuits.map(({ gateway_code, method, state, calls, failures }) => [
         `${gateway_code}/${method}`,
         JSON.stringify({ gateway_code, payment_method: method, state, calls, failures }),
@@ -160,9 +141,9 @@ export class OperatorStreams {
     );
     const before = this.seen;
     const waiting = await this.waiting(before?.waiting);
-    this.seen = { ...pulse, circuits: told, waiting };
+    this.seen = { ...pulse, circuits: states, waiting };
     if (!before) return "";
-    const news = [...told]
+    const news = [...states]
       .filter(([name, data]) => before.circuits.get(name) !== data)
       .map(([, data]) => `event: acquirer\ndata: ${data}\n\n`);
     const counts = [...(waiting ?? [])].filter(([kind, data]) => (before.waiting?.get(kind) ?? data) !== data);
@@ -177,22 +158,5 @@ export class OperatorStreams {
     this.countedAtMs = stopwatchMs();
     const queues = await readWaiting(this.parts, undefined);
     return new Map(queues.map(({ kind, count, is_more }) => [kind, JSON.stringify({ kind, count, is_more })]));
-  }
-
-  private write(open: Open, text: string): void {
-    const { stream } = open;
-    if (text === "" || stream.destroyed) return;
-    // The client reads too slowly, or not at all. It may connect again.
-    if (stream.readableLength + text.length > this.limits.unreadBytes) {
-      stream.destroy();
-      return;
-    }
-    stream.push(text);
-    open.heardAtMs = stopwatchMs();
-  }
-
-  /** Ends a stream in an orderly way; the client may connect again. */
-  private end(open: Open): void {
-    if (this.open.delete(open) && !open.stream.destroyed) open.stream.push(null);
   }
 }
