@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { listenerSecret } from "../cli/src/listener/own-signature.ts";
 import { Client, operate } from "./kit/client.ts";
 import { type Received, isGenuine } from "./kit/receiver.ts";
 import { Service, gerbang, compiled } from "./kit/service.ts";
@@ -230,6 +231,8 @@ test("it says what it cannot do, and why", { timeout: 60_000 }, async () => {
   const none = await run([]);
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("--forward-to")]);
   expect((await run(["--forward-to", "ftp://x"])).code).toBe(2);
+  const { code, stdout } = await run(["--print-secret"]);
+  expect([code, stdout]).toEqual([0, `${listenerSecret(demo.secret)}\n`]);
   const half = await run([...to(), "--client-id", "ak_test_x"]);
   expect([half.code, half.stderr]).toEqual([2, expect.stringContaining("belong together")]);
   const homeless = await run(to(), { GERBANG_DATA: join(dataDirectory, "nowhere") });

@@ -146,11 +146,20 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     for (const [, owed, ...rest] of told) expect(rest.reduce((sum: number, one) => sum + Number(one), 0)).toBe(owed);
   });
 
+  /** Presses the button of the shop's first page. */
+  async function pressBuy(): Promise<Response> {
+    const shop = `http://localhost:${follower.port}`;
+    const [, order] =
+      /<form method="post" action="\/orders"><button(?: name="order" value="([\w-]+)")?>/.exec(
+        await (await fetch(shop)).text(),
+      ) ?? [];
+    return fetch(`${shop}/orders`, { method: "POST", body: new URLSearchParams(order === undefined ? {} : { order }) });
+  }
+
   /** Buys in the shop, lets the payer do something, and waits until the order's page and the terminal say what came of it. */
   async function buy(outcome: "succeeded" | "failed", says: string): Promise<void> {
     const shop = `http://localhost:${follower.port}`;
-    expect(await (await fetch(shop)).text()).toContain('action="/orders"');
-    const bought = await fetch(`${shop}/orders`, { method: "POST" });
+    const bought = await pressBuy();
     const text = await bought.text();
     const [, url = ""] = /<a href="(http[^"]+\/pay\/[^"]+)"/.exec(text) ?? [];
     expect((await fetch(url)).status).toBe(200);
@@ -230,37 +239,58 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     await follower.type(typed);
   });
 
-  test.runIf(languages.php)("has a PHP page that takes cards: the same", async () => {
-    const [install = "", start = "", listen = "", ...others] = commandsOf("php-card-page.md");
-    expect(others).toEqual([]);
-    await follower.type(install);
-    expect(follower.save("php-card-page.md")).toEqual(["shop.php"]);
-    await follower.start(start);
-    await follower.start(listen);
-    await buy("succeeded", "paid");
-    await buy("failed", "not paid");
-    const forged = await fetch(`http://localhost:${follower.port}/webhooks`, { method: "POST", body: "{}" });
-    expect(forged.status).toBe(401);
-    expect((await fetch(`http://localhost:${follower.port}/orders/order-..%2F..%2Fetc`)).status).toBe(404);
-    // Who tries again buys the same order, and pays the same payment.
-    const press = async (order: string) => {
-      const body = new URLSearchParams({ order });
-      const pressed = await fetch(`http://localhost:${follower.port}/orders`, { method: "POST", body });
-      return [pressed.status, /<a href="(http[^"]+\/pay\/[^"]+)"/.exec(await pressed.text())?.[1]];
-    };
-    const once = await press("order-0123456789ab");
-    expect(once).toEqual([200, expect.stringContaining("/pay/")]);
-    expect(await press("order-0123456789ab")).toEqual(once);
-    expect(await press("../../etc/passwd")).toEqual([404, undefined]);
-    // Without its keys it says so to the log alone.
-    const bought = `$_SERVER = ['REQUEST_METHOD' => 'POST', 'REQUEST_URI' => '/orders']; require 'shop.php'; echo http_response_code();`;
-    const refused = await follower.type(
-      `GERBANG_CLIENT_ID= php -d error_log=refused.log -r "${bought.replaceAll("$", "\\$")}"`,
-    );
-    expect(refused).toContain("Paying is not possible right now.");
-    expect(refused).toMatch(/502$/);
-    expect(await follower.type("cat refused.log")).toContain("client_id is missing");
-  });
+  test.runIf(languages.php)(
+    "has a PHP page that takes cards: the same, and who comes back sees it without a webhook",
+    async () => {
+      const [install = "", start = "", listen = "", twice = "", ...others] = commandsOf("php-card-page.md");
+      expect(others).toEqual([]);
+      await follower.type(install);
+      expect(follower.save("php-card-page.md")).toEqual(["shop.php", "twice.php"]);
+      await follower.start(start);
+      const shop = `http://localhost:${follower.port}`;
+      const shown = async (order: string): Promise<string> => (await fetch(`${shop}/orders/${order}`)).text();
+      const client = new Client(follower.service.demo);
+      const paymentsOf = async (order: string): Promise<Record<string, string>[]> =>
+        (await client.get(`/v1/payments?reference_id=${order}`)).json.data;
+      // Who presses twice buys once; the payment's page leads back to the order.
+      const press = (order: string): Promise<Response> =>
+        fetch(`${shop}/orders`, { method: "POST", body: new URLSearchParams({ order }) });
+      const order = "order-0123456789ab";
+      expect([(await press(order)).url, (await press(order)).url]).toEqual(Array(2).fill(`${shop}/orders/${order}`));
+      const [, page = ""] = /<h1>Please pay<\/h1><p><a href="(http[^"]+\/pay\/[^"]+)"/.exec(await shown(order)) ?? [];
+      const [payment, ...more] = await paymentsOf(order);
+      expect(more).toEqual([]);
+      const { reference } = payment ?? {};
+      for (const [outcome, says] of [
+        ["processing", "Your payment is on its way."],
+        ["succeeded", "Your order is paid"],
+      ] as const) {
+        await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome });
+        expect(await shown(order)).toContain(says);
+      }
+      expect(await paymentsOf(order)).toHaveLength(1);
+      expect(await (await fetch(page)).text()).toContain(`data-back="${shop}/orders/${order}"`);
+      await follower.start(listen);
+      await buy("succeeded", "paid");
+      await buy("failed", "not paid");
+      const { url } = await pressBuy();
+      const open = url.split("/").at(-1) ?? "";
+      expect(await follower.type(twice.replace("order-…", open))).toBe(sectionOf("php-card-page.md", "text", 1));
+      expect(follower.printed.split(`${open} is paid`)).toHaveLength(2);
+      const forged = await fetch(`${shop}/webhooks`, { method: "POST", body: "{}" });
+      expect([forged.status, (await fetch(`${shop}/orders/order-..%2F..%2Fetc`)).status]).toEqual([401, 404]);
+      expect((await press("../../etc/passwd")).status).toBe(404);
+      // Without its keys it says so to the log alone.
+      writeFileSync(join(follower.shop, "orders/order-ba9876543210"), "open");
+      const asked = `$_SERVER = ['REQUEST_METHOD' => 'GET', 'REQUEST_URI' => '/orders/order-ba9876543210']; require 'shop.php'; echo http_response_code();`;
+      const refused = await follower.type(
+        `GERBANG_CLIENT_ID= php -d error_log=refused.log -r "${asked.replaceAll("$", "\\$")}"`,
+      );
+      expect(refused).toContain("Paying is not possible right now.");
+      expect(refused).toMatch(/502$/);
+      expect(await follower.type("cat refused.log")).toContain("client_id is missing");
+    },
+  );
 });
 
 test.each([

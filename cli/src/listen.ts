@@ -19,20 +19,26 @@ const GRACE_MS = 3_000;
 export type ListenerKey = Pick<Identity, "clientId" | "secret" | "baseUrl">;
 
 interface Given {
-  "forward-to": string;
+  "forward-to": string | undefined;
   profile: string | undefined;
   "base-url": string | undefined;
   "client-id": string | undefined;
   secret: string | undefined;
   "as-sent": boolean;
+  "print-secret": boolean;
 }
 
 export async function listenCommand(given: Given): Promise<number> {
   const forwardTo = given["forward-to"];
-  if (!URL.canParse(forwardTo)) throw new UsageError("--forward-to is an address such as http://localhost:3000/hook");
   const key = keyOf(given);
   if (!key.clientId.startsWith("ak_test_"))
     throw new UsageError("only a sandbox can be listened to: use a key that begins with ak_test_");
+  if (given["print-secret"]) {
+    process.stdout.write(`${listenerSecret(key.secret)}\n`);
+    return 0;
+  }
+  if (forwardTo === undefined || !URL.canParse(forwardTo))
+    throw new UsageError("--forward-to is needed: an address such as http://localhost:3000/hook");
   return listenTo(key, { forwardTo, asSent: given["as-sent"], ...signals() });
 }
 

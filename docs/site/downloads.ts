@@ -5,7 +5,7 @@ export const downloadFolders = ["clients", "examples", "sdk/vectors"] as const;
 
 const published = [
   /^clients\/python\/(?:gerbang|examples\/\w+)\.py$/,
-  /^clients\/php\/(?:Gerbang|examples\/\w+)\.php$/,
+  /^clients\/php\/Gerbang\.php$/,
   /^sdk\/vectors\/[\w-]+\.json$/,
   /^examples\/samples\.json$/,
 ];

@@ -1,6 +1,6 @@
 // The documentation as plain text: each page as Markdown, /llms.txt, and all English pages in one file. Pure.
-import { type Links, markdownHrefOf } from "./links.ts";
-import type { Drawn } from "./markdown.ts";
+import { markdownHrefOf } from "./links.ts";
+import type { Drawn, Surroundings } from "./markdown.ts";
 import { inOrder } from "./navigation.ts";
 import { type Page, markdownAddressOf } from "./page.ts";
 import { sections } from "./sections.ts";
@@ -8,19 +8,27 @@ import { sections } from "./sections.ts";
 /** The service replaces this address with its own. */
 export const ROOT_IN_BUILDS = "https://gerbang.invalid";
 
-/** A page's Markdown, with links that lead to other pages' Markdown. Code is left unchanged. */
-export function asMarkdown(page: Page, links: Links): string {
+/** A page's Markdown, with links that lead to other pages' Markdown, and pictures by their addresses. Code is left unchanged. */
+export function asMarkdown(page: Page, around: Surroundings): string {
   const text = page.markdown
-    .split(/(^```[\s\S]*?^```|`[^`\n]+`)/m)
-    .map((part, at) => (at % 2 === 1 ? part : withMarkdownLinks(part, page, links)))
+    .split(/(^```[\s\S]*?^```)/m)
+    .map((part, at) => (at % 2 === 1 ? part : withMarkdownLinks(part, page, around)))
     .join("");
   return `${text.trim()}\n`;
 }
 
-function withMarkdownLinks(text: string, page: Page, links: Links): string {
-  return text.replaceAll(/\]\(([^)\s]+)\)/g, (whole, href: string) => {
-    const to = markdownHrefOf(links.target(page, href));
-    return to === undefined ? whole : `](${to})`;
+/** Code in a line, or a link or picture. A label may hold code, a picture, or brackets of its own. */
+const linked = /`[^`\n]+`|(!?)\[((?:`[^`\n]+`|[^[\]`]|\[[^[\]]*\])*)\]\(([^)\s]+)\)/g;
+
+function withMarkdownLinks(text: string, page: Page, around: Surroundings): string {
+  return text.replaceAll(linked, (whole, mark?: string, label = "", href = "") => {
+    if (mark === undefined) return whole;
+    const target = around.links.target(page, href);
+    if (mark !== "") return `![${label}](${target.kind === "file" ? around.picture(target.path).address : href})`;
+    const inner = withMarkdownLinks(label, page, around);
+    const to = markdownHrefOf(target);
+    // A file of the source tree that is not published: the reader of this page cannot follow it.
+    return to === undefined ? inner : `[${inner}](${to})`;
   });
 }
 
@@ -52,8 +60,8 @@ ${parts.join("")}`;
 }
 
 /** /llms-full.txt: every English page, one after the other. */
-export function llmsFullText(pages: readonly Page[], links: Links): string {
+export function llmsFullText(pages: readonly Page[], around: Surroundings): string {
   return inOrder(pages.filter(({ language }) => language === "en"))
-    .map((page) => `<!-- ${ROOT_IN_BUILDS}${markdownAddressOf(page)} -->\n\n${asMarkdown(page, links)}`)
+    .map((page) => `<!-- ${ROOT_IN_BUILDS}${markdownAddressOf(page)} -->\n\n${asMarkdown(page, around)}`)
     .join("\n\n");
 }

@@ -166,18 +166,22 @@ describe("what programs read", () => {
     expect(text("llms-full.txt")).toContain("# Be paid by Gerbang");
   });
 
-  test("links in Markdown lead to Markdown, and code stays as it was written", () => {
+  test("links in Markdown lead to Markdown, pictures are shown, and code stays as it was written", () => {
     expect(text("getting-started.md")).toContain("(/docs/signing.md)");
+    expect(text("payers-page.md")).toMatch(
+      /!\[The page of a payment by QRIS on a phone\]\(\/docs\/assets\/qris\.\w+\.png\)/,
+    );
     expect(text("getting-started.md")).toContain('TS.$3" | openssl dgst');
     const linked = [...site().pages].flatMap(({ page }) =>
       [
         ...text(`${fileOf(page)}.md`)
-          .replaceAll(/^```[\s\S]*?^```/gm, "")
-          .matchAll(/\]\((\/docs\/[^)#]*)/g),
+          .replaceAll(/^```[\s\S]*?^```|`[^`\n]+`/gm, "")
+          .matchAll(/\]\(([^)#]+)/g),
       ].map(([, to = ""]) => to),
     );
     expect(linked.length).toBeGreaterThan(300);
-    const missing = linked.filter((to) => !isMade(to.slice("/docs/".length)));
+    const elsewhere = /^(https?:|mailto:|\/(portal|status|openapi\.json|llms(-full)?\.txt)\b)/;
+    const missing = linked.filter((to) => !elsewhere.test(to) && !(to.startsWith("/docs/") && isMade(to.slice(6))));
     expect([...new Set(missing)]).toEqual([]);
   });
 

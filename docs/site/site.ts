@@ -67,18 +67,19 @@ export function drawSite(pages = allPages()): Site {
     const bytes = readFileSync(join(treeRoot, path));
     return { address: asset(basename(path), bytes), size: sizeOf(bytes) };
   };
-  const drawn = pages.map((page) => ({ page, drawn: draw(page, { links, picture }) }));
+  const around = { links, picture };
+  const drawn = pages.map((page) => ({ page, drawn: draw(page, around) }));
   const index = searchIndex(drawn.map(({ page, drawn: { passages } }) => ({ page, passages })));
   const frame = { assets: { ...ownAssets(asset), index: asset("search.json", index) }, pages };
   for (const one of drawn) {
     files.set(`${fileOf(one.page)}.html`, pageHtml(one.page, one.drawn, frame));
-    files.set(`${fileOf(one.page)}.md`, asMarkdown(one.page, links));
+    files.set(`${fileOf(one.page)}.md`, asMarkdown(one.page, around));
   }
   for (const path of downloadFiles(treeRoot))
     files.set(String(downloadOf(path)).slice("/docs/".length), readFileSync(join(treeRoot, path)));
   files.set("404.html", missingHtml(frame));
   files.set("llms.txt", llmsText(drawn));
-  files.set("llms-full.txt", llmsFullText(pages, links));
+  files.set("llms-full.txt", llmsFullText(pages, around));
   files.set("changelog.rss", changelogFeed(readFileSync(join(treeRoot, "CHANGELOG.md"), "utf8")));
   return { pages: drawn, files, problems: [...drawn.flatMap((one) => one.drawn.problems), ...brokenAnchors(drawn)] };
 }

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, vi } from "vitest";
 import { buildDocs } from "../../docs/site/build.ts";
+import { operate } from "./client.ts";
 import { Service, freePort } from "./service.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -81,6 +82,9 @@ export class Follower {
     await buildDocs(() => undefined, join(root, "docs/site/dist"));
     const service = await Service.start();
     symlinkSync(service.dataDirectory, join(place, "gerbang/.data"));
+    // The pages are followed one after the other by one key, faster than people type.
+    const { demo } = service;
+    await operate(demo, "PATCH", `/merchants/${demo.merchant_id}`, { rate_limit_per_minute: 10_000 });
     return new Follower(place, service, await freePort());
   }
 
@@ -89,11 +93,16 @@ export class Follower {
     return join(this.place, "shop");
   }
 
+  // Another program on this machine may use the port that the pages name.
+  private atOwnPort(text: string): string {
+    return text.replaceAll("localhost:3000", `localhost:${this.port}`);
+  }
+
   /** Saves the programs of a page under their file names. Gives the names. */
   save(page: string): string[] {
     return blocksOf(page).flatMap(({ file, code }) => {
       if (file === undefined) return [];
-      writeFileSync(join(this.shop, file), code);
+      writeFileSync(join(this.shop, file), this.atOwnPort(code));
       return [file];
     });
   }
@@ -108,9 +117,7 @@ export class Follower {
       ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}),
       GERBANG_DATA: this.service.dataDirectory,
     };
-    // Another program on this machine may use the port that the pages name.
-    const typed = command.replaceAll("localhost:3000", `localhost:${this.port}`);
-    return ["bash", ["-c", `${prelude}set -e\n${keys}\n${typed}`], { cwd: folder, env }];
+    return ["bash", ["-c", `${prelude}set -e\n${keys}\n${this.atOwnPort(command)}`], { cwd: folder, env }];
   }
 
   /** Types a command in the shop's folder, or in another one. Gives its output; throws when it fails. */

@@ -24,7 +24,8 @@ const returnUrl = z
 /** The field of a creation. */
 export const returnUrlField = returnUrl.optional().meta({
   description:
-    "https address to which the payer's browser goes back after paying, or after a decline. In the sandbox http on localhost, 127.0.0.1 and [::1] as well.",
+    "https address to which the payer's browser goes back after paying, or after a decline, as it is: nothing is added to it. After an expiry or a cancellation the payer's page has a " +
+    "link there. In the sandbox http on localhost, 127.0.0.1 and [::1] as well.",
   pattern:
     "^(https://[!$-.0-;=A-\\[\\]_a-z~]+|http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d{1,5})?)([/?#][!#-;=?-\\[\\]_a-z~]*)?$",
   examples: ["https://shop.example.com/orders/1042"],
