@@ -57,6 +57,8 @@ test("the service shows what was built: a page, its parts, what programs read", 
   }
   const llms = await server.inject("/llms.txt");
   expect(llms.body).toContain("(https://pay.toko.example/docs/api/create-payment.md)");
+  const shop = (await server.inject("/docs/examples/shops/express.md")).body;
+  expect(shop).toContain("npm install https://pay.toko.example/docs/files/gerbang-sdk.tgz");
   expect((await server.inject("/docs/changelog.rss")).body).not.toContain("gerbang.invalid");
 });
 

@@ -12,31 +12,46 @@ if (!GERBANG_WEBHOOK_SECRET) throw new Error("Set GERBANG_WEBHOOK_SECRET: it beg
 const gerbang = new Gerbang(); // GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL
 const orders = new DatabaseSync(DATABASE, { timeout: 5_000 });
 orders.exec(`create table if not exists orders (
-  id text primary key, qr text not null default '', pay_at text not null default '', paid integer not null default 0
+  id text primary key, qr text not null default '', pay_at text not null default '', status text not null default 'open'
 )`);
-const find = orders.prepare("select qr, pay_at, paid from orders where id = ?");
-const insert = orders.prepare("insert into orders (id) values (?)");
+const find = orders.prepare("select qr, pay_at, status from orders where id = ?");
+const insert = orders.prepare("insert or ignore into orders (id) values (?)");
 const show = orders.prepare("update orders set qr = ?, pay_at = ? where id = ?");
-const markPaid = orders.prepare("update orders set paid = 1 where id = ?");
+const finish = orders.prepare("update orders set status = ? where id = ? and status = 'open'");
 
 const safe = (text) => String(text).replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 const page = (body) => `<!doctype html><meta name="viewport" content="width=device-width"><title>Kopi</title>
 <body style="font: 1rem/1.5 system-ui; max-width: 30rem; margin: 3rem auto; overflow-wrap: anywhere"><h1>Kopi</h1>${body}`;
+// The button has the order's name in it: who presses it twice buys once.
+const shopWindow = () => `<p>A coffee, Rp75.000</p>
+<form method="post" action="/orders"><button name="order" value="order-${randomUUID()}">Buy it</button></form>`;
+const ended = (status) =>
+  status === "paid" ? "<p>Paid. Your coffee is on its way.</p>" : '<p>Not paid. <a href="/">Try again</a></p>';
+const isName = (id) => /^order-[0-9a-f-]{36}$/.test(id);
 
 const app = new Hono();
-// The signature covers the bytes as they came. The same event may come twice: the second changes nothing.
-const on = { "payment.succeeded": ({ data }) => markPaid.run(data.reference_id), other: () => undefined };
+// The signature covers the bytes as they came. The same event may come twice: only an open order changes.
+const ends =
+  (status) =>
+  ({ data }) =>
+    finish.run(status, data.reference_id);
+const on = {
+  "payment.succeeded": ends("paid"),
+  "payment.failed": ends("not paid"),
+  "payment.expired": ends("not paid"),
+  "payment.canceled": ends("not paid"),
+  other: () => undefined,
+};
 app.post(
   "/webhooks",
   handler({ secrets: GERBANG_WEBHOOK_SECRET, on, onError: (error) => console.error(error.message) }),
 );
 
-app.get("/", (c) =>
-  c.html(page('<p>A coffee, Rp75.000</p><form method="post" action="/orders"><button>Buy it</button></form>')),
-);
+app.get("/", (c) => c.html(page(shopWindow())));
 
 app.post("/orders", async (c) => {
-  const id = `order-${randomUUID()}`;
+  const { order: id } = await c.req.parseBody();
+  if (typeof id !== "string" || !isName(id)) return c.html(page("<p>There is no such order.</p>"), 404);
   insert.run(id); // first: the webhook may be faster than the answer
   const amount = { amount_minor: 7_500_000, currency: "IDR" };
   const payment = await gerbang.payments.createOrFind({ ...amount, payment_method: "qris", reference_id: id });
@@ -47,14 +62,14 @@ app.post("/orders", async (c) => {
 app.get("/orders/:id", (c) => {
   const order = find.get(c.req.param("id"));
   if (order === undefined) return c.html(page("<p>There is no such order.</p>"), 404);
-  if (order.paid) return c.html(page("<p>Paid. Your coffee is on its way.</p>"));
+  if (order.status !== "open") return c.html(page(ended(order.status)));
   const ask =
-    "setInterval(async () => (await (await fetch(location.pathname + '/paid')).json()) && location.reload(), 1000)";
+    "setInterval(async () => (await (await fetch(location.pathname + '/open')).json()) || location.reload(), 1000)";
   const pay = `<p><a href="${safe(order.pay_at)}" target="_blank">Show the QR code</a></p><code>${safe(order.qr)}</code>`;
   return c.html(page(`<p>Waiting for Rp75.000.</p>${pay}<script>${ask}</script>`));
 });
 
-app.get("/orders/:id/paid", (c) => c.json(find.get(c.req.param("id"))?.paid === 1));
+app.get("/orders/:id/open", (c) => c.json(find.get(c.req.param("id"))?.status === "open"));
 
 app.onError((error, c) => {
   console.error(error.code, error.message, error.advice ?? "");

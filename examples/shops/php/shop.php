@@ -14,7 +14,7 @@ $orders = function (string $sql, string ...$values) use ($database): array {
     $statement->execute($values);
     return $statement->fetch(PDO::FETCH_ASSOC) ?: [];
 };
-$columns = "id text primary key, qr text not null default '', pay_at text not null default '', paid integer not null default 0";
+$columns = "id text primary key, qr text not null default '', pay_at text not null default '', status text not null default 'open'";
 $orders("create table if not exists orders ($columns)");
 
 function page(string $body, int $status = 200): never
@@ -32,14 +32,16 @@ if ("{$_SERVER['REQUEST_METHOD']} $path" === 'POST /webhooks') {
     } catch (Gerbang\WebhookException $error) {
         page($error->step, 401);
     }
-    if ($event['type'] === 'payment.succeeded') { // the same event may come twice: the second changes nothing
-        $orders('update orders set paid = 1 where id = ?', $event['data']['reference_id']);
+    $ends = ['payment.succeeded' => 'paid', 'payment.failed' => 'not paid', 'payment.expired' => 'not paid', 'payment.canceled' => 'not paid'];
+    if (isset($ends[$event['type']])) { // the same event may come twice: only an open order changes
+        $orders("update orders set status = ? where id = ? and status = 'open'", $ends[$event['type']], $event['data']['reference_id']);
     }
     exit();
 }
 if ("{$_SERVER['REQUEST_METHOD']} $path" === 'POST /orders') {
-    $id = 'order-' . bin2hex(random_bytes(16));
-    $orders('insert into orders (id) values (?)', $id); // first: the webhook may be faster than the answer
+    $id = $_POST['order'] ?? '';
+    is_string($id) && preg_match('/^order-[0-9a-f]{32}$/D', $id) || page('<p>There is no such order.</p>', 404);
+    $orders('insert or ignore into orders (id) values (?)', $id); // first: the webhook may be faster than the answer
     $order = ['amount_minor' => 7_500_000, 'currency' => 'IDR', 'payment_method' => 'qris', 'reference_id' => $id];
     try { // GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL
         $payment = (new Gerbang\Client())->payments->createOrFind($order);
@@ -52,17 +54,18 @@ if ("{$_SERVER['REQUEST_METHOD']} $path" === 'POST /orders') {
     exit();
 }
 if ($path === '/') {
-    page('<p>A coffee, Rp75.000</p><form method="post" action="/orders"><button>Buy it</button></form>');
+    $button = '<button name="order" value="order-' . bin2hex(random_bytes(16)) . '">Buy it</button>'; // who presses it twice buys once
+    page("<p>A coffee, Rp75.000</p><form method=\"post\" action=\"/orders\">$button</form>");
 }
-preg_match('~^/orders/([\w-]+)(/paid)?$~D', $path, $asked) || page('<p>Nothing is here.</p>', 404);
-$order = $orders('select qr, pay_at, paid from orders where id = ?', $asked[1]) ?: page('<p>There is no such order.</p>', 404);
+preg_match('~^/orders/([\w-]+)(/open)?$~D', $path, $asked) || page('<p>Nothing is here.</p>', 404);
+$order = $orders('select qr, pay_at, status from orders where id = ?', $asked[1]) ?: page('<p>There is no such order.</p>', 404);
 if (isset($asked[2])) {
     header('content-type: application/json');
-    exit($order['paid'] ? 'true' : 'false');
+    exit(json_encode($order['status'] === 'open'));
 }
-if ($order['paid']) {
-    page('<p>Paid. Your coffee is on its way.</p>');
+if ($order['status'] !== 'open') {
+    page($order['status'] === 'paid' ? '<p>Paid. Your coffee is on its way.</p>' : '<p>Not paid. <a href="/">Try again</a></p>');
 }
-$ask = "setInterval(async () => (await (await fetch(location.pathname + '/paid')).json()) && location.reload(), 1000)";
+$ask = "setInterval(async () => (await (await fetch(location.pathname + '/open')).json()) || location.reload(), 1000)";
 $pay = sprintf('<p><a href="%s" target="_blank">Show the QR code</a></p><code>%s</code>', htmlspecialchars($order['pay_at']), htmlspecialchars($order['qr']));
 page("<p>Waiting for Rp75.000.</p>$pay<script>$ask</script>");

@@ -9,8 +9,8 @@ const BUILDS = fileURLToPath(new URL("../../../docs/site/dist/", import.meta.url
 /** Placeholder in builds for the address of the service, which they do not know. The domain `.invalid` is reserved, so nobody can own it. */
 export const ROOT_IN_BUILDS = "https://gerbang.invalid";
 
-/** Files that contain the placeholder, because they name absolute addresses. */
-const WITH_ADDRESSES = new Set(["llms.txt", "llms-full.txt", "changelog.rss"]);
+/** Files that may contain the placeholder, because they name absolute addresses. */
+const namesAddresses = (file: string): boolean => /^(?:llms(?:-full)?\.txt|changelog\.rss|.+\.md)$/.test(file);
 
 export interface DocsParts {
   /** The public address, without a slash at its end. */
@@ -34,13 +34,14 @@ export function openDocs(server: FastifyInstance, { root, folder = BUILDS }: Doc
       const asset = pages.file(path);
       return asset ? sendPage(request, reply, asset) : sendMissing(reply, pages);
     }
-    if (WITH_ADDRESSES.has(path)) return named(path)(request, reply);
+    if (path === "changelog.rss") return named(path)(request, reply);
     if (path.startsWith("files/")) {
       const file = pages.current(path);
       return file ? sendPage(request, reply, file) : sendMissing(reply, pages);
     }
-    const page = isPublished(path) ? pages.current(path.endsWith(".md") ? path : `${path}.html`) : undefined;
-    if (page) return sendPage(request, reply, page);
+    const file = path.endsWith(".md") ? path : `${path}.html`;
+    const page = isPublished(path) ? pages.current(file) : undefined;
+    if (page) return sendPage(request, reply, addressed.of(file, page));
     const whole = path.replace(/\/+$/, "");
     // Redirects only to existing pages, so that the Location header never names an address that a caller made up.
     if (whole !== path && pages.current(`${whole}.html`)) return reply.redirect(`/docs/${whole}`, 308);
@@ -70,7 +71,7 @@ class Addressed {
   }
 
   of(name: string, from: BuiltPage): BuiltPage {
-    if (!WITH_ADDRESSES.has(name)) return from;
+    if (!namesAddresses(name)) return from;
     const root = this.root();
     const kept = this.kept.get(name);
     if (kept?.from === from && kept.root === root) return kept.page;
