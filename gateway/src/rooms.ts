@@ -207,7 +207,6 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     config,
     metrics,
     merchants,
-    payers,
     clocks,
     deliverer,
     rotationMs: timing?.rotationMs,

@@ -15,8 +15,6 @@ import { forgetHistory } from "./events/history.ts";
 import { countCommitted, rollUpAge } from "./insights/roll-up.ts";
 import type { Merchants } from "./merchants/merchants.ts";
 import { settleDue } from "./settlements/schedule.ts";
-import type { PayerData } from "./payments/payer-data.ts";
-import { sealEarlierPayers } from "./payments/payer-sealing.ts";
 import { sweepExpired } from "./payments/expiry.ts";
 import type { Clocks } from "./sandbox/clock.ts";
 import type { Database } from "./store/database.ts";
@@ -36,7 +34,6 @@ const NONCES_MS = 15_000;
 const ROLL_UP_MS = 500;
 const ROLL_UP_AGE_MS = 5_000;
 const TELEMETRY_MS = 15_000;
-const PAYERS_MS = 60_000;
 
 export interface WorkerParts {
   database: Database;
@@ -48,7 +45,6 @@ export interface WorkerParts {
   config: Config;
   operations: DueParts;
   merchants: Merchants;
-  payers: PayerData;
   clocks: Clocks;
   /** False while the clock differs too much from the database's to delete or expire anything. */
   maySweep(): boolean;
@@ -90,7 +86,6 @@ export class Worker {
         metrics.rollUpAgeSeconds.set((await rollUpAge(database)) ?? 0),
       ),
       new Loop("telemetry", TELEMETRY_MS, parts, () => foldTelemetry(database)),
-      new Loop("payers", PAYERS_MS, parts, (ending) => sealEarlierPayers(database, parts.payers, ending)),
       sweep("history", RETENTION_MS, (signal) =>
         forgetHistory(database, clock.now(), config.webhookHistoryDays, new Throttle(signal)),
       ),

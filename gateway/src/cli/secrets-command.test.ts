@@ -8,7 +8,6 @@ import { gerbangHere } from "../../../e2e/kit/command-here.ts";
 import {
   type TestDatabase,
   type TestService,
-  asOwner,
   cloneDatabase,
   openDatabase,
   paymentBody,
@@ -112,20 +111,6 @@ test("with a wrong key nothing starts, and nothing is sealed anew", async () => 
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^MASTER_KEY does not open \d+ of the secrets/)]);
   expect((await secrets("status", LOST)).code).toBe(1);
   expect(await seals()).toEqual(before);
-});
-
-test("seals of the first version, which name no key, are opened and sealed anew", async () => {
-  const unnamed = (sealed: Buffer): Buffer => Buffer.concat([Buffer.of(1), sealed.subarray(5)]);
-  await asOwner(database, async (owner) => {
-    const { rows } = await owner.query<{ client_id: string; secret_sealed: Buffer }>("select * from credentials");
-    for (const { client_id: id, secret_sealed: sealed } of rows)
-      await owner.query("update credentials set secret_sealed = $2 where client_id = $1", [id, unnamed(sealed)]);
-  });
-  expect((await secrets("reseal", LOST, OLD)).stderr).toMatch(/^MASTER_KEY does not open/);
-  await started(NEW);
-  const { code, stderr } = await secrets("reseal", NEW);
-  expect([code, stderr]).toEqual([0, expect.stringMatching(/^credentials: \d+ sealed again\./)]);
-  expect((await secrets("status", NEW)).code).toBe(0);
 });
 
 test("the guide's commands are these, and its payer can be erased", async () => {

@@ -4,7 +4,6 @@ import { readConfig } from "../ground/config.ts";
 import { Vault } from "../ground/crypto.ts";
 import { createLog } from "../ground/log.ts";
 import { PayerData } from "../payments/payer-data.ts";
-import { sealEarlierPayers } from "../payments/payer-sealing.ts";
 import { checkMasterKey, sealedColumns } from "../sealed-columns.ts";
 import { Database } from "../store/database.ts";
 import { countSeals, sealAgain } from "../store/seals.ts";
@@ -51,8 +50,6 @@ async function reseal(database: Database, vault: Vault): Promise<number> {
   }
   // A holder of the old master key could have read the key of payers' data, so new data is sealed with a new key.
   if (sealed > 0) await payers.addSealingKey();
-  const open = await sealEarlierPayers(database, payers);
-  if (open > 0) say(`${open} payers, who were kept readable by an earlier version, were sealed.`);
   say("MASTER_KEY has sealed everything. Take MASTER_KEY_SECOND away, and start the service anew.");
   return 0;
 }

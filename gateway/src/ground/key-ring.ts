@@ -1,9 +1,7 @@
 // Sealing of secrets at rest with AES-256-GCM: the first key of a ring seals, and the key that a seal names opens it.
 import { type KeyObject, createCipheriv, createDecipheriv, createSecretKey, hash, randomBytes } from "node:crypto";
 
-const VERSION = 2;
-/** Seals of the first version do not name their key. */
-const UNNAMED = 1;
+const VERSION = 1;
 const ID_BYTES = 4;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -45,33 +43,19 @@ export class KeyRing {
   /** Opens a seal. Throws when the bytes were changed, belong to another owner, or were sealed with a key that is not in the ring. */
   open(sealed: Uint8Array, owner: string): string {
     const bytes = Buffer.from(sealed);
-    if (bytes[0] === UNNAMED) return this.openUnnamed(bytes.subarray(1), owner);
     const holder = this.holderOf(bytes);
     if (!holder) throw new Error(bytes[0] === VERSION ? "sealed with a key that is not here" : "unknown seal version");
     return opened(holder.key, bytes.subarray(1 + ID_BYTES), owner);
   }
 
-  /** True when the seal names a key of the ring, or is of the first version, which names none. */
+  /** True when the seal names a key of the ring. */
   knows(sealed: Uint8Array): boolean {
-    return sealed[0] === UNNAMED || this.holderOf(Buffer.from(sealed)) !== undefined;
+    return this.holderOf(Buffer.from(sealed)) !== undefined;
   }
 
   private holderOf(bytes: Buffer): RingKey | undefined {
     if (bytes[0] !== VERSION) return undefined;
     return this.keys.find(({ id }) => bytes.subarray(1, 1 + ID_BYTES).equals(id));
-  }
-
-  /** Opens a seal without a key id with the first key that fits: with a wrong key the tag does not match. */
-  private openUnnamed(bytes: Buffer, owner: string): string {
-    let failure: unknown;
-    for (const { key } of this.keys) {
-      try {
-        return opened(key, bytes, owner);
-      } catch (error) {
-        failure = error;
-      }
-    }
-    throw failure;
   }
 }
 

@@ -10,7 +10,6 @@ import { Vault } from "../ground/crypto.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import type { Customer } from "../risk/risk.ts";
 import { PayerData } from "./payer-data.ts";
-import { sealEarlierPayers } from "./payer-sealing.ts";
 
 const book = { merchantId: newId("merchant", 0), environment: "sandbox" } as const;
 const row = { book, referenceId: "order-1" };
@@ -159,7 +158,6 @@ describe("in a service", () => {
         "customer_key = decode(repeat('00', 16), 'hex')",
         "customer_sealed = decode(repeat('00', 40), 'hex')",
         "customer_sealed = null",
-        `customer = '{"name":"open"}'`,
       ])
         await expect(set(changes), changes).rejects.toThrow("who pays cannot change");
       await expect(set("payer_erased_at = now()")).rejects.toThrow("payments_payer_erased");
@@ -169,32 +167,6 @@ describe("in a service", () => {
     } finally {
       await database.end();
     }
-  });
-
-  test("what an earlier version wrote down open is sealed, and found as before", async () => {
-    const reference = await pay({ name: "Lama" }, "earlier");
-    const customer = { name: "Lama", email: "lama@rumah.id", phone: "+62822222222" };
-    await asOwner(service.database, async (database) => {
-      await database.query("alter table payments disable trigger payments_payer");
-      await database.query(
-        `update payments set customer = $2::json, customer_sealed = null, customer_key = decode(repeat('0a', 16), 'hex') where payment_id = $1::uuid`,
-        [uuidOf(reference), JSON.stringify(customer)],
-      );
-      await database.query("alter table payments enable trigger payments_payer");
-    });
-    const database = openDatabase(service.database);
-    const keys = new PayerData({ database, vault: new Vault("11".repeat(32)), clock: systemClock });
-    await keys.load();
-    try {
-      expect(await sealEarlierPayers(database, keys)).toBe(1);
-      expect(await sealEarlierPayers(database, keys)).toBe(0);
-    } finally {
-      await database.end();
-    }
-    expect(await everything()).not.toContain("lama@rumah.id");
-    expect(await customerOf(reference)).toEqual(customer);
-    expect(await found("lama@rumah.id")).toEqual([reference]);
-    expect(await found("+62822222222")).toEqual([reference]);
   });
 
   test("what is sealed with a key that another process made is opened", async () => {

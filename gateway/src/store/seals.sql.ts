@@ -11,14 +11,10 @@ export interface SealedColumn {
   ownerOf(row: Row): string;
 }
 
-// SQL: the version byte and the four bytes that name the key. Seals of version 1 do not name their key, so only the byte is taken.
-const head = (column: string): string =>
-  `case get_byte(${column}, 0) when 1 then substring(${column} from 1 for 1) else substring(${column} from 1 for 5) end`;
-
-/** Counts the secrets of a column by the key that sealed them. */
+/** Counts the secrets of a column by the first five bytes of their seals: the version, and the key that sealed them. */
 export function selectHeads({ table, column }: SealedColumn): Statement {
   return {
-    text: `select ${head(column)} as head, count(*)::integer as secrets
+    text: `select substring(${column} from 1 for 5) as head, count(*)::integer as secrets
 from ${table}
 where ${column} is not null
 group by 1`,

@@ -11,7 +11,7 @@ export interface SealCount {
   column: string;
   /** Sealed with the first key of the vault. */
   current: number;
-  /** Sealed with the vault's second key, or in the first version of seals, which does not name the key. */
+  /** Sealed with the vault's second key. */
   other: number;
   /** Sealed with a key that the vault does not have. */
   unknown: number;
@@ -48,18 +48,6 @@ export async function sealAgain(database: Database, vault: Vault, column: Sealed
       return { row, sealed: vault.seal(opened(vault, row.sealed as Buffer, owner), owner) };
     });
     done += (await database.query(replaceSeals(column, changes))).length;
-  }
-}
-
-/** True when the vault opens the first secret of a column that its first key has not sealed, or when there is no such secret. */
-export async function opensOther(database: Database, vault: Vault, column: SealedColumn): Promise<boolean> {
-  const [row] = await database.query(selectSealedOtherwise(column, vault.head, 1));
-  if (!row) return true;
-  try {
-    vault.open(row.sealed as Buffer, column.ownerOf(row));
-    return true;
-  } catch {
-    return false;
   }
 }
 

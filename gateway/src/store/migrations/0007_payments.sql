@@ -6,7 +6,7 @@ create type payment_status as enum (
 create type payment_method as enum ('qris', 'va', 'card', 'ewallet', 'bank_transfer');
 create type dispute_status as enum ('needs_response', 'under_review', 'won', 'lost', 'withdrawn');
 
--- One payment intent. Amounts are minor units; metadata, customer, instructions, risk and routing are kept as written.
+-- One payment intent. Amounts are minor units; metadata, instructions, risk and routing are kept as written.
 -- Vacuum and statistics run by the number of changed rows, not by a fifth of the table: that would be one long run over millions of
 -- rows.
 create table payments (
@@ -39,7 +39,6 @@ create table payments (
   return_url text check (return_url like 'https://%' and length(return_url) <= 2048),
   customer_key bytea check (length(customer_key) = 16), -- of the customer's e-mail address, else of the telephone
   phone_key bytea check (length(phone_key) = 16), -- of the telephone of a customer who gave an e-mail address as well
-  customer json,
   metadata json,
   instructions json,
   risk_reasons json not null,
@@ -68,7 +67,6 @@ alter table payments
   alter column description set statistics 0,
   alter column callback_url set statistics 0,
   alter column return_url set statistics 0,
-  alter column customer set statistics 0,
   alter column metadata set statistics 0,
   alter column instructions set statistics 0,
   alter column risk_score set statistics 0,

@@ -16,14 +16,11 @@ alter table payments
   add column payer_erased_at timestamptz,
   add constraint payments_payer_erased check (
     payer_erased_at is null
-    or (customer is null and customer_sealed is null and customer_key is null and phone_key is null)
+    or (customer_sealed is null and customer_key is null and phone_key is null)
   );
 alter table payments
   alter column customer_sealed set statistics 0,
   alter column payer_erased_at set statistics 0;
-
--- Rows of earlier versions, whose column `customer` can be read by anyone who reads the table. A worker seals them; nothing writes it any more.
-create index payments_customer_open on payments (payment_id) where customer is not null;
 
 -- What is known of a payer is sealed once and erased once. It does not become another's.
 create function check_payer_change() returns trigger language plpgsql set search_path = public, pg_temp as $$
@@ -31,16 +28,11 @@ begin
   if old.payer_erased_at is null and new.payer_erased_at is not null then
     return new;
   end if;
-  if old.customer is not null and new.customer is null and new.customer_sealed is not null and old.customer_sealed is null
-    and new.payer_erased_at is null
-  then
-    return new;
-  end if;
   raise exception 'payment %: who pays cannot change', old.payment_id using errcode = 'GB006';
 end
 $$;
 create trigger payments_payer
-before update of customer, customer_sealed, customer_key, phone_key, payer_erased_at on payments
+before update of customer_sealed, customer_key, phone_key, payer_erased_at on payments
 for each row execute function check_payer_change();
 
-grant update (customer, customer_sealed, customer_key, phone_key, payer_erased_at) on payments to gerbang_app;
+grant update (customer_sealed, customer_key, phone_key, payer_erased_at) on payments to gerbang_app;
