@@ -60,7 +60,7 @@ const problems: [part: string, problem: string][] = [
   ["^[hH]", "The address must begin with https:// and have no spaces."],
   ["^(https://", "must be an https address"],
   ["^[A-Z]{3}$", "must be a code of ISO 4217"],
-  ["^(19[7-9]", "must be a date or a time in UTC, such as 2026-11-01 or 2026-11-01T00:00:00Z"],
+  ["^(19[7-9]", "must be a date or a time, such as 2026-11-01 or 2026-11-01T00:00:00Z"],
 ];
 
 /** An identity that has not its form is no error of its own to the API: nothing has it. */

@@ -3,6 +3,13 @@ import { GerbangError } from "./errors.ts";
 
 /** Limit of an answer's body, in bytes. */
 export const ANSWER_BYTES_MAX = 10_000_000;
+const MESSAGE_MAX = 1_000;
+
+/** What a call expects: text, a list, or an object; of an object, a field that it has, by which an answer of something else is told apart. */
+export interface Expected {
+  kind: "object" | "list" | "text";
+  identity?: string | undefined;
+}
 
 export interface Answer {
   status: number;
@@ -12,10 +19,12 @@ export interface Answer {
   body: unknown;
 }
 
+export const requestIdOf = (headers: Headers): string | undefined => headers.get("x-request-id") ?? undefined;
+
 /** Reads an answer of the kind that the call expects. Throws a GerbangError unless the call succeeded. */
-export async function readAnswer(response: Response, kind: "json" | "text"): Promise<Answer> {
+export async function readAnswer(response: Response, expected: Expected): Promise<Answer> {
   const { status, headers } = response;
-  const requestId = headers.get("x-request-id") ?? undefined;
+  const requestId = requestIdOf(headers);
   const facts = { status, requestId };
   // Browsers hide redirects from scripts and report them with status 0.
   if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
@@ -27,19 +36,20 @@ export async function readAnswer(response: Response, kind: "json" | "text"): Pro
     });
   }
   const text = await readText(response, facts);
-  if (kind === "text" && response.ok) return { status, headers, requestId, body: text };
+  if (expected.kind === "text" && response.ok) return { status, headers, requestId, body: text };
   const body = parsed(text);
   const error = errorOf(body);
-  if (error !== undefined) {
+  // A payment under review is answered with 202 and an error. With another 2xx status an error is of something else than this API.
+  if (error !== undefined && (!response.ok || status === 202)) {
     throw new GerbangError({
       status,
       code: error.code,
-      message: error.message,
-      requestId: error.request_id ?? requestId,
+      message: error.message.slice(0, MESSAGE_MAX),
+      requestId: typeof error.request_id === "string" ? error.request_id : requestId,
       details: error.details,
     });
   }
-  if (!response.ok || typeof body !== "object" || body === null) {
+  if (!response.ok || error !== undefined || !isExpected(body, expected)) {
     const what =
       text === "" ? "an empty body" : `no JSON of this API (${headers.get("content-type") ?? "no content type"})`;
     throw new GerbangError({
@@ -50,6 +60,15 @@ export async function readAnswer(response: Response, kind: "json" | "text"): Pro
   }
   return { status, headers, requestId, body };
 }
+
+function isExpected(body: unknown, { kind, identity }: Expected): boolean {
+  if (!isObject(body)) return false;
+  if (kind === "list") return Array.isArray(body.data) && body.data.every(isObject);
+  return identity === undefined || typeof body[identity] === "string";
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 async function readText(response: Response, facts: { status: number; requestId: string | undefined }): Promise<string> {
   const tooLarge = (): GerbangError =>
@@ -97,15 +116,13 @@ function parsed(text: string): unknown {
 interface ErrorBody {
   code: string;
   message: string;
-  request_id?: string;
+  request_id?: unknown;
   details?: Record<string, unknown>;
 }
 
 /** The error in a body; undefined unless the body is the API's error envelope. */
 function errorOf(body: unknown): ErrorBody | undefined {
-  if (typeof body !== "object" || body === null || !("error" in body)) return undefined;
-  const { error } = body;
-  if (typeof error !== "object" || error === null) return undefined;
-  const { code, message } = error as Partial<ErrorBody>;
-  return typeof code === "string" && typeof message === "string" ? (error as ErrorBody) : undefined;
+  if (!isObject(body) || !isObject(body.error)) return undefined;
+  const { code, message } = body.error;
+  return typeof code === "string" && typeof message === "string" ? (body.error as unknown as ErrorBody) : undefined;
 }

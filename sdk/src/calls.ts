@@ -1,5 +1,5 @@
 // How the resources make calls: paths with ids in them, queries, lists, and bodies that are checked before they are sent.
-import type { Answer } from "./answer.ts";
+import type { Answer, Expected } from "./answer.ts";
 import type { BodyName } from "./rules.ts";
 import { checkBody, checkIdempotencyKey, checkIdentity } from "./check.ts";
 import { List, type Page } from "./list.ts";
@@ -10,7 +10,14 @@ export type { CallOptions } from "./transport.ts";
 /** Options of calls that only read. */
 export type ReadOptions = Omit<CallOptions, "idempotencyKey">;
 
-type Body = { value?: unknown; rules?: BodyName; method?: "POST" | "PUT"; isIntent?: boolean };
+type Body = {
+  value?: unknown;
+  rules?: BodyName;
+  method?: "POST" | "PUT";
+  isIntent?: boolean;
+  /** A field that the answer has. */
+  identity?: "reference" | "uuid";
+};
 type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>;
 
 export class Calls {
@@ -22,18 +29,18 @@ export class Calls {
     this.#tracer = tracer;
   }
 
-  async read<Result>(operation: string, target: string, options?: ReadOptions): Promise<Result> {
-    return (await this.#call({ operation, method: "GET", target }, options)).body as Result;
+  async read<Result>(operation: string, target: string, options?: ReadOptions, answer?: Expected): Promise<Result> {
+    return (await this.#call({ operation, method: "GET", target, answer }, options)).body as Result;
   }
 
   async readText(operation: string, target: string, options?: ReadOptions): Promise<string> {
-    return (await this.#call({ operation, method: "GET", target, answer: "text" }, options)).body as string;
+    return (await this.#call({ operation, method: "GET", target, answer: { kind: "text" } }, options)).body as string;
   }
 
   list<Item>(operation: string, path: string, filters: object = {}, options?: ReadOptions): List<Item> {
     return new List((cursor) => {
       const query = cursor === undefined ? filters : { ...filters, starting_after: cursor };
-      return this.read<Page<Item>>(operation, withQuery(path, query as Query), options);
+      return this.read<Page<Item>>(operation, withQuery(path, query as Query), options, { kind: "list" });
     });
   }
 
@@ -44,10 +51,11 @@ export class Calls {
 
   /** As `write`, and gives the answer with its status. */
   async answer(operation: string, target: string, body: Body, options?: CallOptions): Promise<Answer> {
-    const { value = {}, rules, method = "POST", isIntent } = body;
+    const { value = {}, rules, method = "POST", isIntent, identity } = body;
     checkIdempotencyKey(options?.idempotencyKey);
     if (rules !== undefined) checkBody(rules, value);
-    return this.#call({ operation, method, target, body: value, isIntent }, options);
+    const answer: Expected = { kind: "object", identity };
+    return this.#call({ operation, method, target, body: value, isIntent, answer }, options);
   }
 
   #call(call: Call, options?: CallOptions): Promise<Answer> {

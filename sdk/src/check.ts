@@ -40,9 +40,9 @@ export function checkIdempotencyKey(key: string | undefined): void {
   });
 }
 
-/** Throws VALIDATION_ERROR for an id that cannot stand in a path: an empty text, dots alone, or no string. */
+/** Throws VALIDATION_ERROR for an id that cannot stand in a path: an empty text, dots alone, half a character, or no string. */
 export function checkIdentity(identity: unknown): string {
-  if (typeof identity === "string" && /[^.]/.test(identity)) return identity;
+  if (typeof identity === "string" && /[^.]/.test(identity) && !/\p{Surrogate}/u.test(identity)) return identity;
   const message = `Name the object by its identity; this is ${identity === "" ? "an empty text" : typeof identity}.`;
   throw new GerbangError({ code: "VALIDATION_ERROR", message, details: { field: "reference" } });
 }

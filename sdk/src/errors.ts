@@ -67,7 +67,7 @@ const advices: Partial<Record<ErrorCode, string>> = {
 
 function adviceOf(code: ErrorCode, retryable: boolean): string {
   return (
-    advices[code] ??
+    (Object.hasOwn(advices, code) ? advices[code] : undefined) ??
     (retryable
       ? "Try again later with the same idempotency key."
       : "Change the request; the same one is refused again.")

@@ -71,7 +71,7 @@ function judgeFields({ fields = {}, required = [] }: Rule, value: unknown, field
 /** An object with names of the caller's choice, such as metadata. */
 function judgePairs({ others, most = Infinity }: Rule, value: unknown, field: string): Finding | undefined {
   if (!isObject(value) || others === undefined) return { field, value, problem: "must be an object of texts" };
-  const pairs = Object.entries(value);
+  const pairs = Object.entries(value).filter(([, each]) => each !== undefined); // as JSON leaves them out
   if (pairs.length > most) return { field, value, problem: `must have at most ${most} pairs` };
   return first(pairs, ([name, each]) => {
     const key = judge(others.names, name, `${field}.${name}`);

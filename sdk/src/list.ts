@@ -1,4 +1,5 @@
 // Lists: one page as the API gives it, or the objects of all pages, one after the other.
+import { GerbangError } from "./errors.ts";
 
 export interface Page<Item> {
   data: Item[];
@@ -24,8 +25,10 @@ export class List<Item> implements AsyncIterable<Item>, PromiseLike<Page<Item>> 
     for (;;) {
       const page = await this.#ask(cursor);
       yield page;
-      // A repeated cursor would loop for ever.
-      if (!page.has_more || page.next_cursor === null || page.next_cursor === cursor) return;
+      if (!page.has_more) return;
+      // Without another cursor, or without objects, it would go on for ever; to end here would leave objects out unnoticed.
+      if (typeof page.next_cursor !== "string" || page.next_cursor === cursor || page.data.length === 0)
+        throw new GerbangError({ code: "ANSWER_UNREADABLE", message: "The list has more, and does not say where." });
       cursor = page.next_cursor;
     }
   }

@@ -24,7 +24,8 @@ export class Refunds {
 
   /** Refunds the rest of a payment, or a part of it. Retries are safe: all attempts carry one idempotency key, so money moves once. */
   create(body: CreateRefund, options?: CallOptions): Promise<CreatedRefund> {
-    return this.#calls.write("refunds.create", "/v1/refunds", { value: body, rules: "CreateRefund" }, options);
+    const sent = { value: body, rules: "CreateRefund", identity: "uuid" } as const;
+    return this.#calls.write("refunds.create", "/v1/refunds", sent, options);
   }
 
   get(uuid: string, options?: ReadOptions): Promise<Refund> {

@@ -23,6 +23,7 @@ const PAYMENTS = "/v1/payments";
 /** Codes after which a payment with this `reference_id` may exist. */
 const mayExist: ErrorCode[] = ["REFERENCE_ID_DUPLICATE", "RISK_REVIEW", "IDEMPOTENCY_CONFLICT"];
 const WAIT_MS = 300_000;
+const LOOKUP_MS = 2_000;
 /** Waits of 1, 2, 3 and 4 seconds between the first polls, then always 5: payers need longer than that. */
 const paceMs = (asked: number): number => Math.min(asked + 1, 5) * 1000;
 
@@ -50,7 +51,8 @@ export class Payments {
    * payment exists and has not failed. After an error with `outcomeUnknown` the payment may exist.
    */
   create(body: CreatePayment, options?: CallOptions): Promise<CreatedPayment> {
-    return this.#calls.write("payments.create", PAYMENTS, { value: body, rules: "CreatePayment" }, options);
+    const sent = { value: body, rules: "CreatePayment", identity: "reference" } as const;
+    return this.#calls.write("payments.create", PAYMENTS, sent, options);
   }
 
   /**
@@ -59,27 +61,39 @@ export class Payments {
    * when the existing payment has another amount, currency or method.
    */
   async createOrFind(body: CreatePayment, options?: CallOptions): Promise<CreatedPayment | Payment> {
+    const { now, deadlineMs } = this.#calls.transport.options;
+    const endsAt = now() + (options?.deadlineMs ?? deadlineMs);
     try {
-      const sent = { value: body, rules: "CreatePayment", isIntent: true } as const;
-      const { status, body: answered } = await this.#calls.answer("payments.create", PAYMENTS, sent, options);
+      const sent = { value: body, rules: "CreatePayment", isIntent: true, identity: "reference" } as const;
+      const {
+        status,
+        requestId,
+        body: answered,
+      } = await this.#calls.answer("payments.create", PAYMENTS, sent, options);
       const created = answered as CreatedPayment;
+      if (!isSame(created, body)) {
+        const message = "The answer is about another payment.";
+        throw new GerbangError({ code: "ANSWER_UNREADABLE", message, status, requestId, outcomeUnknown: true });
+      }
       // A kept answer, which the service gives with status 200, shows the payment as it was at its creation.
-      return status === 200 ? ((await this.#find(body.reference_id, options)) ?? created) : created;
+      return status === 200 ? ((await this.#find(body, endsAt, options)) ?? created) : created;
     } catch (error) {
       if (!(error instanceof GerbangError)) throw error;
       if (error.code === "ABORTED" || !(error.outcomeUnknown || mayExist.includes(error.code))) throw error;
-      const found = await this.#find(body.reference_id, options);
-      if (found === undefined || !isSame(found, body)) throw error;
+      const found = await this.#find(body, endsAt, options);
+      if (found === undefined) throw error;
       return found;
     }
   }
 
-  /** The payment with a `reference_id`; undefined when there is none or the lookup fails. */
-  async #find(referenceId: string, options?: CallOptions): Promise<Payment | undefined> {
-    const { signal } = options ?? {};
+  /** The payment that a creation asked for; undefined when there is none, another one has its `reference_id`, or the lookup fails. */
+  async #find(body: CreatePayment, endsAt: number, options?: CallOptions): Promise<Payment | undefined> {
+    const { now, timeoutMs } = this.#calls.transport.options;
+    // What is left of the deadline, and two seconds at least: after a lost answer the lookup is what matters.
+    const deadlineMs = Math.max(endsAt - now(), Math.min(timeoutMs, LOOKUP_MS));
     try {
-      const { data } = await this.list({ reference_id: referenceId }, { signal });
-      return data[0];
+      const { data } = await this.list({ reference_id: body.reference_id }, { signal: options?.signal, deadlineMs });
+      return data.find((payment) => isSame(payment, body));
     } catch (error) {
       // The caller then gets the error of the creation, which says more than the error of the lookup.
       if (error instanceof GerbangError) return undefined;
@@ -88,7 +102,8 @@ export class Payments {
   }
 
   get(reference: string, options?: ReadOptions): Promise<Payment> {
-    return this.#calls.read("payments.get", path`/v1/payments/${reference}`, options);
+    const answer = { kind: "object", identity: "reference" } as const;
+    return this.#calls.read("payments.get", path`/v1/payments/${reference}`, options, answer);
   }
 
   /** Newest first. */
@@ -99,7 +114,12 @@ export class Payments {
   /** Cancels a pending payment. Throws PAYMENT_NOT_CANCELABLE for a payment in another state. */
   cancel(reference: string, body: { reason?: string } = {}, options?: CallOptions): Promise<CanceledPayment> {
     const target = path`/v1/payments/${reference}/cancel`;
-    return this.#calls.write("payments.cancel", target, { value: body, rules: "CancelPayment" }, options);
+    return this.#calls.write(
+      "payments.cancel",
+      target,
+      { value: body, rules: "CancelPayment", identity: "reference" },
+      options,
+    );
   }
 
   /**
@@ -116,9 +136,10 @@ export class Payments {
     const { now, sleep } = this.#calls.transport.options;
     const endsAt = now() + (options.timeoutMs ?? WAIT_MS);
     for (let asked = 0; ; asked++) {
-      const payment = await this.get(reference, options);
+      const deadlineMs = Math.max(1, Math.min(endsAt - now(), options.deadlineMs ?? Infinity));
+      const payment = await this.get(reference, { signal: options.signal, deadlineMs });
       if (wanted.includes(payment.status)) return payment;
-      const left = ends[payment.status];
+      const left = Object.hasOwn(ends, payment.status) ? ends[payment.status] : undefined;
       const waitMs = paceMs(asked);
       const isOver = now() + waitMs > endsAt;
       if (isOver || (left !== undefined && !wanted.some((each) => left.includes(each)))) {
@@ -133,7 +154,8 @@ export class Payments {
   }
 }
 
-const isSame = (found: Payment, asked: CreatePayment): boolean =>
+const isSame = (found: CreatedPayment | Payment, asked: CreatePayment): boolean =>
+  found.reference_id === asked.reference_id &&
   found.amount_minor === asked.amount_minor &&
   found.currency === asked.currency &&
   found.payment_method === asked.payment_method;
@@ -146,7 +168,7 @@ export class PaymentLinks {
   }
 
   create(body: CreatePaymentLink, options?: CallOptions): Promise<PaymentLink> {
-    const sent = { value: body, rules: "CreatePaymentLink" } as const;
+    const sent = { value: body, rules: "CreatePaymentLink", identity: "uuid" } as const;
     return this.#calls.write("paymentLinks.create", "/v1/payment-links", sent, options);
   }
 
@@ -160,6 +182,7 @@ export class PaymentLinks {
 
   /** Closes the link: nobody can pay by it any more. */
   deactivate(uuid: string, options?: CallOptions): Promise<PaymentLink> {
-    return this.#calls.write("paymentLinks.deactivate", path`/v1/payment-links/${uuid}/deactivate`, {}, options);
+    const target = path`/v1/payment-links/${uuid}/deactivate`;
+    return this.#calls.write("paymentLinks.deactivate", target, { identity: "uuid" }, options);
   }
 }

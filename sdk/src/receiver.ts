@@ -86,7 +86,11 @@ export function handler(options: HandlerOptions): Handler {
       await handle(event, options);
       return { status: 200, text: "ok" };
     } catch (error) {
-      options.onError?.(error);
+      try {
+        options.onError?.(error);
+      } catch {
+        // The delivery is answered all the same; there is nobody left to tell.
+      }
       if (error instanceof WebhookError) return { status: 401, text: error.message };
       return error instanceof EventBusyError
         ? { status: 503, text: error.message }

@@ -1,5 +1,5 @@
 // One API call: each attempt is signed anew, and retries happen where they are safe, within one deadline (interface, sections 4.11 and 5).
-import { type Answer, readAnswer } from "./answer.ts";
+import { type Answer, type Expected, readAnswer, requestIdOf } from "./answer.ts";
 import { type ErrorCode, type ErrorFacts, GerbangError } from "./errors.ts";
 import { type Hmac, encoder, hashing } from "./hashing.ts";
 import { type Signed, hex, messageHeaders, newNonce, timestampHeaders } from "./signing.ts";
@@ -10,6 +10,10 @@ const WAITS_MS = [1_000, 2_000, 4_000, 8_000];
 const JITTER = 0.2;
 /** Seconds by which a timestamp may be moved back to make a signature unique. The service accepts 300 s. */
 const SPREAD_SECONDS = 200;
+/** A clock that is further off than this is not corrected: what is signed for another day could be replayed on it. */
+const CORRECTION_MAX_MS = 86_400_000;
+/** The longest time of a timer. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
 /** Number of sent signatures that this process remembers, so that it sends none twice. */
 const REMEMBERED_MAX = 20_000;
 
@@ -22,7 +26,8 @@ export interface Call {
   body?: unknown;
   /** True when equal bodies are one intent: a call without a key then gets one that is made of its body. */
   isIntent?: boolean | undefined;
-  answer?: "json" | "text";
+  /** An object by default. */
+  answer?: Expected | undefined;
 }
 
 export interface CallOptions {
@@ -128,10 +133,10 @@ export class Transport {
     return asked * (1 + JITTER * this.options.random());
   }
 
-  /** Adopts the service's clock after it rejected a timestamp. False when the answer carried no date. */
+  /** Adopts the service's clock after it rejected a timestamp. False when the answer carried no date, or one of another day. */
   #correctClock(error: GerbangError): boolean {
     const shown = dates.get(error);
-    if (shown === undefined) return false;
+    if (shown === undefined || Math.abs(shown - this.options.now()) > CORRECTION_MAX_MS) return false;
     this.#offsetSeconds = Math.round((shown - this.options.now()) / 1000);
     return true;
   }
@@ -152,9 +157,12 @@ export class Transport {
       body,
       idempotencyKey: info.idempotencyKey,
     };
+    const traced: Record<string, string> = {};
+    propagate?.(traced);
     const headers: Record<string, string> = {
+      ...traced,
       authorization: `Bearer ${clientId}`,
-      accept: call.answer === "text" ? "text/csv, application/json" : "application/json",
+      accept: call.answer?.kind === "text" ? "text/csv, application/json" : "application/json",
       "user-agent": userAgent,
       ...(await this.#signatureHeaders(request, sent.replays)),
     };
@@ -162,40 +170,43 @@ export class Transport {
       headers["idempotency-key"] = info.idempotencyKey;
       headers["content-type"] = "application/json";
     }
-    propagate?.(headers);
     hooks.onRequest?.(info);
     const ending = new AbortController();
     const stop = (): void => ending.abort();
     signal?.addEventListener("abort", stop, { once: true });
-    const timer = setTimeout(stop, Math.max(1, Math.min(timeoutMs, endsAt - now())));
+    const timer = setTimeout(stop, Math.max(1, Math.min(timeoutMs, endsAt - now(), TIMER_MAX_MS)));
     const begunAt = performance.now();
-    const answered = (status: number, requestId: string | undefined): void =>
-      hooks.onResponse?.({ ...info, status, requestId, ms: performance.now() - begunAt });
+    let response: Response | undefined;
+    let outcome: Answer | GerbangError;
     try {
       const init: RequestInit = { method: call.method, headers, redirect: "manual", signal: ending.signal };
       if (call.method !== "GET") init.body = body;
-      const response = await this.options.fetch(url, init);
-      return await readAnswer(response, call.answer ?? "json").then(
-        (answer) => {
-          answered(answer.status, answer.requestId);
-          return answer;
-        },
-        (error: unknown) => {
-          if (!(error instanceof GerbangError)) throw error;
-          answered(response.status, error.requestId);
-          remember(error, response.headers);
-          return error;
-        },
-      );
-    } catch (cause) {
-      if (isAborted(signal)) return aborted(signal);
-      if (!ending.signal.aborted)
-        return lost("CONNECTION_FAILED", "The connection failed before the answer was there.", cause);
-      return lost("TIMED_OUT", `No answer within ${timeoutMs} ms.`);
+      response = await this.options.fetch(url, init);
+      outcome = await readAnswer(response, call.answer ?? { kind: "object" });
+    } catch (error) {
+      if (error instanceof GerbangError) outcome = error;
+      else if (isAborted(signal)) outcome = aborted(signal);
+      else {
+        const isLate = ending.signal.aborted;
+        outcome = new GerbangError({
+          code: isLate ? "TIMED_OUT" : "CONNECTION_FAILED",
+          message: isLate ? `No answer within ${timeoutMs} ms.` : "The connection failed before the answer was there.",
+          // Its head may have come.
+          status: response?.status,
+          requestId: response && requestIdOf(response.headers),
+          cause: isLate ? undefined : error,
+        });
+      }
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);
     }
+    if (response !== undefined) {
+      if (outcome instanceof GerbangError) remember(outcome, response.headers, now());
+      const { status } = response;
+      hooks.onResponse?.({ ...info, status, requestId: outcome.requestId, ms: performance.now() - begunAt });
+    }
+    return outcome;
   }
 
   async #signatureHeaders(request: Signed, replays: number): Promise<Record<string, string>> {
@@ -263,15 +274,20 @@ const retryAfterMs = new WeakMap<GerbangError, number>();
 const dates = new WeakMap<GerbangError, number>();
 
 /** Keeps the Retry-After delay and the service's date from the headers of an error. */
-function remember(error: GerbangError, headers: Headers): void {
-  const retryAfter = headers.get("retry-after") ?? "";
-  if (/^\d{1,9}$/.test(retryAfter)) retryAfterMs.set(error, Number(retryAfter) * 1000);
-  const date = Date.parse(headers.get("date") ?? "");
-  if (!Number.isNaN(date)) dates.set(error, date);
+function remember(error: GerbangError, headers: Headers, now: number): void {
+  const date = dateOf(headers.get("date"));
+  if (date !== undefined) dates.set(error, date);
+  const retryAfter = headers.get("retry-after");
+  const until = dateOf(retryAfter);
+  if (/^\d+$/.test(retryAfter ?? "")) retryAfterMs.set(error, Number(retryAfter) * 1000);
+  else if (until !== undefined) retryAfterMs.set(error, until - (date ?? now));
 }
 
-const lost = (code: "CONNECTION_FAILED" | "TIMED_OUT", message: string, cause?: unknown): GerbangError =>
-  new GerbangError({ code, message, cause });
+/** Unix milliseconds of a date as HTTP writes it. */
+function dateOf(text: string | null): number | undefined {
+  const date = /^\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT$/.test(text ?? "") ? Date.parse(text ?? "") : NaN;
+  return Number.isNaN(date) ? undefined : date;
+}
 
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
 const aborted = (signal: AbortSignal | undefined): GerbangError =>

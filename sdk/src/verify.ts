@@ -81,8 +81,7 @@ export async function unwrap(
   options: UnwrapOptions & Partial<ClaimOptions> = {},
 ): Promise<WebhookEvent | undefined> {
   const { headerPrefix = "X-SVC-", now = Math.floor(Date.now() / 1000), store, sleep } = options;
-  const known = [secrets].flat().filter((secret) => secret !== "");
-  if (known.length === 0) throw new TypeError("Give the webhook secret: without one nothing can be verified.");
+  const known = secretsOf(secrets);
   const bytes = typeof body === "string" ? encoder.encode(body) : new Uint8Array(body);
   const read = readerOf(headers);
   const prefix = headerPrefix.toLowerCase();
@@ -97,17 +96,28 @@ export async function unwrap(
     const timestamp = inWindow(own.timestamp, now);
     if (!/^[0-9a-f]{64}$/.test(own.signature)) throw new WebhookError("signature_malformed");
     const isGood = await fits(known, joined(`${timestamp}.`, bytes), hex, [own.signature]);
-    // During a rotation the Standard Webhooks header still carries a signature by the old secret.
-    if (!isGood && !(isStandard && (await fitsStandard(standard, known, bytes))))
-      throw new WebhookError("signature_mismatch");
+    if (!isGood) {
+      // During a rotation the Standard Webhooks header still carries a signature by the old secret.
+      if (!isStandard) throw new WebhookError("signature_mismatch");
+      await verifyStandard(standard, known, bytes, now);
+    }
   } else {
     if (!isStandard) throw new WebhookError("header_missing");
-    inWindow(standard.timestamp ?? "", now);
-    if (signaturesOf(standard).length === 0) throw new WebhookError("signature_malformed");
-    if (!(await fitsStandard(standard, known, bytes))) throw new WebhookError("signature_mismatch");
+    await verifyStandard(standard, known, bytes, now);
   }
   const event = eventOf(bytes);
   return store === undefined || (await claimed(store, event.id, sleep)) ? event : undefined;
+}
+
+/**
+ * The secrets that are set, of those given: a variable may be unset during a rotation. Throws a TypeError when none is, and for what is no secret:
+ * signatures by an empty key fit for everybody.
+ */
+function secretsOf(given: unknown): string[] {
+  const set = [given].flat().filter((secret) => secret !== undefined && secret !== "");
+  const isSecret = (secret: unknown): secret is string => typeof secret === "string" && standardKey(secret).length > 0;
+  if (set.length > 0 && set.every(isSecret)) return set;
+  throw new TypeError("Give the webhook secret: without one nothing can be verified.");
 }
 
 const isThere = (value: string | undefined): value is string => value !== undefined;
@@ -138,16 +148,25 @@ interface StandardHeaders {
   signature: string | undefined;
 }
 
+/** Several signatures are separated by spaces. A header that came twice has a comma before one, and is malformed. */
 const signaturesOf = ({ signature = "" }: StandardHeaders): string[] =>
-  signature
+  (signature.includes(", ") ? "" : signature)
     .split(" ")
     .filter((each) => each.startsWith("v1,"))
     .map((each) => each.slice(3));
 
-/** Whether a signature by Standard Webhooks matches. */
-function fitsStandard(headers: StandardHeaders, secrets: readonly string[], bytes: Uint8Array): Promise<boolean> {
+/** Verifies a delivery by Standard Webhooks. Throws a WebhookError. */
+async function verifyStandard(
+  headers: StandardHeaders,
+  secrets: readonly string[],
+  bytes: Uint8Array,
+  now: number,
+): Promise<void> {
+  inWindow(headers.timestamp ?? "", now);
+  const signatures = signaturesOf(headers);
+  if (signatures.length === 0) throw new WebhookError("signature_malformed");
   const signed = joined(`${headers.id}.${headers.timestamp}.`, bytes);
-  return fits(secrets, signed, base64, signaturesOf(headers), standardKey);
+  if (!(await fits(secrets, signed, base64, signatures, standardKey))) throw new WebhookError("signature_mismatch");
 }
 
 /** Whether one of the secrets signs `signed` as one of `signatures`. Every pair is compared, each in constant time. */

@@ -29,7 +29,9 @@ test("every operation of the contract can be called", async () => {
     baseUrl: "https://pay.example",
     fetch: (url, init) => {
       called.add(`${init?.method} ${new URL(url as string).pathname}`);
-      return Promise.resolve(Response.json({ data: [], has_more: false, next_cursor: null }));
+      return Promise.resolve(
+        Response.json({ reference: "pay_1", uuid: "rfd_1", data: [], has_more: false, next_cursor: null }),
+      );
     },
   });
   const { payments, refunds, balances, settlements, disputes, events, paymentLinks, sandbox } = gerbang;

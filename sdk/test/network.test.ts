@@ -164,3 +164,110 @@ test.each<[what: string, options: GerbangOptions]>([
 ])("a client with %s is refused where it is made", async (_, options) => {
   await expect(against(() => undefined, options)).rejects.toMatchObject({ code: "CONFIGURATION_INVALID" });
 });
+
+const json = (body: unknown, status = 200): Response => Response.json(body, { status, headers: requestId });
+const order = { amount_minor: 1, currency: "IDR", payment_method: "qris", reference_id: "1" } as const;
+/** A client whose answers are made by a function. */
+const answeredBy = (answer: (url: URL, init: RequestInit) => Response | Promise<Response>, more: GerbangOptions = {}) =>
+  new Gerbang({
+    clientId: "ak_test_1",
+    secret: "sk_test_1",
+    baseUrl: "https://pay.example",
+    sleep: () => Promise.resolve(),
+    fetch: async (url, init) => answer(new URL(url as string), init ?? {}),
+    ...more,
+  });
+
+test.each<[what: string, page: (asked: number) => unknown]>([
+  ["repeats its cursor", () => ({ data: [{}], has_more: true, next_cursor: "pay_1" })],
+  ["has more, and no objects", (asked) => ({ data: [], has_more: true, next_cursor: `pay_${asked}` })],
+  ["has more, and no cursor", () => ({ data: [{}], has_more: true })],
+  ["is no list", () => ({})],
+  ["has a list of nothing", () => ({ data: [null], has_more: false, next_cursor: null })],
+])("a list that %s ends in an error: neither does it go on for ever, nor is it taken for whole", async (_, page) => {
+  let asked = 0;
+  const gerbang = answeredBy(() => json(page(++asked)));
+  expect(await failed(Array.fromAsync(gerbang.payments.list()))).toMatchObject({ code: "ANSWER_UNREADABLE" });
+  expect(asked).toBeLessThanOrEqual(5);
+});
+
+test("an answer that breaks off is known by its status and its request id", async () => {
+  const gerbang = await against((socket) =>
+    socket.end(head("201 Created", { "content-length": 100, ...requestId }) + '{"reference":'),
+  );
+  const error = await failed(gerbang.payments.create(order));
+  expect(error).toMatchObject({
+    code: "CONNECTION_FAILED",
+    status: 201,
+    requestId: requestId["x-request-id"],
+    outcomeUnknown: true,
+  });
+});
+
+test("an answer's words are kept as far as a thousand characters, and its codes are no properties of ours", async () => {
+  const error = { code: "constructor", message: "x".repeat(1_000_000), request_id: { no: "text" } };
+  const gerbang = answeredBy(() => json({ error }, 422));
+  const told = await failed(gerbang.balances.get());
+  expect([told.message.length, told.requestId, typeof told.advice]).toEqual([
+    1_000,
+    requestId["x-request-id"],
+    "string",
+  ]);
+});
+
+test("a hook that throws stops the call, and what was sent is not sent again", async () => {
+  let sent = 0;
+  const hooks = {
+    onResponse: (): never => {
+      throw new Error("the log is full");
+    },
+  };
+  const gerbang = answeredBy(() => json({ reference: "pay_1" }, (sent++, 201)), { hooks });
+  await expect(gerbang.payments.create(order)).rejects.toThrow("the log is full");
+  expect(sent).toBe(1);
+});
+
+test("headers for traces are added to those of the call: they see none of them and replace none", async () => {
+  const seen: object[] = [];
+  let sent: Headers | undefined;
+  const propagate = (headers: Record<string, string>): void => {
+    seen.push({ ...headers });
+    Object.assign(headers, { traceparent: "00-1", authorization: "Bearer ak_live_2" });
+  };
+  await answeredBy((_, { headers }) => ((sent = new Headers(headers)), json({})), { propagate }).balances.get();
+  expect(seen).toEqual([{}]);
+  expect([sent?.get("traceparent"), sent?.get("authorization")]).toEqual(["00-1", "Bearer ak_test_1"]);
+});
+
+test("one deadline is for all of createOrFind and of waitFor, on a clock that the answers move", async () => {
+  let now = 1_800_000_000_000;
+  const slow = (): Promise<Response> => {
+    now += 700;
+    return Promise.reject(new TypeError("fetch failed"));
+  };
+  const sleep = (ms: number): Promise<void> => {
+    now += ms;
+    return Promise.resolve();
+  };
+  const gerbang = answeredBy(slow, { now: () => now, sleep });
+  const begun = now;
+  expect(await failed(gerbang.payments.createOrFind(order, { deadlineMs: 1_000 }))).toMatchObject({
+    code: "CONNECTION_FAILED",
+    outcomeUnknown: true,
+  });
+  // The lookup after the deadline has two seconds.
+  expect(now - begun).toBeLessThan(4_500);
+  const waited = now;
+  await failed(gerbang.payments.waitFor("pay_1", "succeeded", { timeoutMs: 1_000 }));
+  expect(now - waited).toBeLessThan(2_000);
+});
+
+test("what cannot stand in a path is refused before it is sent, and what JSON leaves out is no pair", async () => {
+  const sent: string[] = [];
+  const gerbang = answeredBy((url) => (sent.push(url.pathname), json({ reference: "pay_1" }, 201)));
+  for (const reference of ["", "..", "\ud800"])
+    expect(() => gerbang.payments.get(reference)).toThrow(/^Name the object by its identity/);
+  expect(sent).toEqual([]);
+  await gerbang.payments.create({ ...order, metadata: { a: undefined as never, b: "1" } });
+  expect(sent).toEqual(["/v1/payments"]);
+});

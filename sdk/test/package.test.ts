@@ -50,7 +50,7 @@ test("it brings nothing else, and its code is under 15 KB compressed", () => {
     if (code.has(name)) return;
     const text = readFileSync(join(installed(), "dist", name), "utf8");
     code.set(name, text);
-    for (const [, next = ""] of text.matchAll(/ from "\.\/([\w.-]+)"/g)) follow(next);
+    for (const [, next = ""] of text.matchAll(/from ?"\.\/([\w.-]+)"/g)) follow(next);
   };
   follow("index.js");
   expect(code.size).toBeGreaterThan(10);

@@ -1,4 +1,5 @@
 // Goal: one handler receives webhooks in every framework: genuine events once, everything else refused. Method: real servers on real sockets.
+import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,7 +9,7 @@ import fastify from "fastify";
 import { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
 import type { WebhookEvent } from "../src/index.ts";
-import { handler, memoryStore, sign } from "../src/webhooks.ts";
+import { handler, memoryStore, sign, unwrap } from "../src/webhooks.ts";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwSwSwSwSwSwQ=";
 const closing: (() => Promise<unknown>)[] = [];
@@ -164,4 +165,37 @@ test("a body of more than a megabyte is not read to its end", async () => {
   const answered: number[] = [];
   await receive(streamed as never, { writeHead: (status: number) => answered.push(status), end: () => undefined });
   expect([answered, seen]).toEqual([[413], []]);
+});
+
+test("without a secret nothing is verified, and nothing accepted: an empty key signs for everybody", async () => {
+  const body = JSON.stringify(event("evt_1"));
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const byEmptyKey = (signed: string) => createHmac("sha256", "").update(signed);
+  const headers = {
+    "X-SVC-Timestamp": timestamp,
+    "X-SVC-Signature": byEmptyKey(`${timestamp}.${body}`).digest("hex"),
+    "webhook-id": "evt_1",
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${byEmptyKey(`evt_1.${timestamp}.${body}`).digest("base64")}`,
+  };
+  const seen: unknown[] = [];
+  for (const secrets of [undefined, [undefined], ["", undefined], null, 0, {}, [], "", " ", "whsec_", [secret, null]]) {
+    await expect(unwrap(body, headers, secrets as never), JSON.stringify(secrets)).rejects.toThrow("Give the webhook");
+    const receive = handler({ secrets: secrets as never, on: (each) => void seen.push(each) });
+    const request = new Request("https://shop.example/hook", { method: "POST", headers, body });
+    expect((await receive(request)).status).toBe(500);
+  }
+  expect(seen).toEqual([]);
+  // A second secret that is not set is as good as not there, while one is rotated.
+  const signed = await sign({ secret, event: event("evt_1") });
+  expect(await unwrap(signed.body, signed.headers, [undefined as never, secret])).toMatchObject({ id: "evt_1" });
+});
+
+test("a delivery is answered although its listener for errors throws", async () => {
+  const onError = (): never => {
+    throw new Error("the log is full");
+  };
+  const receive = handler({ secrets: secret, on: () => undefined, onError });
+  const request = new Request("https://shop.example/hook", { method: "POST", body: "{}" });
+  expect((await receive(request)).status).toBe(401);
 });

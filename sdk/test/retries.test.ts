@@ -137,7 +137,7 @@ test.each(vectors<Script>("retries"))("$name", async (script) => {
 
 test("createOrFind makes its key of the body, so that the same order is the same request in every process; a key of the caller's stays", async () => {
   const keyOf = async (body: object, idempotencyKey?: string): Promise<string | undefined> => {
-    const answers = [{ status: 201, body: { reference: "pay_1", status: "pending" } }];
+    const answers = [{ status: 201, body: { ...body, reference: "pay_1", status: "pending" } }];
     const { gerbang, sent } = scripted({ name: "", now: 1_800_000_000, answers } as unknown as Script);
     await gerbang.payments.createOrFind(body as never, { idempotencyKey });
     return sent[0]?.headers["idempotency-key"];

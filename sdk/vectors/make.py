@@ -287,6 +287,8 @@ def webhooks():
         webhook("Standard Webhooks: no id", "header_missing", without(STANDARD, "webhook-id")),
         webhook("Standard Webhooks: a timestamp that is a date", "timestamp_malformed", {**STANDARD, "webhook-timestamp": "2027-01-15"}),
         webhook("Standard Webhooks: 301 seconds old", "timestamp_out_of_window", STANDARD, now=NOW + 301),
+        webhook("Standard Webhooks: an old delivery with a new timestamp of ours, which nobody signed", "timestamp_out_of_window", {**STANDARD, "X-SVC-Timestamp": str(NOW + 301), "X-SVC-Signature": "0" * 64}, now=NOW + 301),
+        webhook("Standard Webhooks: signatures in two headers", "signature_malformed", {**STANDARD, "webhook-signature": [f"v1,{b64(bytes(32))}", standard]}),
         # The body, rightly signed.
         *[
             webhook(f"a genuine body that is {what}", "body_malformed", signed(body), body)
@@ -379,6 +381,7 @@ def is_open(answers):
 
 def retry(name, answers, result, waits=(), call="create", attempts=None, lookups=0, offsets=None, status=None, **options):
     scheme = options.pop("scheme", None)
+    opened = options.pop("opened", None)
     return {
         "name": name,
         **({} if scheme is None else {"scheme": scheme}),
@@ -393,7 +396,7 @@ def retry(name, answers, result, waits=(), call="create", attempts=None, lookups
             **({} if offsets is None else {"offsets_s": offsets}),
             "result": result,
             **({} if status is None else {"status": status}),
-            **({} if result == "ok" else {"outcome_unknown": call != "get" and is_open(answers[: len(answers) - lookups])}),
+            **({} if result == "ok" else {"outcome_unknown": (call != "get" and is_open(answers[: len(answers) - lookups])) if opened is None else opened}),
         },
     }
 
@@ -452,6 +455,8 @@ def retries():
             retry(f"Retry-After that is no number of seconds ({text}) counts as none", [error(503, "SERVICE_UNAVAILABLE", retry_after=text), CREATED], "ok", BACKOFF[:1])
             for text in ["soon", "-5", "1e9"]
         ],
+        retry("Retry-After as a date, by the service's clock", [error(503, "SERVICE_UNAVAILABLE", retry_after=date(3607), **late), CREATED], "ok", [[7000, 8400]]),
+        retry("Retry-After as a date that is over", [error(503, "SERVICE_UNAVAILABLE", retry_after=date(-7), date=date(0)), CREATED], "ok", BACKOFF[:1]),
         retry("Retry-After beyond the deadline gives up at once, with the error", [error(429, "RATE_LIMITED", retry_after="30")], "RATE_LIMITED", deadline_ms=10_000),
         retry("Retry-After of a year, and no deadline given: gives up at once", [error(503, "SERVICE_UNAVAILABLE", retry_after="31536000")], "SERVICE_UNAVAILABLE"),
         retry("a deadline for all attempts: the wait that would end after it is not begun", [error(503, "SERVICE_UNAVAILABLE")] * 2, "SERVICE_UNAVAILABLE", BACKOFF[:1], deadline_ms=2_000),
@@ -472,6 +477,17 @@ def retries():
         retry("five times no answer in time", [{"fault": "timeout"}] * 5, "TIMED_OUT", BACKOFF),
         retry("five halves of a body", [{"fault": "half_body"}] * 5, "CONNECTION_FAILED", BACKOFF),
         retry("five pages of HTML", [{"fault": "html"}] * 5, "ANSWER_UNREADABLE", BACKOFF),
+        *[
+            retry(f"five times {what} with status {status}, where a payment is expected", [answer(status, body)] * 5, "ANSWER_UNREADABLE", BACKOFF, opened=True)
+            for what, status, body in [
+                ("an object that is no payment", 200, {"status": "maintenance"}),
+                ("an empty object", 201, {}),
+                ("a list", 201, [PAID]),
+                ("an error", 200, {"error": {"code": "INTERNAL_ERROR", "message": "no"}}),
+            ]
+        ],
+        retry("five times an empty object with status 201, where a refund is expected", [answer(201, {})] * 5, "ANSWER_UNREADABLE", BACKOFF, "refund", opened=True),
+        retry("an object that is no payment, then the kept answer", [answer(200, {"status": "maintenance"}), REPLAYED], "ok", BACKOFF[:1]),
         retry("a redirect is not followed", [{"fault": "redirect"}], "REDIRECTED"),
         retry("a body of more than 10 MB is not read to its end", [{"fault": "too_large"}], "ANSWER_TOO_LARGE"),
         retry("a lost read", [RESET, answer(200, PAID)], "ok", BACKOFF[:1], "get"),
@@ -486,6 +502,8 @@ def retries():
         retry("the interface's scheme: a clock that is an hour late", [error(401, "TIMESTAMP_OUT_OF_WINDOW", **late), CREATED], "ok", [AT_ONCE], offsets=[0, 3600], scheme="timestamp"),
         retry("the clock is corrected once", [error(401, "TIMESTAMP_OUT_OF_WINDOW", **late)] * 2, "TIMESTAMP_OUT_OF_WINDOW", [AT_ONCE], offsets=[0, 3600]),
         retry("no Date to correct it by", [error(401, "TIMESTAMP_OUT_OF_WINDOW")], "TIMESTAMP_OUT_OF_WINDOW"),
+        retry("a Date of another day corrects nothing: what is signed for it could be replayed then", [error(401, "TIMESTAMP_OUT_OF_WINDOW", date="Sun, 17 Jan 2027 08:00:00 GMT")], "TIMESTAMP_OUT_OF_WINDOW"),
+        retry("a Date in another form than HTTP's", [error(401, "TIMESTAMP_OUT_OF_WINDOW", date="2027-01-15T09:00:00Z")], "TIMESTAMP_OUT_OF_WINDOW"),
         retry("a Date that is none", [error(401, "TIMESTAMP_OUT_OF_WINDOW", date="yesterday")], "TIMESTAMP_OUT_OF_WINDOW"),
         # createOrFind.
         retry("createOrFind: the first answer is good, and nothing is looked up", [CREATED], "ok", call="create_or_find"),
@@ -494,6 +512,13 @@ def retries():
         retry("createOrFind: five lost answers, and no such payment: the error of the last attempt", [RESET] * 5 + [NONE_FOUND], "CONNECTION_FAILED", BACKOFF, "create_or_find", lookups=1),
         retry("createOrFind: another key made this payment before", [error(409, "REFERENCE_ID_DUPLICATE", {"reference": PAYMENT}), FOUND], "ok", (), "create_or_find", lookups=1),
         retry("createOrFind: another payment of another amount has the reference_id", [error(409, "REFERENCE_ID_DUPLICATE", {"reference": PAYMENT}), answer(200, {"data": [{**PAID, "amount_minor": 1}], "has_more": False, "next_cursor": None})], "REFERENCE_ID_DUPLICATE", (), "create_or_find", lookups=1),
+        *[
+            retry(f"createOrFind: the answer is about a payment with another {field}, and the right one is not found", [answer(201, {**PAID, field: other}), NONE_FOUND], "ANSWER_UNREADABLE", (), "create_or_find", lookups=1, opened=True)
+            for field, other in [("reference_id", "order-2"), ("amount_minor", 1), ("currency", "USD"), ("payment_method", "qris" if CREATE["payment_method"] != "qris" else "va")]
+        ],
+        retry("createOrFind: five lost answers, and the lookup gives another order's payment", [RESET] * 5 + [answer(200, {"data": [{**PAID, "reference_id": "order-2"}], "has_more": False, "next_cursor": None})], "CONNECTION_FAILED", BACKOFF, "create_or_find", lookups=1),
+        retry("createOrFind: a kept answer, and the lookup gives another order's payment", [REPLAYED, answer(200, {"data": [{**PAID, "reference_id": "order-2", "status": "succeeded"}], "has_more": False, "next_cursor": None})], "ok", (), "create_or_find", lookups=1, status="pending"),
+        retry("createOrFind: five lost answers, and the lookup's answer is no list", [RESET] * 5 + [answer(200, {})] * 5, "CONNECTION_FAILED", BACKOFF + BACKOFF, "create_or_find", lookups=5, attempts=5),
         retry("createOrFind: a final error is not looked up", [error(422, "VALIDATION_ERROR")], "VALIDATION_ERROR", (), "create_or_find"),
         retry("createOrFind: a kept answer is old, so the payment is looked up", [REPLAYED, FOUND_PAID], "ok", (), "create_or_find", lookups=1, status="succeeded"),
         retry("createOrFind: a kept answer is given as it is when the lookup fails", [REPLAYED, error(403, "FORBIDDEN")], "ok", (), "create_or_find", lookups=1, status="pending"),

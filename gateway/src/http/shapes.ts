@@ -17,7 +17,7 @@ export const timestamp = z
 
 /** A day or a second of the years 1970 to 2199. The pattern accepts days that do not exist, such as 02-31. */
 const timeOrDay =
-  "^(19[7-9]\\d|2[01]\\d\\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\dZ)?$";
+  "^(19[7-9]\\d|2[01]\\d\\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T(([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,6})?|24:00:00)(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$";
 /** A bound of a time range, as text that `http/lists.ts` parses. */
 export const rangeBound = (description: string) =>
   z
