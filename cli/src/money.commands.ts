@@ -95,7 +95,7 @@ export const moneyCommands: readonly Command[] = [
   }),
   defineCommand({
     name: "settlements run",
-    summary: "Let the sandbox form the payouts that are due",
+    summary: "Let the sandbox form the payouts of all that may be settled, now",
     options: change,
     examples: [["gerbang settlements run", "without waiting for the night"]],
     environment,

@@ -10,7 +10,7 @@ const published = [
   /^examples\/samples\.json$/,
 ];
 /** A file of an example. What a run of it leaves there is not published: installed packages, databases, hidden files. */
-const ofExample = /^examples\/(?:receivers|shops)\/[a-z]+\/(?:\w+\/)*\w+\.(?:js|json|md|php|py|txt)$/;
+const ofExample = /^examples\/(?:receivers|shops)\/[a-z]+\/(?:\w+\/)*\w+\.(?:js|json|php|py|txt)$/;
 const leftBehind = /\/(?:node_modules|vendor|__pycache__)\//;
 
 /** The address of a file of the source tree, by its path from the root; undefined for files that are not published. */

@@ -74,7 +74,7 @@ export const checks: Record<CheckName, Check> = {
     rounds: (make) => [[altered(make("payment.succeeded"))]],
     guide: {
       anchor: "verify-before-anything-else",
-      text: "Let the signature cover the whole body that you go on to use. A signature that is only looked for, or computed over some of the fields, lets a stranger change an amount on its way.",
+      text: "Let the signature cover the whole body that you go on to use. A receiver that only checks whether a signature is there, or signs some of the fields, lets a stranger change an amount on its way.",
     },
   },
   refuses_old_timestamp: {
@@ -112,7 +112,7 @@ export const checks: Record<CheckName, Check> = {
     },
     guide: {
       anchor: "expect-the-same-event-twice",
-      text: "Let the unique key decide, not a look beforehand: of two copies that come at the same time neither finds the other. The one that loses at the key is answered with 2xx as well.",
+      text: "Insert the identity, and let the unique key refuse the second. Do not look first: of two copies that come at the same time neither would find the other. Answer the refused copy with 2xx as well.",
     },
   },
   accepts_any_order: {
@@ -124,7 +124,7 @@ export const checks: Record<CheckName, Check> = {
     },
     guide: {
       anchor: "expect-any-order",
-      text: "Events may overtake each other. Compare the event's `created_at` with what you keep of the object and ignore older ones, with 2xx: what overtook them has told you more. When it matters, read the object with `GET /v1/payments/{reference}`.",
+      text: "Events may overtake each other. Compare the event's `created_at` with what you keep of the object and ignore older ones, with 2xx: the newer event has the later state already. When it matters, read the object with `GET /v1/payments/{reference}`.",
     },
   },
   accepts_late: {
