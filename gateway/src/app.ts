@@ -235,7 +235,8 @@ function openEdge(
     mayServe,
     log,
     onRejected: (request) => rejected.note(request),
-    onUsed: (client, address) => lastUses.note(client, address),
+    onUsed: ({ clientId, merchant: { merchantId } }, address) =>
+      lastUses.note(clientId, { merchantId, clientId }, address),
     load,
     publicRoot: config.baseUrl === undefined ? undefined : publicRootOf(config.baseUrl),
   });

@@ -13,7 +13,7 @@ import { Figures } from "./insights/figures.ts";
 import { Streams } from "./insights/stream.ts";
 import { Directory } from "./merchants/directory.ts";
 import type { Environment } from "./merchants/books.ts";
-import { LastUses } from "./merchants/last-uses.ts";
+import { type UsedCredential, recordUses } from "./merchants/last-uses.sql.ts";
 import { Merchants } from "./merchants/merchants.ts";
 import { Profiles } from "./merchants/profiles.ts";
 import { People } from "./people/people.ts";
@@ -32,6 +32,7 @@ import { Board } from "./status/board.ts";
 import { Measuring } from "./status/measuring.ts";
 import type { StatusParts } from "./status/status.routes.ts";
 import { Lanes } from "./store/lanes.ts";
+import { LastUses } from "./store/last-uses.ts";
 import { Sampler } from "./telemetry/sampler.ts";
 import { Deliverer } from "./webhooks/deliverer.ts";
 import type { DeliveryTiming } from "./webhooks/timing.ts";
@@ -98,7 +99,7 @@ export interface Rooms {
   directory: Directory;
   merchants: Merchants;
   profiles: Profiles;
-  lastUses: LastUses;
+  lastUses: LastUses<UsedCredential>;
   router: Router;
   lanes: Lanes;
   tokens: PayerTokens;
@@ -219,7 +220,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     directory,
     merchants,
     profiles,
-    lastUses: new LastUses(database, clock, log),
+    lastUses: new LastUses({ database, clock, log, record: recordUses }),
     router,
     lanes,
     tokens,

@@ -3,15 +3,13 @@ import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 
-export interface Use {
+export interface UsedCredential {
   merchantId: string;
   clientId: string;
-  at: Micros;
-  address: string;
 }
 
 /** Writes last uses and keeps the newer of two. Rows are written in the order of credentials, so that two processes cannot deadlock. */
-export function recordUses(uses: readonly Use[]): Statement {
+export function recordUses(uses: readonly (UsedCredential & { at: Micros; address: string })[]): Statement {
   return {
     name: "record uses of credentials",
     text: `insert into credential_uses as u (merchant_id, client_id, used_at, address)

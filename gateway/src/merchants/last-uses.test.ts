@@ -5,12 +5,12 @@ import { type TestService, openDatabase, startService } from "../../test/kit.ts"
 import { SECOND } from "../ground/clock.ts";
 import { createLog } from "../ground/log.ts";
 import type { Database } from "../store/database.ts";
-import type { Client } from "./directory.ts";
-import { LastUses } from "./last-uses.ts";
+import { LastUses } from "../store/last-uses.ts";
+import { recordUses } from "./last-uses.sql.ts";
 
 let service: TestService;
 let database: Database;
-let client: Client;
+let clientId: string;
 let merchantId: string;
 let now = 1_900_000_000 * SECOND;
 const clock = { now: () => now };
@@ -21,22 +21,27 @@ beforeAll(async () => {
   database = openDatabase(service.database);
   const made = await service.merchant();
   ({ merchantId } = made);
-  client = { clientId: made.client.credentials.client_id, merchant: { merchantId } } as unknown as Client;
+  clientId = made.client.credentials.client_id;
 });
 afterAll(async () => {
   await database.end();
   await service.stop();
 });
 
+const usesOf = (written: Pick<Database, "query">) =>
+  new LastUses({ database: written, clock, log, record: recordUses });
+type Uses = ReturnType<typeof usesOf>;
+const use = (uses: Uses, address: string, id = clientId): void => uses.note(id, { merchantId, clientId: id }, address);
+
 const lastUse = async (): Promise<unknown> =>
-  (await service.app.merchants.credentials.read({ merchantId }, client.clientId))?.lastUse;
+  (await service.app.merchants.credentials.read({ merchantId }, clientId))?.lastUse;
 
 test("of many uses the last one is written, and an older one of another process does not take its place", async () => {
-  const [one, two] = [new LastUses(database, clock, log), new LastUses(database, clock, log)];
-  one.note(client, "203.0.113.1");
+  const [one, two] = [usesOf(database), usesOf(database)];
+  use(one, "203.0.113.1");
   now += SECOND;
-  two.note(client, "203.0.113.2");
-  two.note(client, "2001:db8::".padEnd(90, "f"));
+  use(two, "203.0.113.2");
+  use(two, "2001:db8::".padEnd(90, "f"));
   await two.write();
   await one.write();
   expect(await lastUse()).toEqual({ at: now, address: "2001:db8::".padEnd(60, "f") });
@@ -45,12 +50,12 @@ test("of many uses the last one is written, and an older one of another process 
 test("a thousand uses of one credential are one row of one statement; without uses there is none", async () => {
   const asked: unknown[] = [];
   const counting = { query: async (statement: unknown) => asked.push(statement) } as unknown as Database;
-  const uses = new LastUses(counting, clock, log);
-  for (let n = 0; n < 1_000; n++) uses.note(client, "203.0.113.1");
+  const uses = usesOf(counting);
+  for (let n = 0; n < 1_000; n++) use(uses, "203.0.113.1");
   await uses.write();
   await uses.write();
   expect(asked).toHaveLength(1);
-  for (let n = 0; n < 30_000; n++) uses.note({ ...client, clientId: `ak_test_${n}` }, "203.0.113.1");
+  for (let n = 0; n < 30_000; n++) use(uses, "203.0.113.1", `ak_test_${n}`);
   await uses.write();
   expect(asked).toHaveLength(21); // twenty thousand wait at most, a thousand a statement
 });
@@ -60,13 +65,13 @@ test("a database that is away costs the note, not the request, and the next one 
   const flaky = {
     query: (statement: never) => (away ? Promise.reject(new Error("away")) : database.query(statement)),
   } as unknown as Database;
-  const uses = new LastUses(flaky, clock, log);
+  const uses = usesOf(flaky);
   now += SECOND;
-  uses.note(client, "203.0.113.3");
+  use(uses, "203.0.113.3");
   await uses.write();
   expect(await lastUse()).not.toMatchObject({ address: "203.0.113.3" });
   away = false;
-  uses.note(client, "203.0.113.4");
+  use(uses, "203.0.113.4");
   await uses.write();
   expect(await lastUse()).toEqual({ at: now, address: "203.0.113.4" });
 });

@@ -10,6 +10,7 @@ import { checkKey } from "../idempotency/idempotency.ts";
 import { type SentBody, judgeInput, sentBody, sentBytes } from "../http/input.ts";
 import { sendReply } from "../http/server.ts";
 import { isOutOfService } from "../store/database.ts";
+import type { LastUses } from "../store/last-uses.ts";
 import type { Approvals } from "./approvals.ts";
 import type { AuditedCall } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
@@ -18,7 +19,6 @@ import { type KeyedRequest, type OperatorCall, type OperatorEndpoint, isChange }
 import type { KnownTokens, Operator } from "./known-tokens.ts";
 import type { Refusals } from "./refusals.ts";
 import { mayAct } from "../people/operator-roles.ts";
-import type { TokenUses } from "./token-uses.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -31,7 +31,7 @@ export interface OperatorParts {
   /** Undefined where there is no console; sessions are then not accepted. */
   door: ConsoleDoor | undefined;
   tokens: Pick<KnownTokens, "find">;
-  uses: Pick<TokenUses, "note">;
+  uses: Pick<LastUses<{ tokenId: string }>, "note">;
   refusals: Pick<Refusals, "note">;
   audit: Audit;
   approvals: Pick<Approvals, "judge">;
@@ -99,7 +99,7 @@ async function authenticate({ headers, ip }: FastifyRequest, parts: OperatorPart
   const found = sent === undefined ? undefined : await parts.tokens.find(sent);
   if (found && "operator" in found) {
     const { operator } = found;
-    if (operator.tokenId !== undefined) parts.uses.note(operator.tokenId, ip);
+    if (operator.tokenId !== undefined) parts.uses.note(operator.tokenId, { tokenId: operator.tokenId }, ip);
     return operator;
   }
   if (found) parts.refusals.note("ended", ip, found.ended);

@@ -29,12 +29,6 @@ export interface KnownToken extends TokenTerms {
   revoked: boolean;
 }
 
-export interface TokenUse {
-  tokenId: string;
-  at: Micros;
-  address: string;
-}
-
 export function insertToken(
   token: TokenTerms & { tokenId: string; digest: Buffer; createdAt: Micros; createdBy: string },
 ): Statement {
@@ -125,7 +119,7 @@ limit $2::integer)`,
 }
 
 /** Keeps the later use of each token. The rows are sorted by token, so that two processes cannot deadlock. */
-export function recordTokenUses(uses: readonly TokenUse[]): Statement {
+export function recordTokenUses(uses: readonly { tokenId: string; at: Micros; address: string }[]): Statement {
   return {
     text: `insert into operator_token_uses as u (token_id, used_at, address)
 select *

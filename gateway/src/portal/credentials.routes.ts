@@ -7,7 +7,6 @@ import type { Book, Environment } from "../merchants/books.ts";
 import { type Credentials, LIVE_MAX } from "../merchants/credentials.ts";
 import type { Credential, CredentialTerms } from "../merchants/credentials.sql.ts";
 import { scopes } from "../merchants/directory.ts";
-import type { LastUses } from "../merchants/last-uses.ts";
 import { isClientId } from "../operator/merchants.schema.ts";
 import { type MemberRole, scopesBeyond } from "../people/roles.ts";
 import {
@@ -27,7 +26,7 @@ import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 
 export interface KeyEndpointParts {
   credentials: Credentials;
-  lastUses: LastUses;
+  lastUses: { write(): Promise<void> };
   clock: Clock;
 }
 
