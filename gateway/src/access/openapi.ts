@@ -49,8 +49,8 @@ export function shapedOperation(
     ...endpoint,
     ...(told.length > 0 ? { description: told.join("\n\n") } : {}),
     errors: [
-      ...codes,
       ...(endpoint.method === "GET" ? [] : (["FORBIDDEN"] as const)),
+      ...codes,
       ...(sendsBody ? bodyCodes : []),
       ...endpoint.errors,
     ],

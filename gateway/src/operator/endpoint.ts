@@ -1,8 +1,6 @@
 // The definition of an endpoint of /ops/v1: its path, lowest role, schemas and handler. operator.routes.ts authenticates and dispatches its requests.
-import type { z } from "zod";
+import { type Shaped, isChange } from "../access/endpoint.ts";
 import type { Reply } from "../ground/reply.ts";
-import type { FieldRules } from "../http/fields.ts";
-import type { Described, Examples } from "../http/openapi.ts";
 import type { Minor } from "../ground/money.ts";
 import type { ApprovalAction, Foreseen } from "./approval.ts";
 import type { Operator } from "./known-tokens.ts";
@@ -49,33 +47,19 @@ export interface KeyedRequest {
   bodyDigest: Buffer;
 }
 
-export interface OperatorEndpoint<Body = unknown, Query = unknown> extends Described {
-  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+export interface OperatorEndpoint<Body = unknown, Query = unknown> extends Shaped<Body, Query> {
   /** The lowest role that may call the endpoint. */
   role: OperatorRole;
-  /** True for a POST that only computes something. Every other endpoint except a GET is a change, and is recorded in the audit. */
-  changesNothing?: true;
   /** True for a change that needs an `Idempotency-Key` (section 4.11). */
   keyed?: true;
   /** Set for a change for which a policy can require a second operator. */
   approval?: Approvable<Body, Query>;
-  /** Without these rules the endpoint ignores the body. A missing body counts as an empty object when all fields are optional. */
-  body?: FieldRules<Body> | z.ZodType<Body>;
-  /** Without this schema the endpoint accepts no query parameter. */
-  query?: z.ZodType<Query>;
-  /** Example bodies for the OpenAPI document. When absent, the document uses the example of the body's schema. */
-  bodyExamples?: Examples;
   handle(call: OperatorCall<Body, Query>): Promise<Reply>;
 }
 
 /** Checks the types of body and query inside one definition and erases them for callers. */
 export function operatorEndpoint<Body, Query>(endpoint: OperatorEndpoint<Body, Query>): OperatorEndpoint {
   return endpoint;
-}
-
-/** True when calls of this endpoint are recorded in the audit. */
-export function isChange(endpoint: OperatorEndpoint): boolean {
-  return endpoint.method !== "GET" && endpoint.changesNothing !== true;
 }
 
 /**

@@ -1,14 +1,12 @@
 // The OpenAPI document of /ops/v1, generated from its endpoints.
-import { z } from "zod";
-import type { AccessEndpoint } from "../access/endpoint.ts";
-import { accessOperation, sessionScheme } from "../access/openapi.ts";
+import { type AccessEndpoint, isChange } from "../access/endpoint.ts";
+import { accessOperation, sessionScheme, shapedOperation } from "../access/openapi.ts";
 import type { FaultCode } from "../ground/fault.ts";
-import { allOptional } from "../http/fields.ts";
 import type { Json } from "../http/json-schema.ts";
 import { idempotencyKey, replayReplies } from "../http/merchant-openapi.ts";
 import { Document, type Operation } from "../http/openapi.ts";
 import { askedSchema } from "./approvals.schema.ts";
-import { type OperatorEndpoint, isChange, needsFreshProof } from "./endpoint.ts";
+import { type OperatorEndpoint, needsFreshProof } from "./endpoint.ts";
 
 const generalCodes: FaultCode[] = [
   "UNAUTHORIZED",
@@ -23,8 +21,6 @@ const keyCodes: FaultCode[] = [
   "IDEMPOTENCY_CONFLICT",
   "IDEMPOTENCY_IN_PROGRESS",
 ];
-const bodyCodes: FaultCode[] = ["MALFORMED_JSON", "PAYLOAD_TOO_LARGE"];
-
 const approvalCodes: FaultCode[] = ["PAYLOAD_TOO_LARGE"];
 const asked = {
   status: 202,
@@ -118,32 +114,24 @@ function operatorDocument({ endpoints, access }: OperatorSurface, version: strin
 }
 
 function operationOf(document: Document, endpoint: OperatorEndpoint): Operation {
-  const { body, description } = endpoint;
-  const rules = body instanceof z.ZodType ? { schema: body, order: [] } : body;
-  const rights = `Role: \`${endpoint.role}\`.${isChange(endpoint) ? " Written into the audit." : ""}`;
-  return {
-    ...endpoint,
-    description: description === undefined ? rights : `${description}\n\n${rights}`,
-    errors: [
+  const operation = shapedOperation(endpoint, {
+    rights: `Role: \`${endpoint.role}\`.${isChange(endpoint) ? " Written into the audit." : ""}`,
+    codes: [
       ...generalCodes,
-      ...(endpoint.role !== "viewer" || endpoint.method !== "GET" ? (["FORBIDDEN"] as const) : []),
+      ...(endpoint.role !== "viewer" && endpoint.method === "GET" ? (["FORBIDDEN"] as const) : []),
       ...(needsFreshProof(endpoint) ? (["PROOF_REQUIRED"] as const) : []),
       "SECOND_FACTOR_REQUIRED",
-      ...(rules ? bodyCodes : []),
       ...(endpoint.keyed ? keyCodes : []),
       ...(endpoint.approval && !endpoint.keyed ? approvalCodes : []),
-      ...endpoint.errors,
     ],
+    sendsBody: endpoint.body !== undefined,
+  });
+  return {
+    ...operation,
     ...(endpoint.keyed ? { headers: { IdempotencyKey: idempotencyKey } } : {}),
     replies: {
       ...(endpoint.keyed ? replayReplies(document, endpoint.success) : {}),
       ...(endpoint.approval ? { 202: document.response(asked) } : {}),
-    },
-    body: rules && {
-      schema: rules.schema,
-      examples: endpoint.bodyExamples,
-      isRequired: !allOptional(rules),
-      nullIsAbsent: false,
     },
   };
 }

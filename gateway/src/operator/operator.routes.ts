@@ -9,13 +9,14 @@ import type { Reply } from "../ground/reply.ts";
 import { checkKey } from "../idempotency/idempotency.ts";
 import { type SentBody, judgeInput, sentBody, sentBytes } from "../http/input.ts";
 import { sendReply } from "../http/server.ts";
-import { isOutOfService } from "../store/database.ts";
+import { isChange } from "../access/endpoint.ts";
+import { betweenRows } from "../people/audit.ts";
 import type { LastUses } from "../store/last-uses.ts";
 import type { Approvals } from "./approvals.ts";
 import type { AuditedCall } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
 import type { ConsoleDoor } from "./console-door.ts";
-import { type KeyedRequest, type OperatorCall, type OperatorEndpoint, isChange } from "./endpoint.ts";
+import type { KeyedRequest, OperatorCall, OperatorEndpoint } from "./endpoint.ts";
 import type { KnownTokens, Operator } from "./known-tokens.ts";
 import type { Refusals } from "./refusals.ts";
 import { mayAct } from "../people/operator-roles.ts";
@@ -129,37 +130,12 @@ function belowRole({ role }: Operator, endpoint: OperatorEndpoint): Fault {
   return new Fault("FORBIDDEN", { message: `This takes the role ${endpoint.role}; yours is ${role}.` });
 }
 
-/**
- * Runs a change between two rows of the audit. The first row is written before the change; when that fails, nothing is changed and the answer is 503. The
- * second row is written before the answer; when that fails, the change remains without a recorded outcome, and the answer is 503 as well, so that no client
- * receives an unrecorded success.
- */
-async function audited(audit: Audit, call: AuditedCall, sent: SentBody, perform: () => Promise<Reply>): Promise<Reply> {
-  await recorded(
-    audit.asked(call, sent.object),
-    "This call could not be recorded, so nothing was changed. Retry shortly.",
-  );
-  const unrecorded =
-    "The outcome of this call could not be recorded. Read the object before you repeat it: it may have been changed.";
-  let done: Reply;
-  try {
-    done = await perform();
-  } catch (error) {
-    const status = error instanceof Fault ? error.status : isOutOfService(error) ? 503 : 500;
-    await recorded(audit.answered(call, status), unrecorded);
-    throw error;
-  }
-  const merchantId = call.merchantId ?? merchantOf(done);
-  await recorded(audit.answered({ ...call, merchantId }, done.status), unrecorded);
-  return done;
-}
-
-async function recorded(write: Promise<void>, message: string): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    throw new Fault("SERVICE_UNAVAILABLE", { message, internal: error });
-  }
+/** Runs a change between two rows of the audit. The second names the merchant that the answer is about. */
+function audited(audit: Audit, call: AuditedCall, sent: SentBody, perform: () => Promise<Reply>): Promise<Reply> {
+  const asked = (): Promise<void> => audit.asked(call, sent.object);
+  const answered = (status: number, reply?: Reply): Promise<void> =>
+    audit.answered({ ...call, merchantId: call.merchantId ?? (reply && merchantOf(reply)) }, status);
+  return betweenRows({ asked, answered }, perform);
 }
 
 function auditedCall(endpoint: OperatorEndpoint, request: FastifyRequest, { name, role }: Operator): AuditedCall {

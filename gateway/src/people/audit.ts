@@ -21,29 +21,11 @@ export class PeopleAudit {
     this.clock = clock;
   }
 
-  /**
-   * Performs a change between two rows of the audit. When the first row cannot be written, nothing is changed; when the second cannot, the caller is
-   * not told of a success that is not on record. Both throw SERVICE_UNAVAILABLE. Otherwise gives and throws what `perform` does.
-   */
-  async around<Answer extends { status: number }>(call: AuditedCall, perform: () => Promise<Answer>): Promise<Answer> {
-    await this.write(call, undefined, "This call could not be recorded, so nothing was changed. Retry shortly.");
-    let done: Answer;
-    try {
-      done = await perform();
-    } catch (error) {
-      await this.write(call, statusOf(error), UNRECORDED);
-      throw error;
-    }
-    await this.write(call, done.status, UNRECORDED);
-    return done;
-  }
-
-  private async write(call: AuditedCall, status: number | undefined, message: string): Promise<void> {
-    try {
-      await this.database.query(insertAuditedCall(call, this.clock.now(), status));
-    } catch (error) {
-      throw new Fault("SERVICE_UNAVAILABLE", { message, internal: error });
-    }
+  /** Performs a change between two rows of the audit, as `betweenRows` does. */
+  around<Answer extends { status: number }>(call: AuditedCall, perform: () => Promise<Answer>): Promise<Answer> {
+    const write = (status: number | undefined): Promise<unknown> =>
+      this.database.query(insertAuditedCall(call, this.clock.now(), status));
+    return betweenRows({ asked: () => write(undefined), answered: write }, perform);
   }
 
   /** At most `count` audit entries of a merchant, newest first, starting after the entry `before`. */
@@ -57,8 +39,43 @@ export class PeopleAudit {
   }
 }
 
+/** The rows of one change. */
+export interface AuditRows<Answer> {
+  asked: () => Promise<unknown>;
+  /** `answer` is undefined when the change threw. */
+  answered: (status: number, answer?: Answer) => Promise<unknown>;
+}
+
+/**
+ * Performs a change between two rows of an audit. When the first row cannot be written, nothing is changed; when the second cannot, the caller is
+ * not told of a success that is not on record. Both throw SERVICE_UNAVAILABLE. Otherwise gives and throws what `perform` does.
+ */
+export async function betweenRows<Answer extends { status: number }>(
+  { asked, answered }: AuditRows<Answer>,
+  perform: () => Promise<Answer>,
+): Promise<Answer> {
+  await recorded(asked(), "This call could not be recorded, so nothing was changed. Retry shortly.");
+  let done: Answer;
+  try {
+    done = await perform();
+  } catch (error) {
+    await recorded(answered(statusOf(error)), UNRECORDED);
+    throw error;
+  }
+  await recorded(answered(done.status, done), UNRECORDED);
+  return done;
+}
+
 const UNRECORDED =
   "The outcome of this call could not be recorded. Read the object before you repeat it: it may have been changed.";
+
+async function recorded(write: Promise<unknown>, message: string): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    throw new Fault("SERVICE_UNAVAILABLE", { message, internal: error });
+  }
+}
 
 /** HTTP status of the answer to a call that threw `error`. */
 export function statusOf(error: unknown): number {
