@@ -44,7 +44,10 @@ export function selectChanged(since: bigint): Statement {
 export function selectOwners(clientIds: readonly string[]): Statement {
   return {
     name: "merchants of clients",
-    text: "select client_id, merchant_id from credentials where client_id = any($1::text[]) and revoked_at is null",
+    text: `select v.place::integer, c.merchant_id
+from unnest($1::text[]) with ordinality as v(client_id, place)
+join credentials c on c.client_id = v.client_id
+where c.revoked_at is null`,
     values: [clientIds],
   };
 }

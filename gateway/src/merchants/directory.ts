@@ -1,11 +1,11 @@
 // The directory: merchants and their credentials as requests use them, cached for at most a second after a change.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import type { Vault } from "../ground/crypto.ts";
-import { Fault } from "../ground/fault.ts";
 import { idOf } from "../ground/ids.ts";
 import { containedIn } from "../ground/networks.ts";
 import { SigningKey } from "../ground/signing-key.ts";
 import type { Database } from "../store/database.ts";
+import { SharedRead } from "../store/shared-read.ts";
 import type { SettingsWatch } from "../store/settings-watch.ts";
 import type { Book, Environment } from "./books.ts";
 import { type LoadedRow, loadMerchant, selectChanged, selectOwners } from "./directory.sql.ts";
@@ -103,7 +103,11 @@ export class Directory {
   private readonly watch: SettingsWatch;
   private readonly merchants = new Map<string, Cached>();
   private readonly clients = new Map<string, Client>();
-  private readonly owners: Owners;
+  /**
+   * Finds the merchant of a client_id. Names that wait share a statement: however many names an unauthenticated caller invents, the database runs
+   * two such statements at once, and a new client waits for a few of them.
+   */
+  private readonly owners: SharedRead<string>;
   private readonly loading = new Map<string, Promise<Cached | undefined>>();
   /** The newest known epoch of each merchant that changed lately, so that a slow load does not put older data back. */
   private readonly changed = new Map<string, bigint>();
@@ -112,7 +116,7 @@ export class Directory {
     this.database = database;
     this.vault = vault;
     this.watch = watch;
-    this.owners = new Owners(database);
+    this.owners = new SharedRead(database, selectOwners);
     watch.subscribe((since) => this.forgetChanged(since));
   }
 
@@ -132,7 +136,8 @@ export class Directory {
     await asking;
     const cached = this.clients.get(clientId);
     if (cached) return cached;
-    const merchantId = await this.owners.find(clientId);
+    const owner = await this.owners.read(clientId);
+    const merchantId = owner && idOf("merchant", owner.merchant_id as string);
     if (merchantId === undefined) return undefined;
     return (await this.load(merchantId))?.clients.find((client) => client.clientId === clientId);
   }
@@ -236,52 +241,5 @@ export class Directory {
       this.changed.set(merchantId, row.epoch);
       this.forget(merchantId);
     }
-  }
-}
-
-const LOOKUPS_MAX = 10_000;
-
-/**
- * Finds the merchant of a client_id. Names that wait share a statement, and one statement runs at a time: however many names an
- * unauthenticated caller invents, the database runs one such statement at a time, and a new client waits for one or two of them.
- */
-class Owners {
-  private readonly database: Database;
-  private waiting = new Map<string, PromiseWithResolvers<string | undefined>>();
-  private asking = false;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
-  find(clientId: string): Promise<string | undefined> {
-    const known = this.waiting.get(clientId);
-    if (known) return known.promise;
-    if (this.waiting.size >= LOOKUPS_MAX)
-      return Promise.reject(new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1 }));
-    const asked = Promise.withResolvers<string | undefined>();
-    this.waiting.set(clientId, asked);
-    if (!this.asking) {
-      this.asking = true;
-      setImmediate(() => void this.askAll());
-    }
-    return asked.promise;
-  }
-
-  private async askAll(): Promise<void> {
-    while (this.waiting.size > 0) {
-      const batch = this.waiting;
-      this.waiting = new Map();
-      try {
-        const rows = await this.database.query<{ client_id: string; merchant_id: string }>(
-          selectOwners([...batch.keys()]),
-        );
-        const owners = new Map(rows.map((row) => [row.client_id, idOf("merchant", row.merchant_id)]));
-        for (const [clientId, asked] of batch) asked.resolve(owners.get(clientId));
-      } catch (error) {
-        for (const asked of batch.values()) asked.reject(error);
-      }
-    }
-    this.asking = false;
   }
 }

@@ -41,3 +41,10 @@ test("what the database throws reaches everyone, and the next are read again", a
   expect(all.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
   expect((await reader.read(1))?.square).toBe(1);
 });
+
+test("ten thousand may wait, and those beyond are told to come back", async () => {
+  const reader = squares([], "select place::integer from unnest($1::integer[]) with ordinality as w(n, place)");
+  const all = await Promise.allSettled(Array.from({ length: 10_100 }, (_, index) => reader.read(index)));
+  expect(all.filter(({ status }) => status === "rejected")).toHaveLength(100);
+  expect(all.at(-1)).toMatchObject({ reason: { code: "SERVICE_UNAVAILABLE" } });
+});

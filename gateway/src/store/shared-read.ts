@@ -1,4 +1,5 @@
 // Reads by key, combined: reads that arrive while others are in flight share the next statement.
+import { Fault } from "../ground/fault.ts";
 import type { Database, Row, Statement } from "./database.ts";
 
 interface Waiting<Key> {
@@ -9,6 +10,7 @@ interface Waiting<Key> {
 
 const IN_FLIGHT = 2;
 const BATCH_MAX = 128;
+const WAITING_MAX = 10_000;
 /** A second statement is sent beside the first only for more waiting keys than this: fewer, larger statements make a read a tenth cheaper. */
 const BESIDE_MIN = 20;
 
@@ -25,9 +27,10 @@ export class SharedRead<Key> {
     this.statement = statement;
   }
 
-  /** The row of a key, as committed now; undefined when there is none. Throws the database's error. */
+  /** The row of a key, as committed now; undefined when there is none. Throws the database's error, and SERVICE_UNAVAILABLE when too many wait. */
   read(key: Key): Promise<Row | undefined> {
     return new Promise((resolve, reject) => {
+      if (this.queue.length >= WAITING_MAX) throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1 });
       this.queue.push({ key, resolve, reject });
       this.schedule();
     });
