@@ -6,6 +6,7 @@ import { uuidOf } from "../src/ground/ids.ts";
 import type { PeopleParts } from "../src/people/access-audit.ts";
 import { People } from "../src/people/people.ts";
 import type { MemberRole } from "../src/people/roles.ts";
+import type { Session } from "../src/people/sessions.sql.ts";
 import { codeOf } from "../src/people/totp.ts";
 import type { Database } from "../src/store/database.ts";
 import { type TestDatabase, asOwner } from "./kit.ts";
@@ -24,6 +25,10 @@ export interface TestPerson {
 
 let persons = 0;
 let addresses = 0;
+
+/** The session of a token; undefined when there is none, or it has ended or expired. */
+export const sessionOf = async ({ sessions }: Pick<People, "sessions">, token: string): Promise<Session | undefined> =>
+  (await sessions.signedIn(token))?.session;
 
 export class PeopleRig {
   /** Lead of the room's clock. By itself the clock advances a microsecond per reading, so that authenticator codes do not change meanwhile. */

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Misbehaviour, SoftwareAuthenticator } from "../../test/authenticator.ts";
 import { type TestService, asOwner, startService } from "../../test/kit.ts";
-import { PASSWORD, PLACE, PeopleRig, type TestPerson, actionsOnRecord, faultOf } from "../../test/people.ts";
+import { PASSWORD, PLACE, PeopleRig, type TestPerson, actionsOnRecord, faultOf, sessionOf } from "../../test/people.ts";
 import { SECOND } from "../ground/clock.ts";
 import { uuidBytes, uuidOf } from "../ground/ids.ts";
 import { portalOrigins, portalRoot, relyingPartyOf } from "./relying-party.ts";
@@ -51,7 +51,7 @@ describe("signing in", () => {
   test("needs no name and no password: the device says who it is, and the session is fresh", async () => {
     const person = await rig.joined(merchantId);
     const device = await add(person);
-    const session = await rig.people.sessions.find(await signIn(device));
+    const session = await sessionOf(rig.people, await signIn(device));
     expect(session?.personId).toBe(person.personId);
     expect(session && rig.people.sessions.isFresh(session)).toBe(true);
     expect(await rig.people.passkeys.list(person.personId)).toMatchObject([
@@ -199,7 +199,7 @@ describe("adding one", () => {
     const device = await add(person);
     const same = new SoftwareAuthenticator(ORIGIN, device.credentialId);
     expect(await faultOf(add(other, same))).toBe("VALIDATION_ERROR response");
-    expect((await rig.people.sessions.find(await signIn(device)))?.personId).toBe(person.personId);
+    expect((await sessionOf(rig.people, await signIn(device)))?.personId).toBe(person.personId);
   });
 
   test("ends at ten, also when several come at once, and the database itself holds it", async () => {
@@ -245,7 +245,7 @@ describe("adding one", () => {
 describe("proving it again", () => {
   async function signedIn(person: TestPerson, device: SoftwareAuthenticator) {
     const token = await signIn(device);
-    const session = await rig.people.sessions.find(token);
+    const session = await sessionOf(rig.people, token);
     return { token, session: session ?? expect.unreachable(`${person.email} is signed in`) };
   }
 
@@ -258,7 +258,7 @@ describe("proving it again", () => {
       { id: device.credentialId.toString("base64url"), transports: ["internal"], type: "public-key" },
     ]);
     const proved = await rig.people.passkeys.prove(person.personId, device.get(options), session, rig.from);
-    expect([await rig.people.sessions.find(token), await rig.people.sessions.find(proved)]).toMatchObject([
+    expect([await sessionOf(rig.people, token), await sessionOf(rig.people, proved)]).toMatchObject([
       undefined,
       { personId: person.personId },
     ]);

@@ -2,6 +2,7 @@
 // what the database itself refuses.
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type TestService, asOwner, startService } from "../../test/kit.ts";
+import { sessionOf } from "../../test/people.ts";
 import { type Micros, SECOND, systemClock } from "../ground/clock.ts";
 import { Vault } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
@@ -81,7 +82,7 @@ describe("signing in", () => {
   test("by the right password, whatever the case of the address; the token is kept as a digest alone", async () => {
     const person = await joined();
     const token = await tokenOf({ ...person, email: person.email.toUpperCase() });
-    expect((await people.sessions.find(token))?.personId).toBe(person.personId);
+    expect((await sessionOf(people, token))?.personId).toBe(person.personId);
     const { rows } = await asOwner(service.database, (owner) =>
       owner.query("select * from persons p join sessions using (person_id) where person_id = $1", [
         uuidOf(person.personId),
@@ -152,7 +153,7 @@ describe("sessions", () => {
   test("end after twelve hours without anything, after seven days, and when they are ended", async () => {
     const person = await joined();
     const token = await tokenOf(person);
-    const alive = async (): Promise<boolean> => (await people.sessions.find(token)) !== undefined;
+    const alive = async (): Promise<boolean> => (await sessionOf(people, token)) !== undefined;
     for (let hours = 11; hours <= 165; hours += 11) {
       ahead = hours * HOUR;
       expect(await alive(), `${hours} hours`).toBe(true);
@@ -162,7 +163,7 @@ describe("sessions", () => {
     ahead = 0;
     const idle = await tokenOf(person);
     ahead = 12 * HOUR + SECOND;
-    expect(await people.sessions.find(idle)).toBeUndefined();
+    expect(await sessionOf(people, idle)).toBeUndefined();
   });
 
   test("are listed, ended one by one or all but one, and only by their own person", async () => {
@@ -174,9 +175,9 @@ describe("sessions", () => {
     expect(await people.sessions.end(person.personId, middle?.sessionId ?? "")).toBe(true);
     expect(await people.sessions.end(person.personId, middle?.sessionId ?? "")).toBe(false);
     expect(await people.sessions.end(person.personId, "ses_x")).toBe(false);
-    expect(await people.sessions.find(second)).toBeUndefined();
+    expect(await sessionOf(people, second)).toBeUndefined();
     await people.sessions.endOthers(person.personId, newest?.sessionId);
-    expect([await people.sessions.find(first), (await people.sessions.find(third))?.sessionId]).toEqual([
+    expect([await sessionOf(people, first), (await sessionOf(people, third))?.sessionId]).toEqual([
       undefined,
       newest?.sessionId,
     ]);
@@ -185,7 +186,7 @@ describe("sessions", () => {
   test("are fresh for ten minutes", async () => {
     const token = await tokenOf(await joined());
     const fresh = async (): Promise<boolean> => {
-      const session = await people.sessions.find(token);
+      const session = await sessionOf(people, token);
       return session !== undefined && people.sessions.isFresh(session);
     };
     expect(await fresh()).toBe(true);
@@ -198,7 +199,7 @@ describe("sessions", () => {
   test.each(["", "x", "a".repeat(43), "a".repeat(44), "'; drop table sessions --".padEnd(43, "x")])(
     "%s is no token",
     async (token) => {
-      expect(await people.sessions.find(token)).toBeUndefined();
+      expect(await sessionOf(people, token)).toBeUndefined();
     },
   );
 });
@@ -207,7 +208,7 @@ describe("a password", () => {
   test("is changed by who knows it, and every other session ends", async () => {
     const person = await joined();
     const [here, elsewhere] = [await tokenOf(person), await tokenOf(person)];
-    const keep = (await people.sessions.find(here))?.sessionId ?? "";
+    const keep = (await sessionOf(people, here))?.sessionId ?? "";
     const next = "teh manis hangat 8";
     const change = (current: string, to = next) =>
       people.changePassword(person.personId, { current, next: to }, { keep, origin: from });
@@ -215,7 +216,7 @@ describe("a password", () => {
     for (const bad of ["short", "password1234", person.email, "Sari Dewi 1999"])
       expect(await codeOfFault(change(PASSWORD, bad)), bad).toBe("VALIDATION_ERROR next");
     await change(PASSWORD);
-    expect([(await people.sessions.find(here)) !== undefined, await people.sessions.find(elsewhere)]).toEqual([
+    expect([(await sessionOf(people, here)) !== undefined, await sessionOf(people, elsewhere)]).toEqual([
       true,
       undefined,
     ]);

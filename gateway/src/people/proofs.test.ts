@@ -2,7 +2,7 @@
 // has only that. Method: people in a real database, and an attacker who holds a token, a password, or both.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type TestService, startService } from "../../test/kit.ts";
-import { PASSWORD, PeopleRig, actionsOnRecord, faultOf } from "../../test/people.ts";
+import { PASSWORD, PeopleRig, actionsOnRecord, faultOf, sessionOf } from "../../test/people.ts";
 import { SECOND } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { asOwner } from "../../test/kit.ts";
@@ -20,8 +20,8 @@ beforeEach(async () => {
   rig = new PeopleRig(service.app.database);
 });
 
-const sessionOf = async (token: string) => {
-  const session = await rig.people.sessions.find(token);
+const sessionWith = async (token: string) => {
+  const session = await sessionOf(rig.people, token);
   return session ?? expect.unreachable("the session lasts");
 };
 
@@ -31,20 +31,20 @@ describe("proving it again", () => {
     const token = await rig.tokenOf(person);
     const other = await rig.tokenOf(person);
     rig.ahead = 700 * SECOND;
-    const session = await sessionOf(token);
+    const session = await sessionWith(token);
     expect(rig.people.sessions.isFresh(session)).toBe(false);
     const proved = await rig.people.prove(person.personId, { password: PASSWORD }, session, rig.from);
     if ("needs" in proved) return expect.unreachable("nothing else is needed");
-    expect(rig.people.sessions.isFresh(await sessionOf(proved.token))).toBe(true);
-    expect(await rig.people.sessions.find(token)).toBeUndefined();
-    expect(await rig.people.sessions.find(other)).toBeDefined();
+    expect(rig.people.sessions.isFresh(await sessionWith(proved.token))).toBe(true);
+    expect(await sessionOf(rig.people, token)).toBeUndefined();
+    expect(await sessionOf(rig.people, other)).toBeDefined();
   });
 
   test("asks for everything that a sign-in asks for, and says what is wrong", async () => {
     const person = await rig.joined(merchantId);
     const { secret, codes } = await rig.authenticator(person);
     rig.ahead = 60 * SECOND;
-    const session = await sessionOf(await rig.tokenOf(person, rig.code(secret)));
+    const session = await sessionWith(await rig.tokenOf(person, rig.code(secret)));
     const prove = (password: string, code?: string) =>
       rig.people.prove(person.personId, { password, code }, session, rig.from);
     expect(await prove(PASSWORD)).toEqual({ needs: "code" });
@@ -63,11 +63,11 @@ describe("proving it again", () => {
 
   test("of a session that was ended elsewhere makes none, also when both happen at once", async () => {
     const person = await rig.joined(merchantId);
-    const stolen = await sessionOf(await rig.tokenOf(person));
+    const stolen = await sessionWith(await rig.tokenOf(person));
     await rig.people.sessions.end(person.personId, stolen.sessionId);
     const prove = () => rig.people.prove(person.personId, { password: PASSWORD }, stolen, rig.from);
     expect(await faultOf(prove())).toBe("UNAUTHORIZED");
-    const session = await sessionOf(await rig.tokenOf(person));
+    const session = await sessionWith(await rig.tokenOf(person));
     const both = () => faultOf(rig.people.prove(person.personId, { password: PASSWORD }, session, rig.from));
     expect((await Promise.all([both(), both(), both()])).toSorted()).toEqual([
       "UNAUTHORIZED",
@@ -79,7 +79,7 @@ describe("proving it again", () => {
 
   test("never ends a session of somebody else", async () => {
     const [person, other] = [await rig.joined(merchantId), await rig.joined(merchantId, "viewer")];
-    const theirs = await sessionOf(await rig.tokenOf(other));
+    const theirs = await sessionWith(await rig.tokenOf(other));
     expect(await faultOf(rig.people.prove(person.personId, { password: PASSWORD }, theirs, rig.from))).toBe(
       "UNAUTHORIZED",
     );
@@ -167,7 +167,7 @@ describe("a person without a password", () => {
     await asOwner(service.database, (owner) =>
       owner.query("update persons set password_hash = null where person_id = $1", [uuidOf(person.personId)]),
     );
-    return { person, token, keep: (await sessionOf(token)).sessionId };
+    return { person, token, keep: (await sessionWith(token)).sessionId };
   }
 
   test("chooses one, once, and is signed out everywhere else", async () => {
@@ -177,7 +177,7 @@ describe("a person without a password", () => {
     expect(await faultOf(set("short"))).toBe("VALIDATION_ERROR next");
     const tries = await Promise.all(["teh manis hangat 8", "teh manis hangat 9"].map((next) => faultOf(set(next))));
     expect(tries.toSorted()).toEqual(["VALIDATION_ERROR current", "no fault"]);
-    expect([await rig.people.sessions.find(elsewhere), (await sessionOf(token)).sessionId]).toEqual([undefined, keep]);
+    expect([await sessionOf(rig.people, elsewhere), (await sessionWith(token)).sessionId]).toEqual([undefined, keep]);
     expect(await faultOf(set("kopi susu dingin 3"))).toBe("VALIDATION_ERROR current");
   });
 
@@ -186,7 +186,7 @@ describe("a person without a password", () => {
     for (const password of ["", "null", "undefined", PASSWORD]) {
       expect(await faultOf(rig.people.signIn({ email: person.email, password }, rig.from))).toBe("UNAUTHORIZED");
     }
-    const session = await sessionOf(token);
+    const session = await sessionWith(token);
     expect(await faultOf(rig.people.prove(person.personId, { password: "" }, session, rig.from))).toBe("UNAUTHORIZED");
   });
 });

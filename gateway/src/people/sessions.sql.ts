@@ -53,20 +53,10 @@ returning 1`,
   };
 }
 
-/** The session of a token on a surface, unless it has ended, began or was last seen before these times, or its person's account is closed. */
-export function selectSession(tokenDigest: Buffer, surface: Surface, begunAfter: Micros, seenAfter: Micros): Statement {
-  return {
-    name: "select session",
-    text: `select s.*
-from sessions s
-join persons p using (person_id)
-where s.token_digest = $1::bytea and s.ended_at is null and s.created_at > $2::timestamptz and s.seen_at > $3::timestamptz
-  and s.surface = $4::text and p.closed_at is null`,
-    values: [tokenDigest, sqlTime(begunAfter), sqlTime(seenAfter), surface],
-  };
-}
-
-/** The row of `selectSession` with its person, and with the person's role for a merchant when `merchantId` is given and the person is a member. */
+/**
+ * The session of a token on a surface, unless it has ended, began or was last seen before these times, or its person's account is closed. With its
+ * person, and with the person's role for a merchant when `merchantId` is given and the person is a member.
+ */
 export function selectSignedIn(
   tokenDigest: Buffer,
   surface: Surface,

@@ -16,7 +16,6 @@ import {
   insertSession,
   renewSession,
   selectRoles,
-  selectSession,
   selectSignedIn,
   selectSessions,
   sessionOfRow,
@@ -105,19 +104,7 @@ export class Sessions {
     return { token, statement: insertSession(digestOf(token), session) };
   }
 
-  /** The session of a token; undefined when there is none, or it has ended or expired. */
-  async find(token: string): Promise<Session | undefined> {
-    if (!/^[\w-]{43}$/.test(token)) return undefined;
-    const now = this.clock.now();
-    const [row] = await this.database.query(
-      selectSession(digestOf(token), this.surface, now - AGE_MAX, now - IDLE_MAX),
-    );
-    const session = row && sessionOfRow(row);
-    if (session && now - session.seenAt >= TOUCH_EVERY) await this.database.query(touchSession(digestOf(token), now));
-    return session;
-  }
-
-  /** The session of a token with its person. `role` is set when `merchantId` is given and the person is a member of that merchant. */
+  /** The session of a token with its person; undefined when there is none, or it has ended or expired. `role` is set when `merchantId` is given and the person is a member of that merchant. */
   async signedIn(token: string, merchantId?: string): Promise<SignedIn | undefined> {
     if (!/^[\w-]{43}$/.test(token)) return undefined;
     const now = this.clock.now();

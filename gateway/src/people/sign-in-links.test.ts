@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { SoftwareAuthenticator } from "../../test/authenticator.ts";
 import { type TestService, asOwner, startService } from "../../test/kit.ts";
-import { PLACE, PeopleRig, type TestPerson, actionsOnRecord, faultOf } from "../../test/people.ts";
+import { PLACE, PeopleRig, type TestPerson, actionsOnRecord, faultOf, sessionOf } from "../../test/people.ts";
 import { SECOND } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 
@@ -29,7 +29,7 @@ test("a link signs its person in, once, also when three use it at once, and the 
   const tries = await Promise.allSettled([use(token), use(token), use(token)]);
   const [good] = tries.filter((tried) => tried.status === "fulfilled");
   expect(tries.filter((tried) => tried.status === "rejected")).toHaveLength(2);
-  expect((await rig.people.sessions.find(good?.value ?? ""))?.personId).toBe(person.personId);
+  expect((await sessionOf(rig.people, good?.value ?? ""))?.personId).toBe(person.personId);
   expect(await faultOf(use(token))).toBe("UNAUTHORIZED");
   const { rows } = await asOwner(service.database, (owner) => owner.query("select * from sign_in_links"));
   expect(JSON.stringify(rows)).not.toContain(token);
@@ -95,10 +95,10 @@ describe("a link that resets", () => {
     const { person, device, codes } = await withEverything();
     const elsewhere = await rig.people.sessions.begin(person.personId, rig.from);
     const { token } = await rig.people.makeLink(person.personId, "reset");
-    expect(await rig.people.sessions.find(elsewhere)).toBeDefined(); // it takes the link, not its making
-    const session = await rig.people.sessions.find(await use(token));
+    expect(await sessionOf(rig.people, elsewhere)).toBeDefined(); // it takes the link, not its making
+    const session = await sessionOf(rig.people, await use(token));
     expect(session && rig.people.sessions.isFresh(session)).toBe(true);
-    expect(await rig.people.sessions.find(elsewhere)).toBeUndefined();
+    expect(await sessionOf(rig.people, elsewhere)).toBeUndefined();
     expect(await rig.people.read(person.personId)).toMatchObject({
       passwordHash: undefined,
       totpSealed: undefined,
