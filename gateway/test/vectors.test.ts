@@ -154,8 +154,10 @@ test("a delivery that is out of the window of the vectors is out of the service'
   expect(dated.length).toBeGreaterThan(20);
   for (const { name, headers, now, expect: expected } of dated) {
     const stamps = Object.entries(headers).filter(([header]) => /timestamp$/i.test(header));
-    const [, stamp] = stamps.find(([header]) => !/^webhook-/i.test(header)) ?? stamps[0] ?? [];
-    expect(isInTimestampWindow(Number(stamp), now), name).toBe(expected === "ok");
+    expect(
+      stamps.every(([, stamp]) => isInTimestampWindow(Number(stamp), now)),
+      name,
+    ).toBe(expected === "ok");
   }
 });
 
@@ -165,7 +167,7 @@ test("a script of answers has an answer for each attempt and lookup, a wait betw
   for (const { name, answers, expect: expected } of read<Retry>("retries.json")) {
     const { attempts, lookups, waits_ms: waits, result } = expected;
     expect(answers, name).toHaveLength(attempts + lookups);
-    expect(waits, name).toHaveLength(attempts - 1);
+    expect(waits, name).toHaveLength(attempts - 1 + Math.max(0, lookups - 1));
     for (const [least, most] of waits) expect(least, name).toBeLessThan(most);
     expect(result === "ok" || own.includes(result) || known.has(result), `${name}: ${result}`).toBe(true);
     for (const answer of answers) {

@@ -1,6 +1,7 @@
 // One HTTP exchange. Its deadline covers everything from name resolution to the last byte, and its error says whether anything was sent. undici
 // ignores its own `signal` until a connection exists, so this file does not use it.
 import { Agent, type Dispatcher, errors } from "undici";
+import { AcquirerRefused } from "./acquirer.ts";
 import { BODY_MAX_BYTES } from "./remote-protocol.ts";
 
 /** An exchange without a complete response. `sent` is false only when no byte of the request was sent or ever will be. */
@@ -11,6 +12,19 @@ export class NoAnswer extends Error {
   constructor(message: string, sent: boolean, cause?: unknown) {
     super(message, cause === undefined ? {} : { cause });
     this.sent = sent;
+  }
+}
+
+/**
+ * The answer to an order at the acquirer `code`. Throws `AcquirerRefused` (unavailable) when nothing was sent: another acquirer may be tried. Throws
+ * everything else as it is.
+ */
+export async function unlessUnreached<Answer>(code: string, answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof NoAnswer) || error.sent) throw error;
+    throw new AcquirerRefused(`${code} was not reached: ${error.message}`, { cause: error, unavailable: true });
   }
 }
 

@@ -2,7 +2,7 @@
 import { type Clock, stopwatchMs, systemClock, wireTime } from "../ground/clock.ts";
 import { SigningKey } from "../ground/signing-key.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
-import { MalformedJson, parseObject } from "../ground/json.ts";
+import { objectOf, parseObject } from "../ground/json.ts";
 import { wireAmount } from "../ground/money.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type ReportedState,
 } from "./acquirer.ts";
 import { objectionToAddresses } from "./payer-address.ts";
-import { NoAnswer, exchange, newAgent } from "./remote-http.ts";
+import { exchange, newAgent, unlessUnreached } from "./remote-http.ts";
 import type { RemoteProfile } from "./remote-profile.ts";
 import {
   type PaymentOrder,
@@ -170,16 +170,7 @@ class Remote {
 
   /** Sends an order. Throws `AcquirerRefused` for a definite refusal: nothing was sent, or the acquirer calls its error final. */
   private async order(path: string, order: object, limit: Limit): Promise<Answer> {
-    let answer: Answer;
-    try {
-      answer = await this.call("POST", path, order, limit);
-    } catch (error) {
-      if (!(error instanceof NoAnswer) || error.sent) throw error;
-      throw new AcquirerRefused(`${this.profile.code} was not reached: ${error.message}`, {
-        cause: error,
-        unavailable: true,
-      });
-    }
+    const answer = await unlessUnreached(this.profile.code, this.call("POST", path, order, limit));
     if (answer.status === 200 || answer.status === 201) return answer;
     const refusal = answer.status >= 400 ? errorAnswerSchema.safeParse(answer.body) : undefined;
     if (refusal?.data?.error.final !== true) throw this.unexpected(`POST ${path}`, answer);
@@ -262,8 +253,7 @@ type Parsed<Value> =
   | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
 
 function readCallback(body: Buffer): Report {
-  const value = objectOf(body);
-  if (value === undefined) throw new Fault("MALFORMED_JSON");
+  const value = parseObject(body);
   const parsed = callbackSchema.safeParse(value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
@@ -281,15 +271,6 @@ function stateOf(status: "waiting" | "processing" | "failed" | "paid", transacti
   assert(transaction !== undefined, "a paid payment has passed without its transaction");
   const { transaction_id, amount_minor, currency } = transaction;
   return { status, receipt: { transactionId: transaction_id, amountMinor: BigInt(amount_minor), currency } };
-}
-
-function objectOf(bytes: Buffer): Record<string, unknown> | undefined {
-  try {
-    return parseObject(bytes);
-  } catch (error) {
-    if (error instanceof MalformedJson) return undefined;
-    throw error;
-  }
 }
 
 /** Makes an acquirer's text safe for a log: printable ASCII, at most 200 characters. */

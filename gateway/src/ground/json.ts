@@ -1,33 +1,48 @@
 // Strict JSON: valid UTF-8 only, no duplicate keys, and no number whose value differs from what was written.
+import { Fault } from "./fault.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-export class MalformedJson extends Error {}
 
 /** Deeper than any schema of the interface, and shallow enough for recursive functions. */
 const DEPTH_MAX = 2_000;
 
+/** Why bytes are no JSON object: no JSON in UTF-8, another top-level value, a key twice in one object, or a depth over DEPTH_MAX. */
+export type Malformed = "not_json" | "not_an_object" | "duplicate_key" | "too_deep";
+
 /**
- * Reads a JSON object. Throws `MalformedJson` for bad UTF-8, bad JSON, another top-level value, a duplicate key, or a depth over DEPTH_MAX.
- * A number that JavaScript would write in another way, such as 1800.0, 1e3 or one that it rounds, becomes a symbol with its text: no schema
- * accepts a symbol, and an error can show the text that was sent. A key `__proto__` is an ordinary property.
+ * Reads a JSON object. A number that JavaScript would write in another way, such as 1800.0, 1e3 or one that it rounds, becomes a symbol with its
+ * text: no schema accepts a symbol, and an error can show the text that was sent. A key `__proto__` is an ordinary property.
  */
-export function parseObject(bytes: Uint8Array): Record<string, unknown> {
+export function readObject(bytes: Uint8Array): { object: Record<string, unknown> } | { malformed: Malformed } {
   let text: string;
   let value: unknown;
   try {
     text = utf8.decode(bytes);
     value = JSON.parse(text);
-  } catch (error) {
-    throw new MalformedJson("not JSON in UTF-8", { cause: error });
+  } catch {
+    return { malformed: "not_json" };
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new MalformedJson("not an object");
-  const { objection, unusualNumber } = scan(text);
-  if (objection !== undefined) throw new MalformedJson(objection);
-  if (!unusualNumber) return value as Record<string, unknown>;
-  return JSON.parse(text, (_key, part: unknown, context?: { source?: string }) =>
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return { malformed: "not_an_object" };
+  const { malformed, unusualNumber } = scan(text);
+  if (malformed !== undefined) return { malformed };
+  if (!unusualNumber) return { object: value as Record<string, unknown> };
+  const object = JSON.parse(text, (_key, part: unknown, context?: { source?: string }) =>
     typeof part === "number" && String(part) !== context?.source ? Symbol(context?.source) : part,
   ) as Record<string, unknown>;
+  return { object };
+}
+
+/** As `readObject`; undefined for what is no object. */
+export function objectOf(bytes: Uint8Array): Record<string, unknown> | undefined {
+  const read = readObject(bytes);
+  return "object" in read ? read.object : undefined;
+}
+
+/** As `readObject`. Throws MALFORMED_JSON for what is no object. */
+export function parseObject(bytes: Uint8Array): Record<string, unknown> {
+  const object = objectOf(bytes);
+  if (object === undefined) throw new Fault("MALFORMED_JSON");
+  return object;
 }
 
 /** JavaScript may round a number of this many characters or more. */
@@ -35,13 +50,13 @@ const LONG_NUMBER = 16;
 const plainInteger = /^(0|-?[1-9]\d*)$/;
 
 /** Scans text that is known to be JSON. Iterative, so that depth costs memory and not stack. */
-function scan(text: string): { objection: string | undefined; unusualNumber: boolean } {
+function scan(text: string): { malformed: Malformed | undefined; unusualNumber: boolean } {
   const open: (Set<string> | null)[] = []; // a set of keys for an object, null for an array
   let keys: Set<string> | null = null;
   let unusualNumber = false;
   let expectKey = false;
   for (let at = 0; at < text.length; at++) {
-    if (open.length > DEPTH_MAX) return { objection: "too deep", unusualNumber };
+    if (open.length > DEPTH_MAX) return { malformed: "too_deep", unusualNumber };
     switch (text.charCodeAt(at)) {
       case 0x7b: // {
         open.push(keys);
@@ -67,7 +82,7 @@ function scan(text: string): { objection: string | undefined; unusualNumber: boo
         if (expectKey && keys) {
           const raw = text.slice(start + 1, at);
           const key = raw.includes("\\") ? (JSON.parse(`"${raw}"`) as string) : raw;
-          if (keys.has(key)) return { objection: "duplicate key", unusualNumber };
+          if (keys.has(key)) return { malformed: "duplicate_key", unusualNumber };
           keys.add(key);
           expectKey = false;
         }
@@ -83,7 +98,7 @@ function scan(text: string): { objection: string | undefined; unusualNumber: boo
       }
     }
   }
-  return { objection: undefined, unusualNumber };
+  return { malformed: undefined, unusualNumber };
 }
 
 function isDigit(code: number): boolean {

@@ -1,5 +1,4 @@
 // Redaction: removes card numbers, secrets, signatures, names and contacts of people from JSON, text and queries before they are stored. Pure.
-import { parseObject } from "./json.ts";
 
 export const REDACTED = "[redacted]";
 
@@ -77,15 +76,7 @@ export interface RedactOptions {
   trusted?: string;
 }
 
-/**
- * Redacts a JSON object, and gives its text with the same fields in the same order and numbers as they were written. Throws `MalformedJson`
- * when the bytes are no JSON object.
- */
-export function redactJson(bytes: Uint8Array, options: RedactOptions = {}): string {
-  return redactObject(parseObject(bytes), options);
-}
-
-/** Redacts an object that `parseObject` gave, like `redactJson`. */
+/** Redacts an object that `ground/json.ts` gave, and gives its text with the same fields in the same order and numbers as they were written. */
 export function redactObject(object: object, options: RedactOptions = {}): string {
   return JSON.stringify(redactValue(object, "", 0, options));
 }

@@ -11,7 +11,7 @@ import type { SignedMessage } from "../auth/signed-message.ts";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { digestOf, sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
-import { MalformedJson, parseObject } from "../ground/json.ts";
+import { parseObject } from "../ground/json.ts";
 import type { Log } from "../ground/log.ts";
 import type { Reply } from "../ground/reply.ts";
 import { type Intent, RunningKeys, checkKey, idempotently, refuseUnlessRecorded } from "../idempotency/idempotency.ts";
@@ -408,12 +408,7 @@ async function judge(endpoint: WriteEndpoint, call: Call, input: Record<string, 
 
 function readJson(request: FastifyRequest, body: Buffer): Record<string, unknown> {
   if (!isJson(sentContentType(request))) throw new Fault("MALFORMED_JSON");
-  try {
-    return parseObject(body);
-  } catch (error) {
-    if (error instanceof MalformedJson) throw new Fault("MALFORMED_JSON");
-    throw error;
-  }
+  return parseObject(body);
 }
 
 /** True for `application/json`, with no other parameter than `charset=utf-8`. */

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import { Fault } from "../ground/fault.ts";
-import { MalformedJson, parseObject } from "../ground/json.ts";
+import { objectOf } from "../ground/json.ts";
 import { type FieldRules, allOptional, judgeFields } from "./fields.ts";
 
 export type Rules<Value> = FieldRules<Value> | z.ZodType<Value>;
@@ -31,12 +31,8 @@ export function sentBytes({ body }: FastifyRequest): Buffer {
 /** The same for bytes that were read before. */
 export function bodyOf(sent: Buffer, rules: Rules<unknown> | undefined): SentBody {
   if (!rules) return {};
-  try {
-    return { object: sent.length === 0 && allOptional(rulesOf(rules)) ? {} : parseObject(sent) };
-  } catch (error) {
-    if (error instanceof MalformedJson) return { malformed: true };
-    throw error;
-  }
+  const object = sent.length === 0 && allOptional(rulesOf(rules)) ? {} : objectOf(sent);
+  return object ? { object } : { malformed: true };
 }
 
 /**

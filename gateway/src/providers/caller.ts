@@ -1,8 +1,8 @@
 // Calls to providers: kept-alive connections, a limit on concurrent requests, a deadline, and a masked record of each exchange.
 import { AcquirerRefused, type RecordMessage } from "../acquirers/acquirer.ts";
-import { NoAnswer, exchange, newAgent } from "../acquirers/remote-http.ts";
+import { NoAnswer, exchange, newAgent, unlessUnreached } from "../acquirers/remote-http.ts";
 import { stopwatchMs } from "../ground/clock.ts";
-import { MalformedJson, parseObject } from "../ground/json.ts";
+import { objectOf } from "../ground/json.ts";
 import { exchangeText } from "./mask.ts";
 
 export interface CallerOptions {
@@ -79,20 +79,8 @@ export class Caller {
   }
 
   /** Like `call`, for orders. Throws `AcquirerRefused` (unavailable) when nothing was sent: another acquirer may be tried. */
-  async order(
-    request: ProviderRequest,
-    signal: AbortSignal,
-    record: RecordMessage | undefined,
-  ): Promise<ProviderAnswer> {
-    try {
-      return await this.call(request, signal, record);
-    } catch (error) {
-      if (!(error instanceof NoAnswer) || error.sent) throw error;
-      throw new AcquirerRefused(`${this.options.code} was not reached: ${error.message}`, {
-        cause: error,
-        unavailable: true,
-      });
-    }
+  order(request: ProviderRequest, signal: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
+    return unlessUnreached(this.options.code, this.call(request, signal, record));
   }
 
   /** Closes the connections. Calls in flight end without an answer. */
@@ -110,15 +98,6 @@ export async function definiteOnly<Value>(call: Promise<Value>): Promise<Value> 
     return await call;
   } catch (error) {
     if (error instanceof AcquirerRefused && error.unavailable) throw new Error(error.message, { cause: error });
-    throw error;
-  }
-}
-
-function objectOf(bytes: Buffer): Record<string, unknown> | undefined {
-  try {
-    return parseObject(bytes);
-  } catch (error) {
-    if (error instanceof MalformedJson) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 // Masks requests and responses so that people may read them: removes secrets, cards and personal data. Pure.
-import { MalformedJson } from "../ground/json.ts";
-import { redactJson, redactObject, redactQuery, redactText } from "../ground/redact.ts";
+import { objectOf } from "../ground/json.ts";
+import { redactObject, redactQuery, redactText } from "../ground/redact.ts";
 
 /** Maximum number of characters kept of a body that is not JSON. */
 const TEXT_MAX = 1_000;
@@ -16,11 +16,8 @@ export function maskedBody(body: string | Buffer | object): string {
   if (typeof body === "object" && !Buffer.isBuffer(body)) return redactObject(body);
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   if (bytes.length === 0) return "(empty)";
-  try {
-    return redactJson(bytes);
-  } catch (error) {
-    if (!(error instanceof MalformedJson)) throw error;
-  }
+  const object = objectOf(bytes);
+  if (object !== undefined) return redactObject(object);
   const text = bytes.toString("utf8");
   if (text.includes("\ufffd")) return `(${bytes.length} bytes that are no text)`;
   if (/^[\w.[\]%+-]+=[^\s<]*$/.test(text)) return redactQuery(text);

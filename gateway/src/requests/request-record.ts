@@ -2,8 +2,8 @@
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import { momentOf } from "../ground/ids.ts";
-import { MalformedJson } from "../ground/json.ts";
-import { redactJson, redactQuery, redactText } from "../ground/redact.ts";
+import { readObject } from "../ground/json.ts";
+import { redactObject, redactQuery, redactText } from "../ground/redact.ts";
 import type { Book } from "../merchants/books.ts";
 
 /** Of a larger body only the size is logged. */
@@ -116,22 +116,13 @@ const OWN_NUMBERS = "instructions";
 function keptBody({ size, bytes }: Sent, trusted?: string): KeptBody {
   if (size === 0) return { size, text: undefined, omitted: undefined };
   if (!bytes) return { size, text: undefined, omitted: "too_large" };
-  try {
-    const text = redactJson(bytes, trusted === undefined ? {} : { trusted });
-    if (Buffer.byteLength(text) > KEPT_MAX_BYTES) return { size, text: undefined, omitted: "too_large" };
-    return { size, text, omitted: undefined };
-  } catch (error) {
-    if (!(error instanceof MalformedJson)) throw error;
-    return { size, text: undefined, omitted: trusted === undefined ? omissionOf(error) : "not_json" };
-  }
+  const read = readObject(bytes);
+  if ("malformed" in read)
+    return { size, text: undefined, omitted: trusted === undefined ? read.malformed : "not_json" };
+  const text = redactObject(read.object, trusted === undefined ? {} : { trusted });
+  if (Buffer.byteLength(text) > KEPT_MAX_BYTES) return { size, text: undefined, omitted: "too_large" };
+  return { size, text, omitted: undefined };
 }
-
-const omissions: Readonly<Record<string, Omission>> = {
-  "not an object": "not_an_object",
-  "duplicate key": "duplicate_key",
-  "too deep": "too_deep",
-};
-const omissionOf = ({ message }: MalformedJson): Omission => omissions[message] ?? "not_json";
 
 /** The error code of an answer, also of a replayed one. */
 function codeOf({ bytes }: Sent): string | undefined {

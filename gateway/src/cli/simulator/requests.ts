@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { z } from "zod";
 import { checkSignature, paymentOrderSchema, refundOrderSchema } from "../../acquirers/remote-protocol.ts";
 import { Fault, validationFault } from "../../ground/fault.ts";
-import { MalformedJson, parseObject } from "../../ground/json.ts";
+import { parseObject } from "../../ground/json.ts";
 import { behaviourSchema, paySchema, concludeSchema } from "./controls.ts";
 import type { Desk } from "./desk.ts";
 import { rowOf } from "./operation.ts";
@@ -121,14 +121,7 @@ function find<Result>(routes: Route<Result>[], { method, url = "" }: IncomingMes
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, body: Buffer): z.output<Schema> {
-  let value: unknown;
-  try {
-    value = body.length === 0 ? {} : parseObject(body);
-  } catch (error) {
-    if (error instanceof MalformedJson) throw new Fault("MALFORMED_JSON");
-    throw error;
-  }
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(body.length === 0 ? {} : parseObject(body));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const names = issue?.code === "unrecognized_keys" ? issue.keys : issue?.path;

@@ -2,7 +2,7 @@
 // an inquiry. disputes.ts confirms notified disputes. Pure.
 import type { MessageMeaning, Report } from "../../acquirers/acquirer.ts";
 import { Fault } from "../../ground/fault.ts";
-import { MalformedJson, parseObject } from "../../ground/json.ts";
+import { parseObject } from "../../ground/json.ts";
 import { maskedBody } from "../mask.ts";
 import { minorOf } from "./answers.ts";
 import { DENIED, disputeIdOf, isTransfer } from "./disputes.ts";
@@ -14,7 +14,7 @@ const REFUNDS_MAX = 50;
 
 /** Reads a notification. Throws MALFORMED_JSON, SIGNATURE_MISSING or SIGNATURE_INVALID. Nothing in it is believed before the signature. */
 export function notification(body: Buffer, serverKeys: readonly string[]): MessageMeaning {
-  const fields = objectOf(body);
+  const fields = parseObject(body);
   const signature = fields["signature_key"];
   if (signature === undefined) throw new Fault("SIGNATURE_MISSING", { message: "Send signature_key." });
   const { order_id, status_code, gross_amount } = fields;
@@ -37,15 +37,6 @@ export function notification(body: Buffer, serverKeys: readonly string[]): Messa
   const dispute = disputeIn(fields, operationKey, { status, status_code, gross_amount });
   if (dispute) reports.push(dispute);
   return { kind: "reports", reports, message };
-}
-
-function objectOf(body: Buffer): Record<string, unknown> {
-  try {
-    return parseObject(body);
-  } catch (error) {
-    if (error instanceof MalformedJson) throw new Fault("MALFORMED_JSON");
-    throw error;
-  }
 }
 
 /** Operation keys of the refunds that Gerbang ordered; other refunds come from Midtrans' dashboard. */

@@ -4,7 +4,7 @@ import type { Bill, MessageMeaning, Message, ProviderReply, Taken, AcquirerMessa
 import { type Micros, SECOND } from "../../ground/clock.ts";
 import { TIMESTAMP_WINDOW_SECONDS, sameText } from "../../ground/crypto.ts";
 import { Fault, validationFault } from "../../ground/fault.ts";
-import { MalformedJson, parseObject } from "../../ground/json.ts";
+import { parseObject } from "../../ground/json.ts";
 import { maskedBody } from "../mask.ts";
 import { type Body, receiptOf, readAccount } from "./answers.ts";
 import { type Service, codeOf } from "./errors.ts";
@@ -45,7 +45,7 @@ export function received(partner: Partner, keys: TheirKeys, message: Message, no
   if (kind === "token") return { kind: "reply", reply: giveToken(partner, keys, message, now) };
   const refusal = checkTransaction(partner, keys, message, now, kind);
   if (refusal) return { kind: "reply", reply: refusal, message: kept };
-  const body = bodyOf(message.body);
+  const body = parseObject(message.body);
   switch (kind) {
     case "inquiry":
       return { ...readInquiry(body, now), message: kept };
@@ -74,7 +74,7 @@ function giveToken(
   const isSigned = publicKeys.some((key) => isSignedByRsa(key, text, signature));
   if (!isKnown || !isSigned)
     throw new Fault("SIGNATURE_INVALID", { message: "The signature of X-CLIENT-KEY and X-TIMESTAMP does not match." });
-  const { grantType } = bodyOf(message.body);
+  const { grantType } = parseObject(message.body);
   if (grantType !== "client_credentials")
     throw validationFault("grantType", grantType, "grantType must be client_credentials.");
   const [secret] = secrets;
@@ -256,15 +256,6 @@ function checkMoment(timestamp: string, now: Micros, windowSeconds: number): voi
     throw new Fault("TIMESTAMP_OUT_OF_WINDOW", {
       message: `X-TIMESTAMP is more than ${windowSeconds} seconds from our clock.`,
     });
-}
-
-function bodyOf(bytes: Buffer): Body {
-  try {
-    return parseObject(bytes);
-  } catch (error) {
-    if (error instanceof MalformedJson) throw new Fault("MALFORMED_JSON");
-    throw error;
-  }
 }
 
 function accountOf(body: Body): Account {

@@ -1,8 +1,8 @@
 // Reads the events that Stripe sends, once their signature is checked: which of Gerbang's operations something happened to. Pure.
 import { z } from "zod";
 import type { MessageMeaning, ProviderReply, Report, AcquirerMessage } from "../../acquirers/acquirer.ts";
-import { Fault, validationFault } from "../../ground/fault.ts";
-import { MalformedJson, parseObject } from "../../ground/json.ts";
+import { validationFault } from "../../ground/fault.ts";
+import { parseObject } from "../../ground/json.ts";
 import { maskedBody } from "../mask.ts";
 import { type Account, disputeOf } from "./answers.ts";
 
@@ -96,14 +96,7 @@ function disputeReports(object: Record<string, unknown>, account: Account): Repo
 }
 
 function eventOf(body: Buffer): z.infer<typeof eventSchema> {
-  let value: Record<string, unknown>;
-  try {
-    value = parseObject(body);
-  } catch (error) {
-    if (error instanceof MalformedJson) throw new Fault("MALFORMED_JSON");
-    throw error;
-  }
-  const parsed = eventSchema.safeParse(value);
+  const parsed = eventSchema.safeParse(parseObject(body));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw validationFault((issue?.path ?? []).map(String).join("."), undefined, issue?.message);

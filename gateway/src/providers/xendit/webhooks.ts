@@ -4,8 +4,8 @@
 import { z } from "zod";
 import type { MessageMeaning, ReportedDispute } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND } from "../../ground/clock.ts";
-import { Fault, validationFault } from "../../ground/fault.ts";
-import { MalformedJson, parseObject } from "../../ground/json.ts";
+import { validationFault } from "../../ground/fault.ts";
+import { parseObject } from "../../ground/json.ts";
 import { maskedBody } from "../mask.ts";
 import { readAmount } from "./amounts.ts";
 
@@ -19,7 +19,7 @@ const taken = { kind: "reply", reply: { status: 200, body: '{"received":true}' }
 
 /** Reads a notification. Throws MALFORMED_JSON, or VALIDATION_ERROR with the field that cannot be read. */
 export function readWebhook(body: Buffer): MessageMeaning {
-  const whole = objectOf(body);
+  const whole = parseObject(body);
   const envelope = envelopeSchema.safeParse(whole);
   if (!envelope.success) throw validationFault("event", whole.event, "must be the name of an event");
   const { event, data } = envelope.data;
@@ -116,13 +116,4 @@ function timeOf(text: string | undefined): Micros | undefined {
   if (text === undefined || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/.test(text)) return undefined;
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : at * (SECOND / 1_000);
-}
-
-function objectOf(body: Buffer): Record<string, unknown> {
-  try {
-    return parseObject(body);
-  } catch (error) {
-    if (error instanceof MalformedJson) throw new Fault("MALFORMED_JSON");
-    throw error;
-  }
 }
