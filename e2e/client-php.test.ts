@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe } from "vitest";
 import { testStory } from "./kit/client-story.ts";
-import { run, testVectors, testWholeness } from "./kit/client-vectors.ts";
+import { run, testHostile, testVectors, testWholeness } from "./kit/client-vectors.ts";
 
 const php = process.env.GERBANG_TEST_PHP ?? "php";
 const isThere = spawnSync(php, ["-r", "exit(PHP_VERSION_ID < 80000 ? 1 : 0);"]).status === 0;
@@ -13,6 +13,7 @@ const folder = fileURLToPath(new URL("../clients/php", import.meta.url));
 
 describe.runIf(isThere)("the client for PHP", () => {
   testVectors([php, join(folder, "test/driver.php")]);
+  testHostile([php, "-d", "memory_limit=128M", join(folder, "test/driver.php")]);
   testWholeness(join(folder, "Gerbang.php"), join(folder, "README.md"), (code) => run([php, "-l"], `<?php ${code}`));
   testStory([php, join(folder, "test/story.php")], "php");
 });

@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testShop } from "./kit/client-shop.ts";
 import { environmentOf, testStory } from "./kit/client-story.ts";
-import { run, testVectors, testWholeness } from "./kit/client-vectors.ts";
+import { run, testHostile, testVectors, testWholeness } from "./kit/client-vectors.ts";
 
 const python = process.env.GERBANG_TEST_PYTHON ?? "python3";
 const isThere = spawnSync(python, ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]).status === 0;
@@ -16,6 +16,19 @@ const folder = fileURLToPath(new URL("../clients/python", import.meta.url));
 
 describe.runIf(isThere)("the client for Python", () => {
   testVectors([python, join(folder, "test/driver.py")]);
+  testHostile([python, join(folder, "test/driver.py")]);
+  test("refuses names of metadata that are numbers, which would be sent as texts", async () => {
+    const code = `from gerbang import Gerbang, GerbangError
+try:
+    order = {"amount_minor": 1, "currency": "IDR", "payment_method": "qris", "reference_id": "order-1001"}
+    Gerbang("ak_test_1", "sk_test_1", "http://127.0.0.1:9").payments.create(**order, metadata={1001: "x"}, deadline=0)
+except GerbangError as error:
+    print(error.code, error.message, error.details["value"])`;
+    const environment = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
+    expect(await run([python, "-c", code], "", environment)).toBe(
+      "VALIDATION_ERROR metadata.1001: Invalid input: expected string, received number 1001\n",
+    );
+  });
   testWholeness(join(folder, "gerbang.py"), join(folder, "README.md"), (code) =>
     run([python, "-c", "import ast, sys; ast.parse(sys.stdin.read())"], code),
   );

@@ -34,11 +34,21 @@ from urllib.parse import quote, urlencode, urlsplit
 __version__ = "0.1.0"
 __all__ = ["EventBusyError", "EventStore", "Gerbang", "GerbangError", "WebhookError", "Webhooks", "webhooks"]
 
-ANSWER_MAX_BYTES = 10_000_000
+# An answer is one object, unless it is a list or a statement: a hundred payments with all that a merchant may write to them have some megabytes.
+ANSWER_MAX_BYTES = 1_048_576
+LIST_MAX_BYTES = 10_000_000
+# Values take many times the memory of their text. A page of a list has some thousand.
+VALUES_MAX = 50_000
+LEVELS_MAX = 64
+MESSAGE_MAX = 1_000
 ATTEMPTS_MAX = 5
 WINDOW_SECONDS = 300
 # Timestamps of the interface's own scheme are moved by so much at most: the clocks may differ by the rest of the window.
 SPREAD_SECONDS = 240
+# A clock that is further off is not corrected by an answer.
+CORRECTION_MAX_SECONDS = 86_400
+# What a lookup has at least, where less is left of the deadline.
+LOOKUP_MIN_SECONDS = 2.0
 # A copy of an event waits for the one before it, well within the ten seconds that an answer may take.
 CLAIM_ASK_EVERY_SECONDS = 0.25
 CLAIM_WAIT_MAX_SECONDS = 5
@@ -330,7 +340,9 @@ def _metadata(field: str, value: Any) -> None:
     if len(value) > 20:
         raise _invalid(field, value, "must have at most 20 pairs")
     for name, text in value.items():
-        if not isinstance(name, str) or not 1 <= len(name) <= 40:
+        if not isinstance(name, str):
+            raise _invalid(f"{field}.{name}", name, f"Invalid input: expected string, received {_type_of(name)}")
+        if not 1 <= len(name) <= 40:
             raise _invalid(f"{field}.{name}", text, "must have 1 to 40 characters")
         _text(0, 500)(f"{field}.{name}", text)
 
@@ -508,6 +520,8 @@ class _Answer:
         self.status = status
         self.headers = headers
         self.body = body
+        self.object: Json = {}
+        self.attempts = 0
 
     @property
     def request_id(self) -> Optional[str]:
@@ -519,7 +533,7 @@ def _request_id(value: Any) -> Optional[str]:
 
 
 class _Transport:
-    """One connection a thread, kept alive. Never follows a redirect, never reads more than 10 MB."""
+    """One connection a thread, kept alive. Never follows a redirect, never reads more than it is told to."""
 
     def __init__(self, base_url: str, context: Optional[ssl.SSLContext]) -> None:
         try:
@@ -545,8 +559,8 @@ class _Transport:
         """What stands in front of /v1."""
         return self._origin + self._path
 
-    def send(self, method: str, target: str, headers: Mapping[str, str], body: bytes, timeout: float) -> _Answer:
-        """Raises GerbangError when no whole answer comes within the timeout, in seconds."""
+    def send(self, method: str, target: str, headers: Mapping[str, str], body: bytes, timeout: float, most: int) -> _Answer:
+        """Raises GerbangError when no whole answer of at most so many bytes comes within the timeout, in seconds."""
         until = time.monotonic() + timeout
         connection = self._connection(timeout)
         whole = False
@@ -560,7 +574,7 @@ class _Transport:
             connection.request(method, self._path + target, body=body or None, headers=dict(headers))
             response = connection.getresponse()
             request_id = _request_id(response.headers.get("x-request-id"))
-            answer = _Answer(response.status, response.headers, self._body_of(response))
+            answer = _Answer(response.status, response.headers, self._body_of(response, most))
             whole = not response.will_close
             return answer
         except socket.timeout:
@@ -576,19 +590,21 @@ class _Transport:
             if not whole:
                 connection.close()
 
-    def _body_of(self, response: http.client.HTTPResponse) -> bytes:
+    def _body_of(self, response: http.client.HTTPResponse, most: int) -> bytes:
+        if not 200 <= response.status < 300:
+            most = ANSWER_MAX_BYTES
         announced = response.length
         parts, size = [], 0
-        while announced is None or announced <= ANSWER_MAX_BYTES:
+        while announced is None or announced <= most:
             part = response.read(65_536)
             if not part:
                 break
             parts.append(part)
             size += len(part)
-            if size > ANSWER_MAX_BYTES:
+            if size > most:
                 break
-        if size > ANSWER_MAX_BYTES or (announced or 0) > ANSWER_MAX_BYTES:
-            raise GerbangError("ANSWER_TOO_LARGE", "The answer has more than 10 MB.", status=response.status)
+        if size > most or (announced or 0) > most:
+            raise GerbangError("ANSWER_TOO_LARGE", f"The answer has more than {most:,} bytes.", status=response.status)
         if announced is not None and size < announced:
             raise http.client.IncompleteRead(b"")
         return b"".join(parts)
@@ -634,6 +650,29 @@ def _has_ended(sock: socket.socket) -> bool:
         return bool(select.select([sock], [], [], 0)[0])
     except (OSError, ValueError):
         return True
+
+
+class _Expected:
+    """What a call takes for an answer of the API: CSV or an object, how large it may be, and whether the object is one of its kind."""
+
+    def __init__(self, fits: Callable[[Json], bool] = lambda answer: True, *, most: int = ANSWER_MAX_BYTES, csv: bool = False) -> None:
+        self.fits = fits
+        self.most = most
+        self.csv = csv
+
+
+def _has(*names: str, kind: type = str) -> _Expected:
+    """An object with these fields, by which an answer of something else is told apart."""
+    return _Expected(lambda answer: all(isinstance(answer.get(name), kind) and answer[name] != "" for name in names))
+
+
+def _is_list(answer: Json) -> bool:
+    data = answer.get("data")
+    return isinstance(data, list) and all(isinstance(one, dict) for one in data)
+
+
+_LIST = _Expected(_is_list, most=LIST_MAX_BYTES)
+_STATEMENT = _Expected(most=LIST_MAX_BYTES, csv=True)
 
 
 def _lost(code: str, message: str, request_id: Optional[str] = None, status: Optional[int] = None) -> GerbangError:
@@ -705,7 +744,7 @@ class Gerbang:
 
     def health(self) -> Json:
         """Whether the service is well. Raises SERVICE_UNAVAILABLE, and others, when it is not."""
-        return self.call("GET", "/v1/health")
+        return self._called("GET", "/v1/health", expected=_has("status"))
 
     def call(
         self,
@@ -719,13 +758,28 @@ class Gerbang:
         timeout: Optional[float] = None,
     ) -> Json:
         """One call of the API by its path, signed and tried again where that is safe. Gives the answer; raises GerbangError."""
-        answer = self._tried(method, path, body, query, idempotency_key, deadline, timeout)
-        return _object_of(answer)
+        expected = _Expected(most=LIST_MAX_BYTES if method == "GET" else ANSWER_MAX_BYTES)  # what is read may be a list
+        return self._tried(method, path, expected, body, query, idempotency_key, deadline, timeout).object
+
+    def _called(
+        self,
+        method: str,
+        path: str,
+        body: Optional[Json] = None,
+        *,
+        expected: _Expected,
+        query: Optional[Mapping[str, Any]] = None,
+        idempotency_key: Optional[str] = None,
+        deadline: Optional[float] = None,
+        timeout: Optional[float] = None,
+    ) -> Json:
+        return self._tried(method, path, expected, body, query, idempotency_key, deadline, timeout).object
 
     def _tried(
         self,
         method: str,
         path: str,
+        expected: _Expected,
         body: Optional[Json] = None,
         query: Optional[Mapping[str, Any]] = None,
         key: Optional[str] = None,
@@ -749,7 +803,8 @@ class Gerbang:
             limit = min(self._timeout if timeout is None else timeout, max(0.001, give_up - _clock.monotonic()))
             started = time.monotonic()
             try:
-                answer = self._attempt(method, target, payload, key, limit, replays > 0)
+                answer = self._attempt(method, target, payload, key, limit, replays > 0, expected)
+                answer.attempts = attempt
                 _report(method, path, attempt, started, str(answer.status), answer.request_id)
                 return answer
             except GerbangError as error:
@@ -773,16 +828,21 @@ class Gerbang:
                     raise
             _clock.sleep(wait)
 
-    def _attempt(self, method: str, target: str, body: bytes, key: Optional[str], timeout: float, replayed: bool) -> _Answer:
+    def _attempt(
+        self, method: str, target: str, body: bytes, key: Optional[str], timeout: float, replayed: bool, expected: _Expected
+    ) -> _Answer:
         headers = self._signed(method, target, body, key, replayed)
-        answer = self._transport.send(method, target, headers, body, timeout)
-        if 200 <= answer.status < 300 and answer.status != 202:
-            if not answer.body or (answer.body[:1] != b"{" and not _is_csv(answer)):
+        answer = self._transport.send(method, target, headers, body, timeout, expected.most)
+        if not 200 <= answer.status < 300 or answer.status == 202:
+            raise _error_of(answer)
+        if not answer.body or _is_csv(answer) != expected.csv:
+            raise _unreadable(answer)
+        if not expected.csv:
+            answer.object = _object_of(answer)
+            # An error with a status of success is none of the API's answers.
+            if isinstance(answer.object.get("error"), dict) or not expected.fits(answer.object):
                 raise _unreadable(answer)
-            if not _is_csv(answer):
-                _object_of(answer)
-            return answer
-        raise _error_of(answer)
+        return answer
 
     def _signed(self, method: str, target: str, body: bytes, key: Optional[str], replayed: bool) -> Dict[str, str]:
         headers = {
@@ -807,14 +867,11 @@ class Gerbang:
         return {**headers, "X-Timestamp": stamp, "X-Signature": signature}
 
     def _correct(self, date: Optional[str]) -> bool:
-        """Takes the service's clock for ours, as its answer tells it. False where it tells none."""
-        try:
-            parsed = email.utils.parsedate_to_datetime(date) if date else None
-        except (TypeError, ValueError, IndexError):
-            parsed = None
-        if parsed is None:
+        """Takes the service's clock for ours, as its answer tells it. False where it tells none, or one of another day."""
+        moment, now = _http_date(date), int(_clock.time())
+        if moment is None or abs(moment - now) > CORRECTION_MAX_SECONDS:
             return False
-        self._offset = int(parsed.timestamp()) - int(_clock.time())
+        self._offset = moment - now
         return True
 
 
@@ -835,13 +892,33 @@ def _is_csv(answer: _Answer) -> bool:
 
 
 def _object_of(answer: _Answer) -> Json:
+    if _values_in(answer.body) > VALUES_MAX:
+        message = f"The answer has more than {VALUES_MAX:,} values."
+        raise GerbangError("ANSWER_TOO_LARGE", message, status=answer.status, request_id=answer.request_id)
     try:
         value = json.loads(answer.body)
     except (ValueError, RecursionError):
         value = None
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or not _is_within(value, LEVELS_MAX):
         raise _unreadable(answer)
     return value
+
+
+def _values_in(body: bytes) -> int:
+    """How many values a JSON text has at most, without reading it."""
+    count = sum(map(body.count, (b",", b"[", b"{")))
+    if count <= VALUES_MAX:
+        return count
+    # Some may stand within texts.
+    plain = re.sub(rb'"[^"]*"', b"", body.replace(b"\\\\", b"").replace(b'\\"', b""))
+    return sum(map(plain.count, (b",", b"[", b"{")))
+
+
+def _is_within(value: Any, levels: int) -> bool:
+    """Whether objects and lists stand in each other for so many levels at most."""
+    if not isinstance(value, (dict, list)):
+        return True
+    return levels > 0 and all(_is_within(one, levels - 1) for one in (value.values() if isinstance(value, dict) else value))
 
 
 def _unreadable(answer: _Answer) -> GerbangError:
@@ -854,8 +931,23 @@ def _unreadable(answer: _Answer) -> GerbangError:
 
 
 def _retry_after(answer: _Answer) -> Optional[float]:
+    """The seconds that the answer asks to wait. A date is counted from the answer's own."""
     text = answer.headers.get("retry-after") or ""
-    return float(text) if re.fullmatch("[0-9]{1,10}", text) else None
+    if re.fullmatch("[0-9]{1,10}", text):
+        return float(text)
+    until, now = _http_date(text), _http_date(answer.headers.get("date"))
+    return None if until is None else until - (_clock.time() if now is None else now)
+
+
+def _http_date(text: Optional[str]) -> Optional[int]:
+    """The Unix seconds of a date as HTTP writes it, such as Fri, 15 Jan 2027 09:00:00 GMT; None for any other text."""
+    if not text or not re.fullmatch("[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT", text):
+        return None
+    try:
+        moment = int(email.utils.parsedate_to_datetime(text).timestamp())
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return moment if email.utils.formatdate(moment, usegmt=True) == text else None
 
 
 def _error_of(answer: _Answer) -> GerbangError:
@@ -866,12 +958,13 @@ def _error_of(answer: _Answer) -> GerbangError:
         found = _object_of(answer).get("error")
     except GerbangError as unreadable:
         return unreadable
-    if not isinstance(found, dict) or not isinstance(found.get("code"), str):
+    code = found.get("code") if isinstance(found, dict) else None
+    if not isinstance(code, str) or not re.fullmatch("[A-Z][A-Z0-9_]{0,79}", code):
         return _unreadable(answer)
-    code, details = found["code"][:80], found.get("details")
+    message, details = found.get("message"), found.get("details")
     error = GerbangError(
         code,
-        str(found.get("message", ""))[:1000],
+        message[:MESSAGE_MAX] if isinstance(message, str) else "",
         status=answer.status,
         request_id=_request_id(found.get("request_id")) or answer.request_id,
         details=details if isinstance(details, dict) else None,
@@ -882,13 +975,20 @@ def _error_of(answer: _Answer) -> GerbangError:
     return error
 
 
+def _of_another(answer: _Answer, key: str) -> GerbangError:
+    message = "The answer is about another payment."
+    error = GerbangError("ANSWER_UNREADABLE", message, status=answer.status, request_id=answer.request_id, retryable=True)
+    error.idempotency_key, error.attempts, error.outcome_unknown = key, answer.attempts, True
+    return error
+
+
 # The resources
 
 
 class _Resource:
     def __init__(self, gerbang: Gerbang) -> None:
         self._gerbang = gerbang
-        self._call = gerbang.call
+        self._call = gerbang._called
 
 
 class _Listed(_Resource):
@@ -904,27 +1004,33 @@ class _Listed(_Resource):
 
 
 def _page(call: Callable[..., Json], path: str, filters: Mapping[str, Any]) -> Page:
-    page = call("GET", path, query=filters)
-    if not isinstance(page.get("data"), list):
-        raise GerbangError("ANSWER_UNREADABLE", "The answer is no list.", status=200)
-    return cast(Page, page)
+    return cast(Page, call("GET", path, query=filters, expected=_LIST))
 
 
 def _pages(call: Callable[..., Json], path: str, filters: Mapping[str, Any]) -> Iterator[Json]:
     asked: Dict[str, Any] = {"limit": 100, **filters}
+    seen = {asked.get("starting_after")}
     while True:
         page = _page(call, path, asked)
         yield from page["data"]
-        cursor = page.get("next_cursor")
-        if not page.get("has_more") or cursor is None:
+        if not page.get("has_more"):
             return
-        if cursor == asked.get("starting_after"):
-            raise GerbangError("ANSWER_UNREADABLE", "The list gives the same page again.", status=200)
+        cursor = page.get("next_cursor")
+        # To go on would have no end, and to end here would leave objects out.
+        if not isinstance(cursor, str) or cursor == "" or cursor in seen or not page["data"]:
+            raise GerbangError("ANSWER_UNREADABLE", "The list has more, and does not say where.", status=200)
+        seen.add(cursor)
         asked["starting_after"] = cursor
 
 
 # Codes after which a payment with this reference_id may exist.
 _MAY_EXIST = ("REFERENCE_ID_DUPLICATE", "RISK_REVIEW", "IDEMPOTENCY_CONFLICT")
+
+
+def _is_same(found: Json, asked: Json) -> bool:
+    """Whether a payment is the one that was asked for. True is no amount, though it equals 1."""
+    names = ("amount_minor", "currency", "payment_method", "reference_id")
+    return all(found.get(name) == asked[name] and isinstance(asked[name], type(found.get(name))) for name in names)
 
 
 class _Payments(_Listed):
@@ -965,7 +1071,9 @@ class _Payments(_Listed):
 
     def _create(self, body: Json, key: Optional[str], deadline: Optional[float]) -> Payment:
         sent = _checked(body, _CREATE_PAYMENT)
-        return cast(Payment, self._call("POST", self._path, sent, idempotency_key=key, deadline=deadline))
+        return cast(
+            Payment, self._call("POST", self._path, sent, expected=_has("reference"), idempotency_key=key, deadline=deadline)
+        )
 
     def create_or_find(self, *, idempotency_key: Optional[str] = None, deadline: Optional[float] = None, **body: Any) -> Payment:
         """Creates a payment, or gives the one that an attempt before has made: looked up by its `reference_id` when the outcome
@@ -973,35 +1081,42 @@ class _Payments(_Listed):
         of your own the key is made of the body, so that a second call takes the same payment further after GATEWAY_ERROR."""
         sent = _checked(body, _CREATE_PAYMENT)
         key = hashlib.sha256(_json_bytes(sent)).hexdigest() if idempotency_key is None else idempotency_key
+        give_up = _clock.monotonic() + (self._gerbang._deadline if deadline is None else deadline)
         try:
-            answer = self._gerbang._tried("POST", self._path, sent, key=key, deadline=deadline)
+            answer = self._gerbang._tried("POST", self._path, _has("reference"), sent, key=key, deadline=deadline)
+            if not _is_same(answer.object, sent):
+                raise _of_another(answer, key)
             # A kept answer, which the service gives with status 200, shows the payment as it was at its creation.
-            created = _object_of(answer)
-            return cast(Payment, (answer.status == 200 and self._find(body)) or created)
+            return cast(Payment, (answer.status == 200 and self._find(sent, give_up)) or answer.object)
         except GerbangError as error:
             if not error.outcome_unknown and error.code not in _MAY_EXIST:
                 raise
-            found = self._find(body)
+            found = self._find(sent, give_up)
             if found is None:
                 raise error from None  # nothing is known that its caller does not know already
             return found
 
-    def _find(self, body: Json) -> Optional[Payment]:
-        """The payment with the body's `reference_id`, amount, currency and method; None when there is none, or the lookup fails."""
+    def _find(self, sent: Json, give_up: float) -> Optional[Payment]:
+        """The payment with this `reference_id`, amount, currency and method; None when there is none, or the lookup fails."""
+        left = max(give_up - _clock.monotonic(), min(self._gerbang._timeout, LOOKUP_MIN_SECONDS))
+        query = {"reference_id": sent["reference_id"]}
         try:
-            answer = self._call("GET", self._path, query={"reference_id": body["reference_id"]}, deadline=self._gerbang._timeout)
-            found = answer["data"][0]
-            names = ("amount_minor", "currency", "payment_method", "reference_id")
-            return cast(Payment, found) if all(found.get(name) == body[name] for name in names) else None
-        except (GerbangError, LookupError, TypeError, AttributeError):
+            page = self._call("GET", self._path, expected=_LIST, query=query, deadline=left)
+        except GerbangError:
             return None
+        return cast(Optional[Payment], next((found for found in page["data"] if _is_same(found, sent)), None))
 
     def get(self, reference: str) -> Payment:
-        return cast(Payment, self._call("GET", f"/v1/payments/{_id('pay', reference)}"))
+        return self._read(reference)
+
+    def _read(self, reference: str, deadline: Optional[float] = None) -> Payment:
+        path = f"/v1/payments/{_id('pay', reference)}"
+        return cast(Payment, self._call("GET", path, expected=_has("reference", "status"), deadline=deadline))
 
     def cancel(self, reference: str, *, reason: Optional[str] = None, idempotency_key: Optional[str] = None) -> Json:
         path = f"/v1/payments/{_id('pay', reference)}/cancel"
-        return self._call("POST", path, _checked({"reason": reason}, _CANCEL), idempotency_key=idempotency_key)
+        sent = _checked({"reason": reason}, _CANCEL)
+        return self._call("POST", path, sent, expected=_has("reference"), idempotency_key=idempotency_key)
 
     def wait_for(self, reference: str, status: Union[str, Sequence[str]] = "succeeded", *, timeout: float = 600.0) -> Payment:
         """Reads the payment until it has this status, or one of several: after 1, 2, 4 and then every 8 seconds, for `timeout` seconds at
@@ -1010,15 +1125,14 @@ class _Payments(_Listed):
         give_up = _clock.monotonic() + timeout
         pause = 1.0
         while True:
-            left = max(1.0, give_up - _clock.monotonic())
-            payment = cast(Payment, self._call("GET", f"/v1/payments/{_id('pay', reference)}", deadline=left))
-            now = payment.get("status", "")
+            payment = self._read(reference, give_up - _clock.monotonic())
+            now = payment["status"]
             if now in wanted or ("succeeded" in wanted and now in ("partially_refunded", "refunded")):
                 return payment
             is_paid = now in ("succeeded", "partially_refunded") and not wanted & {"partially_refunded", "refunded"}
-            is_over = _clock.monotonic() + pause > give_up
+            is_over = _clock.monotonic() + pause + 1 > give_up  # a request needs time, too
             if is_over or is_paid or now in ("failed", "expired", "canceled", "refunded"):
-                message = f"The payment {reference} is {now}, not {' or '.join(sorted(wanted))}{' in time' if is_over else ''}."
+                message = f"The payment {reference} is {_shown(now)}, not {' or '.join(sorted(wanted))}{' in time' if is_over else ''}."
                 raise GerbangError("STATE_NOT_REACHED", message, details={"reference": reference, "status": now})
             _clock.sleep(pause)
             pause = min(pause * 2, 8.0)
@@ -1041,19 +1155,23 @@ class _Refunds(_Listed):
         """Refunds a payment, all that is left of it where no amount is given. Give `idempotency_key` to repeat it later."""
         body = {"payment_reference": payment_reference, "amount_minor": amount_minor, "reason": reason, "currency": currency, **more}
         sent = _checked(body, _CREATE_REFUND)
-        return cast(Refund, self._call("POST", self._path, sent, idempotency_key=idempotency_key, deadline=deadline))
+        return cast(
+            Refund, self._call("POST", self._path, sent, expected=_has("uuid"), idempotency_key=idempotency_key, deadline=deadline)
+        )
 
     def get(self, uuid: str) -> Refund:
-        return cast(Refund, self._call("GET", f"/v1/refunds/{_id('rfd', uuid)}"))
+        return cast(Refund, self._call("GET", f"/v1/refunds/{_id('rfd', uuid)}", expected=_has("uuid")))
 
 
 class _Balances(_Resource):
     def get(self) -> Json:
-        return self._call("GET", "/v1/balances")
+        return self._call("GET", "/v1/balances", expected=_LIST)
 
     def entries(self, currency: str, **filters: Any) -> Iterator[Json]:
         """The entries behind a figure: `figure` is `available`, `held` or `pending_settlement`."""
-        _currency("currency", currency)
+        if not isinstance(currency, str) or not re.fullmatch("[A-Z]{3}", currency):
+            details = {"field": "currency", "value": _shown(currency)}
+            raise GerbangError("VALIDATION_ERROR", "currency must be a currency code like IDR.", status=422, details=details)
         return _pages(self._call, f"/v1/balances/{currency}/entries", filters)
 
 
@@ -1061,11 +1179,11 @@ class _Settlements(_Listed):
     _path = "/v1/settlements"
 
     def get(self, uuid: str) -> Json:
-        return self._call("GET", f"/v1/settlements/{_id('set', uuid)}")
+        return self._call("GET", f"/v1/settlements/{_id('set', uuid)}", expected=_has("uuid"))
 
     def statement(self, uuid: str) -> str:
         """The batch as CSV, one line an item."""
-        answer = self._gerbang._tried("GET", f"/v1/settlements/{_id('set', uuid)}/statement")
+        answer = self._gerbang._tried("GET", f"/v1/settlements/{_id('set', uuid)}/statement", _STATEMENT)
         try:
             return answer.body.decode("utf-8")
         except UnicodeDecodeError:
@@ -1076,32 +1194,33 @@ class _Disputes(_Listed):
     _path = "/v1/disputes"
 
     def get(self, uuid: str) -> Json:
-        return self._call("GET", f"/v1/disputes/{_id('dsp', uuid)}")
+        return self._call("GET", f"/v1/disputes/{_id('dsp', uuid)}", expected=_has("uuid"))
 
 
 class _Events(_Listed):
     _path = "/v1/events"
 
     def get(self, id: str) -> Json:
-        return self._call("GET", f"/v1/events/{_id('evt', id)}")
+        return self._call("GET", f"/v1/events/{_id('evt', id)}", expected=_has("id"))
 
     def deliveries(self, id: str, **filters: Any) -> Iterator[Json]:
         """The attempts to deliver an event."""
         return _pages(self._call, f"/v1/events/{_id('evt', id)}/deliveries", filters)
 
     def resend(self, id: str, *, idempotency_key: Optional[str] = None) -> Json:
-        return self._call("POST", f"/v1/events/{_id('evt', id)}/resend", idempotency_key=idempotency_key)
+        return self._call("POST", f"/v1/events/{_id('evt', id)}/resend", expected=_has("id"), idempotency_key=idempotency_key)
 
     def resend_since(
         self, since: str, *, state: Optional[str] = None, starting_after: Optional[str] = None, idempotency_key: Optional[str] = None
     ) -> Json:
         """Sends the events since a moment again, 1,000 a call: go on with `next_cursor` as `starting_after`."""
         body = _checked({"since": since, "state": state, "starting_after": starting_after}, {})
-        return self._call("POST", "/v1/events/resend", body, idempotency_key=idempotency_key)
+        return self._call("POST", "/v1/events/resend", body, expected=_has("resent", kind=int), idempotency_key=idempotency_key)
 
     def resend_many(self, ids: Sequence[str], *, idempotency_key: Optional[str] = None) -> Json:
         """Sends those that are named again, 100 at most."""
-        return self._call("POST", "/v1/events/resend", {"event_ids": list(ids)}, idempotency_key=idempotency_key)
+        body = {"event_ids": list(ids)}
+        return self._call("POST", "/v1/events/resend", body, expected=_has("resent", kind=int), idempotency_key=idempotency_key)
 
 
 class _PaymentLinks(_Listed):
@@ -1109,13 +1228,13 @@ class _PaymentLinks(_Listed):
 
     def create(self, *, currency: str, reusable: bool, idempotency_key: Optional[str] = None, **body: Any) -> Json:
         sent = _checked({**body, "currency": currency, "reusable": reusable}, _CREATE_LINK)
-        return self._call("POST", self._path, sent, idempotency_key=idempotency_key)
+        return self._call("POST", self._path, sent, expected=_has("uuid"), idempotency_key=idempotency_key)
 
     def get(self, uuid: str) -> Json:
-        return self._call("GET", f"/v1/payment-links/{_id('lnk', uuid)}")
+        return self._call("GET", f"/v1/payment-links/{_id('lnk', uuid)}", expected=_has("uuid"))
 
     def deactivate(self, uuid: str, *, idempotency_key: Optional[str] = None) -> Json:
-        return self._call("POST", f"/v1/payment-links/{_id('lnk', uuid)}/deactivate", idempotency_key=idempotency_key)
+        return self._call("POST", f"/v1/payment-links/{_id('lnk', uuid)}/deactivate", expected=_has("uuid"), idempotency_key=idempotency_key)
 
 
 class _Sandbox(_Resource):
@@ -1137,69 +1256,73 @@ class _SandboxPayments(_Resource):
     def simulate(self, reference: str, outcome: str) -> Payment:
         """`outcome`: processing, succeeded, failed."""
         path = f"/v1/sandbox/payments/{_id('pay', reference)}/simulate"
-        return cast(Payment, self._call("POST", path, _checked({"outcome": outcome}, {})))
+        return cast(Payment, self._call("POST", path, _checked({"outcome": outcome}, {}), expected=_has("reference")))
 
     def dispute(self, reference: str, *, reason: str, amount_minor: Optional[int] = None) -> Json:
         body = _checked({"reason": reason, "amount_minor": amount_minor}, {"amount_minor": _amount})
-        return self._call("POST", f"/v1/sandbox/payments/{_id('pay', reference)}/dispute", body)
+        return self._call("POST", f"/v1/sandbox/payments/{_id('pay', reference)}/dispute", body, expected=_has("uuid"))
 
 
 class _SandboxRefunds(_Resource):
     def simulate(self, uuid: str, outcome: str) -> Refund:
         """`outcome`: succeeded, failed."""
-        return cast(Refund, self._call("POST", f"/v1/sandbox/refunds/{_id('rfd', uuid)}/simulate", {"outcome": outcome}))
+        path = f"/v1/sandbox/refunds/{_id('rfd', uuid)}/simulate"
+        return cast(Refund, self._call("POST", path, {"outcome": outcome}, expected=_has("uuid")))
 
 
 class _SandboxDisputes(_Resource):
     def resolve(self, uuid: str, outcome: str) -> Json:
         """`outcome`: won, lost, withdrawn."""
-        return self._call("POST", f"/v1/sandbox/disputes/{_id('dsp', uuid)}/resolve", {"outcome": outcome})
+        return self._call("POST", f"/v1/sandbox/disputes/{_id('dsp', uuid)}/resolve", {"outcome": outcome}, expected=_has("uuid"))
 
 
 class _SandboxSettlements(_Resource):
     def run(self) -> Json:
-        return self._call("POST", "/v1/sandbox/settlements/run")
+        return self._call("POST", "/v1/sandbox/settlements/run", expected=_LIST)
 
     def pay(self, uuid: str) -> Json:
-        return self._call("POST", f"/v1/sandbox/settlements/{_id('set', uuid)}/pay")
+        return self._call("POST", f"/v1/sandbox/settlements/{_id('set', uuid)}/pay", expected=_has("uuid"))
 
 
 class _SandboxClock(_Resource):
     def get(self) -> Json:
-        return self._call("GET", "/v1/sandbox/clock")
+        return self._call("GET", "/v1/sandbox/clock", expected=_has("now"))
 
     def advance(self, seconds: int) -> Json:
-        return self._call("POST", "/v1/sandbox/clock/advance", _checked({"seconds": seconds}, _ADVANCE))
+        return self._call("POST", "/v1/sandbox/clock/advance", _checked({"seconds": seconds}, _ADVANCE), expected=_has("now"))
 
 
 class _SandboxEvents(_Resource):
     def trigger(self, type: str) -> Json:
-        return self._call("POST", "/v1/sandbox/events/trigger", {"type": type})
+        return self._call("POST", "/v1/sandbox/events/trigger", {"type": type}, expected=_has("event_id"))
 
     def listen(self, *, after: Optional[str] = None, seen: Sequence[str] = (), wait: int = 20) -> Json:
         """Waits for events, `wait` seconds at most. Without `after` it only says where to begin (`next_after`)."""
         query = {"after": after, "seen": ",".join(seen) or None, "wait": wait}
-        return self._call("GET", "/v1/sandbox/events/listen", query=query, timeout=self._gerbang._timeout + wait)
+        timeout = self._gerbang._timeout + wait
+        return self._call("GET", "/v1/sandbox/events/listen", expected=_LIST, query=query, timeout=timeout)
 
 
 class _SandboxWebhook(_Resource):
     def exam(self) -> Json:
         """Sends genuine and false deliveries to your address and gives the scorecard. Takes 20 seconds at most."""
-        return self._call("POST", "/v1/sandbox/webhook/exam", timeout=self._gerbang._timeout + 20)
+        timeout = self._gerbang._timeout + 20
+        return self._call("POST", "/v1/sandbox/webhook/exam", expected=_has("checks", kind=list), timeout=timeout)
 
     def doctor(
         self, *, headers: Dict[str, str], body: str, received_at: Optional[int] = None, computed_signature: Optional[str] = None
     ) -> Json:
         given = {"headers": headers, "body": body, "received_at": received_at, "computed_signature": computed_signature}
-        return self._call("POST", "/v1/sandbox/webhook/doctor", _checked(given, {}))
+        return self._call("POST", "/v1/sandbox/webhook/doctor", _checked(given, {}), expected=_has("diagnosis"))
 
     def misbehave(self, mode: str, *, for_next: Optional[int] = None) -> Json:
         """Lets deliveries go wrong on purpose, for so many attempts or until the mode is `none`."""
-        return self._call("PUT", "/v1/sandbox/webhook/misbehave", _checked({"mode": mode, "for_next": for_next}, {}))
+        sent = _checked({"mode": mode, "for_next": for_next}, {})
+        return self._call("PUT", "/v1/sandbox/webhook/misbehave", sent, expected=_has("mode"))
 
     def misbehaviour(self) -> Json:
         """How they go wrong now."""
-        return self._call("GET", "/v1/sandbox/webhook/misbehave")
+        return self._call("GET", "/v1/sandbox/webhook/misbehave", expected=_has("mode"))
 
 
 class _SandboxRequests(_Listed):
@@ -1209,11 +1332,11 @@ class _SandboxRequests(_Listed):
 
     def get(self, request_id: str) -> Json:
         """One with its bodies, redacted."""
-        return self._call("GET", f"/v1/sandbox/requests/{_id('req', request_id)}")
+        return self._call("GET", f"/v1/sandbox/requests/{_id('req', request_id)}", expected=_has("request_id"))
 
     def doctor(self, request_id: str) -> Json:
         """Why the signature of a request was refused."""
-        return self._call("GET", f"/v1/sandbox/requests/{_id('req', request_id)}/doctor")
+        return self._call("GET", f"/v1/sandbox/requests/{_id('req', request_id)}/doctor", expected=_has("diagnosis"))
 
 
 # Webhooks
@@ -1317,10 +1440,8 @@ class Webhooks:
             except WebhookError as error:
                 if error.step != "signature_mismatch" or None in standard:
                     raise
-                try:  # during the overlap after a rotation it carries the signature of the old secret as well
-                    _verify_standard(body, cast(Any, standard), known, moment)
-                except WebhookError:
-                    raise error from None
+                # During the overlap after a rotation it carries the signature of the old secret as well.
+                _verify_standard(body, cast(Any, standard), known, moment)
         elif all(value is not None for value in standard):
             _verify_standard(body, cast(Any, standard), known, moment)
         else:
@@ -1393,9 +1514,11 @@ def _verify_own(body: bytes, own: Sequence[List[str]], known: Sequence[_Secret],
 def _verify_standard(body: bytes, standard: Sequence[List[str]], known: Sequence[_Secret], now: int) -> None:
     ids, stamps, signatures = standard
     stamp = _moment_of(stamps, now)
-    given = [part[3:] for part in " ".join(signatures).split(" ") if part.startswith("v1,")]
-    if len(ids) != 1 or not given:
-        raise WebhookError("signature_malformed", "webhook-signature has no signature that begins with v1,.")
+    # Several signatures stand in one header, separated by spaces. A header that came twice may have been joined by commas on the way.
+    is_once = len(ids) == 1 and len(signatures) == 1 and ", " not in signatures[0]
+    given = [part[3:] for part in signatures[0].split(" ") if part.startswith("v1,")] if is_once else []
+    if not given:
+        raise WebhookError("signature_malformed", "webhook-signature has no signature that begins with v1,, or came more than once.")
     fits = []
     for secret in known:
         signed = secret.standard_hmac(f"{ids[0]}.{stamp}.".encode("utf-8"), body)

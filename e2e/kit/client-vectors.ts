@@ -55,6 +55,20 @@ interface Tried {
   waits_ms: number[];
 }
 
+/** A call of a service that answers what no API would. */
+interface Hostile extends Vector {
+  call: { operation: string; given?: unknown };
+  answers: ScriptedAnswer[];
+  now: number;
+  /** Seconds. With a deadline the waits take time. */
+  timeout?: number;
+  deadline?: number;
+  /** What comes of it, and the number of requests. */
+  expect: { result: string; requests: number; unknown?: boolean; [name: string]: unknown };
+  /** Of the whole call. */
+  most_seconds?: number;
+}
+
 const vectorsOf = <Of extends Vector>(file: string): Of[] =>
   JSON.parse(readFileSync(fileURLToPath(new URL(`../../sdk/vectors/${file}.json`, import.meta.url)), "utf8")) as Of[];
 
@@ -195,6 +209,39 @@ export function testVectors(command: readonly string[]): void {
   });
 }
 
+/** Tests what a client makes of answers that are none, or of another call, or larger than any. */
+export function testHostile(command: readonly string[]): void {
+  test("takes nothing for an answer of the API that is none, and gives up in time", async () => {
+    const vectors = hostileAnswers();
+    const service = await startScripted(vectors.map(({ answers }) => answers));
+    try {
+      const calls = vectors.map(({ name, call, now, timeout, deadline }) => ({ name, call, now, timeout, deadline }));
+      const given = JSON.stringify({ task: "hostile", vectors: calls, base_url: service.baseUrl });
+      const came = JSON.parse(await run(command, given)) as { seconds: number }[];
+      const told = vectors.map(({ name }, index) => [name, { ...came[index], requests: service.seen[index]?.length }]);
+      expect(told).toEqual(vectors.map(({ name, expect: expected }) => [name, expect.objectContaining(expected)]));
+      for (const [index, { name, most_seconds: most = 8 }] of vectors.entries())
+        expect(came[index]?.seconds, name).toBeLessThan(most);
+    } finally {
+      await service.close();
+    }
+  });
+
+  test("takes no signature of Standard Webhooks from two headers that were joined to one", async () => {
+    const alone = vectorsOf<Vector & { headers: Record<string, string> }>("webhooks").find(
+      ({ name }) => name === "Standard Webhooks alone",
+    );
+    const signature = alone?.headers["webhook-signature"];
+    const another = `v1,${"A".repeat(43)}=`;
+    const vectors = [`${another}, ${signature}`, `${another} ${signature}`].map((joined) => ({
+      ...alone,
+      headers: { ...alone?.headers, "webhook-signature": joined },
+    }));
+    const steps = await run(command, JSON.stringify({ task: "webhooks", vectors }));
+    expect(JSON.parse(steps)).toEqual(["signature_malformed", expect.stringMatching(/^ok evt_/)]);
+  });
+}
+
 function judge({ name, scheme, now, answers, expect: expected }: Retry, tried: Tried, seen: Seen[]): void {
   expect(tried.result, name).toBe(expected.result);
   if (expected.status !== undefined) expect(tried.status, name).toBe(expected.status);
@@ -295,6 +342,280 @@ function strangeBodies(): { name: string; call: { operation: string; body: objec
     name: `${name}: ${[...JSON.stringify(changes)].slice(0, 60).join("")}`,
     call: { operation: "payments.create", body: { ...order, ...changes } },
   }));
+}
+
+const UNREADABLE = "ANSWER_UNREADABLE";
+const TOO_LARGE = "ANSWER_TOO_LARGE";
+const REQUEST_ID = "req_01kan3t5pzh6c2nb8w4fy7gmsd"; // of each scripted answer
+
+/** Answers that no API gives, and what a client has to make of them. */
+function hostileAnswers(): Hostile[] {
+  const order = { amount_minor: 1, currency: "IDR", payment_method: "qris", reference_id: "order-1001" };
+  const paid = { ...order, reference: "pay_01kan3t5q8e4vs0x7ybd2m9fjh", status: "pending" };
+  const create = { operation: "payments.create", given: order };
+  const createOrFind = { operation: "payments.createOrFind", given: order };
+  const refund = { operation: "refunds.create", given: { payment_reference: paid.reference } };
+  const link = { operation: "paymentLinks.create", given: { currency: "IDR", reusable: true } };
+  const get = { operation: "payments.get" };
+  const list = { operation: "payments.list" };
+  const cancel = { operation: "payments.cancel" };
+  const statement = { operation: "settlements.statement" };
+  const ok = (body: unknown, headers: Record<string, string> = {}): ScriptedAnswer => ({ status: 200, headers, body });
+  const refused = (status: number, error: object, headers: Record<string, string> = {}): ScriptedAnswer => ({
+    status,
+    headers,
+    body: { error: { code: "SERVICE_UNAVAILABLE", message: "no", ...error } },
+  });
+  const page = (data: unknown, next?: unknown): ScriptedAnswer =>
+    ok({ data, has_more: next !== undefined, next_cursor: next ?? null });
+  const late = (date: string): ScriptedAnswer => refused(401, { code: "TIMESTAMP_OUT_OF_WINDOW" }, { date });
+  const csv = { "content-type": "text/csv; charset=utf-8" };
+  const lost: ScriptedAnswer = { fault: "reset" };
+  const silence: ScriptedAnswer = { fault: "timeout" };
+  const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) });
+  const five = (answer: ScriptedAnswer): ScriptedAnswer[] => Array.from({ length: 5 }, () => answer);
+  const ones = (bytes: number): number[][] => Array.from({ length: bytes / 4 }, () => [1]);
+  const open = { result: UNREADABLE, unknown: true };
+  const made: Omit<Hostile, "now">[] = [
+    // Another order's payment.
+    ...[
+      { reference_id: "order-2" },
+      { amount_minor: 2 },
+      { amount_minor: true },
+      { currency: "USD" },
+      { payment_method: "va" },
+    ].map((other) => ({
+      name: `createOrFind: a kept answer with ${JSON.stringify(other)}`,
+      call: createOrFind,
+      answers: [ok({ ...paid, ...other }), page([{ ...paid, ...other }])],
+      expect: { ...open, requests: 2 },
+    })),
+    {
+      name: "createOrFind: the payment stands behind another one in the list",
+      call: createOrFind,
+      answers: [refused(409, { code: "REFERENCE_ID_DUPLICATE" }), page([{ ...paid, reference_id: "order-2" }, paid])],
+      expect: { result: "ok", given: paid, requests: 2 },
+    },
+    // A lost answer.
+    ...[
+      {},
+      { status: "maintenance" },
+      [],
+      { ...paid, reference: "" },
+      { ...paid, reference: 5 },
+      { ...paid, error: {} },
+    ].map((body) => ({
+      name: `a creation answered with ${JSON.stringify(body)}`,
+      call: create,
+      answers: five(ok(body)),
+      expect: { ...open, requests: 5 },
+    })),
+    ...[refund, link, cancel].map((call) => ({
+      name: `${call.operation} answered with an object of something else`,
+      call,
+      answers: five(ok({ status: "maintenance" })),
+      expect: { ...open, requests: 5 },
+    })),
+    ...[get, { operation: "call", given: { payment_reference: "x" } }].map((call) => ({
+      name: `${call.operation} answered with an error and status 200`,
+      call,
+      answers: five(ok({ ...paid, error: { code: "INTERNAL_ERROR", message: "no" } })),
+      expect: { result: UNREADABLE, unknown: call !== get, requests: 5 },
+    })),
+    // The clock. It is 08:00 on Friday, 15 January 2027.
+    ...[
+      "Sat, 16 Jan 2027 08:00:01 GMT",
+      "Fri, 15 Jan 2027 16:00:00 +0700",
+      "Mon, 15 Jan 2027 09:00:00 GMT",
+      "15 Jan 2027 09:00:00 GMT",
+    ].map((date) => ({
+      name: `a clock by the date ${date}`,
+      call: create,
+      answers: [late(date)],
+      expect: { result: "TIMESTAMP_OUT_OF_WINDOW", unknown: false, requests: 1 },
+    })),
+    {
+      name: "a clock by a date a day away",
+      call: create,
+      answers: [late("Sat, 16 Jan 2027 08:00:00 GMT"), ok(paid)],
+      expect: { result: "ok", requests: 2 },
+    },
+    // Lists.
+    {
+      name: "cursors in a circle",
+      call: list,
+      answers: [page([paid], "a"), page([paid], "b"), page([paid], "a")],
+      expect: { result: UNREADABLE, requests: 3 },
+    },
+    {
+      name: "an empty page with more behind it",
+      call: list,
+      answers: [page([paid], "a"), page([], "b")],
+      expect: { result: UNREADABLE, requests: 2 },
+    },
+    ...[null, "", 5, ["a"]].map((cursor) => ({
+      name: `more to come behind the cursor ${JSON.stringify(cursor)}`,
+      call: list,
+      answers: [ok({ data: [paid], has_more: true, next_cursor: cursor })],
+      expect: { result: UNREADABLE, requests: 1 },
+    })),
+    ...[{}, { a: paid }, "x", null, [1], [[]], [paid, null]].flatMap((data) => [
+      {
+        name: `a list of ${JSON.stringify(data)}`,
+        call: list,
+        answers: five(page(data)),
+        expect: { result: UNREADABLE, requests: 5 },
+      },
+      {
+        name: `createOrFind looks up a list of ${JSON.stringify(data)}`,
+        call: createOrFind,
+        answers: [...five(lost), ...five(page(data))],
+        expect: { result: "CONNECTION_FAILED", unknown: true, requests: 10 },
+      },
+    ]),
+    // Time.
+    {
+      name: "createOrFind: the deadline is for the lookup, too",
+      call: createOrFind,
+      answers: five(silence),
+      timeout: 5,
+      deadline: 0.5,
+      expect: { result: "TIMED_OUT", unknown: true, requests: 2 },
+      most_seconds: 4,
+    },
+    {
+      name: "waitFor: its time is for the request, too",
+      call: { operation: "payments.waitFor", given: 0.2 },
+      answers: five(silence),
+      deadline: 10,
+      expect: { result: "TIMED_OUT", requests: 1 },
+      most_seconds: 0.9,
+    },
+    {
+      name: "a date to come again that is behind the deadline",
+      call: create,
+      answers: [refused(503, {}, { "retry-after": "Fri, 15 Jan 2027 08:02:01 GMT" })],
+      expect: { result: "SERVICE_UNAVAILABLE", unknown: true, requests: 1 },
+    },
+    // CSV.
+    {
+      name: "a creation answered with CSV",
+      call: create,
+      answers: five(ok(paid, csv)),
+      expect: { ...open, requests: 5 },
+    },
+    {
+      name: "a statement in CSV",
+      call: statement,
+      answers: [ok("a,b", csv)],
+      expect: { result: "ok", given: '"a,b"', requests: 1 },
+    },
+    {
+      name: "a statement that is none",
+      call: statement,
+      answers: five(ok({ status: "maintenance" })),
+      expect: { result: UNREADABLE, requests: 5 },
+    },
+    // A currency that is another path.
+    ...["..", "idr", "IDR\n", "ID/"].map((given) => ({
+      name: `the entries of ${JSON.stringify(given)}`,
+      call: { operation: "balances.entries", given },
+      answers: [],
+      expect: {
+        result: "VALIDATION_ERROR",
+        message: "currency must be a currency code like IDR.",
+        details: { field: "currency", value: given },
+        requests: 0,
+      },
+    })),
+    // Size.
+    {
+      name: "an object of 1.2 MB",
+      call: get,
+      answers: [ok({ ...paid, description: "x".repeat(1_200_000) })],
+      expect: { result: TOO_LARGE, unknown: false, requests: 1 },
+    },
+    {
+      name: "an error of 1.2 MB",
+      call: create,
+      answers: [refused(500, { message: "x".repeat(1_200_000) })],
+      expect: { result: TOO_LARGE, unknown: true, requests: 1 },
+    },
+    {
+      name: "a creation answered with 9 MB of ones",
+      call: create,
+      answers: [ok({ ...paid, a: ones(9_000_000) })],
+      expect: { result: TOO_LARGE, unknown: true, requests: 1 },
+    },
+    {
+      name: "a creation answered with 1 MB of ones",
+      call: create,
+      answers: [ok({ ...paid, a: ones(1_000_000) })],
+      expect: { result: TOO_LARGE, unknown: true, requests: 1 },
+    },
+    {
+      name: "a list of 9 MB of ones",
+      call: list,
+      answers: [page([{ a: ones(9_000_000) }])],
+      expect: { result: TOO_LARGE, requests: 1 },
+    },
+    {
+      name: "a list of 6 MB of text with commas, quotes and backslashes in it",
+      call: list,
+      answers: [page(Array.from({ length: 100 }, () => ({ ...paid, metadata: { a: '[,{"\\'.repeat(8_000) } })))],
+      expect: { result: "ok", given: 100, requests: 1 },
+    },
+    { name: "64 levels", call: get, answers: [ok({ ...paid, a: nested(63) })], expect: { result: "ok", requests: 1 } },
+    {
+      name: "65 levels",
+      call: get,
+      answers: five(ok({ ...paid, a: nested(64) })),
+      expect: { result: UNREADABLE, requests: 5 },
+    },
+    // What an error says.
+    {
+      name: "a message of 5,000 characters",
+      call: create,
+      answers: [refused(422, { code: "VALIDATION_ERROR", message: "☕".repeat(5_000) })],
+      expect: { result: "VALIDATION_ERROR", message: "☕".repeat(1_000), requests: 1 },
+    },
+    {
+      name: "a message and a request_id that are none",
+      call: create,
+      answers: [refused(422, { code: "VALIDATION_ERROR", message: { a: 1 }, request_id: "a b\n" })],
+      expect: { result: "VALIDATION_ERROR", message: "", request_id: REQUEST_ID, requests: 1 },
+    },
+    ...["a b", "validation_error", "VALIDATION_ERROR\n", "", 5, ["A"], "A".repeat(81)].map((code) => ({
+      name: `an error with the code ${JSON.stringify(code)}`,
+      call: create,
+      answers: [refused(422, { code })],
+      expect: { result: UNREADABLE, unknown: false, request_id: REQUEST_ID, requests: 1 },
+    })),
+    {
+      name: "waitFor: a status of 5,000 characters",
+      call: { operation: "payments.waitFor", given: 1.5 },
+      answers: [ok({ ...paid, status: "x".repeat(5_000) })],
+      expect: {
+        result: "STATE_NOT_REACHED",
+        message: `The payment ${paid.reference} is ${"x".repeat(100)}…, not succeeded in time.`,
+        requests: 1,
+      },
+    },
+    {
+      name: "waitFor: a status that is none",
+      call: { operation: "payments.waitFor", given: 60 },
+      answers: five(ok({ ...paid, status: ["succeeded"] })),
+      expect: { result: UNREADABLE, requests: 5 },
+    },
+    // What a client sends.
+    {
+      name: "a customer without anything",
+      call: { ...create, given: { ...order, customer: {} } },
+      answers: [ok(paid)],
+      expect: { result: "ok", requests: 1 },
+    },
+  ];
+  return made.map((one) => ({ ...one, now: 1_800_000_000 }));
 }
 
 /** Starts a server whose answers never end: it sends a byte of the headers, or of the body, every 30 milliseconds. */

@@ -85,6 +85,29 @@ function called(Client $client, array $call, ?float $deadline): array
     };
 }
 
+/** What a call gives. */
+function asked(Client $client, array $call): mixed
+{
+    $given = $call['given'] ?? null;
+    if (is_array($given) && ($given['customer'] ?? null) === []) {
+        $given['customer'] = new stdClass();
+    }
+    [$reference, $settlement] = ['pay_01kan3t5q8e4vs0x7ybd2m9fjh', 'set_01kan3t5q8e4vs0x7ybd2m9fjh'];
+    return match ($call['operation']) {
+        'payments.create' => $client->payments->create($given),
+        'payments.createOrFind' => $client->payments->createOrFind($given),
+        'payments.get' => $client->payments->get($reference),
+        'payments.cancel' => $client->payments->cancel($reference),
+        'payments.list' => iterator_count($client->payments->list()),
+        'payments.waitFor' => $client->payments->waitFor($reference, options: ['timeout' => $given]),
+        'refunds.create' => $client->refunds->create($given),
+        'paymentLinks.create' => $client->paymentLinks->create($given),
+        'balances.entries' => iterator_count($client->balances->entries($given)),
+        'settlements.statement' => $client->settlements->statement($settlement),
+        'call' => $client->call('POST', '/v1/refunds', $given),
+    };
+}
+
 $tasks = [
     'signing' => fn(array $vector) => bin2hex((new Secret($vector['secret']))->hmac("{$vector['timestamp']}.{$vector['body']}")),
     'messages' => function (array $vector): array {
@@ -142,6 +165,24 @@ $tasks = [
         }
         $client->close();
         return $result + ['waits_ms' => array_map(fn(float $wait) => (int) round($wait * 1000), $clock->waits)];
+    },
+    // One call of a service that answers what no API would. Waits take no time, unless the vector wants the time that they take.
+    'hostile' => function (array $vector, string $baseUrl): array {
+        $client = new Client(CREDENTIALS + [
+            'base_url' => str_replace('INDEX', (string) $vector['index'], $baseUrl),
+            'timeout' => $vector['timeout'] ?? 10,
+            'deadline' => $vector['deadline'] ?? 120,
+            'time' => isset($vector['deadline']) ? new Time() : new StandingClock($vector['now']),
+        ]);
+        $begun = hrtime(true);
+        try {
+            $result = ['result' => 'ok', 'given' => asked($client, $vector['call'])];
+        } catch (GerbangException $error) {
+            $result = ['result' => $error->code, 'unknown' => $error->outcomeUnknown, 'message' => $error->getMessage()];
+            $result += ['request_id' => $error->requestId, 'details' => $error->details];
+        }
+        $client->close();
+        return $result + ['seconds' => (hrtime(true) - $begun) / 1e9];
     },
     'validation' => function (array $vector): ?array {
         try {

@@ -121,6 +121,38 @@ def retries(vector, base_url):
     return {**result, "waits_ms": [round(wait * 1000) for wait in clock.waits]}
 
 
+def asked(client, call):
+    """What a call gives."""
+    given = call.get("given")
+    reference, settlement = "pay_01kan3t5q8e4vs0x7ybd2m9fjh", "set_01kan3t5q8e4vs0x7ybd2m9fjh"
+    return {
+        "payments.create": lambda: client.payments.create(**given),
+        "payments.createOrFind": lambda: client.payments.create_or_find(**given),
+        "payments.get": lambda: client.payments.get(reference),
+        "payments.cancel": lambda: client.payments.cancel(reference),
+        "payments.list": lambda: len(list(client.payments.list())),
+        "payments.waitFor": lambda: client.payments.wait_for(reference, timeout=given),
+        "refunds.create": lambda: client.refunds.create(**given),
+        "paymentLinks.create": lambda: client.payment_links.create(**given),
+        "balances.entries": lambda: len(list(client.balances.entries(given))),
+        "settlements.statement": lambda: client.settlements.statement(settlement),
+        "call": lambda: client.call("POST", "/v1/refunds", given),
+    }[call["operation"]]()
+
+
+def hostile(vector, base_url):
+    """One call of a service that answers what no API would. Waits take no time, unless the vector wants the time that they take."""
+    gerbang._clock = time if "deadline" in vector else StandingClock(vector["now"])
+    options = {"timeout": vector.get("timeout", 10), "deadline": vector.get("deadline", 120)}
+    begun = time.monotonic()
+    with gerbang.Gerbang(**CREDENTIALS, base_url=base_url.replace("INDEX", str(vector["index"])), **options) as client:
+        try:
+            result = {"result": "ok", "given": asked(client, vector["call"])}
+        except gerbang.GerbangError as error:
+            result = {"result": error.code, "unknown": error.outcome_unknown, "message": error.message, "request_id": error.request_id, "details": error.details}
+    return {**result, "seconds": time.monotonic() - begun}
+
+
 def validation(vector, _):
     client = gerbang.Gerbang(**CREDENTIALS, base_url="http://127.0.0.1:9")
     try:
@@ -161,6 +193,6 @@ def injection(vector, base_url):
 
 
 given = json.load(sys.stdin)
-tasks = (signing, messages, webhooks, handling, retries, validation, tls, drip, injection)
+tasks = (signing, messages, webhooks, handling, retries, hostile, validation, tls, drip, injection)
 task = {one.__name__: one for one in tasks}[given["task"]]
 json.dump([task({**vector, "index": index}, given.get("base_url", "")) for index, vector in enumerate(given["vectors"])], sys.stdout)
