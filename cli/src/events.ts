@@ -1,12 +1,12 @@
 // Runs the commands `events list`, `get`, `deliveries` and `resend`, and the command `trigger`.
-import { say } from "../../gateway/src/cli/say.ts";
 import type { DeliveryAttempt, Event, EventFilters, EventType } from "../../sdk/src/types.ts";
 import { eventTypes } from "./events.commands.ts";
 import type { Change, Common, ListOptions } from "./common.ts";
 import { clientOf } from "./identity.ts";
 import { toneOf } from "./output/color.ts";
-import { printList, printObject } from "./output/print.ts";
+import { printList, printObject, say } from "./output/print.ts";
 import type { Column } from "./output/table.ts";
+import { words } from "./output/text.ts";
 
 const columns: readonly Column<Event>[] = [
   { head: "CREATED", cell: ({ created_at: at }) => at },
@@ -89,7 +89,7 @@ export async function triggerEvent(values: Change, type: string): Promise<number
     const idempotencyKey = key === undefined || types.length === 1 ? key : `${key}-${one}`;
     const { event_id: id } = await sandbox.events.trigger(one, { idempotencyKey });
     if (values.json) printObject({ event_id: id, type: one }, values);
-    else say(`Sent ${one} as ${id}. How it went: gerbang events deliveries ${id}`);
+    else say(words`Sent ${one} as ${id}. How it went: gerbang events deliveries ${id}`);
   }
   return 0;
 }

@@ -1,6 +1,9 @@
-// Explains failures in words for people: the API's errors with advice, and what the machine refuses.
+// Explains failures in words for people: the API's errors with advice, answers in an unknown form, and what the machine refuses.
 import { GerbangError } from "../../sdk/src/errors.ts";
-import { shown } from "./output/text.ts";
+import { UnexpectedAnswer, lastAnswer } from "./answers.ts";
+import { type Printable, joined, words } from "./output/text.ts";
+
+const PROBLEM_MAX = 200; // characters
 
 /** A problem that the user of the command can put right, in a sentence. */
 export class Trouble extends Error {
@@ -9,14 +12,29 @@ export class Trouble extends Error {
 
 /** The sentence for an error that is not a fault of the program; undefined for every other error, whose stack is needed. */
 export function explain(error: unknown): string | undefined {
-  if (error instanceof Trouble) return error.message;
+  return sentenceOf(error)?.toString();
+}
+
+function sentenceOf(error: unknown): Printable | undefined {
+  if (error instanceof Trouble) return words`${error.message}`;
   if (error instanceof GerbangError) return ofApi(error);
   if (!(error instanceof Error)) return undefined;
-  const { code, path } = error as NodeJS.ErrnoException;
+  const { code, path, syscall } = error as NodeJS.ErrnoException;
   if (path !== undefined && (code === "EACCES" || code === "EPERM" || code === "EROFS"))
-    return `${path} cannot be used (${code}). XDG_CONFIG_HOME names another folder.`;
-  if (path !== undefined && code === "ENOSPC") return `${path} cannot be written: the disk is full.`;
-  return undefined;
+    return words`${path} cannot be used (${code}). XDG_CONFIG_HOME names another folder.`;
+  if (path !== undefined && code === "ENOSPC") return words`${path} cannot be written: the disk is full.`;
+  if (syscall !== undefined) return undefined;
+  // Once the service has answered, its answer is what a command fails at.
+  const answer = lastAnswer();
+  return answer === undefined && !(error instanceof UnexpectedAnswer)
+    ? undefined
+    : ofUnexpected(error.message, answer?.requestId);
+}
+
+/** The sentence about an answer in another form than this version knows, and its request. */
+export function ofUnexpected(problem: string, requestId: string | undefined): Printable {
+  const sentence = words`The service answers in another form than this version knows: ${problem.slice(0, PROBLEM_MAX)}`;
+  return requestId === undefined ? sentence : words`${sentence}\nRequest: ${requestId}`;
 }
 
 function ofApi({
@@ -28,17 +46,19 @@ function ofApi({
   outcomeUnknown,
   idempotencyKey,
   details,
-}: GerbangError): string {
+}: GerbangError): Printable {
   const why = (cause as { cause?: { message?: unknown }; message?: unknown } | undefined) ?? {};
   const inner = why.cause?.message ?? why.message;
   const field = details?.field;
-  return [
-    `${shown(code)}: ${shown(message)}${typeof inner === "string" && inner !== message ? ` (${shown(inner)})` : ""}`,
-    ...(typeof field === "string" && !message.includes(field) ? [`Field: ${shown(field)}`] : []),
-    advice,
+  const told = typeof inner === "string" && inner !== message ? words` (${inner})` : words``;
+  const lines = [
+    words`${code}: ${message}${told}`,
+    ...(typeof field === "string" && !message.includes(field) ? [words`Field: ${field}`] : []),
+    words`${advice}`,
     ...(outcomeUnknown && idempotencyKey !== undefined
-      ? [`It may have been done. The same again: --idempotency-key ${idempotencyKey}`]
+      ? [words`It may have been done. The same again: --idempotency-key ${idempotencyKey}`]
       : []),
-    ...(requestId === undefined ? [] : [`Request: ${shown(requestId)}`]),
-  ].join("\n");
+    ...(typeof requestId === "string" ? [words`Request: ${requestId}`] : []),
+  ];
+  return joined(lines, "\n");
 }

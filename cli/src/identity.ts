@@ -1,9 +1,11 @@
 // Chooses the key of a command: the environment's, else that of a profile, else the demo merchant's of a service that runs from this folder.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { say } from "../../gateway/src/cli/say.ts";
 import { Gerbang } from "../../sdk/src/gerbang.ts";
+import { remember } from "./answers.ts";
 import { Trouble } from "./failures.ts";
+import { say } from "./output/print.ts";
+import { words } from "./output/text.ts";
 import { Profiles } from "./profiles.ts";
 import { version } from "./version.ts";
 
@@ -69,12 +71,14 @@ export function clientOf(named: Named): Gerbang {
     secret,
     baseUrl,
     deadlineMs: 30_000,
-    // Tells the person at the terminal why the command waits.
     hooks: {
+      onResponse: ({ requestId }) => remember({ requestId }),
+      // Tells the person at the terminal why the command waits.
       onRetry: ({ error, waitMs }) =>
-        say(`${error.code}: trying again${waitMs < 500 ? "" : ` in ${Math.round(waitMs / 1000)} s`} …`),
+        say(words`${error.code}: trying again${waitMs < 500 ? "" : ` in ${Math.round(waitMs / 1000)} s`} …`),
     },
-    propagate: (headers) => void (headers["user-agent"] = userAgent),
+    fetch: (address, init) =>
+      fetch(address, { ...init, headers: { ...(init?.headers as Record<string, string>), "user-agent": userAgent } }),
   });
 }
 

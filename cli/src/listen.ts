@@ -3,14 +3,15 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { UsageError } from "../../gateway/src/cli/command.ts";
-import { say } from "../../gateway/src/cli/say.ts";
 import { Trouble } from "./failures.ts";
 import { type Identity, identityOf, withV1 } from "./identity.ts";
 import { Cursor } from "./listener/cursor.ts";
 import { Feed } from "./listener/feed.ts";
 import { Listener } from "./listener/listener.ts";
 import { listenerSecret } from "./listener/own-signature.ts";
-import { paintOf, plain } from "./output/color.ts";
+import { paintOf } from "./output/color.ts";
+import { say, write } from "./output/print.ts";
+import { words } from "./output/text.ts";
 import { configFolder } from "./profiles.ts";
 
 /** After Ctrl-C a delivery in flight may still be answered for this long. */
@@ -34,11 +35,14 @@ export async function listenCommand(given: Given): Promise<number> {
   if (!key.clientId.startsWith("ak_test_"))
     throw new UsageError("only a sandbox can be listened to: use a key that begins with ak_test_");
   if (given["print-secret"]) {
-    process.stdout.write(`${listenerSecret(key.secret)}\n`);
+    write(words`${listenerSecret(key.secret)}\n`);
     return 0;
   }
   if (forwardTo === undefined || !URL.canParse(forwardTo))
     throw new UsageError("--forward-to is needed: an address such as http://localhost:3000/hook");
+  const { username, password } = new URL(forwardTo);
+  if (username !== "" || password !== "")
+    throw new UsageError("--forward-to takes no name and no password before the host of its address");
   return listenTo(key, { forwardTo, asSent: given["as-sent"], ...signals() });
 }
 
@@ -51,8 +55,8 @@ export async function listenTo(
   const own = asSent ? undefined : listenerSecret(secret);
   say(
     own === undefined
-      ? "Deliveries keep the service's signatures, by the secret of your sandbox's webhooks."
-      : `Deliveries are signed with ${own}`,
+      ? words`Deliveries keep the service's signatures, by the secret of your sandbox's webhooks.`
+      : words`Deliveries are signed with ${own}`,
   );
   try {
     return await new Listener({
@@ -61,9 +65,9 @@ export async function listenTo(
       now: Date.now,
       forwardTo,
       secret: own,
-      print: (line) => void process.stdout.write(`${line}\n`),
+      print: (line) => write(words`${line}\n`),
       say,
-      color: paintOf(process.stdout) !== plain,
+      paint: paintOf(process.stdout),
       stop,
       cut,
     }).run();

@@ -1,20 +1,25 @@
 // The commands `login`, `logout` and `profiles`: a person confirms a code in the portal (RFC 8628), and the key is stored on this machine.
 import { hostname } from "node:os";
-import { say } from "../../gateway/src/cli/say.ts";
 import { openInBrowser } from "./browser.ts";
+import { UnexpectedAnswer, remember } from "./answers.ts";
 import { Trouble } from "./failures.ts";
 import { originOf, userAgent } from "./identity.ts";
 import { paintOf } from "./output/color.ts";
-import { stopped, write } from "./output/print.ts";
+import { say, stopped, write } from "./output/print.ts";
 import { tableOf } from "./output/table.ts";
-import { shown } from "./output/text.ts";
+import { joined, jsonOf, words } from "./output/text.ts";
 import { pause } from "./pause.ts";
-import { PROFILE_NAME, type Profile, Profiles } from "./profiles.ts";
+import { CLIENT_ID, PROFILE_NAME, type Profile, Profiles } from "./profiles.ts";
 
 const ANSWER_MS = 15_000;
 const ANSWER_MAX = 100_000; // characters
 /** Requests without a response in a row before login gives up: a network may be gone for a moment. */
 const LOST_MAX = 5;
+/** Seconds between two requests. */
+const INTERVAL_MIN = 1;
+const INTERVAL_MAX = 60;
+/** Seconds for which a code is asked about, whatever the service says. */
+const LASTS_MAX = 3_600;
 
 interface Login {
   "base-url": string | undefined;
@@ -42,25 +47,24 @@ export async function loginCommand(given: Login): Promise<number> {
   const environment = given.production ? "production" : "sandbox";
   const begun = begunOf(await ask(origin, "", { name: keyName, environment }));
   const page = pageOf(begun.verification_uri_complete);
-  say(`Open ${page}\nand compare the code there: ${paintOf(process.stderr)("bold", shown(begun.user_code))}`);
+  say(words`Open ${page}\nand compare the code there: ${paintOf(process.stderr)("bold", begun.user_code)}`);
   if (!given["no-browser"] && process.stderr.isTTY) openInBrowser(page);
-  say("Waiting for you to confirm … (Ctrl-C ends it)");
+  say(words`Waiting for you to confirm … (Ctrl-C ends it)`);
   const granted = await answered(origin, begun);
   if (granted === undefined) return 1;
   profiles.keep(name, granted);
   say(
-    `Signed in: ${shown(granted.merchant_name)}, ${granted.environment}. The key is kept as profile ${name} in ${profiles.file}`,
+    words`Signed in: ${granted.merchant_name}, ${granted.environment}. The key is kept as profile ${name} in ${profiles.file}`,
   );
   // Somebody else who saw the code could have confirmed it for a merchant of their own, who would then get this profile's payments.
   if (before !== undefined && before.merchant_id !== granted.merchant_id)
     say(
-      `Look twice: until now profile ${name} was of ${shown(before.merchant_name)} (${shown(before.merchant_id)}), and it is of ` +
-        `${shown(granted.merchant_name)} (${shown(granted.merchant_id)}) from now on. If you did not choose that, run gerbang logout, and sign in again.`,
+      words`Look twice: until now profile ${name} was of ${before.merchant_name} (${before.merchant_id}), and it is of ${granted.merchant_name} (${granted.merchant_id}) from now on. If you did not choose that, run gerbang logout, and sign in again.`,
     );
   return 0;
 }
 
-/** Throws `Trouble` when the response has a format that this version does not know. */
+/** Throws `UnexpectedAnswer` when the response has a format that this version does not know. */
 function begunOf(answer: Record<string, unknown>): Begun {
   const { device_code, user_code, verification_uri_complete, expires_in, interval } = answer;
   if (
@@ -71,7 +75,7 @@ function begunOf(answer: Record<string, unknown>): Begun {
     isWhole(interval)
   )
     return { device_code, user_code, verification_uri_complete, expires_in, interval };
-  throw new Trouble("The service answers in another form than this version knows.");
+  throw new UnexpectedAnswer("it begins no login");
 }
 
 const isWhole = (value: unknown): value is number => Number.isInteger(value);
@@ -89,12 +93,12 @@ function baseUrlOf(profiles: Profiles, name: string): string {
 /** Polls until somebody has answered. Undefined when there is no key; the reason is printed. */
 async function answered(origin: string, { device_code, interval, expires_in }: Begun): Promise<Profile | undefined> {
   const stop = stopped();
-  let waitSeconds = interval;
+  let waitSeconds = paceOf(interval);
   let lost = 0;
-  for (let left = expires_in + 30; left > 0; left -= waitSeconds) {
+  for (let left = Math.min(LASTS_MAX, expires_in) + 30; left > 0; left -= waitSeconds) {
     await pause(waitSeconds * 1000, stop);
     if (stop.aborted) {
-      say("Stopped. Nothing was kept; the code is over in a few minutes.");
+      say(words`Stopped. Nothing was kept; the code is over in a few minutes.`);
       return undefined;
     }
     let answer: Record<string, unknown>;
@@ -107,26 +111,31 @@ async function answered(origin: string, { device_code, interval, expires_in }: B
     }
     if (answer.status === "granted") return profileOf(origin, answer);
     if (answer.status === "access_denied") {
-      say("It was refused in the portal. There is no key.");
+      say(words`It was refused in the portal. There is no key.`);
       return undefined;
     }
     if (answer.status === "expired_token") break;
-    if (typeof answer.interval === "number") waitSeconds = Math.min(60, Math.max(1, answer.interval));
+    if (typeof answer.interval === "number") waitSeconds = paceOf(answer.interval);
   }
-  say("The code is over: nobody confirmed it in time. Begin again with gerbang login.");
+  say(words`The code is over: nobody confirmed it in time. Begin again with gerbang login.`);
   return undefined;
 }
 
-/** The key is used at the address that was asked for it, whatever address the response names. */
+/** Seconds until the next request, as the service wants it within reason. */
+const paceOf = (interval: number): number => Math.min(INTERVAL_MAX, Math.max(INTERVAL_MIN, interval));
+
+/** The key is used at the address that was asked for it, whatever address the response names. Throws `UnexpectedAnswer` for a response without a key. */
 function profileOf(origin: string, answer: Record<string, unknown>): Profile {
   const text = (name: string): string => {
     const value = answer[name];
     if (typeof value !== "string")
-      throw new Trouble(`The service's answer has no ${name}. Is this command older than the service?`);
+      throw new UnexpectedAnswer(`it has no ${name}. Is this command older than the service?`);
     return value;
   };
+  const clientId = text("client_id");
+  if (!CLIENT_ID.test(clientId)) throw new UnexpectedAnswer("its client_id is no identifier of a key");
   return {
-    client_id: text("client_id"),
+    client_id: clientId,
     secret: text("secret"),
     base_url: `${origin}/v1`,
     environment: text("environment") === "production" ? "production" : "sandbox",
@@ -153,17 +162,18 @@ async function ask(origin: string, path: string, body: object): Promise<Record<s
       signal: AbortSignal.timeout(ANSWER_MS),
     });
     status = answer.status;
+    remember({ requestId: answer.headers.get("x-request-id") ?? undefined });
     text = await bounded(answer);
   } catch (error) {
     const cause = (error as { cause?: { message?: string } }).cause?.message ?? (error as Error).message;
-    throw new Lost(`${url} does not answer: ${shown(cause)}. Is the address right, and does the service run?`);
+    throw new Lost(`${url} does not answer: ${cause}. Is the address right, and does the service run?`);
   }
   const value = parsed(text);
   if (status < 300 && value) return value;
   const told = value?.error as { code?: unknown; message?: unknown } | undefined;
   if (typeof told?.code !== "string" || typeof told.message !== "string")
     throw new Lost(`${url} answered ${status}, and not as the service does. Is the address right?`);
-  const sentence = `${shown(told.code)}: ${shown(told.message)}`;
+  const sentence = `${told.code}: ${told.message}`;
   throw status >= 500 || status === 429 ? new Lost(sentence) : new Trouble(sentence);
 }
 
@@ -199,7 +209,7 @@ export function logoutCommand({ profile }: { profile: string | undefined }): Pro
   profiles.forget(found.name);
   const { client_id: id, portal_url: portal, merchant_id: merchant, environment } = found.profile;
   say(
-    `Forgot profile ${found.name}. Its key ${shown(id)} is good until you revoke it: ${portal}/${merchant}/${environment}/developers/keys`,
+    words`Forgot profile ${found.name}. Its key ${id} is good until you revoke it: ${portal}/${merchant}/${environment}/developers/keys`,
   );
   return Promise.resolve(0);
 }
@@ -210,8 +220,8 @@ export function profilesCommand({ json }: { json: boolean }): Promise<number> {
     const { client_id, base_url, environment, merchant_id, merchant_name } = profile;
     return { name, in_use: name === current, client_id, base_url, environment, merchant_id, merchant_name };
   });
-  if (json) write(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-  else if (rows.length === 0) say("There is no profile yet: gerbang login makes one.");
+  if (json) write(joined(rows.map(jsonOf), ""));
+  else if (rows.length === 0) say(words`There is no profile yet: gerbang login makes one.`);
   else {
     const columns = [
       { head: "", cell: (row: (typeof rows)[number]) => (row.in_use ? "*" : "") },
@@ -228,6 +238,6 @@ export function profilesCommand({ json }: { json: boolean }): Promise<number> {
 
 export function useCommand(name: string): Promise<number> {
   new Profiles().use(name);
-  say(`Profile ${name} is used from now on.`);
+  say(words`Profile ${name} is used from now on.`);
   return Promise.resolve(0);
 }

@@ -1,11 +1,10 @@
 // The command `logs tail`: prints the requests of a sandbox, the newest ones first and then each as it comes.
-import { say } from "../../gateway/src/cli/say.ts";
 import type { LoggedRequest, LoggedRequestFilters } from "../../sdk/src/types.ts";
 import type { Gerbang } from "../../sdk/src/gerbang.ts";
 import { clientOf } from "./identity.ts";
 import { type Paint, paintOf } from "./output/color.ts";
-import { stopped, write } from "./output/print.ts";
-import { shown } from "./output/text.ts";
+import { say, stopped, write } from "./output/print.ts";
+import { type Printable, joined, jsonOf, words } from "./output/text.ts";
 import { pause } from "./pause.ts";
 
 const BEFORE = 20;
@@ -34,8 +33,7 @@ export async function tailCommand(values: Tail): Promise<number> {
     ...(status === undefined ? {} : { status: Number(status) }),
   };
   const paint = paintOf(process.stdout);
-  const print = (request: LoggedRequest): void =>
-    write(values.json ? `${JSON.stringify(request)}\n` : lineOf(request, paint));
+  const print = (request: LoggedRequest): void => write(values.json ? jsonOf(request) : textOf(request, paint));
   const first = await gerbang.sandbox.requests.list({ ...filters, limit: BEFORE }).take(BEFORE);
   for (const request of first.toReversed()) print(request);
   if (values["no-follow"]) return 0;
@@ -57,10 +55,10 @@ async function follow(
     const found: LoggedRequest[] = [];
     const since = Math.max(begunAt, Date.now() - EVERY_MS) - LATE_MS;
     for await (const request of sandbox.requests.list({ ...filters, limit: PAGE })) {
-      if (Date.parse(request.at) < since - 1_000) break;
+      if (!(Date.parse(request.at) >= since - 1_000)) break;
       if (!printed.has(request.request_id)) found.push(request);
       if (found.length >= CAUGHT_UP_MAX) {
-        say(`More than ${CAUGHT_UP_MAX} came at once: older ones are left out here. The portal has them.`);
+        say(words`More than ${CAUGHT_UP_MAX} came at once: older ones are left out here. The portal has them.`);
         break;
       }
     }
@@ -75,7 +73,7 @@ async function follow(
   }
 }
 
-function lineOf(request: LoggedRequest, paint: Paint): string {
+function textOf(request: LoggedRequest, paint: Paint): Printable {
   const {
     at,
     method,
@@ -92,11 +90,12 @@ function lineOf(request: LoggedRequest, paint: Paint): string {
   const parts = [
     paint("dim", at.slice(11)),
     paint(tone, String(status)),
-    method.padEnd(5),
-    shown(path + (query === null ? "" : `?${query}`)),
-    ...(code === null ? [] : [paint(tone, shown(code))]),
+    words`${method.padEnd(5)}`,
+    words`${path}${query === null ? "" : `?${query}`}`,
+    ...(code === null ? [] : [paint(tone, code)]),
     ...(replayed ? [paint("dim", "replayed")] : []),
     paint("dim", `${ms} ms ${id}`),
   ];
-  return `${parts.join("  ")}\n${diagnosis ? `          ${shown(diagnosis.explanation)}\n` : ""}`;
+  const why = diagnosis ? words`          ${diagnosis.explanation}\n` : "";
+  return words`${joined(parts, "  ")}\n${why}`;
 }

@@ -1,5 +1,4 @@
 // Runs the commands `refunds …`, `balances …`, `settlements …` and `disputes …`.
-import { say } from "../../gateway/src/cli/say.ts";
 import type {
   Balances,
   BalanceEntry,
@@ -18,8 +17,9 @@ import type { Change, Common, ListOptions } from "./common.ts";
 import { clientOf } from "./identity.ts";
 import { paintOf, toneOf } from "./output/color.ts";
 import { amountOf, digitsOf } from "./output/money.ts";
-import { printList, printObject, write } from "./output/print.ts";
+import { printList, printObject, say, write } from "./output/print.ts";
 import { type Column, tableOf } from "./output/table.ts";
+import { linesOf, words } from "./output/text.ts";
 
 /** Leaves out the filters that are undefined. */
 function given<Filters extends object>(filters: {
@@ -96,7 +96,7 @@ export async function listBalances(values: Common): Promise<number> {
   const balances = await clientOf(values).balances.get();
   if (values.json) return printObject(balances, values);
   write(tableOf(balanceColumns, balances.data, paintOf(process.stdout)));
-  say(`As of ${balances.as_of}, ${balances.environment}.`);
+  say(words`As of ${balances.as_of}, ${balances.environment}.`);
   return 0;
 }
 
@@ -155,14 +155,14 @@ export async function getSettlement(values: Common, uuid: string): Promise<numbe
 }
 
 export async function printStatement(values: { profile: string | undefined }, uuid: string): Promise<number> {
-  write(await clientOf(values).settlements.statement(uuid));
+  write(linesOf(await clientOf(values).settlements.statement(uuid)));
   return 0;
 }
 
 export async function runSettlements(values: Change): Promise<number> {
   const formed = await clientOf(values).sandbox.settlements.run(intent(values));
   if (values.json) return printObject(formed, values);
-  if (formed.data.length === 0) say("Nothing is due.");
+  if (formed.data.length === 0) say(words`Nothing is due.`);
   else write(tableOf(settlementColumns, formed.data, paintOf(process.stdout)));
   return 0;
 }

@@ -1,9 +1,9 @@
 // The command `open`: opens the portal's page of an object, chosen by the prefix of the object's id.
-import { say } from "../../gateway/src/cli/say.ts";
 import { openInBrowser } from "./browser.ts";
 import { Trouble } from "./failures.ts";
 import { identityOf, originOf } from "./identity.ts";
-import { write } from "./output/print.ts";
+import { say, write } from "./output/print.ts";
+import { words } from "./output/text.ts";
 
 /** Paths below those of a merchant and an environment. */
 const pages: Readonly<Record<string, (id: string) => string>> = {
@@ -36,11 +36,11 @@ export function openCommand(
     throw new Trouble("Whose object? A key of the environment does not say whose it is: sign in with gerbang login.");
   const environment = clientId.startsWith("ak_live_") ? "production" : "sandbox";
   const place = merchantId === undefined ? "" : `/${merchantId}/${environment}`;
-  const address = `${portal}${place}${id === undefined ? "" : `/${pageOf(id)}`}`;
-  write(`${address}\n`);
+  const address = new URL(`${portal}${place}${id === undefined ? "" : `/${pageOf(id)}`}`).href;
+  write(words`${address}\n`);
   if (!print) {
     openInBrowser(address);
-    say("Opened in your browser.");
+    say(words`Opened in your browser.`);
   }
   return Promise.resolve(0);
 }

@@ -22,6 +22,9 @@ interface Kept {
   profiles: Record<string, Profile>;
 }
 
+/** The identifier of a key. The service makes 26 letters and digits after its beginning. */
+export const CLIENT_ID = /^ak_(?:test|live)_[0-9a-z]{1,60}$/;
+
 export const PROFILE_NAME = /^[\w.-]{1,40}$/;
 
 /** Gerbang's folder for configuration on this system, of this user. */

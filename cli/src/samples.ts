@@ -3,14 +3,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { say } from "../../gateway/src/cli/say.ts";
 import { Trouble } from "./failures.ts";
 import { identityOf, originOf } from "./identity.ts";
 import { type ListenerKey, listenTo, signals, stateFolder } from "./listen.ts";
 import { listenerSecret } from "./listener/own-signature.ts";
 import { paintOf } from "./output/color.ts";
-import { write } from "./output/print.ts";
+import { say, write } from "./output/print.ts";
 import { tableOf } from "./output/table.ts";
+import { words } from "./output/text.ts";
 
 export interface Sample {
   language: string;
@@ -79,7 +79,7 @@ async function ownCopy(name: string, { folder, language }: Sample, origin: strin
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
-  say(`The shop is yours, in ${own}: change it as you like, and run this again.`);
+  say(words`The shop is yours, in ${own}: change it as you like, and run this again.`);
   return own;
 }
 
@@ -124,12 +124,18 @@ export async function runSample(
   const end = ending(child).finally(() => ended.abort());
   stop.addEventListener("abort", () => void child.kill("SIGTERM"), { once: true });
   say(
-    `The shop is at http://localhost:${port}. Buy something; gerbang payments simulate pay_… pays for it. Ctrl-C ends both.`,
+    words`The shop is at http://localhost:${port}. Buy something; gerbang payments simulate pay_… pays for it. Ctrl-C ends both.`,
   );
   const forwardTo = `http://127.0.0.1:${port}${webhook}`;
-  const heard = listenTo(key, { forwardTo, asSent: false, stop: AbortSignal.any([stop, ended.signal]), cut });
+  // A shop that hears of no payment is of no use: it ends with the listener that failed.
+  const heard = listenTo(key, { forwardTo, asSent: false, stop: AbortSignal.any([stop, ended.signal]), cut }).catch(
+    (error: unknown) => {
+      child.kill("SIGTERM");
+      return error;
+    },
+  );
   const outcome = await end;
-  const listened = await heard.catch((error: unknown) => error);
+  const listened = await heard;
   if (stop.aborted) return 0;
   if (listened instanceof Error) throw listened;
   throw new Trouble(`The shop ended (${outcome}). It needs ${needs}.`);

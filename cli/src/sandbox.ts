@@ -1,13 +1,12 @@
 // Runs the commands `clock show`, `clock advance`, `doctor` and `exam`.
 import { UsageError } from "../../gateway/src/cli/command.ts";
-import { say } from "../../gateway/src/cli/say.ts";
 import type { Scorecard } from "../../sdk/src/types.ts";
 import type { Change, Common } from "./common.ts";
 import { clientOf } from "./identity.ts";
 import { paintOf } from "./output/color.ts";
-import { printObject, write } from "./output/print.ts";
+import { printObject, say, write } from "./output/print.ts";
 import { type Column, tableOf } from "./output/table.ts";
-import { shown } from "./output/text.ts";
+import { linesOf, words } from "./output/text.ts";
 
 export async function showClock(values: Common): Promise<number> {
   return printObject(await clientOf(values).sandbox.clock.get(), values);
@@ -32,11 +31,9 @@ export async function diagnose(values: Common, id: string): Promise<number> {
   const found = await clientOf(values).sandbox.requests.doctor(id);
   if (values.json) return printObject(found, values);
   const { diagnosis, explanation, subject, signature_base: base } = found;
-  write(
-    `${paintOf(process.stdout)("bold", shown(diagnosis))}${subject === undefined ? "" : ` (${shown(subject)})`}\n${shown(explanation)}\n`,
-  );
-  // A signature base has several lines, and `shown` would replace the line breaks.
-  if (base !== undefined) write(`What should have been signed:\n${base.split("\n").map(shown).join("\n")}\n`);
+  const about = subject === undefined ? "" : ` (${subject})`;
+  write(words`${paintOf(process.stdout)("bold", diagnosis)}${about}\n${explanation}\n`);
+  if (base !== undefined) write(words`What should have been signed:\n${linesOf(base)}\n`);
   return 0;
 }
 
@@ -57,7 +54,11 @@ export async function examine(values: Change): Promise<number> {
   if (values.json) printObject(card, values);
   else {
     write(tableOf(columns, card.checks, paintOf(process.stdout)));
-    say(failed === 0 ? "Your receiver passed every check." : `${failed} of ${card.checks.length} checks failed.`);
+    say(
+      failed === 0
+        ? words`Your receiver passed every check.`
+        : words`${failed} of ${card.checks.length} checks failed.`,
+    );
   }
   return card.passed ? 0 : 1;
 }

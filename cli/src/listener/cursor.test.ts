@@ -55,6 +55,26 @@ test.each(["", "{", "[]", '{"client_id":"x","after":"evt_1","seen":[]}', '{"afte
   },
 );
 
+test.each(["ak_test_/../../x", "../ak_test_x", "ak_test_", "ak_test_x/../y", "ak_test_X", "ak_test_x\n", ""])(
+  "what is no identifier of a key names no file: %j",
+  (id) => {
+    expect(() => new Cursor(directory, id)).toThrow("is no identifier of a key");
+    expect(existsSync(directory)).toBe(false);
+  },
+);
+
+test("a place that could not be read again is not kept", () => {
+  const cursor = new Cursor(directory, CLIENT);
+  cursor.begin({ after: a, seen: [] });
+  expect(() => cursor.finished("later")).toThrow("no id of an event");
+  expect(() => cursor.handedOn("later", a)).toThrow("no id of an event");
+  expect(() => cursor.begin({ after: a, seen: Array<string>(1_001).fill(b) })).toThrow("no id of an event");
+  cursor.release();
+  const again = new Cursor(directory, CLIENT);
+  expect(again.position).toEqual({ after: a, seen: [] });
+  again.release();
+});
+
 test("two listeners of one client are refused; one whose process is gone counts for nothing", async () => {
   const other = spawn(process.execPath, ["-e", "setTimeout(() => {}, 60000)"]);
   new Cursor(directory, CLIENT).release();

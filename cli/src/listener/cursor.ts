@@ -11,10 +11,12 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { UnexpectedAnswer } from "../answers.ts";
 import { Trouble } from "../failures.ts";
+import { CLIENT_ID } from "../profiles.ts";
 import { isEventId } from "./ids.ts";
 
-const SEEN_MAX = 1_000;
+export const SEEN_MAX = 1_000;
 
 /**
  * Every event up to `after` was handed on, and so was each event of `seen`, which lie beyond it. Each response of the service says where its
@@ -48,8 +50,13 @@ export class Cursor {
   private readonly clientId: string;
   private kept: Position | undefined;
 
-  /** Takes the cursor of a client for this process. Throws `Trouble` when another process has it, or it cannot be read. */
+  /**
+   * Takes the cursor of a client for this process. Throws `Trouble` when another process has it, or it cannot be read, and for what is no client: its id
+   * becomes the name of a file.
+   */
   constructor(directory: string, clientId: string) {
+    if (!CLIENT_ID.test(clientId))
+      throw new Trouble(`${clientId.slice(0, 100)} is no identifier of a key: it looks like ak_test_0123456789abc.`);
     this.clientId = clientId;
     this.file = join(directory, `${clientId}.json`);
     this.lock = join(directory, `${clientId}.lock`);
@@ -94,8 +101,12 @@ export class Cursor {
     return this.kept;
   }
 
-  /** Writes a new file and moves it into place: whenever the process dies, a whole file is there. */
+  /**
+   * Writes a new file and moves it into place: whenever the process dies, a whole file is there. Throws `UnexpectedAnswer` for a position that could not
+   * be read again.
+   */
   private keep(position: Position): void {
+    if (!isPosition(position)) throw new UnexpectedAnswer("the place to go on from is no id of an event");
     const aside = `${this.file}.new`;
     const handle = openSync(aside, "w", 0o600);
     try {
@@ -146,10 +157,14 @@ export class Cursor {
 /** Throws for content that this program never wrote. */
 function positionOf(value: unknown): Position {
   const { client_id: clientId, after, seen } = value as { client_id: unknown; after: unknown; seen: unknown };
-  if (typeof clientId !== "string" || !isEventId(after) || !Array.isArray(seen) || seen.length > SEEN_MAX)
-    throw new TypeError("no position");
-  if (!seen.every(isEventId)) throw new TypeError("no position");
-  return { after, seen };
+  const position = { after, seen };
+  if (typeof clientId !== "string" || !isPosition(position)) throw new TypeError("no position");
+  return position;
+}
+
+function isPosition(value: { after: unknown; seen: unknown }): value is Position {
+  const { after, seen } = value;
+  return isEventId(after) && Array.isArray(seen) && seen.length <= SEEN_MAX && seen.every(isEventId);
 }
 
 function isRunning(pid: number): boolean {

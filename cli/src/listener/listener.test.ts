@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock, wireTime } from "../../../gateway/src/ground/clock.ts";
 import { newId } from "../../../gateway/src/ground/ids.ts";
 import { sign, unwrap } from "../../../sdk/src/verify.ts";
+import { plain } from "../output/color.ts";
 import { Cursor } from "./cursor.ts";
 import { Feed, pauseFor } from "./feed.ts";
 import { Listener } from "./listener.ts";
@@ -120,9 +121,9 @@ function run(now: () => number = Date.now, secret?: string): Promise<number> {
     now,
     secret,
     forwardTo: `http://127.0.0.1:${receiver.port}/hook`,
-    print: (line) => void printed.push(line),
-    say: (text) => void said.push(text),
-    color: false,
+    print: (line) => void printed.push(line.toString()),
+    say: (text) => void said.push(text.toString()),
+    paint: plain,
     stop: stop.signal,
     cut: cut.signal,
     timing: { delayMs: 100, delayMaxMs: 3_000, restMs: 100, secondMs: 100 },
@@ -199,6 +200,56 @@ test("what a receiver says to a delivery that it refuses is told, in one line an
   await arrived(1);
   await vi.waitFor(() => expect(said).toHaveLength(2), 10_000);
   expect(said[1]).toMatch(/^ {2}http:.*\/hook refused it: The signature does not fit\.\ufffd\[2Jx{250,300}…$/);
+});
+
+test("a value of the service's is text and nothing else, and begins no line of its own", async () => {
+  const dirty = "a\u001B[2J\u009B1m\u202E\nb";
+  void run();
+  await ready();
+  events = newEvents(1);
+  const data = [{ id: events[0], type: dirty, body: "{}", headers: { "x-id": events[0] } }];
+  answers = [
+    (_request, response) =>
+      json(response, 200, { data, next_after: events[0], has_more: false, forgotten_before: dirty }),
+    fault(dirty, 422),
+  ];
+  await Promise.all(runs);
+  const told = [...printed, ...said];
+  expect(told).toHaveLength(4);
+  expect(told.filter((line) => line.includes("a\ufffd[2J\ufffd1m\ufffd\ufffdb"))).toHaveLength(3);
+  for (const line of told) expect(line).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+});
+
+test.each([
+  ["nothing", {}],
+  ["a place that is no event", { data: [], next_after: "later", has_more: false }],
+  ["ids that are none", { data: [], next_after: START, has_more: false, seen: ["later"] }],
+  [
+    "more ids than a place has room for",
+    { data: [], next_after: START, has_more: false, seen: Array(1_001).fill(START) },
+  ],
+  ["an event that is none", { data: [{ id: START }], next_after: START, has_more: false }],
+  ["events without a next place", { data: [], has_more: false }],
+])("an answer in another form ends it with a sentence, and leaves the place as it was: %s", async (_what, body) => {
+  const headers = { "x-request-id": "req_1", "content-type": "application/json" };
+  answers = [(_request, response) => json(response, 200, body, headers)];
+  expect(await run()).toBe(1);
+  expect(said).toEqual([
+    expect.stringMatching(/^The service answers in another form than this version knows: .*\nRequest: req_1$/),
+  ]);
+  const cursor = new Cursor(directory, "ak_test_1");
+  expect(cursor.position).toBeUndefined();
+  cursor.release();
+});
+
+test("a delivery that cannot be sent is not tried for ever", async () => {
+  const running = run();
+  await ready();
+  events = newEvents(1);
+  const data = [{ id: events[0], type: "payment.created", body: "{}", headers: { "a header": "x" } }];
+  answers = [(_request, response) => json(response, 200, { data, next_after: events[0], has_more: false })];
+  runs = [];
+  await expect(running).rejects.toThrow(`${events[0]} cannot be handed on`);
 });
 
 test("any answer counts, also a redirect, which is not followed", async () => {

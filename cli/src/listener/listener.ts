@@ -1,5 +1,7 @@
 // The listener: gets the events of a sandbox and hands each on to a local address, in order, until the address has answered.
-import { shown } from "../output/text.ts";
+import { UnexpectedAnswer } from "../answers.ts";
+import type { Paint } from "../output/color.ts";
+import { type Printable, words } from "../output/text.ts";
 import { pause } from "../pause.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Feed, Heard, ListenEvent } from "./feed.ts";
@@ -38,10 +40,10 @@ export interface ListenerParts {
   /** Secret that signs deliveries; without it the service's own signatures stay. */
   secret: string | undefined;
   /** Prints one line for each event that was handed on. */
-  print: (line: string) => void;
+  print: (line: Printable) => void;
   /** Prints sentences about everything else. */
-  say: (text: string) => void;
-  color: boolean;
+  say: (text: Printable) => void;
+  paint: Paint;
   /** Ends the listening. */
   stop: AbortSignal;
   /** Ends a delivery in flight too, a moment after `stop`. */
@@ -84,10 +86,10 @@ export class Listener {
         else if (wait > 0 && performance.now() - asked < this.timing.restMs) await this.rest(this.timing.restMs);
         wait = all ? WAIT_SECONDS : 0;
       } else if (answer.kind === "busy") {
-        if (answer.seconds > 2) say(`The quota of requests is used up; going on in ${answer.seconds} s.`);
+        if (answer.seconds > 2) say(words`The quota of requests is used up; going on in ${answer.seconds} s.`);
         await this.rest(answer.seconds * this.timing.secondMs);
       } else {
-        if (this.unheard === 0) say(`Lost the service: ${answer.reason}. Trying again until it is back …`);
+        if (this.unheard === 0) say(words`Lost the service: ${answer.reason}. Trying again until it is back …`);
         await this.rest(this.delayMs(this.unheard++));
         wait = 0; // so that the first response comes at once and shows that the service is back
       }
@@ -102,16 +104,15 @@ export class Listener {
     const { newest } = cursor;
     if (newest === undefined) {
       cursor.begin({ after: nextAfter, seen });
-      say(`Ready: events from now on go to ${forwardTo}. Ctrl-C ends it.`);
+      say(words`Ready: events from now on go to ${forwardTo}. Ctrl-C ends it.`);
     } else if (!this.started) {
-      say(`Ready: resuming ${placeOf(newest)}, ${waiting}. Events go to ${forwardTo}. Ctrl-C ends it.`);
-    } else if (this.unheard > 0) say(`The service is back: going on ${placeOf(newest)}, ${waiting}.`);
+      say(words`Ready: resuming ${placeOf(newest)}, ${waiting}. Events go to ${forwardTo}. Ctrl-C ends it.`);
+    } else if (this.unheard > 0) say(words`The service is back: going on ${placeOf(newest)}, ${waiting}.`);
     this.unheard = 0;
     this.started = true;
     if (newest !== undefined && forgottenBefore !== null && forgottenBefore !== this.toldForgotten) {
       say(
-        `Missed: events ${placeOf(newest)} were forgotten before they could be handed on; the service keeps none from before ` +
-          `${forgottenBefore} (its sandbox's time). What they told stands in the payments, refunds and disputes themselves.`,
+        words`Missed: events ${placeOf(newest)} were forgotten before they could be handed on; the service keeps none from before ${forgottenBefore} (its sandbox's time). What they told stands in the payments, refunds and disputes themselves.`,
       );
       this.toldForgotten = forgottenBefore;
     }
@@ -139,16 +140,17 @@ export class Listener {
       answer = await this.post(event);
     } catch (error) {
       if (stop.aborted) return false;
+      if (isUnsendable(error)) throw new UnexpectedAnswer(`${event.id} cannot be handed on: ${reasonOf(error)}`);
       const delay = this.delayMs(this.unanswered++);
       if (this.unanswered === 1) {
-        say(`${event.type} ${event.id} waits: ${forwardTo}: ${reasonOf(error)}. Trying again until it answers …`);
+        say(words`${event.type} ${event.id} waits: ${forwardTo}: ${reasonOf(error)}. Trying again until it answers …`);
       }
       await this.rest(delay);
       return false;
     }
     this.unanswered = 0;
     print(this.line(event, answer.status, Math.round(performance.now() - begun)));
-    if (answer.refusal !== undefined) say(`  ${forwardTo} refused it: ${answer.refusal}`);
+    if (answer.refusal !== undefined) say(words`  ${forwardTo} refused it: ${answer.refusal}`);
     return true;
   }
 
@@ -165,11 +167,11 @@ export class Listener {
     return { status: answer.status, refusal: await refusalOf(answer) };
   }
 
-  private line({ id, type }: ListenEvent, status: number, ms: number): string {
-    const paint = (code: number, text: string): string => (this.parts.color ? `\u001B[${code}m${text}\u001B[0m` : text);
+  private line({ id, type }: ListenEvent, status: number, ms: number): Printable {
+    const { paint } = this.parts;
     const time = timeOf(this.parts.now()).slice(11);
     const good = status >= 200 && status < 300;
-    return `${paint(2, time)}  ${type.padEnd(18)}  ${paint(2, id)}  ${paint(good ? 32 : 31, String(status))}  ${ms} ms`;
+    return words`${paint("dim", time)}  ${type.padEnd(18)}  ${paint("dim", id)}  ${paint(good ? "good" : "bad", status)}  ${ms} ms`;
   }
 
   /** Delay of a retry: 1, 2, 4, 8, 16, 30, 30 … seconds. */
@@ -189,6 +191,13 @@ interface Answered {
   refusal: string | undefined;
 }
 
+/** True for a delivery that cannot be sent, now or later: its body is no event, or its headers are none of HTTP. */
+function isUnsendable(error: unknown): boolean {
+  const { name, cause } = error as { name?: unknown; cause?: { code?: unknown } };
+  if (name === "WebhookError" || (error instanceof TypeError && cause === undefined)) return true;
+  return /^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/.test(String(cause?.code));
+}
+
 /** The status decides whether the receiver refused. An error in the body changes nothing, and only the part that is shown is read. */
 async function refusalOf({ status, body }: Response): Promise<string | undefined> {
   const decoder = new TextDecoder();
@@ -205,8 +214,8 @@ async function refusalOf({ status, body }: Response): Promise<string | undefined
   } catch {
     // Of a response that breaks off, the text that had arrived is used.
   }
-  const words = shown(text.replaceAll(/\s+/g, " ").trim());
-  return words === "" ? undefined : words.length > REFUSAL_SHOWN_MAX ? `${words.slice(0, REFUSAL_SHOWN_MAX)}…` : words;
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line === "" ? undefined : line.length > REFUSAL_SHOWN_MAX ? `${line.slice(0, REFUSAL_SHOWN_MAX)}…` : line;
 }
 
 /** A time in the format of the API. */

@@ -1,14 +1,15 @@
 // Colours: on a terminal only, and never when NO_COLOR is set (https://no-color.org).
+import { type Printable, type Value, styled, words } from "./text.ts";
 
 export type Tone = "good" | "bad" | "warn" | "dim" | "bold";
 
 const codes: Readonly<Record<Tone, number>> = { good: 32, bad: 31, warn: 33, dim: 2, bold: 1 };
 
-export type Paint = (tone: Tone | undefined, text: string) => string;
+export type Paint = (tone: Tone | undefined, text: Value) => Printable;
 
-export const plain: Paint = (_tone, text) => text;
+export const plain: Paint = (_tone, text) => words`${text}`;
 
-const painted: Paint = (tone, text) => (tone === undefined ? text : `\u001B[${codes[tone]}m${text}\u001B[0m`);
+const painted: Paint = (tone, text) => (tone === undefined ? words`${text}` : styled(codes[tone], text));
 
 /** The painter for a stream: colours depend on whether it is a terminal, and on the environment. */
 export function paintOf(

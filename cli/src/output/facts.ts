@@ -1,22 +1,28 @@
 // Writes one object of the API for people: a line for each field, amounts with their currency. Pure.
+import { UnexpectedAnswer } from "../answers.ts";
 import { type Paint, toneOf } from "./color.ts";
 import { digitsOf } from "./money.ts";
-import { shown } from "./text.ts";
+import { type Printable, joined, lineOf } from "./text.ts";
+
+/** Limits of what stands on many lines: the levels of an object, the letters of a name, and those of a currency. */
+const DEPTH_MAX = 30;
+const NAME_MAX = 100;
+const CURRENCY_MAX = 20;
 
 interface Currency {
   currency: string | undefined;
   exponent: number | undefined;
 }
 
-export function factsOf(object: object, paint: Paint): string {
-  const lines = linesOf(object, 0, { currency: undefined, exponent: undefined });
-  const width = Math.max(0, ...lines.map(({ name }) => name.length));
-  return lines
-    .map(
-      ({ name, value, isStatus }) =>
-        `${paint("dim", name.padEnd(width))}  ${paint(isStatus ? toneOf(value) : undefined, value)}`.trimEnd() + "\n",
-    )
-    .join("");
+export function factsOf(object: object, paint: Paint): Printable {
+  const lines = factLines(object, 0, { currency: undefined, exponent: undefined });
+  const width = lines.reduce((most, { name }) => Math.max(most, name.length), 0);
+  return joined(
+    lines.map(({ name, value, isStatus }) =>
+      lineOf([paint("dim", name.padEnd(width)), paint(isStatus ? toneOf(value) : undefined, value)]),
+    ),
+    "",
+  );
 }
 
 interface Line {
@@ -25,22 +31,24 @@ interface Line {
   isStatus?: boolean;
 }
 
-function linesOf(object: object, depth: number, around: Currency): Line[] {
+/** Throws `UnexpectedAnswer` for an object in more levels than those of the API have. */
+function factLines(object: object, depth: number, around: Currency): Line[] {
+  if (depth > DEPTH_MAX) throw new UnexpectedAnswer(`it has more than ${DEPTH_MAX} levels`);
   const { currency = around.currency, exponent = around.exponent } = object as Partial<Currency>;
   const indent = "  ".repeat(depth);
   return Object.entries(object).flatMap(([sent, value]: [string, unknown]): Line[] => {
-    const name = shown(sent);
+    const name = sent.length > NAME_MAX ? `${sent.slice(0, NAME_MAX)}…` : sent;
     if (name === "exponent") return [];
     if (name.endsWith("_minor") && typeof value === "number" && exponent !== undefined)
-      return [{ name: indent + name.slice(0, -6), value: `${digitsOf(value, exponent)} ${currency ?? ""}`.trimEnd() }];
+      return [{ name: indent + name.slice(0, -6), value: moneyOf(value, exponent, currency) }];
     if (Array.isArray(value) && value.some((item) => typeof item === "object" && item !== null))
       return value.flatMap((item: unknown, at) =>
         typeof item === "object" && item !== null
-          ? [{ name: `${indent}${name} ${at + 1}`, value: "" }, ...linesOf(item, depth + 1, { currency, exponent })]
+          ? [{ name: `${indent}${name} ${at + 1}`, value: "" }, ...factLines(item, depth + 1, { currency, exponent })]
           : [{ name: `${indent}${name} ${at + 1}`, value: textOf(item) }],
       );
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-      const inner = linesOf(value, depth + 1, { currency, exponent });
+      const inner = factLines(value, depth + 1, { currency, exponent });
       return inner.length === 0
         ? [{ name: indent + name, value: "–" }]
         : [{ name: indent + name, value: "" }, ...inner];
@@ -55,8 +63,13 @@ function linesOf(object: object, depth: number, around: Currency): Line[] {
   });
 }
 
+function moneyOf(minor: number, exponent: number, currency: unknown): string {
+  const unit = typeof currency === "string" ? currency.slice(0, CURRENCY_MAX) : "";
+  return `${digitsOf(minor, exponent)} ${unit}`.trimEnd();
+}
+
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return "–";
   if (Array.isArray(value)) return value.length === 0 ? "–" : value.map(textOf).join(", ");
-  return shown(typeof value === "string" ? value : JSON.stringify(value));
+  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -1,6 +1,8 @@
 // Goal: amounts are what the API says, to the last digit, and line up; colours are for terminals that want them; what comes from elsewhere is text
 // and nothing else. Method: the pure functions, by example and by property.
+import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { configFolder } from "../profiles.ts";
@@ -10,7 +12,7 @@ import { paintOf, plain } from "./color.ts";
 import { factsOf } from "./facts.ts";
 import { digitsOf } from "./money.ts";
 import { tableOf } from "./table.ts";
-import { shown } from "./text.ts";
+import { jsonOf, linesOf, shown, words } from "./text.ts";
 
 test.each([
   [0, 2, "0.00"],
@@ -33,15 +35,15 @@ test("an amount's digits are its own, whatever stands between them", () => {
 
 test("colours are for a terminal, and not where NO_COLOR is set to anything, or the terminal has none", () => {
   const [terminal, file] = [{ isTTY: true as const }, { isTTY: false as never }];
-  expect(paintOf(terminal, {})("good", "paid")).toBe("\u001B[32mpaid\u001B[0m");
-  expect(paintOf(terminal, { NO_COLOR: "" })("bad", "x")).toBe("\u001B[31mx\u001B[0m");
+  expect(paintOf(terminal, {})("good", "paid").toString()).toBe("\u001B[32mpaid\u001B[0m");
+  expect(paintOf(terminal, { NO_COLOR: "" })("bad", "x").toString()).toBe("\u001B[31mx\u001B[0m");
   for (const [stream, environment] of [
     [terminal, { NO_COLOR: "1" }],
     [terminal, { NO_COLOR: "false" }],
     [terminal, { TERM: "dumb" }],
     [file, {}],
   ] as const)
-    expect(paintOf(stream, environment)("good", "paid")).toBe("paid");
+    expect(paintOf(stream, environment)("good", "paid").toString()).toBe("paid");
 });
 
 test("a table's columns line up, with amounts to the right, and its lines end where their text does", () => {
@@ -54,7 +56,7 @@ test("a table's columns line up, with amounts to the right, and its lines end wh
     { name: "kopi", minor: 150_000_000 },
     { name: "teh poci é", minor: 50 },
   ];
-  expect(tableOf(columns, rows, plain)).toBe(
+  expect(tableOf(columns, rows, plain).toString()).toBe(
     "NAME              AMOUNT\nkopi        1,500,000.00\nteh poci é          0.50\n",
   );
 });
@@ -72,7 +74,7 @@ test("an object is told by its fields, amounts with the currency that stands bes
     checks: [{ name: "replay", passed: true }],
     methods: ["qris", "va"],
   };
-  expect(factsOf(payment, plain).split("\n")).toEqual([
+  expect(factsOf(payment, plain).toString().split("\n")).toEqual([
     "reference   pay_1",
     "amount      1,500.00 IDR",
     "currency    IDR",
@@ -98,6 +100,64 @@ test("no text moves the cursor, rings, or turns letters around, and every other 
     }),
   );
   expect(shown("Toko Sénja ☕ ကော်ဖီ")).toBe("Toko Sénja ☕ ကော်ဖီ");
+});
+
+test("our own words stay, with their lines and colours, and each value in them is one line of text", () => {
+  const red = paintOf({ isTTY: true }, {})("bad", "no\u001B[0m\n");
+  expect(words`Signed in:\n${"a\nb\u001B[31m"}, ${3}, ${red}.`.toString()).toBe(
+    "Signed in:\na\ufffdb\ufffd[31m, 3, \u001B[31mno\ufffd[0m\ufffd\u001B[0m.",
+  );
+  expect(() => words`As of ${undefined as unknown as string}.`).toThrow("a text is missing");
+});
+
+test("a text of several lines keeps them, and loses what else a terminal obeys", () => {
+  expect(linesOf("a,b\r\n1\t,\u001B[2J\r2\n\u0085\u2066").toString()).toBe("a,b\r\n1\t,\ufffd[2J\ufffd2\n\ufffd\ufffd");
+});
+
+test("JSON is the same value, without a character that a terminal obeys", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ unit: "binary" }), fc.string({ unit: "binary" })), (value) => {
+      const text = jsonOf(value).toString();
+      expect(text).not.toMatch(/(?!\n$)[\p{Cc}\p{Bidi_Control}]/u);
+      expect(JSON.parse(text)).toEqual(value);
+    }),
+  );
+  expect(jsonOf({ a: "\u007F\u0080\u009F\u202E\u061Cé" }).toString()).toBe(
+    `{"a":"\\u007f\\u0080\\u009f\\u202e\\u061cé"}\n`,
+  );
+});
+
+test("print.ts alone writes to the terminal: every other file prints by it", () => {
+  const sources = fileURLToPath(new URL("..", import.meta.url));
+  const writing = readdirSync(sources, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
+    .filter((name) => /std(out|err)\.write|\bconsole\.|cli\/say\.ts/.test(readFileSync(join(sources, name), "utf8")));
+  expect(writing).toEqual([join("output", "print.ts")]);
+});
+
+test.each([-1, 9, 0.5, 4e8, 2 ** 31, Number.NaN, "2", null])("no amount has the exponent %s", (exponent) => {
+  expect(() => digitsOf(1, exponent as number)).toThrow("a whole number from 0 to 8");
+  expect(() => factsOf({ amount_minor: 1, exponent }, plain)).toThrow("a whole number from 0 to 8");
+});
+
+test.each([0.5, 2 ** 53, Number.POSITIVE_INFINITY, "1"])("no amount is %s", (minor) =>
+  expect(() => digitsOf(minor as number, 2)).toThrow("a whole number of minor units"),
+);
+
+test("what stands on every line is short: levels, names and currencies", () => {
+  const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) });
+  expect(factsOf(nested(20), plain).toString()).toContain("–");
+  expect(() => factsOf(nested(1_000), plain)).toThrow("more than 30 levels");
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`a${n}_minor`, n]));
+  const long = "x".repeat(100_000);
+  expect(factsOf({ [long]: 1, exponent: 2, currency: long, ...many }, plain).toString().length).toBeLessThan(400_000);
+  const columns = [
+    { head: "A", cell: (text: string) => text },
+    { head: "B", cell: () => "b" },
+  ];
+  const rows = [long, ...Array<string>(1_000).fill("a")];
+  expect(tableOf(columns, rows, plain).toString().length).toBeLessThan(400_000);
+  expect(() => tableOf(columns, [undefined as unknown as string], plain)).toThrow("a row has no A");
 });
 
 test("keys are kept where each system keeps a user's configuration", () => {

@@ -1,19 +1,23 @@
-// Prints data to standard output: facts and tables for people, lines of JSON for programs. Sentences go to standard error.
+// Prints data to standard output: facts and tables for people, lines of JSON for programs. Sentences go to standard error. Every output goes through
+// `write` or `say`, which take no strings: text.ts makes what they print.
 import type { List } from "../../../sdk/src/list.ts";
-import { say } from "../../../gateway/src/cli/say.ts";
 import { pause } from "../pause.ts";
 import { paintOf } from "./color.ts";
 import { factsOf } from "./facts.ts";
-import { type Column, tableOf } from "./table.ts";
+import { type Column, rowOf, tableOf } from "./table.ts";
+import { type Printable, cleared, joined, jsonOf, words } from "./text.ts";
 
 /** Interval of `--watch`, which leaves most of the key's quota to the requests of other programs. */
 const WATCH_MS = 2_000;
 const PAGE_MAX = 100;
 
-export const write = (text: string): void => void process.stdout.write(text);
+export const write = (text: Printable): void => void process.stdout.write(text.toString());
+
+/** Prints sentences for people. */
+export const say = (text: Printable): void => void process.stderr.write(`${text.toString()}\n`);
 
 export function printObject(object: object, { json }: { json: boolean }): number {
-  write(json ? `${JSON.stringify(object)}\n` : factsOf(object, paintOf(process.stdout)));
+  write(json ? jsonOf(object) : factsOf(object, paintOf(process.stdout)));
   return 0;
 }
 
@@ -37,8 +41,8 @@ export async function printList<Item extends object>(listing: Listing<Item>, ask
   const read = (): Promise<Item[]> => listing.ask(Math.min(most, PAGE_MAX)).take(most);
   if (asked.watch) return watch(read, listing, asked);
   const items = await read();
-  if (asked.json) write(items.map((item) => `${JSON.stringify(item)}\n`).join(""));
-  else if (items.length === 0) say(listing.empty);
+  if (asked.json) write(joined(items.map(jsonOf), ""));
+  else if (items.length === 0) say(words`${listing.empty}`);
   else write(tableOf(listing.columns, items, paintOf(process.stdout)));
   return 0;
 }
@@ -56,22 +60,16 @@ async function watch<Item extends object>(
     const items = await read();
     if (isDrawn) {
       const time = new Date().toISOString().slice(11, 19);
-      write(`\u001B[H\u001B[2J${tableOf(columns, items, paintOf(process.stdout))}\n${time} UTC, Ctrl-C ends it\n`);
+      write(words`${cleared}${tableOf(columns, items, paintOf(process.stdout))}\n${time} UTC, Ctrl-C ends it\n`);
     } else {
       const changed = items.filter((item) => known.get(id(item)) !== JSON.stringify(item)).toReversed();
-      for (const item of changed) write(json ? `${JSON.stringify(item)}\n` : rowOf(columns, item));
+      for (const item of changed) write(json ? jsonOf(item) : rowOf(columns, item, paintOf(process.stdout)));
     }
     known.clear();
     for (const item of items) known.set(id(item), JSON.stringify(item));
     await pause(WATCH_MS, stop);
   }
   return 0;
-}
-
-/** A row without the head of the table: other rows are printed later. */
-function rowOf<Item>(columns: readonly Column<Item>[], item: Item): string {
-  const paint = paintOf(process.stdout);
-  return tableOf(columns, [item], paint).split("\n").slice(1).join("\n");
 }
 
 /** Aborts at Ctrl-C, and when the reader of standard output is gone. */

@@ -1,6 +1,10 @@
 // Tables for people: columns that line up, amounts to the right. Pure.
+import { UnexpectedAnswer } from "../answers.ts";
 import type { Paint, Tone } from "./color.ts";
-import { shown } from "./text.ts";
+import { type Printable, joined, lineOf, shown } from "./text.ts";
+
+/** A longer cell moves the ones after it, and widens no other row. */
+const WIDTH_MAX = 200;
 
 export interface Column<Item> {
   head: string;
@@ -9,19 +13,37 @@ export interface Column<Item> {
   tone?: (item: Item) => Tone | undefined;
 }
 
-export function tableOf<Item>(columns: readonly Column<Item>[], items: readonly Item[], paint: Paint): string {
-  const cells = items.map((item) => columns.map(({ cell }) => shown(cell(item))));
-  const widths = columns.map(({ head }, at) => Math.max(head.length, ...cells.map((row) => widthOf(row[at] ?? ""))));
+export function tableOf<Item>(columns: readonly Column<Item>[], items: readonly Item[], paint: Paint): Printable {
+  return joined(tableLines(columns, items, paint), "");
+}
+
+/** The head, and a line for each item. */
+function tableLines<Item>(columns: readonly Column<Item>[], items: readonly Item[], paint: Paint): Printable[] {
+  const cells = items.map((item) => columns.map((column) => cellOf(column, item)));
+  const widths = columns.map(({ head }, at) =>
+    cells.reduce((width, row) => Math.max(width, Math.min(WIDTH_MAX, widthOf(row[at] ?? ""))), head.length),
+  );
   const padded = (text: string, at: number): string => {
     const space = " ".repeat(Math.max(0, (widths[at] ?? 0) - widthOf(text)));
     return columns[at]?.align === "right" ? space + text : text + space;
   };
-  const line = (texts: readonly string[]): string => texts.join("  ").trimEnd();
-  const head = line(columns.map(({ head: text }, at) => paint("dim", padded(text, at))));
+  const head = lineOf(columns.map(({ head: text }, at) => paint("dim", padded(text, at))));
   const rows = items.map((item, row) =>
-    line(columns.map(({ tone }, at) => paint(tone?.(item), padded(cells[row]?.[at] ?? "", at)))),
+    lineOf(columns.map(({ tone }, at) => paint(tone?.(item), padded(cells[row]?.[at] ?? "", at)))),
   );
-  return [head, ...rows].map((text) => `${text}\n`).join("");
+  return [head, ...rows];
+}
+
+/** A row without the head of the table: other rows are printed later. */
+export function rowOf<Item>(columns: readonly Column<Item>[], item: Item, paint: Paint): Printable {
+  return joined(tableLines(columns, [item], paint).slice(1), "");
+}
+
+/** Throws `UnexpectedAnswer` when the item lacks what the column shows. */
+function cellOf<Item>({ head, cell }: Column<Item>, item: Item): string {
+  const text: unknown = cell(item);
+  if (typeof text === "string") return shown(text);
+  throw new UnexpectedAnswer(`a row has no ${head === "" ? "text" : head}`);
 }
 
 /** Width in columns of a terminal, if each character takes one. */

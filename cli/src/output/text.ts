@@ -1,6 +1,65 @@
-// Makes foreign text safe for a terminal: nothing in it moves the cursor, changes colours or turns letters around. Pure.
+// Text that may be printed. What comes from elsewhere is text in it and nothing else: it moves no cursor, changes no colours, turns no letters around
+// and begins no line of its own. Pure.
+import { UnexpectedAnswer } from "../answers.ts";
 
 /** Control characters, and characters that turn the direction of the text after them. */
 const HARMFUL = /[\p{Cc}\p{Bidi_Control}]/gu;
+/** The same without those that end a line or a column. */
+const HARMFUL_IN_LINES = /(?!\r\n|[\n\t])[\p{Cc}\p{Bidi_Control}]/gu;
+/** Those that `JSON.stringify` leaves as they are. */
+const HARMFUL_IN_JSON = /[\u007F-\u009F\p{Bidi_Control}]/gu;
 
+/** A text from elsewhere, in one line. */
 export const shown = (text: string): string => text.replaceAll(HARMFUL, "\ufffd");
+
+class Made {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+}
+
+/** What can be printed. A string cannot: the functions of this file make every output, so that none contains a harmful character. */
+export type Printable = Made;
+
+export type Value = string | number | Printable;
+
+/** Throws `UnexpectedAnswer` for a value of an answer that is not what its type says. */
+function textOf(value: unknown): string {
+  if (value instanceof Made) return value.toString();
+  if (typeof value === "string" || typeof value === "number") return shown(String(value));
+  throw new UnexpectedAnswer("a text is missing");
+}
+
+/** Our own words as they stand, and the values between them in one line each: words`Signed in: ${name}`. */
+export function words(own: TemplateStringsArray, ...values: readonly Value[]): Printable {
+  return new Made(own.reduce((made, text, at) => made + textOf(values[at - 1]) + text));
+}
+
+export const joined = (parts: readonly Printable[], between: string): Printable => new Made(parts.join(between));
+
+/** One line of an output, with spaces between its parts and none at its end. */
+export const lineOf = (parts: readonly Printable[]): Printable => new Made(`${parts.join("  ").trimEnd()}\n`);
+
+/** A text from elsewhere that has several lines. */
+export const linesOf = (text: string): Printable => new Made(text.replaceAll(HARMFUL_IN_LINES, "\ufffd"));
+
+/** A line of JSON. A program reads the value as it was sent. */
+export function jsonOf(value: object): Printable {
+  const text = JSON.stringify(value).replaceAll(
+    HARMFUL_IN_JSON,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return new Made(`${text}\n`);
+}
+
+/** A value in a style of ECMA-48, such as 31 for red. */
+export const styled = (style: number, value: Value): Printable => new Made(`\u001B[${style}m${textOf(value)}\u001B[0m`);
+
+/** Empties the terminal. */
+export const cleared: Printable = new Made("\u001B[H\u001B[2J");

@@ -1,0 +1,19 @@
+// The service's last answer, and the error for an answer in another form than this version knows.
+
+/** Says what the form is, or what is missing. */
+export class UnexpectedAnswer extends Error {
+  override name = "UnexpectedAnswer";
+}
+
+/** The last answer of the service to this command. */
+export interface LastAnswer {
+  requestId: string | undefined;
+}
+
+let last: LastAnswer | undefined;
+
+export const lastAnswer = (): LastAnswer | undefined => last;
+
+export function remember(answer: LastAnswer | undefined): void {
+  last = answer;
+}
