@@ -15,16 +15,13 @@ const keyColumns = {
 } as const satisfies Columns<LinkKey>;
 
 const stateColumns = {
-  evidence_ended_at: [
-    "timestamptz",
-    ({ evidenceEndedAt }: DisputeLink) => (evidenceEndedAt === undefined ? null : sqlTime(evidenceEndedAt)),
-  ],
+  evidence_ended_at: ["timestamptz", ({ evidenceEndedAt }: DisputeLink) => evidenceEndedAt],
 } as const satisfies Columns<DisputeLink>;
 
 const birthColumns = {
   dispute_id: ["uuid", ({ disputeId }: DisputeLink) => uuidOf(disputeId)],
   payment_id: ["uuid", ({ paymentReference }: DisputeLink) => uuidOf(paymentReference)],
-  evidence_due_at: ["timestamptz", ({ reportedAt }: DisputeLink) => sqlTime(reportedAt)],
+  evidence_due_at: ["timestamptz", ({ reportedAt }: DisputeLink) => reportedAt],
 } as const satisfies Columns<DisputeLink>;
 
 /** Links by the acquirer's id of the dispute. Loading locks them. */

@@ -1,5 +1,5 @@
 // All SQL of reconciliation exceptions.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import { type Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -12,10 +12,7 @@ const keyColumns = {
   exception_id: ["uuid", (one: ReconciliationException) => uuidOf(one.uuid)],
 } as const satisfies Columns<ReconciliationException>;
 const closingColumns = {
-  closed_at: [
-    "timestamptz",
-    (one: ReconciliationException) => (one.closedAt === undefined ? null : sqlTime(one.closedAt)),
-  ],
+  closed_at: ["timestamptz", (one: ReconciliationException) => one.closedAt],
   note: ["text", (one: ReconciliationException) => one.note],
 } as const satisfies Columns<ReconciliationException>;
 
@@ -53,7 +50,7 @@ join acquirer_operations o on o.merchant_id = e.merchant_id and o.environment = 
     attempt: ["smallint", (one) => one.attempt],
     kind: ["text", (one) => one.kind],
     gateway_code: ["text", (one) => one.gatewayCode],
-    noticed_at: ["timestamptz", (one) => sqlTime(one.noticedAt)],
+    noticed_at: ["timestamptz", (one) => one.noticedAt],
   }),
   update: bulkUpdate<ReconciliationException>("reconciliation_exceptions", keyColumns, closingColumns),
 };

@@ -26,7 +26,7 @@ const columns = {
   about: ["text", ({ about }: KeptMessage) => about],
   status: ["smallint", ({ status }: KeptMessage) => status],
   text: ["text", ({ text }: KeptMessage) => text],
-  exchanged_at: ["timestamptz", ({ exchangedAt }: KeptMessage) => sqlTime(exchangedAt)],
+  exchanged_at: ["timestamptz", ({ exchangedAt }: KeptMessage) => exchangedAt],
 } as const satisfies Columns<KeptMessage>;
 
 const insert = `insert into acquirer_messages (${Object.keys(columns).join(", ")})

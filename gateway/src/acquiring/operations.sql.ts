@@ -30,13 +30,13 @@ const stateColumns = {
   idempotency_key: ["text", (operation: Operation) => operation.idempotencyKey],
   review: ["text", (operation: Operation) => operation.review],
   inquiries: ["integer", (operation: Operation) => operation.inquiries],
-  due_at: ["timestamptz", (operation: Operation) => (operation.dueAt === undefined ? null : sqlTime(operation.dueAt))],
+  due_at: ["timestamptz", (operation: Operation) => operation.dueAt],
 } as const satisfies Columns<Operation>;
 
 const birthColumns = {
   kind: ["text", (operation: Operation) => operation.kind],
   payment_id: ["uuid", (operation: Operation) => uuidOf(operation.paymentReference)],
-  created_at: ["timestamptz", (operation: Operation) => sqlTime(operation.createdAt)],
+  created_at: ["timestamptz", (operation: Operation) => operation.createdAt],
 } as const satisfies Columns<Operation>;
 
 /** Operations by the id of their payment or refund. Loading locks them. */

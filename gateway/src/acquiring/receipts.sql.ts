@@ -1,5 +1,5 @@
 // Statements that read and write receipts, and how their rows are mapped.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import { type Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
@@ -23,10 +23,7 @@ const keyColumns = {
 
 const stateColumns = {
   status: ["text", (receipt: KeptReceipt) => receipt.status],
-  decided_at: [
-    "timestamptz",
-    (receipt: KeptReceipt) => (receipt.decidedAt === undefined ? null : sqlTime(receipt.decidedAt)),
-  ],
+  decided_at: ["timestamptz", (receipt: KeptReceipt) => receipt.decidedAt],
 } as const satisfies Columns<KeptReceipt>;
 
 const birthColumns = {
@@ -34,7 +31,7 @@ const birthColumns = {
   amount_minor: ["bigint", (receipt: KeptReceipt) => receipt.amountMinor],
   currency: ["text", (receipt: KeptReceipt) => receipt.currency],
   fee_minor: ["bigint", (receipt: KeptReceipt) => receipt.feeMinor],
-  received_at: ["timestamptz", (receipt: KeptReceipt) => sqlTime(receipt.receivedAt)],
+  received_at: ["timestamptz", (receipt: KeptReceipt) => receipt.receivedAt],
 } as const satisfies Columns<KeptReceipt>;
 
 /** Receipts by the acquirer's transaction id. Loading locks them. */

@@ -20,11 +20,8 @@ export const disputeKeyColumns = {
 
 const stateColumns = {
   status: ["dispute_status", (dispute: Dispute) => dispute.status],
-  evidence_due_at: ["timestamptz", (dispute: Dispute) => sqlTime(dispute.evidenceDueAt)],
-  resolved_at: [
-    "timestamptz",
-    (dispute: Dispute) => (dispute.resolvedAt === undefined ? null : sqlTime(dispute.resolvedAt)),
-  ],
+  evidence_due_at: ["timestamptz", (dispute: Dispute) => dispute.evidenceDueAt],
+  resolved_at: ["timestamptz", (dispute: Dispute) => dispute.resolvedAt],
 } as const satisfies Columns<Dispute>;
 
 const birthColumns = {
@@ -32,7 +29,7 @@ const birthColumns = {
   reason: ["text", (dispute: Dispute) => dispute.reason],
   amount_minor: ["bigint", (dispute: Dispute) => dispute.amountMinor],
   currency: ["text", (dispute: Dispute) => dispute.currency],
-  opened_at: ["timestamptz", (dispute: Dispute) => sqlTime(dispute.openedAt)],
+  opened_at: ["timestamptz", (dispute: Dispute) => dispute.openedAt],
 } as const satisfies Columns<Dispute>;
 
 /** Disputes by id. Loading locks them. */
@@ -65,7 +62,7 @@ export const evidence: Table<DisputeRef, Evidence> = {
     ...disputeKeyColumns,
     ...evidenceTextColumns,
     files: ["json", (given) => JSON.stringify(given.files.map(fileToRow))],
-    submitted_at: ["timestamptz", (given) => sqlTime(given.submittedAt)],
+    submitted_at: ["timestamptz", (given) => given.submittedAt],
   }),
 };
 

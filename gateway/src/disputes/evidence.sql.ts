@@ -1,5 +1,5 @@
 // All SQL of evidence before it is submitted: drafts, files and the pieces of files.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import { type Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -48,7 +48,7 @@ type FileRef = Pick<EvidenceFile, "book" | "uuid" | "fileId">;
 
 const draftColumns = {
   ...evidenceTextColumns,
-  saved_at: ["timestamptz", (draft: EvidenceDraft) => sqlTime(draft.savedAt)],
+  saved_at: ["timestamptz", (draft: EvidenceDraft) => draft.savedAt],
 } as const;
 
 export const evidenceDrafts: Table<DisputeRef, EvidenceDraft> = {
@@ -108,7 +108,7 @@ const stateColumns = {
   state: ["text", (file: EvidenceFile) => file.state],
   media_type: ["text", (file: EvidenceFile) => file.mediaType],
   sha256: ["bytea", (file: EvidenceFile) => file.sha256],
-  kept_at: ["timestamptz", (file: EvidenceFile) => (file.keptAt === undefined ? null : sqlTime(file.keptAt))],
+  kept_at: ["timestamptz", (file: EvidenceFile) => file.keptAt],
 } as const;
 
 /** Files by id. Loading locks them. */

@@ -109,7 +109,7 @@ left join lateral (
     {
       url: ["text", (resendable) => heldOf(resendable).url],
       state: ["delivery_state", (resendable) => heldOf(resendable).state],
-      next_attempt_at: ["timestamptz", (resendable) => sqlTime(heldOf(resendable).nextAttemptAt)],
+      next_attempt_at: ["timestamptz", (resendable) => heldOf(resendable).nextAttemptAt],
       by_hand: ["smallint", (resendable) => heldOf(resendable).byHand],
       resend_of: ["delivery_state", (resendable) => heldOf(resendable).resendOf],
       // Ends a parking time or an expired lease: the delivery is due at once, and a worker that returns late finds its lease lost.

@@ -1,5 +1,5 @@
 // Books: a book is one merchant in one environment. A sandbox book has a clock of its own. Journals of a book are in ledger/.
-import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+import { type Micros, SECOND } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Columns, type Table, bulkUpdate, loadByKey } from "../store/table.ts";
@@ -80,7 +80,7 @@ export const movableBookClocks: Table<Book, MovableClock> = {
   update: bulkUpdate<MovableClock>("books", bookColumns, {
     clock_offset_seconds: ["bigint", (clock) => clock.offsetSeconds],
     clock_target_seconds: ["bigint", (clock) => clock.targetSeconds],
-    clock_moved_at: ["timestamptz", (clock) => (clock.movedAt === undefined ? null : sqlTime(clock.movedAt))],
+    clock_moved_at: ["timestamptz", (clock) => clock.movedAt],
   }),
 };
 

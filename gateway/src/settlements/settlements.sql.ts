@@ -15,7 +15,7 @@ export interface SettlementClock {
   nextRunAt: Micros;
 }
 
-const clockColumns = { next_run_at: ["timestamptz", (clock: SettlementClock) => sqlTime(clock.nextRunAt)] } as const;
+const clockColumns = { next_run_at: ["timestamptz", (clock: SettlementClock) => clock.nextRunAt] } as const;
 
 export const settlementClocks: Table<Book, SettlementClock> = {
   name: "settlement clocks",
@@ -35,16 +35,10 @@ const keyColumns = {
 } as const;
 const stateColumns = {
   status: ["settlement_status", (settlement: Settlement) => settlement.status],
-  paid_at: [
-    "timestamptz",
-    (settlement: Settlement) => (settlement.paidAt === undefined ? null : sqlTime(settlement.paidAt)),
-  ],
+  paid_at: ["timestamptz", (settlement: Settlement) => settlement.paidAt],
   payout_date: ["date", (settlement: Settlement) => settlement.payoutDate],
   bank_reference: ["text", (settlement: Settlement) => settlement.bankReference],
-  returned_at: [
-    "timestamptz",
-    (settlement: Settlement) => (settlement.returnedAt === undefined ? null : sqlTime(settlement.returnedAt)),
-  ],
+  returned_at: ["timestamptz", (settlement: Settlement) => settlement.returnedAt],
 } as const satisfies Columns<Settlement>;
 
 export const settlements: Table<SettlementRef, Settlement> = {
@@ -57,15 +51,15 @@ export const settlements: Table<SettlementRef, Settlement> = {
     ...keyColumns,
     ...stateColumns,
     currency: ["text", (settlement) => settlement.currency],
-    period_start: ["timestamptz", (settlement) => sqlTime(settlement.periodStart)],
-    period_end: ["timestamptz", (settlement) => sqlTime(settlement.periodEnd)],
+    period_start: ["timestamptz", (settlement) => settlement.periodStart],
+    period_end: ["timestamptz", (settlement) => settlement.periodEnd],
     gross_minor: ["bigint", (settlement) => settlement.grossMinor],
     fee_minor: ["bigint", (settlement) => settlement.feeMinor],
     refund_minor: ["bigint", (settlement) => settlement.refundMinor],
     net_minor: ["bigint", (settlement) => settlement.netMinor],
     payment_count: ["integer", (settlement) => settlement.paymentCount],
-    created_at: ["timestamptz", (settlement) => sqlTime(settlement.createdAt)],
-    pay_due_at: ["timestamptz", (settlement) => sqlTime(settlement.payDueAt)],
+    created_at: ["timestamptz", (settlement) => settlement.createdAt],
+    pay_due_at: ["timestamptz", (settlement) => settlement.payDueAt],
   }),
   update: bulkUpdate<Settlement>("settlements", keyColumns, stateColumns),
 };
@@ -224,7 +218,7 @@ export const batchItems: Table<{ book: Book; uuid: string; id: string }, BatchIt
     payment_id: ["uuid", (item) => uuidOf(item.paymentReference)],
     amount_minor: ["bigint", (item) => item.amountMinor],
     fee_minor: ["bigint", (item) => item.feeMinor],
-    occurred_at: ["timestamptz", (item) => sqlTime(item.occurredAt)],
+    occurred_at: ["timestamptz", (item) => item.occurredAt],
   }),
 };
 
