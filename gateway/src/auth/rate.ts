@@ -4,6 +4,7 @@ import { addressGroup } from "../ground/address-group.ts";
 import { type Clock, SECOND } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
+import { FixedWindow } from "../ground/fixed-window.ts";
 
 export const WINDOW_SECONDS = 60;
 
@@ -112,27 +113,22 @@ export class UnauthenticatedCallers {
 export class PersonalRequests {
   private readonly limit: number;
   private readonly clock: Clock;
-  private start = 0;
-  private counts = new Map<string, number>();
+  private readonly window = new FixedWindow(WINDOW_SECONDS);
 
   constructor(limit: number, clock: Clock) {
     this.limit = limit;
     this.clock = clock;
   }
 
-  /** Unix seconds at which the window of the last counted request ends. */
-  get reset(): number {
-    return this.start + WINDOW_SECONDS;
-  }
-
   /** Counts a request. Gives the person's window afterwards, and whether the request is within the limit. */
   count(personId: string): { rate: Rate; isWithin: boolean } {
-    const start = windowStart(Math.floor(this.clock.now() / SECOND));
-    if (start !== this.start) this.counts = new Map();
-    this.start = start;
-    const count = (this.counts.get(personId) ?? 0) + 1;
-    this.counts.set(personId, count);
-    const rate = { limit: this.limit, remaining: Math.max(0, this.limit - count), reset: start + WINDOW_SECONDS };
+    const now = Math.floor(this.clock.now() / SECOND);
+    const count = this.window.count(personId, now);
+    const rate = {
+      limit: this.limit,
+      remaining: Math.max(0, this.limit - count),
+      reset: windowStart(now) + WINDOW_SECONDS,
+    };
     return { rate, isWithin: count <= this.limit };
   }
 }

@@ -2,6 +2,7 @@
 // signatures costs little time: requests beyond the limits are dropped without a diagnosis.
 import { setTimeout as pause } from "node:timers/promises";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
+import { FixedWindow } from "../ground/fixed-window.ts";
 import type { Vault } from "../ground/crypto.ts";
 import type { Log } from "../ground/log.ts";
 import type { Client } from "../merchants/directory.ts";
@@ -34,8 +35,7 @@ export class RejectedRequests {
   private readonly parts: RejectedRequestParts;
   private queue: Waiting[] = [];
   private bytes = 0;
-  private second = 0;
-  private counts = new Map<string, number>();
+  private readonly seconds = new FixedWindow(SECOND);
   private working: Promise<void> | undefined;
   private stopped = false;
 
@@ -49,7 +49,7 @@ export class RejectedRequests {
     if (this.stopped || client.book.environment !== "sandbox") return;
     if (this.queue.length >= WAITING_MAX || this.bytes + sizeOf(request) > WAITING_BYTES_MAX) return;
     const refusedAt = this.parts.clock.now();
-    if (!this.allows(client.clientId, refusedAt)) return;
+    if (this.seconds.count(client.clientId, refusedAt) > PER_CLIENT_AND_SECOND) return;
     this.queue.push({ ...refusal, refusedAt });
     this.bytes += sizeOf(request);
     this.working ??= this.work().finally(() => {
@@ -62,17 +62,6 @@ export class RejectedRequests {
     this.stopped = true;
     this.queue = [];
     await this.working;
-  }
-
-  private allows(clientId: string, now: Micros): boolean {
-    const second = Math.floor(now / SECOND);
-    if (second !== this.second) {
-      this.second = second;
-      this.counts = new Map();
-    }
-    const count = (this.counts.get(clientId) ?? 0) + 1;
-    this.counts.set(clientId, count);
-    return count <= PER_CLIENT_AND_SECOND;
   }
 
   private async work(): Promise<void> {

@@ -64,10 +64,13 @@ export function openOperatorApi(
       handler: async (request, response) => {
         const { operator } = request;
         assert(operator, "a handler runs for nobody");
-        const isRefused = !mayAct(operator.role, endpoint.role);
-        if (isRefused && !(isChange(endpoint) && refusedChanges.count(operator.name).isWithin)) {
-          parts.refusals.note("role", request.ip, operator.name);
-          throw isChange(endpoint) ? tooMany(refusedChanges.reset, parts.clock) : belowRole(operator, endpoint);
+        if (!mayAct(operator.role, endpoint.role)) {
+          // A refused change goes on to the audit, but for too many of them.
+          const refused = isChange(endpoint) ? refusedChanges.count(operator.name) : undefined;
+          if (refused?.isWithin !== true) {
+            parts.refusals.note("role", request.ip, operator.name);
+            throw refused === undefined ? belowRole(operator, endpoint) : tooMany(refused.rate.reset, parts.clock);
+          }
         }
         const sent = sentBody(request, endpoint.body);
         const mayStill = () => stillMay(request, endpoint, parts);
