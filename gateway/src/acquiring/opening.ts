@@ -55,7 +55,7 @@ export type Resumed = { payment: Payment; call: Operation } | { reply: Reply };
 
 const LAST_INQUIRY: Micros = 10 * SECOND;
 /** After this many attempts a repeated request gets NO_ROUTE_AVAILABLE. */
-const ATTEMPTS_KEPT_MAX = 5_000;
+const ATTEMPTS_MAX = 5_000;
 
 function needsOf(operation: Operation): Need[] {
   const { book, id, idempotencyKey } = operation;
@@ -99,19 +99,19 @@ export function concludeOpening(
         const taken = payment.gatewayCode !== undefined;
         switch (result.kind) {
           case "known":
-            return known(parts, context, current, payment, {
+            return applyAnswer(parts, context, current, payment, {
               ...result,
-              isOutdated: isToldSince(operation, current) || (isUnpaid(payment.status) && result.isOver !== true),
+              isOutdated: isNewsSince(operation, current) || (isUnpaid(payment.status) && result.isOver !== true),
             });
           case "refused":
             return taken ? inquireAgain(context, current) : failOver(parts, context, current, payment);
           case "absent":
-            if (!taken) return release(context, current, payment);
-            if (isUnpaid(payment.status)) return close(parts, context, current, payment);
+            if (!taken) return backToRouting(context, current, payment);
+            if (isUnpaid(payment.status)) return endOperation(parts, context, current, payment);
             recordException(context, current, current.attempt, "forgotten");
             return { ...inquireAgain(context, current), exception: "forgotten" };
           case "closed":
-            return close(parts, context, current, payment);
+            return endOperation(parts, context, current, payment);
           case "unknown":
             return inquireAgain(context, current);
         }
@@ -121,7 +121,7 @@ export function concludeOpening(
 }
 
 /** Ends the operation, since nothing is left to do at the acquirer, and answers the request. */
-function close(
+function endOperation(
   parts: OpeningParts,
   { set, now }: CommandContext,
   operation: Operation,
@@ -133,14 +133,17 @@ function close(
   return { reply: answer };
 }
 
-/** Whether `askedSoon` was applied since the call or inquiry began: the answer may be older than the event that was the reason for it. */
-function isToldSince(begun: Operation, current: Operation): boolean {
+/**
+ * Whether an event came since the call or inquiry began, so that the answer may be older than the event. The event applied `askedSoon`, which counts
+ * an inquiry during a call, and pulls `dueAt` forward otherwise.
+ */
+function isNewsSince(begun: Operation, current: Operation): boolean {
   if (current.step === "calling") return current.inquiries > 0;
   return current.dueAt !== undefined && begun.dueAt !== undefined && current.dueAt < begun.dueAt;
 }
 
 /** Applies the answer of an acquirer that has the payment. Records a reconciliation exception for what does not fit. */
-function known(
+function applyAnswer(
   parts: OpeningParts,
   context: CommandContext,
   operation: Operation,
@@ -157,8 +160,8 @@ function known(
   const accepted = accept(context, payment, { gatewayCode, instructions });
   const objection = objectionTo(context, accepted, gatewayCode, state);
   const after = objection ? accepted : applyState(context, accepted, gatewayCode, state);
-  const told = questioned(withProviderIds(operation, providerIds), state, parts.acquirer(gatewayCode));
-  const done = opened(parts, context, told, after, { isOutdated, state: state.status });
+  const asked = questioned(withProviderIds(operation, providerIds), state, parts.acquirer(gatewayCode));
+  const done = answerAccepted(parts, context, asked, after, { isOutdated, state: state.status });
   const [moved] = recordAstray(context, operation, after, astray);
   if (objection) recordException(context, operation, operation.attempt, "receipt");
   const exception = objection ? "receipt" : moved;
@@ -195,7 +198,7 @@ interface Observation {
 }
 
 /** Answers the request of a payment that the acquirer has. A worker inquires for as long as `nextInquiryOf` gives a time. */
-function opened(
+function answerAccepted(
   parts: OpeningParts,
   context: CommandContext,
   operation: Operation,
@@ -248,20 +251,20 @@ function nextInquiryOf(
 
 /** Calls the next candidate after a refusal. When none is left, the merchant's next request continues, or a worker. */
 function failOver(parts: OpeningParts, context: CommandContext, operation: Operation, payment: Payment): Concluded {
-  if (payment.status !== "pending") return release(context, operation, payment);
+  if (payment.status !== "pending") return backToRouting(context, operation, payment);
   const refusedBy = [...operation.refusedBy, operation.gatewayCode];
   let selection: RouteSelection;
   try {
     selection = selectRoute(parts, context.merchant, payment, refusedBy);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    return release(context, { ...operation, round: operation.round + 1 }, payment);
+    return backToRouting(context, { ...operation, round: operation.round + 1 }, payment);
   }
-  return hand(parts, context, { ...operation, refusedBy }, payment, selection);
+  return assignTo(parts, context, { ...operation, refusedBy }, payment, selection);
 }
 
 /** Hands a pending payment to the chosen acquirer: at once when instructions exist already, else by the call that comes next. */
-function hand(
+function assignTo(
   parts: OpeningParts,
   context: CommandContext,
   operation: Operation,
@@ -275,11 +278,16 @@ function hand(
     return { next };
   }
   const accepted = accept(context, payment, { gatewayCode: chosen.code, instructions, routing: decision });
-  return opened(parts, context, { ...operation, gatewayCode: chosen.code, attempt: operation.attempt + 1 }, accepted);
+  return answerAccepted(
+    parts,
+    context,
+    { ...operation, gatewayCode: chosen.code, attempt: operation.attempt + 1 },
+    accepted,
+  );
 }
 
 /** No acquirer has the payment. The merchant may repeat a request with a key; without a key a worker tries while it is pending. */
-function release({ set, realNow }: CommandContext, operation: Operation, payment: Payment): Concluded {
+function backToRouting({ set, realNow }: CommandContext, operation: Operation, payment: Payment): Concluded {
   const { idempotencyKey } = operation;
   const over = payment.status !== "pending";
   const retryable = idempotencyKey !== undefined;
@@ -329,8 +337,8 @@ export function resumeOpening(
           completeKey(set, keptKey(operation, payment), answer, now);
           return { reply: answer };
         }
-        if (current.attempt >= ATTEMPTS_KEPT_MAX) throw new Fault("NO_ROUTE_AVAILABLE");
-        const concluded = hand(parts, context, current, payment, selectRoute(parts, merchant, payment));
+        if (current.attempt >= ATTEMPTS_MAX) throw new Fault("NO_ROUTE_AVAILABLE");
+        const concluded = assignTo(parts, context, current, payment, selectRoute(parts, merchant, payment));
         return "next" in concluded ? { payment, call: concluded.next } : concluded;
       },
     },

@@ -27,7 +27,7 @@ export type RefundResult = { exchanged?: CallMessages | undefined } & (
 /** After this many refusals, over about a minute, the refund fails: the funds go back to the merchant. */
 const REFUSALS_MAX = 6;
 /** The refund also fails after this many attempts, about a week, when the acquirer was not reached or does not know the refund. */
-const ATTEMPTS_KEPT_MAX = 1_000;
+const ATTEMPTS_MAX = 1_000;
 
 /**
  * Commits the result of a call, an inquiry or a notification about a refund. A repeated notification changes nothing. Gives the kind of a
@@ -80,7 +80,7 @@ export function concludeRefund(
         if (operation.step === "done" || operation.attempt !== attempt) return undefined;
         const refusals = operation.round + (result.kind === "refused" ? 1 : 0);
         const undone = result.kind === "absent" || result.kind === "unreached";
-        const hopeless = refusals >= REFUSALS_MAX || (undone && attempt >= ATTEMPTS_KEPT_MAX);
+        const hopeless = refusals >= REFUSALS_MAX || (undone && attempt >= ATTEMPTS_MAX);
         if (refund.status !== "pending" || outcome === "failed" || hopeless) {
           if (refund.status === "pending") complete(context, key, "failed");
           set.update(operations, { ...done, round: refusals });

@@ -10,7 +10,7 @@ describe("the nonce", () => {
   const merchantId = "mer_01j00000000000000000000000";
   const of = (changes: Partial<Parameters<typeof messageNonces>[0]> = {}) =>
     messageNonces({ merchantId, clientId: ID, nonce: NONCE, created: seconds, now: seconds, ...changes });
-  const keys = ({ spans }: ReturnType<typeof of>): Set<string> => new Set(spans.map(nonceKey));
+  const keys = ({ spanMarks }: ReturnType<typeof of>): Set<string> => new Set(spanMarks.map(nonceKey));
   const skew = fc.integer({ min: -300, max: 300 });
 
   test("of two requests within the time of the first, with whatever created, at least one row is the same", () => {
@@ -29,13 +29,13 @@ describe("the nonce", () => {
     fc.assert(
       fc.property(fc.nat({ max: 100_000 }), skew, fc.integer({ min: -60, max: 60 }), (at, ahead, clocks) => {
         const now = seconds + at;
-        const { nonce, spans } = of({ now, created: now + ahead });
+        const { nonce, spanMarks } = of({ now, created: now + ahead });
         expect(nonce.validUntil).toBe(now + ahead + 300);
-        expect(spans.length).toBeLessThanOrEqual(3);
-        expect(Math.max(...spans.map(({ validUntil }) => validUntil))).toBeGreaterThanOrEqual(nonce.validUntil);
+        expect(spanMarks.length).toBeLessThanOrEqual(3);
+        expect(Math.max(...spanMarks.map(({ validUntil }) => validUntil))).toBeGreaterThanOrEqual(nonce.validUntil);
         const minute = Math.floor((now + clocks) / 60);
         const emptied = [3, 4, 5, 6, 7].map((back) => (minute - back + SLOTS) % SLOTS);
-        for (const span of [nonce, ...spans]) expect(emptied).not.toContain(slotOf(span));
+        for (const span of [nonce, ...spanMarks]) expect(emptied).not.toContain(slotOf(span));
       }),
     );
   });

@@ -30,8 +30,9 @@ const SPAN_SECONDS = 300;
 
 /**
  * The nonces of a request signed by RFC 9421. The client and its nonce identify the request, whatever the method, the target and the time.
- * `nonce` belongs to the request itself. `spans` has a row for each span of time from now until the nonce may be forgotten; reads and
- * writes alike consume them first. A request that repeats the nonce with another `created` meets at least one of these rows.
+ * `nonce` belongs to the request itself. A nonce's row has `valid_until` in its key, so the same nonce with another `created` would be a new row:
+ * `spanMarks` therefore has a row for each span of time from now until the nonce may be forgotten, and reads and writes alike consume them first. Whoever
+ * repeats the nonce with another `created` meets at least one of them.
  */
 export function messageNonces(request: {
   merchantId: string;
@@ -39,15 +40,15 @@ export function messageNonces(request: {
   nonce: string;
   created: number;
   now: number;
-}): { nonce: Nonce; spans: Nonce[] } {
+}): { nonce: Nonce; spanMarks: Nonce[] } {
   const { merchantId, clientId, nonce, created, now } = request;
   // "rfc9421" is no HTTP method, so a nonce of this scheme never equals one of the other scheme.
   const digest = fingerprintOf("rfc9421", clientId, nonce).slice(0, 32);
   const validUntil = created + TIMESTAMP_WINDOW_SECONDS;
-  const spans: Nonce[] = [];
+  const spanMarks: Nonce[] = [];
   for (let span = Math.floor(now / SPAN_SECONDS); span <= Math.floor(validUntil / SPAN_SECONDS); span++)
-    spans.push({ merchantId, validUntil: (span + 1) * SPAN_SECONDS - 1, digest });
-  return { nonce: { merchantId, validUntil, digest }, spans };
+    spanMarks.push({ merchantId, validUntil: (span + 1) * SPAN_SECONDS - 1, digest });
+  return { nonce: { merchantId, validUntil, digest }, spanMarks };
 }
 
 /** Consumes a nonce inside a command that needs it, even when the command is refused afterwards. Throws SIGNATURE_REPLAYED. */

@@ -77,7 +77,7 @@ interface Known {
   /** Nonce of the signature: admission consumes that of a read, a write's transaction its own. Undefined for a person. */
   nonce: Nonce | undefined;
   /** Nonces of an RFC 9421 signature that admission consumes for reads and writes alike. */
-  spans: readonly Nonce[];
+  spanMarks: readonly Nonce[];
   body: Buffer;
 }
 
@@ -134,7 +134,7 @@ export class Edge {
       principal,
       client: undefined,
       nonce: undefined,
-      spans: [],
+      spanMarks: [],
       body,
     });
   }
@@ -171,13 +171,18 @@ export class Edge {
   }
 
   /** Verifies the signature and gives its nonces. Throws SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW. */
-  private verify(client: Client, claim: Claim, request: FastifyRequest, body: Buffer): Pick<Known, "nonce" | "spans"> {
+  private verify(
+    client: Client,
+    claim: Claim,
+    request: FastifyRequest,
+    body: Buffer,
+  ): Pick<Known, "nonce" | "spanMarks"> {
     if (claim.scheme === "rfc9421") return this.verifyMessage(client, claim, request, body);
     const { method, url: target } = request;
     const { merchantId } = client.merchant;
     try {
       const verified = verifySignature(client, claim, body, this.parts.clock.now());
-      return { nonce: nonceOf({ merchantId, method, target, ...verified }), spans: [] };
+      return { nonce: nonceOf({ merchantId, method, target, ...verified }), spanMarks: [] };
     } catch (error) {
       const { scheme, timestamp, signature } = claim;
       if (typeof timestamp === "string" && typeof signature === "string")
@@ -195,7 +200,7 @@ export class Edge {
     claim: MessageClaim,
     request: FastifyRequest,
     body: Buffer,
-  ): Pick<Known, "nonce" | "spans"> {
+  ): Pick<Known, "nonce" | "spanMarks"> {
     const { method, originalUrl: target, raw } = request;
     const message: SignedMessage = { method, target, headers: raw.headersDistinct, publicRoot: this.parts.publicRoot };
     const realNow = this.parts.clock.now();
@@ -247,8 +252,8 @@ export class Edge {
     reply: FastifyReply,
     known: Known,
   ): Promise<Reply> {
-    const { principal, nonce, spans } = known;
-    const nonces = spans.length > 0 ? spans : [nonce].filter((one) => one !== undefined);
+    const { principal, nonce, spanMarks } = known;
+    const nonces = spanMarks.length > 0 ? spanMarks : [nonce].filter((one) => one !== undefined);
     const admitted = await this.parts.admission.admit(principal, nonces);
     reply.rate = admitted.rate;
     if (admitted.replayed) throw new Fault("SIGNATURE_REPLAYED");
@@ -263,7 +268,14 @@ export class Edge {
     return await endpoint.handle(call);
   }
 
-  /** Runs a write. Its transaction consumes the signature; a write that is refused before it consumes the signature before the answer. */
+  /**
+   * Runs a write. Its signature is consumed once, before the answer, whatever comes of it:
+   * - refused by its head (scope, quota, JSON, key): here, at the first `catch`;
+   * - an endpoint that acts first: before it acts;
+   * - refused by its fields, or run: by the transaction of `refuseUnlessRecorded` or of `idempotently`;
+   * - refused while the same key runs: here, since nothing has begun;
+   * - failed unexpectedly: here, unless the transaction did.
+   */
   private async write(
     endpoint: WriteEndpoint,
     request: FastifyRequest,
@@ -271,7 +283,7 @@ export class Edge {
     known: Known,
   ): Promise<Reply> {
     const call = this.callOf(request, known);
-    const admitted = await this.parts.admission.admit(known.principal, known.spans);
+    const admitted = await this.parts.admission.admit(known.principal, known.spanMarks);
     reply.rate = admitted.rate;
     if (admitted.replayed) throw new Fault("SIGNATURE_REPLAYED");
     let intent: Intent;

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Acquirer, Capability } from "../acquirers/acquirer.ts";
 import { digestOf } from "../ground/crypto.ts";
+import { assert } from "../ground/fault.ts";
 import { MINOR_MAX, type Minor, isCurrency } from "../ground/money.ts";
 import type { Environment } from "../merchants/books.ts";
 import { type PaymentMethod, paymentMethodSchema } from "../merchants/settings.ts";
@@ -265,7 +266,7 @@ function verdictOf(candidate: Candidate, { chosen: taken, passedOver }: Drawn): 
   if (candidate.verdict !== undefined) return candidate.verdict;
   if (candidate === passedOver) return "split";
   const chosen = passedOver ?? taken;
-  if (!chosen) return "chosen";
+  assert(chosen, "an acquirer that can take the payment was neither drawn nor passed over");
   if (candidate.priority > chosen.priority) return "lower_priority";
   // A healthy acquirer leaves nothing to lower priorities, so an acquirer of a better priority that was passed over is degraded.
   const passedOn = candidate.degraded && (!chosen.degraded || candidate.priority < chosen.priority);

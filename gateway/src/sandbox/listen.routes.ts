@@ -145,11 +145,11 @@ export class Listening {
     if (after === undefined) return this.begin(call);
     const cursor: Cursor = { after, seen: seen === "" ? [] : [...new Set(seen.split(","))] };
     const { actor: clientId } = call.principal;
-    this.sit(clientId);
+    this.occupy(clientId);
     try {
-      return await this.hear(call, cursor, Number(wait) * 1000);
+      return await this.waitForEvents(call, cursor, Number(wait) * 1000);
     } finally {
-      this.rise(clientId);
+      this.free(clientId);
     }
   }
 
@@ -168,7 +168,7 @@ export class Listening {
     this.watermarks.observe(book, Number(rows[0]?.clock_offset_seconds ?? 0n), this.parts.clock.now());
   }
 
-  private async hear(call: Call, cursor: Cursor, waitMs: number): Promise<Reply> {
+  private async waitForEvents(call: Call, cursor: Cursor, waitMs: number): Promise<Reply> {
     const { database, clock } = this.parts;
     const begun = stopwatchMs();
     for (;;) {
@@ -185,8 +185,8 @@ export class Listening {
       const over = stopwatchMs() - begun + LOOK_MS > waitMs || this.stopped || call.hungUp();
       if (page.events.length > 0 || missed || over) {
         const data = page.events.map((event) => this.view(event, client));
-        const watermark = missed ? (rows[0]?.forgotten_before ?? null) : null;
-        const forgottenBefore = watermark === null ? null : wireTime(watermark);
+        const before = missed ? (rows[0]?.forgotten_before ?? null) : null;
+        const forgottenBefore = before === null ? null : wireTime(before);
         return reply(200, { data, next_after: page.nextAfter, has_more: page.more, forgotten_before: forgottenBefore });
       }
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
@@ -218,7 +218,7 @@ export class Listening {
     return { id, type, created_at: wireTime(createdAt), body, headers };
   }
 
-  private sit(clientId: string): void {
+  private occupy(clientId: string): void {
     const own = this.waits.get(clientId) ?? 0;
     if (own >= WAITS_PER_CLIENT) {
       const message = `This client listens ${own} times already. End one of them first.`;
@@ -229,7 +229,7 @@ export class Listening {
     this.waiting++;
   }
 
-  private rise(clientId: string): void {
+  private free(clientId: string): void {
     const own = (this.waits.get(clientId) ?? 1) - 1;
     if (own > 0) this.waits.set(clientId, own);
     else this.waits.delete(clientId);

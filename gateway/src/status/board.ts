@@ -52,12 +52,10 @@ export interface BoardParts {
   minutes: Minutes;
   /** False when the database has not answered lately. */
   hears: () => boolean;
-  timing?: typeof boardTiming | undefined;
 }
 
 export class Board {
   private readonly parts: BoardParts;
-  private readonly timing: typeof boardTiming;
   private snapshot: Snapshot | undefined;
   private triedAtMs = -Infinity;
   private isAnswered = false;
@@ -65,15 +63,14 @@ export class Board {
 
   constructor(parts: BoardParts) {
     this.parts = parts;
-    this.timing = parts.timing ?? boardTiming;
   }
 
   /** Gives the current data. Waits at most `waitMs` (less than a second) for the database, and never throws. */
   async read(): Promise<Known> {
-    const keptMs = this.isAnswered ? this.timing.keepMs : this.timing.retryMs;
+    const keptMs = this.isAnswered ? boardTiming.keepMs : boardTiming.retryMs;
     if (this.reading || stopwatchMs() - this.triedAtMs > keptMs) {
       const reading = this.refresh();
-      if (this.parts.hears() || !this.snapshot) await Promise.race([reading, pause(this.timing.waitMs)]);
+      if (this.parts.hears() || !this.snapshot) await Promise.race([reading, pause(boardTiming.waitMs)]);
     }
     const { snapshot } = this;
     const isCurrent = this.isAnswered && this.parts.hears() && !this.isLate;
@@ -90,7 +87,7 @@ export class Board {
 
   /** True while a read takes longer than readers wait for it. */
   private get isLate(): boolean {
-    return this.reading !== undefined && stopwatchMs() - this.triedAtMs >= this.timing.waitMs;
+    return this.reading !== undefined && stopwatchMs() - this.triedAtMs >= boardTiming.waitMs;
   }
 
   private async ask(): Promise<void> {

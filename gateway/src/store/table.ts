@@ -19,6 +19,7 @@ export interface Table<Key, Value> {
   /** True when `load` also writes: a batch that loads this table is committed even when its commands write nothing. */
   readonly writesOnLoad?: boolean;
   parse?(row: Row): Value;
+  /** Writes the values that commands inserted. May be an UPDATE: what is inserted is then an order to write, not a new row. */
   insert?(values: readonly Value[]): Statement;
   /** Another table whose row, of the key that `keyOf` gives, is part of each loaded row: that row is not loaded by itself. */
   readonly carries?: { table: Table<unknown, unknown>; keyOf(key: Key): unknown };

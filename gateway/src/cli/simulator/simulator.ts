@@ -4,7 +4,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { BODY_MAX_BYTES } from "../../acquirers/remote-protocol.ts";
-import { type Clock, systemClock } from "../../ground/clock.ts";
+import { systemClock } from "../../ground/clock.ts";
 import { SigningKey } from "../../ground/signing-key.ts";
 import { Fault } from "../../ground/fault.ts";
 import type { BehaviourChange, PayOrder, ConcludeOrder } from "./controls.ts";
@@ -22,7 +22,6 @@ export interface SimulatorOptions {
   stateFile?: string;
   /** Number of operations that are kept; beyond it the oldest finished ones are forgotten. */
   maximum?: number;
-  clock?: Clock;
   log?: (line: string) => void;
 }
 
@@ -40,7 +39,7 @@ export interface Simulator {
 
 /** Starts the simulator, and resolves when it answers requests. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const { port, host, secret, stateFile, maximum = 100_000, clock = systemClock, log = () => undefined } = options;
+  const { port, host, secret, stateFile, maximum = 100_000, log = () => undefined } = options;
   const ready = Promise.withResolvers<Desk>();
   const server = createServer({ maxHeaderSize: 16_384, headersTimeout: 10_000, requestTimeout: 20_000 });
   server.maxConnections = 1024;
@@ -56,7 +55,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
   let desk: Desk;
   try {
-    desk = new Desk(new Operations(clock, maximum, stateFile), clock, new SigningKey(secret), log);
+    desk = new Desk(new Operations(systemClock, maximum, stateFile), systemClock, new SigningKey(secret), log);
     await desk.start();
   } catch (error) {
     close();
