@@ -91,12 +91,12 @@ interface Refused {
   refused: unknown;
   /** The table whose statement failed. */
   failed: string | undefined;
-  /** True when it is certain that nothing is written and the commands may run again. */
-  again: boolean;
+  /** True when it is certain that nothing is written, so that the commands may run again. */
+  isUnwritten: boolean;
 }
 
-function isLocked({ refused, again }: Refused): boolean {
-  return again && sqlState(refused) === "55P03";
+function isLocked({ refused, isUnwritten }: Refused): boolean {
+  return isUnwritten && sqlState(refused) === "55P03";
 }
 
 const WAIT_MAX_MS = 10_000;
@@ -109,6 +109,13 @@ const LOCKED_BOOKS_MAX = 4;
 /** Attempts of a command that runs alone and keeps losing races. */
 const ROUNDS_MAX = 4;
 
+/**
+ * What becomes of a command: it waits in the queue for the next batch, whose attempt reads the rows, executes, writes and commits. A batch that
+ * - is committed answers each command, or throws what its command threw;
+ * - has an unknown ending asks the database what became of each command;
+ * - failed as a whole runs again, command by command, if nothing was written;
+ * - met rows that another process has locked gives each of its books a queue beside the lane (money lanes), and the lane goes on.
+ */
 export class Lane {
   private readonly options: LaneOptions;
   private readonly parts: LaneParts;
@@ -184,12 +191,17 @@ export class Lane {
     return batch;
   }
 
-  /** Runs a batch and answers its commands. The commands of a batch that fails as a whole run again one by one, so that none fails another. */
+  /** Runs a batch and answers its commands. */
   private async runBatch(batch: Waiting[]): Promise<void> {
     const run = await this.attempt(batch, LOCK_MS);
     if ("outcomes" in run) return answer(batch, run.outcomes);
     if (isLocked(run) && this.options.inFlight === 1) return this.setAside(batch);
-    if (run.again && (batch.length > 1 || isRaceLost(run.refused))) {
+    await this.oneByOne(batch, run);
+  }
+
+  /** Runs the commands of a batch that failed as a whole again, one by one, so that none fails another; unless they may have been written. */
+  private async oneByOne(batch: readonly Waiting[], run: Refused): Promise<void> {
+    if (run.isUnwritten && (batch.length > 1 || isRaceLost(run.refused))) {
       this.parts.log.debug(
         { err: run.refused, lane: this.options.name, commands: batch.length },
         "batch refused, running its commands one by one",
@@ -228,7 +240,7 @@ export class Lane {
       const [only] = batch;
       if ("outcomes" in run) answer(batch, run.outcomes);
       else if (only && batch.length === 1 && isLocked(run)) answer(batch, [await this.lockedOut(only.command, run)]);
-      else for (const waiting of batch) answer([waiting], [await this.alone(waiting)]);
+      else await this.oneByOne(batch, run);
     }
     this.locked.delete(book);
     this.lockedRunning--;
@@ -239,7 +251,7 @@ export class Lane {
       const run = await this.attempt([waiting], LOCK_MS);
       if ("outcomes" in run) return run.outcomes[0] as Outcome;
       if (isLocked(run)) return this.lockedOut(waiting.command, run);
-      if (!run.again || !isRaceLost(run.refused)) return { error: this.faultOf(run.refused) };
+      if (!run.isUnwritten || !isRaceLost(run.refused)) return { error: this.faultOf(run.refused) };
       if (round === ROUNDS_MAX) return { error: unavailable(run.refused) };
     }
   }
@@ -291,7 +303,7 @@ export class Lane {
     try {
       client = await database.pool.connect();
     } catch (error) {
-      return { refused: error, failed: undefined, again: false };
+      return { refused: error, failed: undefined, isUnwritten: false };
     }
     let sound = false;
     let isWriting = false;
@@ -327,17 +339,17 @@ export class Lane {
           set.committed();
           return { outcomes };
         case "rolled_back":
-          return { refused: ending.cause, failed: ending.failed, again: true };
+          return { refused: ending.cause, failed: ending.failed, isUnwritten: true };
         case "unknown":
           set.unknown();
           return { outcomes: await this.recallAll(commands, outcomes, ending.cause) };
       }
     } catch (error) {
       // A row that cannot be read or written: the connection is closed, and the transaction with it.
-      if (!(error instanceof NotBegun)) return { refused: error, failed: undefined, again: !isWriting };
+      if (!(error instanceof NotBegun)) return { refused: error, failed: undefined, isUnwritten: !isWriting };
       sound = error.connectionIsSound;
       this.parts.onEnding({ kind: "rolled_back", cause: error.cause, failed: error.failed });
-      return { refused: error.cause, failed: error.failed, again: sound };
+      return { refused: error.cause, failed: error.failed, isUnwritten: sound };
     } finally {
       client.release(!sound);
     }
