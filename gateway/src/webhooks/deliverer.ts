@@ -2,7 +2,7 @@
 // is open during a call.
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { type AttemptKind, type ClaimedRow, claimDeliveries, queueKey } from "../events/claim.sql.ts";
+import { type AttemptKind, type ClaimedRow, capacityOf, claimDeliveries, queueKey } from "../events/claim.sql.ts";
 import { oldestDue, parkDeliveries, readdressDeliveries } from "../events/outbox.sql.ts";
 import type { Clock } from "../ground/clock.ts";
 import type { Config } from "../ground/config.ts";
@@ -33,6 +33,16 @@ const BATCH_MAX = 128;
 const CAPACITY_ELSEWHERE = 20;
 
 type Leased = LeasedDelivery<ClaimedRow>;
+
+/** What a claim asks for: how many deliveries, of which books, and of each queue at most so many. */
+interface Claim {
+  which: AttemptKind;
+  /** Undefined for all books. */
+  books: Book[] | undefined;
+  limit: number;
+  perBook: number;
+  capacities: ReadonlyMap<string, number>;
+}
 
 export interface DelivererParts {
   database: Database;
@@ -221,51 +231,71 @@ export class Deliverer {
   }
 
   private async claimSome(which: AttemptKind, books: Book[] | undefined): Promise<void> {
-    const { database, clock } = this.parts;
     const limit = Math.min(BATCH_MAX, this.queue.capacity(which));
     if (limit <= 0) {
       for (const book of books ?? []) this.unfinished.set(bookKey(book), book);
       return;
     }
-    const claimedAt = clock.now();
-    const token = randomUUID();
-    const capacities = this.queue.capacities();
-    const observation = this.dispatcher.beginObservation();
     // The limit per book keeps the backlog of one book from filling a claim that other books need too.
     const perBook = books ? Math.max(BOOK_MIN, Math.ceil(limit / books.length)) : BOOK_MIN;
-    const lease = { realNow: claimedAt, leaseMs: this.timing.leaseMs, token };
-    const rows = await database.query<ClaimedRow>(
-      claimDeliveries({ ...lease, books, perBook, limit, which, capacities, capacityElsewhere: CAPACITY_ELSEWHERE }),
-    );
-    const claimed = rows.map((row) => ({ host: row.host, merchantId: row.merchant_id, row, token, claimedAt }));
+    const claim: Claim = { which, books, limit, perBook, capacities: this.queue.capacities() };
+    const observation = this.dispatcher.beginObservation();
+    const claimed = await this.lease(claim);
     if (this.state !== "running") {
       this.unsent.push(...claimed);
       return;
     }
+    const rejected = await this.enqueue(claimed);
+    // Rejected deliveries wait for the next poll: another claim now would find only more deliveries of the same full queues.
+    if (rejected.length === claimed.length) return;
+    this.noteBacklog(claim, claimed, rejected, observation);
+    if (rejected.length === 0 && claimed.every(({ host }) => this.queue.isLow(host))) this.claimRest();
+  }
+
+  private async lease(claim: Claim): Promise<Leased[]> {
+    const { database, clock } = this.parts;
+    const token = randomUUID();
+    const claimedAt = clock.now();
+    const lease = { realNow: claimedAt, leaseMs: this.timing.leaseMs, token };
+    const rows = await database.query<ClaimedRow>(
+      claimDeliveries({ ...claim, ...lease, capacityElsewhere: CAPACITY_ELSEWHERE }),
+    );
+    return rows.map((row) => ({ host: row.host, merchantId: row.merchant_id, row, token, claimedAt }));
+  }
+
+  /** Gives deliveries to the send queue. Parks those that it has no place for, and gives them. */
+  private async enqueue(claimed: readonly Leased[]): Promise<Leased[]> {
+    const { database, clock } = this.parts;
     const rejected = claimed.filter((delivery) => !this.queue.add(delivery));
     for (const delivery of rejected) {
       this.queue.reject(delivery);
       this.dispatcher.observed(bookOfRow(delivery.row), delivery.host, true);
     }
-    if (rejected.length > 0) await database.query(parkDeliveries(rejected, claimedAt + this.timing.parkMs * 1_000));
-    // Rejected deliveries wait for the next poll: another claim now would find only more deliveries of the same full queues.
-    if (rejected.length === rows.length) return;
-    const full = rows.length >= limit;
+    if (rejected.length > 0) await database.query(parkDeliveries(rejected, clock.now() + this.timing.parkMs * 1_000));
+    return rejected;
+  }
+
+  /** Notes which books may have more due deliveries than this claim took, and tells the dispatcher which queues are empty. */
+  private noteBacklog(
+    { which, books, limit, perBook, capacities }: Claim,
+    claimed: readonly Leased[],
+    rejected: readonly Leased[],
+    observation: number,
+  ): void {
+    const isFull = claimed.length >= limit;
     const rejectedOf = new Set(rejected.map(({ row }) => queueKey(row.merchant_id, row.host)));
-    for (const [key, own] of Map.groupBy(rows, (row) => bookKey(bookOfRow(row)))) {
-      const book = bookOfRow(own[0] as ClaimedRow);
-      for (const [host, due] of Map.groupBy(own, (row) => row.host)) {
-        const merchantUuid = due[0]?.merchant_id ?? "";
-        const queue = queueKey(merchantUuid, host);
-        const capacity =
-          capacities.get(queue) ?? capacities.get(merchantUuid) ?? capacities.get(host) ?? CAPACITY_ELSEWHERE;
-        const more = full || own.length >= perBook || due.length >= capacity;
-        if (more) this.unfinished.set(key, book);
-        if (which === "first") this.dispatcher.observed(book, host, more || rejectedOf.has(queue), observation);
+    for (const [key, own] of Map.groupBy(claimed, ({ row }) => bookKey(bookOfRow(row)))) {
+      const book = bookOfRow((own[0] as Leased).row);
+      for (const [host, due] of Map.groupBy(own, (delivery) => delivery.host)) {
+        const merchantUuid = due[0]?.merchantId ?? "";
+        const capacity = capacityOf(capacities, merchantUuid, host) ?? CAPACITY_ELSEWHERE;
+        const hasMore = isFull || own.length >= perBook || due.length >= capacity;
+        if (hasMore) this.unfinished.set(key, book);
+        const waits = hasMore || rejectedOf.has(queueKey(merchantUuid, host));
+        if (which === "first") this.dispatcher.observed(book, host, waits, observation);
       }
     }
-    if (full) for (const book of books ?? []) this.unfinished.set(bookKey(book), book);
-    if (rejected.length === 0 && rows.every(({ host }) => this.queue.isLow(host))) this.claimRest();
+    if (isFull) for (const book of books ?? []) this.unfinished.set(bookKey(book), book);
   }
 
   /** Claims from the books that may have more due deliveries. */
