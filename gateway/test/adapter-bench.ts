@@ -153,16 +153,16 @@ export class Bench {
     return (await this.calls.open(request, inTime())).instructions;
   }
 
-  ask(request: OpenRequest): Promise<Known> {
-    return this.calls.ask(request, inTime());
+  inquire(request: OpenRequest): Promise<Known> {
+    return this.calls.inquire(request, inTime());
   }
 
   async refund(request: RefundRequest): Promise<RefundStatus> {
     return (await this.calls.refund(request, inTime())).status;
   }
 
-  askRefund(request: RefundRequest): Promise<KnownRefund> {
-    return this.calls.askRefund(request, inTime());
+  inquireRefund(request: RefundRequest): Promise<KnownRefund> {
+    return this.calls.inquireRefund(request, inTime());
   }
 
   /** Reads a message that must have exactly one report. Throws the adapter's error when it rejects the message. */

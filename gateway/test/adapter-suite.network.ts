@@ -10,9 +10,9 @@ export function networkTests(bench: Bench): void {
     const request = bench.payment();
     for (const call of [
       (signal: AbortSignal) => silent.open(request, signal),
-      (signal: AbortSignal) => silent.ask(request, signal),
+      (signal: AbortSignal) => silent.inquire(request, signal),
       (signal: AbortSignal) => silent.refund(bench.refundOf(request), signal),
-      (signal: AbortSignal) => silent.askRefund(bench.refundOf(request), signal),
+      (signal: AbortSignal) => silent.inquireRefund(bench.refundOf(request), signal),
     ]) {
       expect(await expectInTime(call)).not.toBeInstanceOf(AcquirerRefused);
     }
@@ -27,7 +27,7 @@ export function networkTests(bench: Bench): void {
     const refund = await expectInTime((signal) => silent.refund(bench.refundOf(request), signal));
     expect(refund).toBeInstanceOf(AcquirerRefused);
     // An inquiry differs: an acquirer that was not reached may still know the payment.
-    expect(await expectInTime((signal) => silent.ask(request, signal))).not.toBeInstanceOf(AcquirerRefused);
+    expect(await expectInTime((signal) => silent.inquire(request, signal))).not.toBeInstanceOf(AcquirerRefused);
   });
 
   test("a closed port and a name that leads nowhere are a definite no, and no answer to a question", async () => {
@@ -36,8 +36,8 @@ export function networkTests(bench: Bench): void {
       const request = bench.payment();
       await expectRefused(nobody.open(request, inTime()), true);
       await expectRefused(nobody.refund(bench.refundOf(request), inTime()), true);
-      await expectUnknown(nobody.ask(request, inTime()));
-      await expectUnknown(nobody.askRefund(bench.refundOf(request), inTime()));
+      await expectUnknown(nobody.inquire(request, inTime()));
+      await expectUnknown(nobody.inquireRefund(bench.refundOf(request), inTime()));
     }
   });
 
@@ -51,7 +51,7 @@ export function networkTests(bench: Bench): void {
   test("a hundred calls at once are all answered", async () => {
     const requests = Array.from({ length: 100 }, () => bench.payment());
     await Promise.all(requests.map((request) => bench.open(request)));
-    const known = await Promise.all(requests.map((request) => bench.ask(request)));
+    const known = await Promise.all(requests.map((request) => bench.inquire(request)));
     expect(known.every((each) => each.known)).toBe(true);
   });
 }

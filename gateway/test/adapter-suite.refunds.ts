@@ -17,9 +17,9 @@ export function refundTests(bench: Bench): void {
       expect(await bench.refund(request)).toBe("pending");
       expect(await bench.refund(request)).toBe("pending");
       expect(await outside.opened(request.operationKey)).toBe(1);
-      expect(await bench.askRefund(request)).toEqual({ known: true, status: "pending" });
+      expect(await bench.inquireRefund(request)).toEqual({ known: true, status: "pending" });
       await outside.conclude(request.operationKey, end);
-      expect(await bench.askRefund(request)).toEqual({ known: true, status: end });
+      expect(await bench.inquireRefund(request)).toEqual({ known: true, status: end });
       const read = bench.read(await outside.callback(request.operationKey), systemClock.now());
       expect(read).toEqual({ kind: "refund", operationKey: request.operationKey, status: end });
     }
@@ -30,7 +30,7 @@ export function refundTests(bench: Bench): void {
     if (!bench.temper("refuses")) skip("it never refuses");
     await expectRefused(bench.refund(request));
     await expectRefused(bench.refund(request));
-    expect(await bench.askRefund(request)).toEqual({ known: false });
+    expect(await bench.inquireRefund(request)).toEqual({ known: false });
     expect(await bench.outside.opened(request.operationKey)).toBe(0);
   });
 
@@ -39,7 +39,7 @@ export function refundTests(bench: Bench): void {
     if (!bench.temper("silent")) skip("it always answers");
     const error = await expectInTime((signal) => bench.calls.refund(request, signal));
     expect(error).not.toBeInstanceOf(AcquirerRefused);
-    expect(await bench.askRefund(request)).toEqual({ known: true, status: "pending" });
+    expect(await bench.inquireRefund(request)).toEqual({ known: true, status: "pending" });
     expect(await bench.outside.opened(request.operationKey)).toBe(1);
   });
 
@@ -48,9 +48,9 @@ export function refundTests(bench: Bench): void {
     if (!bench.temper("deaf")) skip("it always answers");
     const error = await expectInTime((signal) => bench.calls.refund(request, signal));
     expect(error).not.toBeInstanceOf(AcquirerRefused);
-    expect(await bench.askRefund(request)).toEqual({ known: false });
+    expect(await bench.inquireRefund(request)).toEqual({ known: false });
     await expectRefused(bench.refund(request));
-    expect(await bench.askRefund(request)).toEqual({ known: false });
+    expect(await bench.inquireRefund(request)).toEqual({ known: false });
     expect(await bench.outside.opened(request.operationKey)).toBe(0);
   });
 
@@ -60,7 +60,7 @@ export function refundTests(bench: Bench): void {
       const request = await part();
       if (!bench.temper(temper)) skip(`it is never ${temper}`);
       await expectUnknown(bench.refund(request));
-      const known = await bench.askRefund(request);
+      const known = await bench.inquireRefund(request);
       if (known.known) expect(await bench.refund(request)).toBe(known.status);
       else await expectRefused(bench.refund(request));
     },
@@ -72,8 +72,8 @@ export function refundTests(bench: Bench): void {
       const request = await part();
       await bench.refund(request);
       if (!bench.temper(temper)) skip(`it is never ${temper}`);
-      await expectInTime((signal) => bench.calls.askRefund(request, signal));
-      expect(await bench.askRefund(request)).toEqual({ known: true, status: "pending" });
+      await expectInTime((signal) => bench.calls.inquireRefund(request, signal));
+      expect(await bench.inquireRefund(request)).toEqual({ known: true, status: "pending" });
     },
   );
 }

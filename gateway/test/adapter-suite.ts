@@ -105,7 +105,7 @@ function openingTests(bench: Bench): void {
     const request = bench.payment(bench.temper("silent") ?? skip("it always answers"));
     const error = await expectInTime((signal) => bench.calls.open(request, signal));
     expect(error).not.toBeInstanceOf(AcquirerRefused);
-    expect(await bench.ask(request)).toMatchObject({ known: true, state: { status: "waiting" } });
+    expect(await bench.inquire(request)).toMatchObject({ known: true, state: { status: "waiting" } });
   });
 }
 
@@ -127,7 +127,7 @@ function keyTests(bench: Bench): void {
     const request = bench.payment();
     const instructions = await bench.open(request);
     await thrown(bench.open({ ...request, amountMinor: request.amountMinor + 1n }));
-    expect(await bench.ask(request)).toEqual({ known: true, instructions, state: { status: "waiting" } });
+    expect(await bench.inquire(request)).toEqual({ known: true, instructions, state: { status: "waiting" } });
     expect(await opened(request.operationKey)).toBe(1);
   });
 
@@ -135,16 +135,16 @@ function keyTests(bench: Bench): void {
     const request = bench.payment(bench.temper("refuses") ?? skip("it never refuses"));
     await expectRefused(bench.open(request));
     await expectRefused(bench.open(request));
-    expect(await bench.ask(request)).toEqual({ known: false });
+    expect(await bench.inquire(request)).toEqual({ known: false });
     expect(await opened(request.operationKey)).toBe(0);
   });
 
   test("that was never used is not known when it is asked about, and can never be used after that", async () => {
     const request = bench.payment();
-    expect(await bench.ask(request)).toEqual({ known: false });
-    expect(await bench.ask(request)).toEqual({ known: false });
+    expect(await bench.inquire(request)).toEqual({ known: false });
+    expect(await bench.inquire(request)).toEqual({ known: false });
     await expectRefused(bench.open(request));
-    expect(await bench.ask(request)).toEqual({ known: false });
+    expect(await bench.inquire(request)).toEqual({ known: false });
     expect(await opened(request.operationKey)).toBe(0);
   });
 
@@ -152,7 +152,7 @@ function keyTests(bench: Bench): void {
     const request = bench.payment(bench.temper("deaf") ?? skip("it always answers"));
     const error = await expectInTime((signal) => bench.calls.open(request, signal));
     expect(error).not.toBeInstanceOf(AcquirerRefused);
-    expect(await bench.ask(request)).toEqual({ known: false });
+    expect(await bench.inquire(request)).toEqual({ known: false });
     await expectRefused(bench.open(request));
     expect(await opened(request.operationKey)).toBe(0);
   });
@@ -162,7 +162,7 @@ function keyTests(bench: Bench): void {
     async (temper, { skip }) => {
       const request = bench.payment(bench.temper(temper) ?? skip(`it is never ${temper}`));
       await expectUnknown(bench.open(request));
-      const known = await bench.ask(request);
+      const known = await bench.inquire(request);
       if (known.known) expect(await bench.open(request)).toEqual(known.instructions);
       else await expectRefused(bench.open(request));
     },
@@ -175,7 +175,7 @@ function askingTests(bench: Bench): void {
     const { operationKey, amountMinor, currency } = request;
     const instructions = await bench.open(request);
     const expectState = async (state: object): Promise<void> => {
-      expect(await bench.ask(request)).toEqual({ known: true, instructions, state });
+      expect(await bench.inquire(request)).toEqual({ known: true, instructions, state });
     };
     await expectState({ status: "waiting" });
     await bench.outside.pay(operationKey, "processing", "unused");
@@ -190,7 +190,7 @@ function askingTests(bench: Bench): void {
     const request = bench.payment();
     await bench.open(request);
     await bench.outside.pay(request.operationKey, "failed", "unused");
-    expect(await bench.ask(request)).toMatchObject({ known: true, state: { status: "failed" } });
+    expect(await bench.inquire(request)).toMatchObject({ known: true, state: { status: "failed" } });
   });
 
   test.for(["silent", "broken", "garbage", "cut", "refuses"] as const)(
@@ -199,8 +199,8 @@ function askingTests(bench: Bench): void {
       const request = bench.payment();
       await bench.open(request);
       if (!bench.temper(temper)) skip(`it is never ${temper}`);
-      await expectUnknown(bench.calls.ask(request, AbortSignal.timeout(DEADLINE_MS)));
-      expect(await bench.ask(request)).toMatchObject({ known: true });
+      await expectUnknown(bench.calls.inquire(request, AbortSignal.timeout(DEADLINE_MS)));
+      expect(await bench.inquire(request)).toMatchObject({ known: true });
     },
   );
 }

@@ -26,7 +26,7 @@ export type Behaviour = "ok" | "refuse" | "down" | "lost" | "unheard" | "held" |
 /** Further data of an acquirer's answers: the messages of a call or report about an operation, and the acquirer's own ids of it. */
 export interface Voice {
   message(
-    call: "open" | "ask" | "cancel" | "judge" | "refund" | "ask_refund" | "report",
+    call: "open" | "inquire" | "cancel" | "judge" | "refund" | "inquire_refund" | "report",
     operationKey: string,
   ): AcquirerMessage;
   providerIds(operationKey: string): ProviderIds;
@@ -105,7 +105,7 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
     judged: [],
     states: new Map(),
     issue: () => undefined,
-    asksAfterMs: () => undefined,
+    inquiresAfterMs: () => undefined,
     refundsLater: () => true,
     forget(operationKey) {
       known.delete(operationKey);
@@ -125,9 +125,9 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
         });
         return { instructions: instructionsOf(request), ...idsOf(request) };
       },
-      ask(request, _signal, record): Promise<Known> {
+      inquire(request, _signal, record): Promise<Known> {
         acquirer.asked.push(request.operationKey);
-        speak("ask", request, record);
+        speak("inquire", request, record);
         if (!acquirer.answersQuestions) return Promise.reject(new Error("no answer"));
         if (!known.has(request.operationKey)) {
           voided.add(request.operationKey);
@@ -157,9 +157,9 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
         await behave(signal, () => refunded.set(request.operationKey, request));
         return { status: acquirer.refundStatus, ...idsOf(request) };
       },
-      askRefund(request, _signal, record) {
+      inquireRefund(request, _signal, record) {
         acquirer.asked.push(request.operationKey);
-        speak("ask_refund", request, record);
+        speak("inquire_refund", request, record);
         if (!acquirer.answersQuestions) return Promise.reject(new Error("no answer"));
         return Promise.resolve(
           refunded.has(request.operationKey)
@@ -178,7 +178,7 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
   };
   type About = Pick<OpenRequest, "operationKey">;
   const speak = (
-    call: "open" | "ask" | "cancel" | "judge" | "refund" | "ask_refund",
+    call: "open" | "inquire" | "cancel" | "judge" | "refund" | "inquire_refund",
     { operationKey }: About,
     record?: RecordMessage,
   ): void => {

@@ -30,14 +30,14 @@ describe("a refund", () => {
     });
   }
   const refund = (request: RefundRequest) => rig.calls.refund(request, signal);
-  const askRefund = (request: RefundRequest) => rig.calls.askRefund(request, signal);
+  const inquireRefund = (request: RefundRequest) => rig.calls.inquireRefund(request, signal);
 
   test("of the whole or of a part is pending until the bank has confirmed it", async () => {
     const of = await paid();
     const part = of({ amountMinor: 5_000_000n });
     const { status, providerIds } = await refund(part);
     expect(status).toBe("pending");
-    expect(await askRefund({ ...part, providerIds })).toMatchObject({ known: true, status: "pending" });
+    expect(await inquireRefund({ ...part, providerIds })).toMatchObject({ known: true, status: "pending" });
     const looks = await rig.heardDuring(() => rig.control.decideRefund(part.operationKey, "succeeded"));
     expect(looks).toHaveLength(2);
     expect(looks[1]).toMatchObject({
@@ -46,7 +46,7 @@ describe("a refund", () => {
         { kind: "look", operationKey: part.operationKey },
       ],
     });
-    expect(await askRefund({ ...part, providerIds })).toMatchObject({ known: true, status: "succeeded" });
+    expect(await inquireRefund({ ...part, providerIds })).toMatchObject({ known: true, status: "succeeded" });
     expect(rig.control.refunded(part.operationKey)).toBe(1);
     // The rest, and nothing beyond it.
     await expect(
@@ -64,8 +64,8 @@ describe("a refund", () => {
       const request = (await paid())({});
       rig.control.fault(fault);
       await expect(rig.hasty.refund(request, signal)).rejects.not.toThrow(AcquirerRefused);
-      expect(await askRefund(request)).toMatchObject({ known: true, status: "pending" });
-      expect(await askRefund(request)).toMatchObject({ known: true, status: "pending" });
+      expect(await inquireRefund(request)).toMatchObject({ known: true, status: "pending" });
+      expect(await inquireRefund(request)).toMatchObject({ known: true, status: "pending" });
       expect(rig.control.refunded(request.operationKey)).toBe(1);
     }
   });
@@ -74,9 +74,9 @@ describe("a refund", () => {
     const request = (await paid())({});
     rig.control.fault("refuse");
     rig.control.fault("key revoked");
-    await expect(askRefund(request)).rejects.toThrow("401");
+    await expect(inquireRefund(request)).rejects.toThrow("401");
     rig.control.fault("refuse", 2);
-    expect(await askRefund(request)).toEqual({ known: false });
+    expect(await inquireRefund(request)).toEqual({ known: false });
   });
 
   test("that is repeated long after is known by its key, and not made twice", async () => {
@@ -92,15 +92,15 @@ describe("a refund", () => {
     const taken = { ...request, providerIds: (await refund(request)).providerIds };
     for (const late of ["status", "list"] as const) {
       rig.control.lag(request.paymentOperationKey, late);
-      await expect(askRefund(taken)).rejects.toThrow("without a refund that it had accepted");
+      await expect(inquireRefund(taken)).rejects.toThrow("without a refund that it had accepted");
       await rig.later(30 * 86_400 * SECOND, async () => {
-        await expect(askRefund(taken)).rejects.toThrow("without a refund that it had accepted");
+        await expect(inquireRefund(taken)).rejects.toThrow("without a refund that it had accepted");
       });
     }
     rig.control.lag(request.paymentOperationKey, undefined);
-    expect(await askRefund(taken)).toMatchObject({ known: true, status: "pending" });
+    expect(await inquireRefund(taken)).toMatchObject({ known: true, status: "pending" });
     await rig.control.decideRefund(request.operationKey, "succeeded");
-    expect(await askRefund(taken)).toMatchObject({ known: true, status: "succeeded" });
+    expect(await inquireRefund(taken)).toMatchObject({ known: true, status: "succeeded" });
     expect(rig.control.refunded(request.operationKey)).toBe(1);
   });
 
@@ -110,7 +110,7 @@ describe("a refund", () => {
     await expect(refund(request)).rejects.not.toThrow(AcquirerRefused);
     rig.control.lag(request.paymentOperationKey, "list");
     rig.control.forget();
-    await expect(askRefund(request)).rejects.toThrow("knows the refund key");
+    await expect(inquireRefund(request)).rejects.toThrow("knows the refund key");
     const other = { ...request, operationKey: `rfdother${rig.next()}.s1` };
     await expect(refund(other)).rejects.toThrow("more than it lists");
   });
@@ -122,7 +122,7 @@ describe("a refund", () => {
     const late = (await paid())({});
     const { providerIds } = await refund(late);
     await rig.control.decideRefund(late.operationKey, "failed");
-    await expect(askRefund({ ...late, providerIds })).rejects.toThrow("without a refund that it had accepted");
+    await expect(inquireRefund({ ...late, providerIds })).rejects.toThrow("without a refund that it had accepted");
     // Whoever has not heard that it was taken on learns nothing from a key that is used and a list without it.
     rig.control.forget();
     await expect(refund(late)).rejects.toThrow("knows the refund key");
@@ -132,7 +132,7 @@ describe("a refund", () => {
     const of = await paid({ method: "card" });
     const part = of({ amountMinor: 5_000_000n });
     await expect(refund(part)).rejects.toMatchObject({ name: "AcquirerRefused", unavailable: true });
-    expect(await askRefund(part)).toEqual({ known: false });
+    expect(await inquireRefund(part)).toEqual({ known: false });
     const whole = of({ operationKey: `rfdwhole${rig.next()}.s1` });
     // The first two faults change nothing of a refusal and of an inquiry; the cancellation meets the third.
     for (const fault of ["wrong currency", "refuse", "unknown status"] as const) rig.control.fault(fault);

@@ -96,7 +96,7 @@ export async function startRig() {
     }),
 
     open: (request: OpenRequest) => calls.open(request, signal),
-    ask: (request: OpenRequest) => calls.ask(request, signal),
+    ask: (request: OpenRequest) => calls.inquire(request, signal),
 
     /** Opens a payment, and gives the request with the provider's ids, as the core sends it from then on. */
     async opened(change: Partial<OpenRequest> = {}): Promise<OpenRequest> {

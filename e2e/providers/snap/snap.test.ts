@@ -171,7 +171,7 @@ test.for(ways)("a payment by %s is opened, notified, and found paid", async ([, 
   const request = wish(change);
   const { instructions, providerIds } = await acquirer.calls.open(request, never);
   const kept = { ...request, providerIds };
-  expect(await acquirer.calls.ask(kept, never)).toMatchObject({
+  expect(await acquirer.calls.inquire(kept, never)).toMatchObject({
     known: true,
     instructions,
     state: { status: "waiting" },
@@ -182,7 +182,7 @@ test.for(ways)("a payment by %s is opened, notified, and found paid", async ([, 
     new Set([request.operationKey]),
   );
   expect(fake.deliveries.at(-1)?.status).toBe(200);
-  const found = await acquirer.calls.ask(kept, never);
+  const found = await acquirer.calls.inquire(kept, never);
   expect(found).toMatchObject({ known: true, instructions, state: paidWith(5_800_000n) });
   const told = reports.find(({ kind }) => kind === "payment");
   // A receipt that is reported and one that is asked for are one transaction.
@@ -194,11 +194,11 @@ test.for(ways)("an answer about %s that was lost is had again, and nothing is th
   const request = wish(change);
   fake.control.fault("silent after effect");
   await expect(hasty.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
-  const found = await acquirer.calls.ask(request, never);
+  const found = await acquirer.calls.inquire(request, never);
   expect(found).toMatchObject({ known: true, state: { status: "waiting" } });
   expect(fake.control.opened(request.operationKey)).toBe(1);
   const providerIds = found.known ? found.providerIds : undefined;
-  const again = await acquirer.calls.ask({ ...request, providerIds }, never);
+  const again = await acquirer.calls.inquire({ ...request, providerIds }, never);
   expect(again).toMatchObject({ known: true, instructions: found.known && found.instructions });
 });
 
@@ -207,7 +207,7 @@ test.for(ways)("a request for %s that never arrived is completed by the inquiry,
   fake.control.fault("silent before effect");
   await expect(hasty.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
   expect(fake.control.opened(request.operationKey)).toBe(0);
-  expect(await acquirer.calls.ask(request, never)).toMatchObject({ known: true });
+  expect(await acquirer.calls.inquire(request, never)).toMatchObject({ known: true });
   expect(fake.control.opened(request.operationKey)).toBe(1);
 });
 
@@ -219,10 +219,10 @@ test("a lost answer is not repeated on another day, and is over when the payment
   });
   fake.control.fault("silent after effect");
   await expect(hasty.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
-  await expect(acquirer.calls.ask(request, never)).rejects.toThrow("does not tell again");
+  await expect(acquirer.calls.inquire(request, never)).rejects.toThrow("does not tell again");
   try {
     offset = (3_600 + 601) * SECOND;
-    expect(await acquirer.calls.ask(request, never)).toEqual({ known: false });
+    expect(await acquirer.calls.inquire(request, never)).toEqual({ known: false });
   } finally {
     offset = 0;
   }
@@ -256,10 +256,10 @@ test("a payment is asked about where it was opened, after channels changed place
     const request = wish({ method });
     const { instructions, providerIds } = await before.calls.open(request, never);
     for (const one of after)
-      expect(await one.calls.ask({ ...request, providerIds }, never)).toMatchObject({ known: true, instructions });
+      expect(await one.calls.inquire({ ...request, providerIds }, never)).toMatchObject({ known: true, instructions });
     await fake.control.pay(request.operationKey, { notify: false });
     for (const one of after)
-      expect(await one.calls.ask({ ...request, providerIds }, never)).toMatchObject({
+      expect(await one.calls.inquire({ ...request, providerIds }, never)).toMatchObject({
         state: paidWith(5_800_000n),
       });
     expect(fake.control.opened(request.operationKey)).toBe(1);
@@ -272,15 +272,15 @@ test("with two banks of ours a lost answer is had by the same request, and never
   const request = wish({ method: "va" });
   fake.control.fault("silent after effect");
   await expect(impatient.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
-  await expect(after.calls.ask(request, never)).rejects.toThrow("unclearly");
-  await expect(none.calls.ask(request, never)).rejects.toThrow("not told any more by which bank");
-  expect(await none.calls.ask({ ...request, expiresAt: systemClock.now() - 601 * SECOND }, never)).toEqual({
+  await expect(after.calls.inquire(request, never)).rejects.toThrow("unclearly");
+  await expect(none.calls.inquire(request, never)).rejects.toThrow("not told any more by which bank");
+  expect(await none.calls.inquire({ ...request, expiresAt: systemClock.now() - 601 * SECOND }, never)).toEqual({
     known: false,
   });
-  expect(await before.calls.ask(request, never)).toMatchObject({ known: true, state: { status: "waiting" } });
+  expect(await before.calls.inquire(request, never)).toMatchObject({ known: true, state: { status: "waiting" } });
   expect(fake.control.opened(request.operationKey)).toBe(1);
   const older = wish({ method: "va", operationKey: keyAt("payment", systemClock.now() - 86_400 * SECOND) });
-  await expect(after.calls.ask(older, never)).rejects.toThrow("does not tell again");
+  await expect(after.calls.inquire(older, never)).rejects.toThrow("does not tell again");
   expect(fake.control.opened(older.operationKey)).toBe(0);
   await Promise.all([before, impatient, after, none].map((one) => one.close()));
 });
@@ -291,7 +291,7 @@ test.for(["html", "half answer", "huge answer", "redirect", "unavailable", "500 
     const request = wish({ method: "va", channel: "bca" });
     fake.control.fault(fault);
     await expect(acquirer.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
-    expect(await acquirer.calls.ask(request, never)).toMatchObject({ known: true });
+    expect(await acquirer.calls.inquire(request, never)).toMatchObject({ known: true });
     expect(fake.control.opened(request.operationKey)).toBe(1);
   },
 );
@@ -306,7 +306,7 @@ test.for(["wrong amount", "wrong currency", "unknown status"] as const)(
       const { providerIds } = await acquirer.calls.open(request, never);
       await fake.control.pay(request.operationKey, { notify: false });
       fake.control.fault(fault);
-      await expect(acquirer.calls.ask({ ...request, providerIds }, never)).rejects.toThrow();
+      await expect(acquirer.calls.inquire({ ...request, providerIds }, never)).rejects.toThrow();
     }
   },
 );
@@ -340,7 +340,7 @@ test("with a token at hand, too, whatever orders something was certainly not sen
   const [byQr, byWallet] = [await paid({ method: "qris" }), await paid({ method: "ewallet", channel: "dana" })];
   await other.close();
   // The connection that was kept is used up.
-  await expect(down.calls.ask(byQr, never)).rejects.toThrow();
+  await expect(down.calls.inquire(byQr, never)).rejects.toThrow();
   for (const change of [{ method: "va", channel: "bca" }, { method: "qris" }, { method: "ewallet" }] as const)
     await expect(down.calls.open(wish(change), never)).rejects.toMatchObject({
       name: "AcquirerRefused",
@@ -350,10 +350,10 @@ test("with a token at hand, too, whatever orders something was certainly not sen
   for (const request of [byQr, byWallet]) {
     const refusal = { name: "AcquirerRefused", unavailable: true, message: expect.stringContaining("was not reached") };
     await expect(down.calls.refund(refundOf(request, {}), never)).rejects.toMatchObject(refusal);
-    await expect(down.calls.askRefund(refundOf(request, {}), never)).rejects.not.toBeInstanceOf(AcquirerRefused);
-    await expect(down.calls.ask(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+    await expect(down.calls.inquireRefund(refundOf(request, {}), never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+    await expect(down.calls.inquire(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
     // Without what was kept the same order is sent again: that it is not reached says nothing of the first one.
-    const lost = down.calls.ask({ ...request, providerIds: undefined }, never);
+    const lost = down.calls.inquire({ ...request, providerIds: undefined }, never);
     await expect(lost).rejects.not.toBeInstanceOf(AcquirerRefused);
   }
   await down.close();
@@ -371,7 +371,7 @@ test("a bank that asks for a bill is told it, and its payment is reported", asyn
   const request = wish({ method: "va", channel: "bni" });
   const { instructions, providerIds } = await acquirer.calls.open(request, never);
   expect(await acquirer.calls.open(request, never)).toEqual({ instructions, providerIds });
-  expect(await acquirer.calls.ask({ ...request, providerIds }, never)).toMatchObject({
+  expect(await acquirer.calls.inquire({ ...request, providerIds }, never)).toMatchObject({
     known: true,
     state: { status: "waiting" },
   });
@@ -409,14 +409,14 @@ test.for([
   if (request.method === "qris") lost.paymentProviderIds = { ...providerIds, approval: await approvalOf(paid) };
   fake.control.fault("silent after effect");
   await expect(hasty.calls.refund(lost, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
-  expect(await acquirer.calls.askRefund(lost, never)).toMatchObject({ known: true, status: "succeeded" });
+  expect(await acquirer.calls.inquireRefund(lost, never)).toMatchObject({ known: true, status: "succeeded" });
   expect(fake.control.refunded(lost.operationKey)).toBe(1);
   const beyond = refundOf(paid, { amountMinor: 3_000_001n });
   await expect(acquirer.calls.refund(beyond, never)).rejects.toMatchObject({ unavailable: false });
   expect(await acquirer.calls.refund(refundOf(paid, { amountMinor: 3_000_000n }), never)).toMatchObject({
     status: "succeeded",
   });
-  expect(await acquirer.calls.ask(paid, never)).toMatchObject({ state: paidWith(5_800_000n) });
+  expect(await acquirer.calls.inquire(paid, never)).toMatchObject({ state: paidWith(5_800_000n) });
 });
 
 test("on a later day a lost refund by QRIS is found where it was all of the payment, and not repeated where it was a part", async () => {
@@ -426,13 +426,13 @@ test("on a later day a lost refund by QRIS is found where it was all of the paym
   const paid = { ...request, providerIds: { ...providerIds, approval: await approvalOf({ ...request, providerIds }) } };
   const yesterday = (): string => keyAt("refund", systemClock.now() - 86_400 * SECOND);
   const part = refundOf(paid, { operationKey: yesterday(), amountMinor: 1_000_000n });
-  await expect(acquirer.calls.askRefund(part, never)).rejects.toThrow("does not tell any more");
+  await expect(acquirer.calls.inquireRefund(part, never)).rejects.toThrow("does not tell any more");
   expect(fake.control.refunded(part.operationKey)).toBe(0);
   const all = refundOf(paid, { operationKey: yesterday(), amountMinor: 5_800_000n });
   fake.control.fault("silent after effect");
   await expect(hasty.calls.refund(all, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
-  expect(await acquirer.calls.askRefund(all, never)).toEqual({ known: true, status: "succeeded" });
-  await expect(acquirer.calls.askRefund(part, never)).rejects.toThrow("does not tell any more");
+  expect(await acquirer.calls.inquireRefund(all, never)).toEqual({ known: true, status: "succeeded" });
+  await expect(acquirer.calls.inquireRefund(part, never)).rejects.toThrow("does not tell any more");
 });
 
 const today = systemClock.now();
@@ -455,9 +455,9 @@ test.for([
       const taken = await acquirer.calls.refund(refund, never);
       expect(taken.status).toBe("pending");
       const kept = { ...refund, providerIds: taken.providerIds };
-      expect(await acquirer.calls.askRefund(kept, never)).toMatchObject({ known: true, status: "pending" });
+      expect(await acquirer.calls.inquireRefund(kept, never)).toMatchObject({ known: true, status: "pending" });
       await fake.control.decideRefund(refund.operationKey, "succeeded");
-      expect(await acquirer.calls.askRefund(kept, never)).toMatchObject({ known: true, status: outcome });
+      expect(await acquirer.calls.inquireRefund(kept, never)).toMatchObject({ known: true, status: outcome });
       expect(fake.control.refunded(refund.operationKey)).toBe(1);
     } finally {
       fake.control.refundsLater(false);
@@ -466,7 +466,7 @@ test.for([
 );
 
 async function approvalOf(request: OpenRequest): Promise<string> {
-  const found = await acquirer.calls.ask(request, never);
+  const found = await acquirer.calls.inquire(request, never);
   return (found.known && found.providerIds?.approval) || "";
 }
 
@@ -476,7 +476,7 @@ test("a virtual account cannot be refunded, and nothing is sent", async () => {
   await expect(acquirer.calls.refund(request, never, (one) => messages.push(one))).rejects.toBeInstanceOf(
     AcquirerRefused,
   );
-  expect(await acquirer.calls.askRefund(request, never)).toEqual({ known: false });
+  expect(await acquirer.calls.inquireRefund(request, never)).toEqual({ known: false });
   expect(messages).toEqual([]);
 });
 
@@ -486,7 +486,7 @@ test("what fails there has failed here", async () => {
   reports.length = 0;
   await fake.control.fail(request.operationKey);
   expect(reports).toEqual([{ kind: "look", operationKey: request.operationKey }]);
-  expect(await acquirer.calls.ask({ ...request, providerIds }, never)).toMatchObject({
+  expect(await acquirer.calls.inquire({ ...request, providerIds }, never)).toMatchObject({
     state: { status: "failed" },
   });
 });
@@ -495,21 +495,21 @@ test("BRI's account is ours by number: found after a lost answer, looked at afte
   const request = wish({ method: "va" });
   bank.control.fault("silent after effect");
   await expect(bri.calls.open(request, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
-  const found = await bri.calls.ask(request, never);
+  const found = await bri.calls.inquire(request, never);
   expect(found).toMatchObject({ known: true, state: { status: "waiting" } });
   await bank.control.pay(request.operationKey);
   expect(bank.deliveries.at(-1)).toMatchObject({ status: 200, body: expect.stringContaining("2003400") });
   const account = found.known && found.providerIds?.account;
   expect(reports).toContainEqual({ kind: "look", operationKey: account });
-  expect(await bri.calls.ask(request, never)).toMatchObject({ known: true, state: paidWith(5_800_000n) });
+  expect(await bri.calls.inquire(request, never)).toMatchObject({ known: true, state: paidWith(5_800_000n) });
   expect(bank.control.opened(request.operationKey)).toBe(1);
 });
 
 test("BRI's account that never came about is made by the inquiry, and not when its time is over", async () => {
   const [request, late] = [wish({ method: "va" }), wish({ method: "va", expiresAt: systemClock.now() - 601 * SECOND })];
-  expect(await bri.calls.ask(request, never)).toMatchObject({ known: true, state: { status: "waiting" } });
+  expect(await bri.calls.inquire(request, never)).toMatchObject({ known: true, state: { status: "waiting" } });
   expect(bank.control.opened(request.operationKey)).toBe(1);
-  expect(await bri.calls.ask(late, never)).toEqual({ known: false });
+  expect(await bri.calls.inquire(late, never)).toEqual({ known: false });
   expect(bank.control.opened(late.operationKey)).toBe(0);
 });
 
@@ -527,9 +527,9 @@ test.for(accounts)("an account %s that was ended is never made again, whoever as
   const kept = { ...request, providerIds };
   await calls.cancel?.(kept, never);
   await calls.cancel?.(kept, never);
-  expect(await calls.ask({ ...kept, isOver: true }, never)).toMatchObject({ state: { status: "failed" } });
+  expect(await calls.inquire({ ...kept, isOver: true }, never)).toMatchObject({ state: { status: "failed" } });
   // While it is wanted, what is gone without our doing is not known to have failed.
-  await expect(calls.ask(kept, never)).rejects.toThrow("unclearly");
+  await expect(calls.inquire(kept, never)).rejects.toThrow("unclearly");
   expect(control.opened(request.operationKey)).toBe(1);
   await expect(control.pay(request.operationKey)).rejects.toThrow("deleted");
 });
@@ -543,7 +543,7 @@ test.for(accounts)("an account %s that they do not delete stays as it is, and is
   await expect(calls.cancel?.(kept, never)).rejects.toMatchObject({ name: "AcquirerRefused" });
   await control.pay(request.operationKey, { notify: false });
   await expect(calls.cancel?.(kept, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
-  expect(await calls.ask(kept, never)).toMatchObject({ state: paidWith(5_800_000n) });
+  expect(await calls.inquire(kept, never)).toMatchObject({ state: paidWith(5_800_000n) });
 });
 
 test("what is said is told without keys, tokens or names", async () => {

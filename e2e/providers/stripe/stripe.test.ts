@@ -134,7 +134,7 @@ function order(change: Partial<OpenRequest> = {}): OpenRequest {
 }
 
 const open = (request: OpenRequest) => acquirer.calls.open(request, signal, record);
-const ask = (request: OpenRequest) => acquirer.calls.ask(request, signal, record);
+const ask = (request: OpenRequest) => acquirer.calls.inquire(request, signal, record);
 const cancel = (request: OpenRequest) =>
   acquirer.calls.cancel?.(request, signal, record) ?? Promise.reject(new Error("it closes none"));
 
@@ -371,7 +371,7 @@ test.each<[FaultName, "refused" | "unknown"]>([
   const outcome = await acquirer.calls.refund(refund, signal, record).catch((error: unknown) => error);
   expect(outcome instanceof AcquirerRefused ? "refused" : "unknown").toBe(expected);
   if (expected === "refused") return expect(fake.control.refunded(refund.operationKey)).toBe(0);
-  const asked = await acquirer.calls.askRefund(refund, signal, record);
+  const asked = await acquirer.calls.inquireRefund(refund, signal, record);
   expect(asked).toMatchObject({
     known: true,
     status: "pending",
@@ -386,7 +386,7 @@ test("a refund is decided there, and told", async () => {
   const { providerIds } = await acquirer.calls.refund(refund, signal, record);
   await fake.control.decideRefund(refund.operationKey, "succeeded");
   expect(meaning.at(-1)).toMatchObject({ reports: [{ kind: "look", operationKey: refund.operationKey }] });
-  expect(await acquirer.calls.askRefund({ ...refund, providerIds }, signal, record)).toMatchObject({
+  expect(await acquirer.calls.inquireRefund({ ...refund, providerIds }, signal, record)).toMatchObject({
     status: "succeeded",
   });
   await fake.control.decideRefund(refund.operationKey, "failed");
@@ -400,7 +400,7 @@ test("refunds beyond the payment are refused, those of nothing too, and the page
   expect(await acquirer.calls.refund(all, signal, record)).toMatchObject({ status: "pending" });
   const beyond = refundOf(request, known.providerIds, 1n);
   await expect(acquirer.calls.refund(beyond, signal, record)).rejects.toThrow("charge_already_refunded");
-  expect(await acquirer.calls.askRefund(beyond, signal, record)).toEqual({ known: false });
+  expect(await acquirer.calls.inquireRefund(beyond, signal, record)).toEqual({ known: false });
   await expect(acquirer.calls.refund(refundOf(request, undefined), signal, record)).rejects.toThrow(AcquirerRefused);
 });
 
@@ -467,7 +467,7 @@ test("a key of the other mode is refused at the start, and no call is made with 
       unavailable: true,
       message: expect.stringContaining("secret_key is a key of live mode") as string,
     });
-    await expect(replaced.calls.ask(order(), signal, record)).rejects.toThrow("key of live mode");
+    await expect(replaced.calls.inquire(order(), signal, record)).rejects.toThrow("key of live mode");
     const ended = await replaced.calls.cancel?.(order(), signal, record).catch((error: unknown) => error);
     expect(ended).toMatchObject({ message: expect.stringContaining("key of live mode") as string });
     expect(ended).not.toBeInstanceOf(AcquirerRefused);

@@ -3,7 +3,7 @@
 // connector say where they differ.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Refund } from "xendit-node";
-import { type Ask, openingOf, refundOf } from "../../../gateway/src/providers/xendit/requests.ts";
+import { type XenditRequest, openingOf, refundOf } from "../../../gateway/src/providers/xendit/requests.ts";
 import { authorization } from "../../../gateway/src/providers/xendit/signature.ts";
 import { opening, refunding } from "../../../gateway/test/xendit-fixtures.ts";
 import type { Fake } from "../fake.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => fake.close());
 
 /** Sends a request of ours. */
-async function send({ method, path, headers, body }: Ask): Promise<Record<string, unknown>> {
+async function send({ method, path, headers, body }: XenditRequest): Promise<Record<string, unknown>> {
   const answer = await fetch(fake.url + path, {
     method,
     headers: { ...headers, authorization: authorization(secretKey), "content-type": "application/json" },

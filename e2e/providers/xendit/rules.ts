@@ -52,7 +52,7 @@ export const isFields = (value: unknown): value is Fields =>
 const isText = (value: unknown, max: number): value is string =>
   typeof value === "string" && value.length >= 1 && value.length <= max;
 
-/** Https, as they ask, or this machine: where a fake is used nothing else is at hand. */
+/** Https, as they sent, or this machine: where a fake is used nothing else is at hand. */
 const isReturnUrl = (value: unknown): boolean =>
   isText(value, 255) && /^https:\/\/|^http:\/\/(127\.0\.0\.1|localhost)[:/]/.test(value);
 

@@ -282,7 +282,7 @@ export interface AcquirerCalls {
    * Inquires about a payment. Throws when no usable answer arrives. If the acquirer makes an operation happen only once under the operation key,
    * the inquiry may open a missing payment, as long as the payment is not yet over.
    */
-  ask(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known>;
+  inquire(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known>;
   /**
    * Ends a payment that an inquiry has just found waiting and that must not be paid any more; afterwards nobody can pay it. A second call
    * changes nothing. Throws `AcquirerRefused` when the acquirer cannot end the payment before its time, and an Error when the outcome is unknown
@@ -296,7 +296,7 @@ export interface AcquirerCalls {
   judge?(request: OpenRequest, judgement: Judgement, signal: AbortSignal, record?: RecordMessage): Promise<void>;
   /** Orders a refund. Throws `AcquirerRefused` for a definite refusal. */
   refund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<Refunded>;
-  askRefund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<KnownRefund>;
+  inquireRefund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<KnownRefund>;
   /**
    * Reads a message of the acquirer; `now` is real time. Throws SIGNATURE_MISSING, SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW and
    * MALFORMED_JSON, and VALIDATION_ERROR only for messages that provably come from the acquirer: Gerbang keeps those for a person to read.
@@ -324,7 +324,7 @@ export interface Acquirer {
    */
   issue(request: InstructionRequest): Instructions | undefined;
   /** Milliseconds after which Gerbang inquires about an open payment; undefined when the acquirer's notifications suffice. */
-  asksAfterMs(request: InstructionRequest): number | undefined;
+  inquiresAfterMs(request: InstructionRequest): number | undefined;
   /** True when a refund of this payment stays pending until the acquirer reports its result; false when it succeeds at once. */
   refundsLater(payment: { metadata: Readonly<Record<string, string>> | undefined }): boolean;
   readonly calls?: AcquirerCalls;

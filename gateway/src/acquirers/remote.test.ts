@@ -125,7 +125,7 @@ describe("what it sends", () => {
     );
     const calls = adapter(`${url}/base/v2/`);
     expect(await calls.open(request, inTime())).toEqual({ instructions });
-    await calls.ask(request, inTime());
+    await calls.inquire(request, inTime());
     for (const { method, url: path, headers, body } of seen) {
       const timestamp = headers["x-acquirer-timestamp"] as string;
       const text = `${timestamp}.${method} ${path}.${body}`;
@@ -219,7 +219,7 @@ describe("a definite no", () => {
     server.on("tlsClientError", () => undefined);
     const calls = adapter(`https://localhost:${await listen(server)}`);
     await expectRefused(calls.open(request, inTime()), true);
-    await expectUnknown(calls.ask(request, inTime()));
+    await expectUnknown(calls.inquire(request, inTime()));
   });
 
   test("is a host that does not speak TLS", async () => {
@@ -295,9 +295,9 @@ describe("an unknown outcome", () => {
     const calls = adapter(url);
     await expectUnknown(calls.open(request, inTime()));
     expect(seen).toHaveLength(1);
-    await expectUnknown(calls.ask(request, inTime()));
+    await expectUnknown(calls.inquire(request, inTime()));
     await expectUnknown(calls.refund(refund, inTime()));
-    await expectUnknown(calls.askRefund(refund, inTime()));
+    await expectUnknown(calls.inquireRefund(refund, inTime()));
   });
 
   test("comes at the adapter's own deadline when its caller has none, even if something trickles in", async () => {
@@ -307,7 +307,7 @@ describe("an unknown outcome", () => {
       response.on("close", () => clearInterval(drip));
     });
     const calls = adapter(url, { deadline_ms: 400 });
-    for (const call of [calls.open(request, forever()), calls.ask(request, forever())]) {
+    for (const call of [calls.open(request, forever()), calls.inquire(request, forever())]) {
       const begun = performance.now();
       await expectUnknown(call);
       expect(performance.now() - begun).toBeLessThan(600);
@@ -370,7 +370,7 @@ describe("an address for payers", () => {
     const { url, seen } = await host(json(200, redirect({ redirect_url: address })));
     await expectUnknown(adapter(url).open(byWallet, inTime()));
     expect(seen).toHaveLength(1);
-    await expectUnknown(adapter(url).ask(byWallet, inTime()));
+    await expectUnknown(adapter(url).inquire(byWallet, inTime()));
   });
 
   test.for(["value", "app_url", "url"])("is looked at in the field %s, too", async (name) => {
@@ -409,7 +409,7 @@ describe("asking", () => {
 
   test("closes a key that is not known, and only then says so", async () => {
     const { url, seen } = await script(unknown, voided);
-    expect(await adapter(url).ask(request, inTime())).toEqual({ known: false });
+    expect(await adapter(url).inquire(request, inTime())).toEqual({ known: false });
     expect(seen.map(({ method, url: path }) => `${method} ${path}`)).toEqual([
       "GET /payments/pay.1",
       "POST /payments/pay.1/void",
@@ -418,7 +418,7 @@ describe("asking", () => {
 
   test("asks again when the request has arrived in between", async () => {
     const { url } = await script(unknown, known, json(200, { ...waiting, status: "paid", transaction }));
-    expect(await adapter(url).ask(request, inTime())).toEqual({
+    expect(await adapter(url).inquire(request, inTime())).toEqual({
       known: true,
       instructions,
       state: { status: "paid", receipt: { transactionId: "tx-1", amountMinor: 150_000n, currency: "IDR" } },
@@ -434,9 +434,9 @@ describe("asking", () => {
       [unknown, notVoid],
       [unknown, known, unknown],
     ]) {
-      await expectUnknown(adapter((await script(...answers)).url).ask(request, inTime()));
+      await expectUnknown(adapter((await script(...answers)).url).inquire(request, inTime()));
     }
-    await expectUnknown(adapter((await script(unknown, known, unknown)).url).askRefund(refund, inTime()));
+    await expectUnknown(adapter((await script(unknown, known, unknown)).url).inquireRefund(refund, inTime()));
   });
 });
 

@@ -65,13 +65,13 @@ export function remoteAcquirer(
       cost: { basisPoints: cost.basis_points, flatMinor: BigInt(cost.flat_minor) },
     })),
     issue: () => undefined,
-    asksAfterMs: () => undefined,
+    inquiresAfterMs: () => undefined,
     refundsLater: () => true,
     remote: true,
     calls: {
       deadlineMs: profile.deadline_ms,
       open: async (request, signal) => ({ instructions: await remote.open(request, remote.limit(signal)) }),
-      ask: async (request, signal) => {
+      inquire: async (request, signal) => {
         const answer = await remote.find("payments", request.operationKey, remote.limit(signal));
         return answer === undefined ? { known: false } : { known: true, ...remote.payment(answer, request) };
       },
@@ -79,7 +79,7 @@ export function remoteAcquirer(
         cancel: (request: OpenRequest, signal: AbortSignal) => remote.cancel(request, remote.limit(signal)),
       }),
       refund: async (request, signal) => ({ status: await remote.refund(request, remote.limit(signal)) }),
-      askRefund: async (request, signal) => {
+      inquireRefund: async (request, signal) => {
         const answer = await remote.find("refunds", request.operationKey, remote.limit(signal));
         return answer === undefined ? { known: false } : { known: true, status: remote.refundStatus(answer, request) };
       },

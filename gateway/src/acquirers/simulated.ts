@@ -77,7 +77,7 @@ function simulated(profile: Profile): Acquirer {
     capabilities: profile.capabilities,
     remote: false,
     issue: (request) => (asked.has(scenarioOf(request)) ? undefined : instructionsOf(profile, request)),
-    asksAfterMs: (request) => (decided[scenarioOf(request)] === undefined ? undefined : DECISION_MS),
+    inquiresAfterMs: (request) => (decided[scenarioOf(request)] === undefined ? undefined : DECISION_MS),
     refundsLater: (payment) => scenarioOf(payment) === "slow",
     calls: simulatedCalls(profile),
   };
@@ -120,7 +120,7 @@ function simulatedCalls(profile: Profile): AcquirerCalls {
       if (scenario === "slow") await setTimeout(SLOW_MS, undefined, { signal });
       return { instructions: instructionsOf(profile, request) };
     },
-    ask(request) {
+    inquire(request) {
       const outcome = decided[scenarioOf(request)];
       const instructions = instructionsOf(profile, request);
       if (outcome !== "paid") {
@@ -131,7 +131,7 @@ function simulatedCalls(profile: Profile): AcquirerCalls {
       return Promise.resolve({ known: true, instructions, state: { status: "paid", receipt } });
     },
     refund: nobody,
-    askRefund: nobody,
+    inquireRefund: nobody,
     receive() {
       throw new Fault("ROUTE_NOT_FOUND");
     },

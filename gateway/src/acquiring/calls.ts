@@ -53,7 +53,7 @@ interface CallName {
   acquirer: Acquirer;
   /** The payment's method: an acquirer may be healthy for one method and failing for another. */
   method: string;
-  call: "open" | "ask" | "cancel" | "judge" | "refund" | "ask_refund" | "submit_evidence";
+  call: "open" | "inquire" | "cancel" | "judge" | "refund" | "inquire_refund" | "submit_evidence";
   /** Calls that open or refund must end within their operation's lease; an inquiry changes nothing and needs no lease. */
   lease?: Pick<Operation, "dueAt">;
 }

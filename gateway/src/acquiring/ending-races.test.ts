@@ -223,7 +223,7 @@ test.each([
 ])(
   "what cannot be ended there is asked about once more, before its end, whatever the usual pause %s",
   (_whose, pause) => {
-    const slow = { ...kawah, asksAfterMs: () => pause };
+    const slow = { ...kawah, inquiresAfterMs: () => pause };
     const { payment, operation, begun } = start({ status: "canceled" }, { step: "inquiring", dueAt: NOW });
     const { changes } = begun.when(concludeOpening(openingParts(slow), merchant, operation, known(waiting)));
     expect(changes.updated(operations)).toMatchObject([{ step: "polling", dueAt: payment.expiresAt - 10 * SECOND }]);

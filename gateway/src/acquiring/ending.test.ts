@@ -103,7 +103,7 @@ test("what is said during inquiry and ending is kept, each under its call", asyn
   };
   const { exchanged } = await run();
   expect(exchanged?.map(({ call, messages }) => [call, messages[0]?.about])).toEqual([
-    ["ask", "the call ask"],
+    ["inquire", "the call inquire"],
     ["cancel", "the call cancel"],
   ]);
 });

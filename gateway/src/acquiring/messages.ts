@@ -8,11 +8,11 @@ import type { Operation } from "./operation.ts";
 /** The call during which a message was exchanged; `report` for a message that the acquirer sent by itself. */
 export const messageCalls = [
   "open",
-  "ask",
+  "inquire",
   "cancel",
   "judge",
   "refund",
-  "ask_refund",
+  "inquire_refund",
   "submit_evidence",
   "report",
 ] as const;

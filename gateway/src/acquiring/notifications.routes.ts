@@ -204,7 +204,7 @@ async function confirmDispute(
   const [row] = await parts.database.query(selectPayment(operation.book.merchantId, operation.id));
   if (!row) throw unknownOperation();
   const request = { operationKey: operationKey(operation), providerIds: operation.providerIds, dispute };
-  const name = { acquirer, method: paymentOfRow(row).method, call: "ask" } as const;
+  const name = { acquirer, method: paymentOfRow(row).method, call: "inquire" } as const;
   const asked = await callAcquirer(parts, name, async (calls, signal, record) =>
     calls.confirmDispute?.(request, signal, record),
   );

@@ -229,7 +229,7 @@ function nextInquiryOf(
 ): Micros | undefined {
   const { status, expiresAt } = payment;
   const acquirer = parts.acquirer(operation.gatewayCode);
-  const own = acquirer?.asksAfterMs(instructionRequest(parts, merchant, payment));
+  const own = acquirer?.inquiresAfterMs(instructionRequest(parts, merchant, payment));
   const remote = acquirer?.remote === true;
   // A notification may be lost: a worker inquires at a remote acquirer LAST_INQUIRY before the payment expires, and once more after that.
   const atEnd = realNow + Math.max(expiresAt - now - LAST_INQUIRY, LAST_INQUIRY);

@@ -121,8 +121,8 @@ export async function callOrInquire(
     if (opening.kind !== "answered") return { kind: opening.kind, exchanged };
     return { ...opening.answer, kind: "known", state: { status: "waiting" }, exchanged };
   }
-  const inquiry = await callAcquirer(parts, { ...name, call: "ask" }, (calls, signal, record) =>
-    calls.ask(request, signal, record),
+  const inquiry = await callAcquirer(parts, { ...name, call: "inquire" }, (calls, signal, record) =>
+    calls.inquire(request, signal, record),
   );
   const exchanged = exchangesOf(inquiry);
   if (inquiry.kind !== "answered") return { kind: "unknown", exchanged };

@@ -19,7 +19,7 @@ const INQUIRY_MAX: Micros = 600 * SECOND;
 
 /**
  * Records the operation of a new payment, if its acquirer needs one: a call for instructions (now, by the request with `idempotencyKey`; by
- * a worker when there is no key), or an inquiry after `asksAfterMs`. Gives the operation that the request itself has to call for, if any.
+ * a worker when there is no key), or an inquiry after `inquiresAfterMs`. Gives the operation that the request itself has to call for, if any.
  */
 export function planPayment(
   { set, realNow }: CommandContext,
@@ -27,7 +27,7 @@ export function planPayment(
   { chosen, request, instructions }: RouteSelection,
   idempotencyKey?: string,
 ): Operation | undefined {
-  const after = instructions && chosen.asksAfterMs(request);
+  const after = instructions && chosen.inquiresAfterMs(request);
   if (instructions !== undefined && after === undefined) return undefined;
   const planned = newOperation(
     { book, id: reference, kind: "payment", paymentReference: reference },

@@ -213,7 +213,7 @@ test("an acquirer that says something new each time is kept so far, and its othe
   const { reference, operationKey } = await paid();
   const told = await rowsOf(
     `insert into acquirer_messages (merchant_id, environment, operation_id, digest, payment_id, operation_kind, gateway_code, attempt, call, about, text, exchanged_at)
-select o.merchant_id, o.environment, o.operation_id, sha256(n::text::bytea), o.operation_id, 'payment', 'kawah', 1, 'ask', 'GET /' || n, 'x', now()
+select o.merchant_id, o.environment, o.operation_id, sha256(n::text::bytea), o.operation_id, 'payment', 'kawah', 1, 'inquire', 'GET /' || n, 'x', now()
 from acquirer_operations o, generate_series(1, 100) n where o.operation_id = $1
 returning 1`,
     [uuidOf(reference)],
@@ -232,7 +232,7 @@ returning 1`,
     [uuidOf(reference)],
   );
   expect(counts).toContainEqual({ call: "report", kept: 1 });
-  expect(counts.find(({ call }) => call === "ask")?.kept).toBeGreaterThanOrEqual(100);
+  expect(counts.find(({ call }) => call === "inquire")?.kept).toBeGreaterThanOrEqual(100);
 });
 
 test("a message may have several reports, an address and an answer of its own; what fits nothing is kept and moves nothing", async () => {

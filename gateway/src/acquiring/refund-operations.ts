@@ -155,8 +155,10 @@ export async function callOrInquire(
     if (outcome.kind === "answered") return { ...outcome.answer, kind: "known", exchanged };
     return { kind: outcome.kind === "refused" && outcome.unavailable ? "unreached" : outcome.kind, exchanged };
   }
-  const name = { acquirer, method, call: "ask_refund" } as const;
-  const outcome = await callAcquirer(parts, name, (calls, signal, record) => calls.askRefund(request, signal, record));
+  const name = { acquirer, method, call: "inquire_refund" } as const;
+  const outcome = await callAcquirer(parts, name, (calls, signal, record) =>
+    calls.inquireRefund(request, signal, record),
+  );
   const { exchanged } = outcome;
   if (outcome.kind !== "answered") return { kind: "unknown", exchanged };
   return outcome.answer.known ? { ...outcome.answer, kind: "known", exchanged } : { kind: "absent", exchanged };

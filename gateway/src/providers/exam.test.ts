@@ -61,8 +61,8 @@ test.each<[string, (calls: AcquirerCalls) => Partial<AcquirerCalls>, string]>([
   [
     "mistakes the unit",
     (calls) => ({
-      async ask(request, signal) {
-        const known = await calls.ask(request, signal);
+      async inquire(request, signal) {
+        const known = await calls.inquire(request, signal);
         if (!known.known || known.state.status !== "paid") return known;
         return { ...known, state: { status: "paid", receipt: doubled(known.state.receipt) } };
       },

@@ -55,7 +55,7 @@ test("another life knows payments, refunds, refusals and voided keys, and tells 
   const waiting = before.payment();
   await before.open(waiting);
   const voided = before.payment();
-  expect(await before.ask(voided)).toEqual({ known: false });
+  expect(await before.inquire(voided)).toEqual({ known: false });
   first.behave({ mode: "refuse", for_next: 1 });
   const refused = before.payment();
   await expect(before.open(refused)).rejects.toThrow("refused");
@@ -68,15 +68,15 @@ test("another life knows payments, refunds, refusals and voided keys, and tells 
   closers.unshift(() => second.stop());
   const after = await benchAt(profile(second.url), mailbox.url);
   const receipt = { transactionId: "tx-1", amountMinor: payment.amountMinor, currency: payment.currency };
-  expect(await after.ask(payment)).toEqual({ known: true, instructions, state: { status: "paid", receipt } });
-  expect(await after.ask(waiting)).toMatchObject({ known: true, state: { status: "waiting" } });
+  expect(await after.inquire(payment)).toEqual({ known: true, instructions, state: { status: "paid", receipt } });
+  expect(await after.inquire(waiting)).toMatchObject({ known: true, state: { status: "waiting" } });
   await expect(after.open(voided)).rejects.toThrow("voided");
   await expect(after.open(refused)).rejects.toThrow("refused");
   expect(await after.open(payment)).toEqual(instructions);
   // The callbacks of the first life, and the refund that it had promised to decide soon.
   expect((await mailbox.take(payment.operationKey)).body.toString()).toContain('"paid"');
   expect((await mailbox.take(refund.operationKey)).body.toString()).toContain('"succeeded"');
-  expect(await after.askRefund(refund)).toEqual({ known: true, status: "succeeded" });
+  expect(await after.inquireRefund(refund)).toEqual({ known: true, status: "succeeded" });
 });
 
 test("a last line that a kill has torn is left out; a damaged one in the middle is not passed over", async () => {
@@ -167,7 +167,7 @@ test("killed while it answers, it knows after that everything it had answered", 
   const second = await program(data, port);
   expect(second.words()).not.toContain("start it again");
   for (const { payment, value } of answered) {
-    expect(await bench.ask(payment)).toMatchObject({ known: true, instructions: { value } });
+    expect(await bench.inquire(payment)).toMatchObject({ known: true, instructions: { value } });
   }
   const exited = once(second.process, "exit");
   second.process.kill("SIGTERM");

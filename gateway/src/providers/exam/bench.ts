@@ -194,9 +194,9 @@ export class Bench {
     return ended.answer;
   }
 
-  async ask(request: OpenRequest): Promise<Ended<Known>> {
+  async inquire(request: OpenRequest): Promise<Ended<Known>> {
     const ended = await this.call((calls, signal) =>
-      calls.ask({ ...request, providerIds: this.idsOf(request.operationKey) }, signal),
+      calls.inquire({ ...request, providerIds: this.idsOf(request.operationKey) }, signal),
     );
     if (ended.kind === "answered" && ended.answer.known) {
       const { instructions, providerIds } = ended.answer;
@@ -220,8 +220,8 @@ export class Bench {
     return ended;
   }
 
-  async askRefund(request: RefundRequest): Promise<Ended<KnownRefund>> {
-    const ended = await this.call((calls, signal) => calls.askRefund(this.withIds(request), signal));
+  async inquireRefund(request: RefundRequest): Promise<Ended<KnownRefund>> {
+    const ended = await this.call((calls, signal) => calls.inquireRefund(this.withIds(request), signal));
     if (ended.kind === "answered" && ended.answer.known && ended.answer.providerIds)
       this.refundIds.set(request.operationKey, ended.answer.providerIds);
     return ended;

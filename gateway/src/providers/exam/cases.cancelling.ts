@@ -5,7 +5,7 @@ import { receiptOf } from "./cases.paying.ts";
 
 /** Checks that nobody can pay any more: an inquiry finds the payment failed or absent, and the provider takes no money. */
 async function isEnded(bench: Bench, request: OpenRequest): Promise<void> {
-  const asked = await bench.ask({ ...request, isOver: true });
+  const asked = await bench.inquire({ ...request, isOver: true });
   check(asked.kind === "answered", `it cannot be asked about any more: ${whyOf(asked)}`);
   const status = asked.answer.known ? asked.answer.state.status : "failed";
   check(status === "failed", `it stands as ${status}`);

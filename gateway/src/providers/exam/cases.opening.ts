@@ -13,7 +13,7 @@ const types = {
 
 /** Checks that after an unknown outcome an inquiry finds the payment, opened exactly once. */
 async function isFound(bench: Bench, request: OpenRequest): Promise<void> {
-  const asked = await bench.ask(request);
+  const asked = await bench.inquire(request);
   check(asked.kind === "answered" && asked.answer.known, `asking did not find it: ${whyOf(asked)}`);
   check(asked.answer.state.status === "waiting", `it stands as ${asked.answer.state.status}`);
   check(asked.answer.instructions.value !== "", "it has no instructions");
@@ -78,7 +78,7 @@ export const openingCases: readonly ExamCase[] = [
           const request = bench.payment({ method, currency: currencies[0] ?? "", amountMinor });
           await bench.take(request);
           await bench.control.pay(request.operationKey);
-          const asked = await bench.ask(request);
+          const asked = await bench.inquire(request);
           const state = asked.kind === "answered" && asked.answer.known ? asked.answer.state : undefined;
           check(state?.status === "paid", `${amountMinor} by ${method} is not paid: ${whyOf(asked)}`);
           const { amountMinor: came } = state.receipt;
@@ -143,7 +143,7 @@ export const openingCases: readonly ExamCase[] = [
     async run(bench) {
       const { request, kind, why } = await meeting(bench, "silent before effect");
       check(kind === "unknown", `the outcome was told as ${why}`);
-      const asked = await bench.ask(request);
+      const asked = await bench.inquire(request);
       const times = bench.control.opened(request.operationKey);
       const found = asked.kind === "answered" && asked.answer.known;
       check(times === (found ? 1 : 0), `it is ${found ? "" : "not "}known, and was opened ${times} times`);
@@ -176,7 +176,7 @@ export const openingCases: readonly ExamCase[] = [
       const request = bench.payment();
       await bench.take(request);
       bench.control.fault("unknown status");
-      const asked = await bench.ask(request);
+      const asked = await bench.inquire(request);
       if (asked.kind !== "answered") return;
       check(asked.answer.known, "it was told to be absent");
       const { status } = asked.answer.state;
@@ -188,7 +188,7 @@ export const openingCases: readonly ExamCase[] = [
     gentle: true,
     async run(bench) {
       const request = bench.payment();
-      const asked = await bench.ask(request);
+      const asked = await bench.inquire(request);
       if (asked.kind === "refused") throw new Failed("an inquiry was told as a definite no");
       if (asked.kind === "answered" && asked.answer.known) {
         if (!bench.isFake) throw new NotApplicable("it completes what it does not find");

@@ -4,7 +4,7 @@ import { type Bench, type ExamCase, NotApplicable, check, whyOf } from "./bench.
 
 /** The receipt that an inquiry returns. The case fails when the payment is not paid. */
 export async function receiptOf(bench: Bench, request: OpenRequest): Promise<Receipt> {
-  const asked = await bench.ask(request);
+  const asked = await bench.inquire(request);
   check(asked.kind === "answered" && asked.answer.known, `asking did not find it: ${whyOf(asked)}`);
   const { state } = asked.answer;
   check(state.status === "paid", `it stands as ${state.status}`);
@@ -13,7 +13,7 @@ export async function receiptOf(bench: Bench, request: OpenRequest): Promise<Rec
 
 /** The payment's status by an inquiry; undefined when the inquiry finds none. */
 async function statusOf(bench: Bench, request: OpenRequest): Promise<string | undefined> {
-  const asked = await bench.ask(request);
+  const asked = await bench.inquire(request);
   return asked.kind === "answered" && asked.answer.known ? asked.answer.state.status : undefined;
 }
 
@@ -91,7 +91,7 @@ export const payingCases: readonly ExamCase[] = [
     async run(bench) {
       const request = bench.payment();
       await bench.take(request);
-      const asking = Promise.all(Array.from({ length: 5 }, () => bench.ask(request)));
+      const asking = Promise.all(Array.from({ length: 5 }, () => bench.inquire(request)));
       await bench.control.pay(request.operationKey, { times: 2 });
       const receipt = await receiptOf(bench, request);
       const asked = (await asking).flatMap((ended) =>
@@ -155,7 +155,7 @@ export const payingCases: readonly ExamCase[] = [
       const request = bench.payment();
       await bench.take(request);
       await bench.control.pay(request.operationKey, { amountMinor: Number(request.amountMinor - 100_000n) });
-      const asked = await bench.ask(request);
+      const asked = await bench.inquire(request);
       if (asked.kind !== "answered" || !asked.answer.known) return;
       const { state } = asked.answer;
       if (state.status === "paid")

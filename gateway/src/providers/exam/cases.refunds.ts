@@ -5,7 +5,7 @@ import type { FaultName } from "./control.ts";
 
 /** The refund's status by an inquiry; `absent` when the provider has no such refund. */
 async function statusOf(bench: Bench, request: RefundRequest): Promise<string> {
-  const asked = await bench.askRefund(request);
+  const asked = await bench.inquireRefund(request);
   check(asked.kind === "answered", `asking was ${whyOf(asked)}`);
   return asked.answer.known ? asked.answer.status : "absent";
 }
@@ -60,7 +60,7 @@ export const refundCases: readonly ExamCase[] = [
       bench.control.fault("silent before effect");
       const ended = await bench.refund(request);
       check(ended.kind === "unknown", `the outcome was told as ${whyOf(ended)}`);
-      const asked = await bench.askRefund(request);
+      const asked = await bench.inquireRefund(request);
       const found = asked.kind === "answered" && asked.answer.known;
       const times = bench.control.refunded(request.operationKey);
       check(times === (found ? 1 : 0), `it is ${found ? "" : "not "}known, and was refunded ${times} times`);
@@ -125,7 +125,7 @@ export const refundCases: readonly ExamCase[] = [
       if (first.answer.status !== "pending") return;
       await bench.control.decideRefund(request.operationKey, "failed");
       if (bench.control.tellsLateFailures === false) {
-        const asked = await bench.askRefund(request);
+        const asked = await bench.inquireRefund(request);
         const isOpen = asked.kind === "unknown" || (asked.kind === "answered" && isPending(asked.answer));
         check(isOpen, "its end is told, which the provider has not said");
         throw new NotApplicable(

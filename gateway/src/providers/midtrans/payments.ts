@@ -117,7 +117,7 @@ export class Payments {
       throw new Error(`Midtrans answered ${verb} with a transaction that is ${status}`);
   }
 
-  async ask(request: OpenRequest, context: Context): Promise<Known> {
+  async inquire(request: OpenRequest, context: Context): Promise<Known> {
     const order = this.order(request);
     const answer = await this.host.get(`/v2/${order.orderId}/status`, context);
     const code = statusCodeOf(answer);

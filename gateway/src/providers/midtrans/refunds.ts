@@ -20,7 +20,7 @@ export class Refunds {
     throw new AcquirerRefused(tried.no.meaning, { unavailable: tried.no.unavailable });
   }
 
-  async askRefund(request: RefundRequest, context: Context): Promise<KnownRefund> {
+  async inquireRefund(request: RefundRequest, context: Context): Promise<KnownRefund> {
     const found = this.refundOf(request, await this.paymentOf(request, context));
     if (found) return { known: true, ...found };
     // The refund is absent. Under the same refund key it is made only once, so it is ordered again.

@@ -70,7 +70,7 @@ export function readDeleted(body: Body, request: OpenRequest, account: Account):
   if (data.trxId !== undefined) expectText(data.trxId, referenceOf(request.operationKey), "trxId");
 }
 
-/** State of an account, from the response to `askAccount`. */
+/** State of an account, from the response to `inquireAccount`. */
 export function readAccountStatus(
   body: Body,
   request: OpenRequest,

@@ -6,7 +6,7 @@ import { readAccountStatus, readDeleted } from "./answers.ts";
 import type { SnapClient } from "./client.ts";
 import { accountOf, openedBy } from "./opened.ts";
 import { type Account, type Partner, bankOf } from "./partner.ts";
-import { askAccount, deleteAccount } from "./requests.ts";
+import { inquireAccount, deleteAccount } from "./requests.ts";
 
 interface Provider {
   client: Pick<SnapClient, "call">;
@@ -30,9 +30,9 @@ export async function endPayment(
   const channel = openedBy(provider.partner, provider.methods, request);
   const found = channel === undefined ? undefined : accountOf(provider.partner, request, channel);
   // Nothing is registered at the provider: when it asks for the bill next, Gerbang answers that the bill is not payable any more.
-  if (found?.isAsked === true) return;
+  if (found?.isBilledOnDemand === true) return;
   // Whether the account exists is not certain, and an inquiry would make it again.
-  if (channel === undefined || found?.isTold !== true)
+  if (channel === undefined || found?.wasAnnounced !== true)
     throw new Error(`${code}: it is not known yet which account is to be ended`);
   await definiteOnly(deleteIt(provider, request, { channel, account: found.account }, signal, record));
 }
@@ -69,7 +69,7 @@ async function stateOf(
   signal: AbortSignal,
   record?: RecordMessage,
 ): Promise<ReportedState | undefined> {
-  const answer = await client.call(askAccount(partner, request, channel, account), signal, record);
+  const answer = await client.call(inquireAccount(partner, request, channel, account), signal, record);
   if (answer.meaning === "not found") return undefined;
   if (answer.meaning !== "done") throw new Error(`${partner.code} does not tell how it stands: ${answer.said}`);
   return readAccountStatus(answer.body, request, account, bankOf(partner, channel).traits);

@@ -41,13 +41,13 @@ test.for([
 
 test("what is kept of an account is asked about, even when another number would be made today", () => {
   const own = accountOf(partner, openRequest(), "bri");
-  expect(own).toMatchObject({ isTold: false, isAsked: false, account: { partnerServiceId: "13925" } });
+  expect(own).toMatchObject({ wasAnnounced: false, isBilledOnDemand: false, account: { partnerServiceId: "13925" } });
   if (!own) return;
   const { providerIds } = openedAt(partner, openRequest(), "bri", own);
   expect(providerIds).toMatchObject({ bank: "bri", account: accountNumber(own.account) });
   expect(Object.keys(providerIds ?? {}).length).toBeLessThanOrEqual(8);
   const kept = openRequest({ providerIds });
-  const told = { ...own, isTold: true };
+  const told = { ...own, wasAnnounced: true };
   expect(accountOf(twoOwn, kept, "bri")).toEqual(told);
   const others = dokuPartner({ accounts: { bri: { partnerServiceId: "13926", customerPrefix: "", numbers: "ours" } } });
   expect(accountOf(others, kept, "bri")).toEqual(told);
@@ -55,26 +55,26 @@ test("what is kept of an account is asked about, even when another number would 
 
 test("an account that they ask a bill for stays one, and a registered one does not become one", () => {
   const asked = accountOf(partner, openRequest(), "bni");
-  expect(asked).toMatchObject({ isAsked: true, isTold: false });
+  expect(asked).toMatchObject({ isBilledOnDemand: true, wasAnnounced: false });
   if (!asked) return;
   const { providerIds } = openedAt(partner, openRequest(), "bni", asked);
   expect(providerIds).toHaveProperty("bill");
   const changed = (numbers: "ours" | "asked") =>
     dokuPartner({ accounts: { bni: { partnerServiceId: "8492", customerPrefix: "3", numbers } } });
   expect(accountOf(changed("ours"), openRequest({ providerIds }), "bni")).toMatchObject({
-    isAsked: true,
-    isTold: false,
+    isBilledOnDemand: true,
+    wasAnnounced: false,
   });
   const { bill: _, ...registered } = providerIds ?? {};
   expect(accountOf(changed("asked"), openRequest({ providerIds: registered }), "bni")).toMatchObject({
-    isAsked: false,
-    isTold: true,
+    isBilledOnDemand: false,
+    wasAnnounced: true,
   });
 });
 
 test("a number that was never told is guessed only where one bank alone has numbers of ours", () => {
   expect(accountOf(partner, openRequest(), "bca")).toBeUndefined();
-  expect(accountOf(briPartner(), openRequest(), "bri")).toMatchObject({ isTold: false });
+  expect(accountOf(briPartner(), openRequest(), "bri")).toMatchObject({ wasAnnounced: false });
   expect(accountOf(twoOwn, openRequest(), "bri")).toBeUndefined();
   expect(accountOf(twoOwn, openRequest(), "permata")).toBeUndefined();
 });

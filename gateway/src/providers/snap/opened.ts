@@ -30,9 +30,9 @@ function bankOfService({ accounts }: Partner, service: string | undefined): stri
 export interface FoundAccount {
   account: Account;
   /** Nothing is registered at the bank, which asks Gerbang for the bill. */
-  isAsked: boolean;
+  isBilledOnDemand: boolean;
   /** A response of the provider contained the account. Otherwise it follows from the operation key, and may never have been made. */
-  isTold: boolean;
+  wasAnnounced: boolean;
 }
 
 /**
@@ -47,13 +47,19 @@ export function accountOf(
   const { range, traits } = bankOf(partner, channel);
   const { service, customer, bill } = providerIds ?? {};
   if (service !== undefined && customer !== undefined) {
-    const isAsked = bill !== undefined;
-    return { account: { partnerServiceId: service, customerNo: customer }, isAsked, isTold: !isAsked };
+    const isBilledOnDemand = bill !== undefined;
+    return {
+      account: { partnerServiceId: service, customerNo: customer },
+      isBilledOnDemand,
+      wasAnnounced: !isBilledOnDemand,
+    };
   }
   const own = ownAccount(partner, traits, range, operationKey);
-  if (range.numbers === "asked") return { account: own, isAsked: true, isTold: false };
+  if (range.numbers === "asked") return { account: own, isBilledOnDemand: true, wasAnnounced: false };
   const isCertain = Object.values(partner.accounts).filter(({ numbers }) => numbers === "ours").length === 1;
-  return range.numbers === "ours" && isCertain ? { account: own, isAsked: false, isTold: false } : undefined;
+  return range.numbers === "ours" && isCertain
+    ? { account: own, isBilledOnDemand: false, wasAnnounced: false }
+    : undefined;
 }
 
 /** The payer's instructions for an account, and the ids that are stored. */
@@ -61,9 +67,9 @@ export function openedAt(
   partner: Partner,
   request: OpenRequest,
   channel: string,
-  { account, isAsked }: Pick<FoundAccount, "account" | "isAsked">,
+  { account, isBilledOnDemand }: Pick<FoundAccount, "account" | "isBilledOnDemand">,
 ): Opened {
   const opened = accountOpened(request, bankOf(partner, channel).bank, account);
-  const bill = isAsked ? { bill: referenceOf(request.operationKey) } : {};
+  const bill = isBilledOnDemand ? { bill: referenceOf(request.operationKey) } : {};
   return { ...opened, providerIds: { ...opened.providerIds, bank: channel, ...bill } };
 }

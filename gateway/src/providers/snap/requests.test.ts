@@ -4,8 +4,8 @@ import { briPartner, dokuPartner, openRequest, refundRequest } from "../../../te
 import { accountFields, accountNumber, bankOf, ownAccount } from "./partner.ts";
 import { doku } from "./profiles/doku.ts";
 import {
-  askAccount,
-  askWallet,
+  inquireAccount,
+  inquireWallet,
   createAccount,
   deleteAccount,
   generateQr,
@@ -95,11 +95,13 @@ test("an account is deleted by its number and reference, and at DOKU by its bank
 
 test("an account is asked about by its number, and at BRI by its reference, too", () => {
   const account = { partnerServiceId: "19008", customerNo: "00000347140" };
-  expect(askAccount(partner, openRequest(), "bca", account).body).toEqual({
+  expect(inquireAccount(partner, openRequest(), "bca", account).body).toEqual({
     ...accountFields(account),
     additionalInfo: {},
   });
-  expect(askAccount(briPartner(), openRequest(), "bri", account).body).toMatchObject({ inquiryRequestId: reference });
+  expect(inquireAccount(briPartner(), openRequest(), "bri", account).body).toMatchObject({
+    inquiryRequestId: reference,
+  });
 });
 
 test("a QR code is asked for with its amount and its end", () => {
@@ -155,7 +157,7 @@ test("a way back that is too long for them, or that nobody named, is the payer's
 });
 
 test("a payment by wallet is asked about and refunded by its channel", () => {
-  expect(askWallet(wallets!, openRequest().operationKey, "shopeepay").body).toEqual({
+  expect(inquireWallet(wallets!, openRequest().operationKey, "shopeepay").body).toEqual({
     originalPartnerReferenceNo: reference,
     serviceCode: "55",
     additionalInfo: { channel: "EMONEY_SHOPEE_PAY_SNAP" },

@@ -37,7 +37,7 @@ export function createAccount(partner: Partner, request: OpenRequest, channel: s
   };
 }
 
-export function askAccount(partner: Partner, request: OpenRequest, channel: string, account: Account): SnapRequest {
+export function inquireAccount(partner: Partner, request: OpenRequest, channel: string, account: Account): SnapRequest {
   const { traits } = bankOf(partner, channel);
   return {
     service: "vaStatus",
@@ -136,7 +136,7 @@ export function payByWallet(wallets: Wallets, request: OpenRequest, channel: str
   };
 }
 
-export function askWallet(wallets: Wallets, operationKey: string, channel: string): SnapRequest {
+export function inquireWallet(wallets: Wallets, operationKey: string, channel: string): SnapRequest {
   return {
     service: "debitStatus",
     path: wallets.paths.status,

@@ -34,8 +34,8 @@ import { type SnapProfile, openKeys, partnerOf, snapSchema, urlOf } from "./prof
 import { received } from "./received.ts";
 import {
   type SnapRequest,
-  askAccount,
-  askWallet,
+  inquireAccount,
+  inquireWallet,
   createAccount,
   generateQr,
   payByWallet,
@@ -46,7 +46,7 @@ import {
 import { WHOLE_RUPIAH, isOnItsDay, referenceOf } from "./values.ts";
 
 /** DOKU asks partners to wait this long before an inquiry; its notifications come sooner. */
-const ASKS_AFTER_MS = 60_000;
+const INQUIRES_AFTER_MS = 60_000;
 /** A page, a code or a number that no payer was shown can take money until it ends at the provider, and a little longer: clocks differ. */
 const ENDED_AFTER: Micros = 600 * SECOND;
 /** A refund that the provider has accepted and not decided. The stored id says so, so that the refund is not ordered again. */
@@ -73,16 +73,16 @@ export function snapAcquirer(
     environment,
     capabilities: capabilitiesOf(methods, () => WHOLE_RUPIAH),
     issue: () => undefined,
-    asksAfterMs: () => ASKS_AFTER_MS,
+    inquiresAfterMs: () => INQUIRES_AFTER_MS,
     refundsLater: () => true,
     remote: true,
     calls: {
       deadlineMs,
       open: (request, signal, record) => calls.open(request, signal, record),
-      ask: (request, signal, record) => calls.ask(request, signal, record),
+      inquire: (request, signal, record) => calls.inquire(request, signal, record),
       cancel: (request, signal, record) => endPayment({ client, partner, methods }, request, signal, record),
       refund: (request, signal, record) => calls.refund(request, signal, record),
-      askRefund: (request, signal, record) => calls.askRefund(request, signal, record),
+      inquireRefund: (request, signal, record) => calls.inquireRefund(request, signal, record),
       receive: (message, now) => received(partner, keys.theirs(), message, now),
       check: (signal, record) => checkKeys(client, partner.dialect.title, clock, signal, record),
     },
@@ -108,9 +108,9 @@ class Snap {
   async open(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Opened> {
     const channel = channelOf(this.profile.methods, request) ?? "";
     if (request.method === "va" && bankOf(this.partner, channel).range.numbers === "asked")
-      return this.askedAccount(request, channel);
-    const { ask, read, others } = this.opening(request, channel);
-    const answer = await this.client.order(ask, signal, record, others);
+      return this.accountBilledOnDemand(request, channel);
+    const { sent, read, others } = this.opening(request, channel);
+    const answer = await this.client.order(sent, signal, record, others);
     switch (answer.meaning) {
       case "done":
         return read(answer.body);
@@ -123,11 +123,11 @@ class Snap {
       case "in progress":
       case "repeated":
       case "unknown":
-        throw this.unclear(ask, answer);
+        throw this.unclear(sent, answer);
     }
   }
 
-  async ask(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known> {
+  async inquire(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known> {
     const channel = openedBy(this.partner, this.profile.methods, request);
     if (channel === undefined) {
       if (this.hasEnded(request)) return { known: false };
@@ -135,12 +135,12 @@ class Snap {
     }
     switch (request.method) {
       case "va":
-        return await this.askAccount(request, channel, signal, record);
+        return await this.inquireAccount(request, channel, signal, record);
       case "qris":
       case "ewallet": {
         const kept = request.method === "qris" ? qrKept(request) : walletKept(request);
         const opened = kept ?? (await this.recovered(request, channel, signal, record));
-        return opened ? await this.askStatus(request, channel, opened, signal, record) : { known: false };
+        return opened ? await this.inquireStatus(request, channel, opened, signal, record) : { known: false };
       }
       case "bank_transfer":
       case "card":
@@ -153,8 +153,8 @@ class Snap {
       throw new AcquirerRefused(
         `${this.partner.code}: a virtual account cannot be paid back, since SNAP has no way to do so`,
       );
-    const ask = await this.refunding(request, signal, record);
-    const answer = await this.client.order(ask, signal, record);
+    const sent = await this.refunding(request, signal, record);
+    const answer = await this.client.order(sent, signal, record);
     switch (answer.meaning) {
       case "done":
         return readRefund(answer.body, request);
@@ -168,7 +168,7 @@ class Snap {
         throw this.refused(answer, true);
       case "repeated":
       case "unknown":
-        throw this.unclear(ask, answer);
+        throw this.unclear(sent, answer);
     }
   }
 
@@ -177,7 +177,7 @@ class Snap {
    * payment. An accepted refund of a part stays pending, since SNAP has no inquiry about refunds of QRIS. If no response has come, the same
    * order is repeated, on its own day.
    */
-  async askRefund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<KnownRefund> {
+  async inquireRefund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<KnownRefund> {
     if (request.method === "va") return { known: false };
     const told = await this.refundTold(request, signal, record);
     if (told) return { known: true, ...told };
@@ -201,18 +201,18 @@ class Snap {
   ): Promise<Refunded | undefined> {
     const { paymentOperationKey: operationKey, paymentAmountMinor: amountMinor, paymentProviderIds } = request;
     const kept = paymentProviderIds?.reference;
-    const ask =
+    const sent =
       request.method === "ewallet"
-        ? askWallet(this.wallets(), operationKey, this.keptChannel(request))
+        ? inquireWallet(this.wallets(), operationKey, this.keptChannel(request))
         : queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey));
-    const answer = await this.client.call(ask, signal, record);
-    if (answer.meaning !== "done") throw this.unclear(ask, answer);
+    const answer = await this.client.call(sent, signal, record);
+    if (answer.meaning !== "done") throw this.unclear(sent, answer);
     if (request.method === "ewallet") return refundInHistory(answer.body, request);
     const status = readStatus(answer.body, { operationKey, amountMinor, kept });
     return status?.isRefunded === true && request.amountMinor === amountMinor ? { status: "succeeded" } : undefined;
   }
 
-  private async askAccount(
+  private async inquireAccount(
     request: OpenRequest,
     channel: string,
     signal: AbortSignal,
@@ -222,28 +222,28 @@ class Snap {
     if (!found) {
       const opened = await this.recovered(request, channel, signal, record);
       if (!opened) return { known: false };
-      return await this.askAccount({ ...request, providerIds: opened.providerIds }, channel, signal, record);
+      return await this.inquireAccount({ ...request, providerIds: opened.providerIds }, channel, signal, record);
     }
-    const { account, isAsked, isTold } = found;
+    const { account, isBilledOnDemand, wasAnnounced } = found;
     const { traits } = bankOf(this.partner, channel);
     const opened = openedAt(this.partner, request, channel, found);
-    const ask = askAccount(this.partner, request, channel, account);
-    const answer = await this.client.call(ask, signal, record);
+    const sent = inquireAccount(this.partner, request, channel, account);
+    const answer = await this.client.call(sent, signal, record);
     if (answer.meaning === "done")
       return { known: true, ...opened, state: readAccountStatus(answer.body, request, account, traits) };
-    if (answer.meaning !== "not found") throw this.unclear(ask, answer);
+    if (answer.meaning !== "not found") throw this.unclear(sent, answer);
     // Nothing was registered at the bank: until somebody has paid, the bank knows of no account.
-    if (isAsked) return { known: true, ...opened, state: { status: "waiting" } };
+    if (isBilledOnDemand) return { known: true, ...opened, state: { status: "waiting" } };
     // A response contained the account: it existed and must not be made again. Gone before the payment is over, its state is unclear.
-    if (isTold && !request.isOver) throw this.unclear(ask, answer);
-    if (isTold) return { known: true, ...opened, state: { status: "failed" } };
+    if (wasAnnounced && !request.isOver) throw this.unclear(sent, answer);
+    if (wasAnnounced) return { known: true, ...opened, state: { status: "failed" } };
     if (this.hasEnded(request)) return { known: false };
     // The number follows from the operation key: made again, it is the same account.
     const made = await this.remade(request, channel, signal, record);
     return { known: true, ...made, state: { status: "waiting" } };
   }
 
-  private async askStatus(
+  private async inquireStatus(
     request: OpenRequest,
     channel: string,
     opened: Opened,
@@ -252,17 +252,17 @@ class Snap {
   ): Promise<Known> {
     const { operationKey, amountMinor } = request;
     const kept = opened.providerIds?.reference;
-    const ask =
+    const sent =
       request.method === "qris"
         ? queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey))
-        : askWallet(this.wallets(), operationKey, channel);
-    const answer = await this.client.call(ask, signal, record);
+        : inquireWallet(this.wallets(), operationKey, channel);
+    const answer = await this.client.call(sent, signal, record);
     // A wallet may know nothing of a payment whose page was not opened yet.
     const absent = answer.meaning === "not found" && request.method === "ewallet" && !this.hasEnded(request);
     if (absent) return { known: true, ...opened, state: { status: "waiting" } };
-    if (answer.meaning !== "done") throw this.unclear(ask, answer);
+    if (answer.meaning !== "done") throw this.unclear(sent, answer);
     const status = readStatus(answer.body, { operationKey, amountMinor, kept });
-    if (!status) throw this.unclear(ask, answer);
+    if (!status) throw this.unclear(sent, answer);
     return { known: true, ...opened, state: status.state, providerIds: { ...opened.providerIds, ...status.ids } };
   }
 
@@ -290,10 +290,10 @@ class Snap {
     signal: AbortSignal,
     record?: RecordMessage,
   ): Promise<Opened> {
-    const { ask, read, others } = this.opening(request, channel);
-    const answer = await this.client.call(ask, signal, record, others);
+    const { sent, read, others } = this.opening(request, channel);
+    const answer = await this.client.call(sent, signal, record, others);
     // A refusal of the repetition says nothing about the first order.
-    if (answer.meaning !== "done") throw this.unclear(ask, answer);
+    if (answer.meaning !== "done") throw this.unclear(sent, answer);
     return read(answer.body);
   }
 
@@ -301,7 +301,7 @@ class Snap {
   private opening(
     request: OpenRequest,
     channel: string,
-  ): { ask: SnapRequest; read: (body: SnapAnswer["body"]) => Opened; others?: readonly string[] } {
+  ): { sent: SnapRequest; read: (body: SnapAnswer["body"]) => Opened; others?: readonly string[] } {
     switch (request.method) {
       case "va": {
         const { range, traits } = bankOf(this.partner, channel);
@@ -312,19 +312,19 @@ class Snap {
             ? ownAccount(this.partner, traits, range, request.operationKey)
             : { partnerServiceId, customerNo: customerPrefix };
         return {
-          ask: createAccount(this.partner, request, channel, account),
+          sent: createAccount(this.partner, request, channel, account),
           read: (body) => {
             const created = readCreated(body, request, account, numbers);
-            return openedAt(this.partner, request, channel, { account: created, isAsked: false });
+            return openedAt(this.partner, request, channel, { account: created, isBilledOnDemand: false });
           },
         };
       }
       case "qris":
-        return { ask: generateQr(this.qris(), this.partner, request), read: (body) => readQr(body, request) };
+        return { sent: generateQr(this.qris(), this.partner, request), read: (body) => readQr(body, request) };
       case "ewallet": {
         const wallets = this.wallets();
         return {
-          ask: payByWallet(wallets, request, channel),
+          sent: payByWallet(wallets, request, channel),
           read: (body) => readWalletPage(body, request, channel, this.plainOnLoopback),
           others: wallets.paymentServices,
         };
@@ -346,12 +346,12 @@ class Snap {
     const { paymentOperationKey: operationKey, paymentAmountMinor: amountMinor, paymentProviderIds } = request;
     if (paymentProviderIds?.approval !== undefined) return paymentProviderIds.approval;
     const kept = paymentProviderIds?.reference;
-    const ask = queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey));
-    const answer = await this.client.order(ask, signal, record);
+    const sent = queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey));
+    const answer = await this.client.order(sent, signal, record);
     // The inquiry changes nothing: when the provider refuses it, no refund was ordered.
     if (["refused", "not found", "unavailable", "token"].includes(answer.meaning))
       throw this.refused(answer, answer.meaning !== "refused" && answer.meaning !== "not found");
-    if (answer.meaning !== "done") throw this.unclear(ask, answer);
+    if (answer.meaning !== "done") throw this.unclear(sent, answer);
     const approval = readStatus(answer.body, { operationKey, amountMinor, kept })?.ids.approval;
     if (approval === undefined)
       throw new AcquirerRefused(`${this.partner.code} knows of no payment to refund (${answer.said})`);
@@ -359,10 +359,10 @@ class Snap {
   }
 
   /** Registers nothing at the bank: the number is Gerbang's, and the bank asks for its bill. */
-  private askedAccount(request: OpenRequest, channel: string): Opened {
+  private accountBilledOnDemand(request: OpenRequest, channel: string): Opened {
     const { range, traits } = bankOf(this.partner, channel);
     const account = ownAccount(this.partner, traits, range, request.operationKey);
-    return openedAt(this.partner, request, channel, { account, isAsked: true });
+    return openedAt(this.partner, request, channel, { account, isBilledOnDemand: true });
   }
 
   private mayRepeat(operationKey: string): boolean {

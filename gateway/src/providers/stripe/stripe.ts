@@ -75,7 +75,7 @@ export function stripeAcquirer(profile: StripeProfile, clock: Clock = systemCloc
     weight: profile.weight,
     capabilities: capabilitiesOf(profile.methods, (currency) => boundsOf(currency).stepMinor),
     issue: () => undefined,
-    asksAfterMs: () => undefined,
+    inquiresAfterMs: () => undefined,
     refundsLater: () => true,
     remote: true,
     dashboardUrl({ payment_intent: intent }) {
@@ -85,10 +85,10 @@ export function stripeAcquirer(profile: StripeProfile, clock: Clock = systemCloc
     calls: {
       deadlineMs: profile.deadline_ms,
       open: (request, signal, record) => stripe.open(request, { signal, record }),
-      ask: (request, signal, record) => stripe.ask(request, { signal, record }),
+      inquire: (request, signal, record) => stripe.inquire(request, { signal, record }),
       cancel: (request, signal, record) => definiteOnly(stripe.cancel(request, { signal, record })),
       refund: (request, signal, record) => stripe.refund(request, { signal, record }),
-      askRefund: (request, signal, record) => stripe.askRefund(request, { signal, record }),
+      inquireRefund: (request, signal, record) => stripe.inquireRefund(request, { signal, record }),
       receive({ headers: received, body }, now) {
         checkSignature(received["stripe-signature"], body, webhookSecret.accepted(), now);
         return heardOf(body, stripe.account);
@@ -126,7 +126,7 @@ class Stripe {
     throw this.refused(answer) ?? this.unexpected("POST /v1/checkout/sessions", answer);
   }
 
-  async ask(request: OpenRequest, context: CallContext): Promise<Known> {
+  async inquire(request: OpenRequest, context: CallContext): Promise<Known> {
     const session = request.providerIds?.session;
     const page =
       session === undefined ? await this.complete(request, context) : await this.page(session, request, context);
@@ -157,7 +157,7 @@ class Stripe {
     throw this.refused(answer) ?? this.unexpected("POST /v1/refunds", answer);
   }
 
-  async askRefund(request: RefundRequest, context: CallContext): Promise<KnownRefund> {
+  async inquireRefund(request: RefundRequest, context: CallContext): Promise<KnownRefund> {
     const refund = request.providerIds?.refund;
     if (refund !== undefined)
       return { known: true, ...refundOf(await this.get(`/v1/refunds/${refund}`, context), request) };

@@ -115,13 +115,13 @@ function refundOf(request: OpenRequest, change: Partial<RefundRequest> = {}): Re
 
 const look = (operationKey: string) => ({ kind: "reports", reports: [{ kind: "look", operationKey }] });
 
-const { open, ask, cancel, refund, askRefund } = {
+const { open, inquire, cancel, refund, inquireRefund } = {
   open: (request: OpenRequest) => acquirer.calls.open(request, signal),
-  ask: (request: OpenRequest) => acquirer.calls.ask(request, signal),
+  inquire: (request: OpenRequest) => acquirer.calls.inquire(request, signal),
   cancel: (request: OpenRequest) =>
     acquirer.calls.cancel?.(request, signal) ?? Promise.reject(new Error("it ends none")),
   refund: (request: RefundRequest) => acquirer.calls.refund(request, signal),
-  askRefund: (request: RefundRequest) => acquirer.calls.askRefund(request, signal),
+  inquireRefund: (request: RefundRequest) => acquirer.calls.inquireRefund(request, signal),
 };
 
 test.for([
@@ -143,13 +143,13 @@ test.for([
   expect(instructions.type).toBe(type);
   if (method === "va") expect(instructions).toMatchObject({ bank_code: channel === "bni" ? "009" : "014" });
   const later = { ...request, providerIds };
-  expect(await ask(later)).toMatchObject({ known: true, state: { status: "waiting" }, instructions });
+  expect(await inquire(later)).toMatchObject({ known: true, state: { status: "waiting" }, instructions });
 
   meaning.length = 0;
   await fake.control.pay(request.operationKey);
   const paid = { status: "paid", receipt: { amountMinor: 1_000_000n, currency: "IDR" } };
   for (const one of meaning) expect(one).toMatchObject(look(request.operationKey));
-  expect(await ask(later)).toMatchObject({ known: true, state: paid });
+  expect(await inquire(later)).toMatchObject({ known: true, state: paid });
   expect(fake.control.opened(request.operationKey)).toBe(1);
 });
 
@@ -172,7 +172,7 @@ test.for<FaultName>(["silent after effect", "500 after effect", "half answer", "
       const failed = await open(request).catch((error: unknown) => error);
       expect(failed).toBeInstanceOf(Error);
       expect(failed).not.toBeInstanceOf(AcquirerRefused);
-      expect(await ask(request)).toMatchObject({ known: true, state: { status: "waiting" } });
+      expect(await inquire(request)).toMatchObject({ known: true, state: { status: "waiting" } });
       expect(fake.control.opened(request.operationKey)).toBeLessThanOrEqual(1);
     }
   },
@@ -184,7 +184,7 @@ test.for<FaultName>(["silent before effect", "unavailable", "html", "redirect"])
     const request = asked();
     fake.control.fault(fault);
     await expect(open(request)).rejects.not.toBeInstanceOf(AcquirerRefused);
-    const known = await ask(request);
+    const known = await inquire(request);
     expect(known).toMatchObject({
       known: true,
       state: { status: "waiting" },
@@ -196,7 +196,7 @@ test.for<FaultName>(["silent before effect", "unavailable", "html", "redirect"])
 
 test("a payment that Xendit does not show is not completed once its time is over", async () => {
   const request = asked({ expiresAt: systemClock.now() - SECOND });
-  await expect(ask(request)).rejects.toThrow("does not show the payment");
+  await expect(inquire(request)).rejects.toThrow("does not show the payment");
   expect(fake.control.opened(request.operationKey)).toBe(0);
 });
 
@@ -209,8 +209,8 @@ test.for<[FaultName, string]>([
   fake.control.fault(fault);
   await expect(open(request)).rejects.toThrow(why);
   fake.control.fault(fault);
-  await expect(ask(request)).rejects.toThrow(why);
-  expect(await ask(request)).toMatchObject({ known: true, state: { status: "waiting" } });
+  await expect(inquire(request)).rejects.toThrow(why);
+  expect(await inquire(request)).toMatchObject({ known: true, state: { status: "waiting" } });
   expect(fake.control.opened(request.operationKey)).toBe(1);
 });
 
@@ -229,7 +229,7 @@ test.for<[FaultName, boolean]>([
 test("a payment whose repetition is refused for what it says was never there", async () => {
   // OVO takes Rp100 and more.
   const request = asked({ method: "ewallet", metadata: { channel: "ovo" }, amountMinor: 1_000n });
-  expect(await ask(request)).toEqual({ known: false });
+  expect(await inquire(request)).toEqual({ known: false });
   await expect(open(request)).rejects.toThrow("INVALID_VALUE_ERROR");
 });
 
@@ -249,7 +249,7 @@ test("a payment that failed or ran out at Xendit is over, and its notification i
   await fake.control.expire(late.operationKey);
   expect(meaning).toMatchObject([failed, expired, late].map(({ operationKey }) => look(operationKey)));
   for (const request of [failed, late])
-    expect(await ask(request)).toMatchObject({ known: true, state: { status: "failed" } });
+    expect(await inquire(request)).toMatchObject({ known: true, state: { status: "failed" } });
 });
 
 test("other money than was asked for is reported as it came", async () => {
@@ -259,7 +259,7 @@ test("other money than was asked for is reported as it came", async () => {
   await fake.control.pay(request.operationKey, { amountMinor: 999_950, currency: "IDR" });
   const receipt = { amountMinor: 999_950n, currency: "IDR" };
   expect(meaning).toMatchObject([look(request.operationKey)]);
-  expect(await ask(request)).toMatchObject({ state: { status: "paid", receipt } });
+  expect(await inquire(request)).toMatchObject({ state: { status: "paid", receipt } });
 });
 
 test.for([
@@ -274,7 +274,7 @@ test.for([
   const later = { ...request, providerIds: named ? providerIds : undefined };
   await cancel(later);
   await cancel(later);
-  expect(await ask({ ...request, providerIds })).toMatchObject({ known: true, state: { status: "failed" } });
+  expect(await inquire({ ...request, providerIds })).toMatchObject({ known: true, state: { status: "failed" } });
   await expect(fake.control.pay(request.operationKey)).rejects.toThrow("was ended");
 });
 
@@ -283,7 +283,7 @@ test.for(["qris", "card"] as const)("a payment by %s that was paid meanwhile is 
   const told = await cancel(bought).catch((error: unknown) => error);
   expect(told).toBeInstanceOf(Error);
   expect(told).not.toBeInstanceOf(AcquirerRefused);
-  expect(await ask(bought)).toMatchObject({ known: true, state: { status: "paid" } });
+  expect(await inquire(bought)).toMatchObject({ known: true, state: { status: "paid" } });
 });
 
 test.for<[FaultName, "refused" | "unknown"]>([
@@ -343,7 +343,7 @@ test.for([
   meaning.length = 0;
   await fake.control.decideRefund(request.operationKey, "succeeded");
   expect(meaning).toMatchObject([look(request.operationKey)]);
-  expect(await askRefund({ ...request, providerIds })).toMatchObject({ known: true, status: "succeeded" });
+  expect(await inquireRefund({ ...request, providerIds })).toMatchObject({ known: true, status: "succeeded" });
 });
 
 test.for<FaultName>(["silent after effect", "500 after effect", "half answer", "silent before effect", "html"])(
@@ -353,7 +353,7 @@ test.for<FaultName>(["silent after effect", "500 after effect", "half answer", "
     const request = refundOf(bought, { paymentProviderIds: bought.providerIds });
     fake.control.fault(fault);
     await expect(refund(request)).rejects.not.toBeInstanceOf(AcquirerRefused);
-    expect(await askRefund(request)).toMatchObject({
+    expect(await inquireRefund(request)).toMatchObject({
       known: true,
       status: "pending",
       providerIds: { refund: expect.stringMatching(/^rfd-/) },
@@ -373,13 +373,13 @@ test("more than is left is refused, and a refund that fails is inquired about", 
   meaning.length = 0;
   await fake.control.decideRefund(whole.operationKey, "failed");
   expect(meaning).toMatchObject([look(whole.operationKey)]);
-  expect(await askRefund(whole)).toMatchObject({ known: true, status: "failed" });
+  expect(await inquireRefund(whole)).toMatchObject({ known: true, status: "failed" });
 
   const again = refundOf(bought, { paymentProviderIds: bought.providerIds, amountMinor: 1_000_000n });
   await refund(again);
   await fake.control.decideRefund(again.operationKey, "succeeded");
   await expect(refund(more)).rejects.toThrow(AcquirerRefused);
-  expect(await askRefund(more)).toEqual({ known: false });
+  expect(await inquireRefund(more)).toEqual({ known: false });
   // The same refund once more is found, though nothing is left and its key is kept no longer.
   fake.control.forgetKeys();
   expect(await refund(again)).toMatchObject({ status: "succeeded" });

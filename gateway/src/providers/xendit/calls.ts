@@ -31,7 +31,7 @@ import {
 import { checkedOf } from "./check.ts";
 import { type CallKind, isWorthALook, refusalOf } from "./errors.ts";
 import type { XenditProfile } from "./profile.ts";
-import { type Ask, endingOf, inquiries, openingOf, refundOf } from "./requests.ts";
+import { type XenditRequest, endingOf, inquiries, openingOf, refundOf } from "./requests.ts";
 import { authorization, checkToken } from "./signature.ts";
 import { readWebhook } from "./webhooks.ts";
 
@@ -79,7 +79,7 @@ export class XenditCalls implements AcquirerCalls {
     return this.opened(request, channel, payment);
   }
 
-  async ask(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known> {
+  async inquire(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known> {
     const limit = this.limit(signal);
     const payment = await this.find(request, limit, record);
     if (payment !== undefined) return this.known(request, payment, limit, record);
@@ -98,11 +98,11 @@ export class XenditCalls implements AcquirerCalls {
     return this.orderRefund(request, await this.paymentRequestOf(request, limit, record), limit, record);
   }
 
-  async askRefund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<KnownRefund> {
+  async inquireRefund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<KnownRefund> {
     const limit = this.limit(signal);
     const own = request.providerIds?.refund;
     if (own !== undefined) {
-      const answer = await this.inquire(inquiries.refund(own), limit, record);
+      const answer = await this.get(inquiries.refund(own), limit, record);
       return { known: true, ...refundedOf(readRefund(answer.body, request)) };
     }
     const paymentRequest = await this.paymentRequestOf(request, limit, record);
@@ -120,7 +120,7 @@ export class XenditCalls implements AcquirerCalls {
 
   check(signal: AbortSignal, record?: RecordMessage): Promise<Checked> {
     const limit = this.limit(signal);
-    return checkedOf((ask) => this.call(ask, limit, record), this.clock);
+    return checkedOf((sent) => this.call(sent, limit, record), this.clock);
   }
 
   /** One deadline for all requests of a call. */
@@ -150,15 +150,15 @@ export class XenditCalls implements AcquirerCalls {
     if (request.method === "card") {
       // Xendit lists no card pages: without its id, a page is found only by repeating the order under its idempotency key.
       if (session === undefined) return undefined;
-      return readSession((await this.inquire(inquiries.session(session), limit, record)).body, request);
+      return readSession((await this.get(inquiries.session(session), limit, record)).body, request);
     }
     if (paymentRequest !== undefined)
       return readPaymentRequest(
-        (await this.inquire(inquiries.paymentRequest(paymentRequest), limit, record)).body,
+        (await this.get(inquiries.paymentRequest(paymentRequest), limit, record)).body,
         request,
       );
     const { operationKey } = request;
-    const { body } = await this.inquire(inquiries.paymentRequests(operationKey), limit, record);
+    const { body } = await this.get(inquiries.paymentRequests(operationKey), limit, record);
     const found = readList(body, operationKey).matching.map((item) => readPaymentRequest(item, request));
     return found.find(({ state }) => state === "paid") ?? found[0];
   }
@@ -207,7 +207,7 @@ export class XenditCalls implements AcquirerCalls {
   ): Promise<ReportedState> {
     if (state !== "paid") return { status: state };
     if (paymentId === undefined) throw new Error(`${this.profile.code} says paid, and not by which payment`);
-    const { body } = await this.inquire(inquiries.payment(paymentId), limit, record);
+    const { body } = await this.get(inquiries.payment(paymentId), limit, record);
     return { status: "paid", receipt: readReceipt(body, paymentRequestId) };
   }
 
@@ -219,10 +219,10 @@ export class XenditCalls implements AcquirerCalls {
     const payment = { operationKey, amountMinor, currency };
     const found =
       session === undefined
-        ? readList((await this.inquire(inquiries.paymentRequests(operationKey), limit, record)).body, operationKey)
+        ? readList((await this.get(inquiries.paymentRequests(operationKey), limit, record)).body, operationKey)
             .matching.map((item) => readPaymentRequest(item, payment))
             .find(({ state }) => state === "paid")
-        : readSession((await this.inquire(inquiries.session(session), limit, record)).body, payment);
+        : readSession((await this.get(inquiries.session(session), limit, record)).body, payment);
     if (found?.paymentRequestId === undefined)
       throw new Error(`${this.profile.code} does not name the payment that is to be refunded`);
     return found.paymentRequestId;
@@ -253,7 +253,7 @@ export class XenditCalls implements AcquirerCalls {
   ): Promise<ReadRefund | undefined> {
     let after: string | undefined;
     for (let page = 0; page < PAGES_MAX; page++) {
-      const { body } = await this.inquire(inquiries.refunds(paymentRequest, after), limit, record);
+      const { body } = await this.get(inquiries.refunds(paymentRequest, after), limit, record);
       const { matching, more, lastId } = readList(body, request.operationKey);
       if (matching.length > 0) return readRefund(matching[0], request);
       if (!more) return undefined;
@@ -263,21 +263,25 @@ export class XenditCalls implements AcquirerCalls {
     throw new Error(`${this.profile.code} has more refunds of the payment than are read`);
   }
 
-  private async inquire(ask: Ask, limit: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
-    const answer = await this.call(ask, limit, record);
-    if (answer.status !== 200) throw this.unexpected(answer, ask);
+  private async get(
+    sent: XenditRequest,
+    limit: AbortSignal,
+    record: RecordMessage | undefined,
+  ): Promise<ProviderAnswer> {
+    const answer = await this.call(sent, limit, record);
+    if (answer.status !== 200) throw this.unexpected(answer, sent);
     return answer;
   }
 
-  private call(ask: Ask, limit: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
-    return this.caller.call(this.written(ask), limit, record);
+  private call(sent: XenditRequest, limit: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
+    return this.caller.call(this.written(sent), limit, record);
   }
 
-  private order(ask: Ask, limit: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
-    return this.caller.order(this.written(ask), limit, record);
+  private order(sent: XenditRequest, limit: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
+    return this.caller.order(this.written(sent), limit, record);
   }
 
-  private written({ method, path, headers, body }: Ask): Parameters<Caller["call"]>[0] {
+  private written({ method, path, headers, body }: XenditRequest): Parameters<Caller["call"]>[0] {
     const authorized = { ...headers, authorization: authorization(this.secretKey()) };
     if (body === undefined) return { method, path, headers: authorized };
     return { method, path, headers: { ...authorized, "content-type": "application/json" }, body: JSON.stringify(body) };
@@ -296,13 +300,13 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   /** A definite refusal if Xendit's documentation calls the error one, else an unknown outcome. */
-  private notDone(asked: CallKind, answer: ProviderAnswer, ask: Ask): Error {
+  private notDone(asked: CallKind, answer: ProviderAnswer, sent: XenditRequest): Error {
     const refusal = refusalOf(asked, answer.status, answer.body?.error_code);
-    if (refusal === undefined) return this.unexpected(answer, ask);
+    if (refusal === undefined) return this.unexpected(answer, sent);
     return new AcquirerRefused(`${this.profile.code} refused: ${refusal.code}`, { unavailable: refusal.unavailable });
   }
 
-  private unexpected({ status, body }: ProviderAnswer, { method, path }: Ask): Error {
+  private unexpected({ status, body }: ProviderAnswer, { method, path }: XenditRequest): Error {
     const code =
       typeof body?.error_code === "string" ? ` ${body.error_code.replaceAll(/[^\w ]/g, "?").slice(0, 60)}` : "";
     return new Error(`${this.profile.code} answered ${method} ${path.split("?", 1)[0] ?? ""} with ${status}${code}`);

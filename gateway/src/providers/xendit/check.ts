@@ -2,21 +2,24 @@
 import type { Checked } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
 import type { ProviderAnswer } from "../caller.ts";
-import { type Ask, inquiries } from "./requests.ts";
+import { type XenditRequest, inquiries } from "./requests.ts";
 
 const NOBODY = "00000000-0000-0000-0000-000000000000";
-const things: readonly { name: string; ask: Ask }[] = [
-  { name: "payment requests", ask: inquiries.paymentRequest(`pr-${NOBODY}`) },
-  { name: "refunds", ask: inquiries.refund(`rfd-${NOBODY}`) },
-  { name: "card pages", ask: inquiries.session("ps-000000000000000000000000") },
+const things: readonly { name: string; sent: XenditRequest }[] = [
+  { name: "payment requests", sent: inquiries.paymentRequest(`pr-${NOBODY}`) },
+  { name: "refunds", sent: inquiries.refund(`rfd-${NOBODY}`) },
+  { name: "card pages", sent: inquiries.session("ps-000000000000000000000000") },
 ];
 
 /** Asks once for each kind of object. A key that may read that kind gets the answer that there is no such object. */
-export async function checkedOf(call: (ask: Ask) => Promise<ProviderAnswer>, clock: Clock): Promise<Checked> {
+export async function checkedOf(
+  call: (sent: XenditRequest) => Promise<ProviderAnswer>,
+  clock: Clock,
+): Promise<Checked> {
   const findings: { well: boolean; text: string }[] = [];
   let clockDifferenceMs: number | undefined;
-  for (const { name, ask } of things) {
-    const { status, body, headers } = await call(ask);
+  for (const { name, sent } of things) {
+    const { status, body, headers } = await call(sent);
     const code =
       typeof body?.error_code === "string" ? ` ${body.error_code.replaceAll(/[^\w ]/g, "?").slice(0, 60)}` : "";
     const well = status === 404 || status === 200;

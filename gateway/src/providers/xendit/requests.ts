@@ -9,7 +9,7 @@ import { CARDS, QRIS, banks, isBank, isWallet, wallets } from "./channels.ts";
 /** Version of Xendit's payment requests. */
 export const API_VERSION = "2024-11-11";
 
-export interface Ask {
+export interface XenditRequest {
   method: "GET" | "POST";
   /** Query included. */
   path: string;
@@ -30,7 +30,7 @@ const country = "ID";
  * Orders a payment. `channel` is the bank or wallet, undefined for methods that have none. Throws `AcquirerRefused` for an order that Xendit
  * cannot take, before anything is sent.
  */
-export function openingOf(request: OpenRequest, channel: string | undefined, options: RequestOptions): Ask {
+export function openingOf(request: OpenRequest, channel: string | undefined, options: RequestOptions): XenditRequest {
   const amount = amountOf(request);
   const { operationKey, currency } = request;
   if (request.method === "card") return cardPage(request, amount);
@@ -55,7 +55,7 @@ export function openingOf(request: OpenRequest, channel: string | undefined, opt
 }
 
 /** Orders a card page at Xendit: no card number reaches Gerbang. */
-function cardPage(request: OpenRequest, amount: number): Ask {
+function cardPage(request: OpenRequest, amount: number): XenditRequest {
   const { operationKey, currency } = request;
   return {
     method: "POST",
@@ -95,7 +95,7 @@ function channelOf(
   throw new AcquirerRefused(`Xendit has no ${request.method} of that name`);
 }
 
-export function refundOf(request: RefundRequest, paymentRequestId: string): Ask {
+export function refundOf(request: RefundRequest, paymentRequestId: string): XenditRequest {
   return {
     method: "POST",
     path: "/refunds",
@@ -115,7 +115,7 @@ export function refundOf(request: RefundRequest, paymentRequestId: string): Ask 
  * Ends a payment before its time, by Xendit's id. It has no idempotency key: ending twice does no harm, and a response that is kept under a key
  * could be older than the payment's state.
  */
-export function endingOf({ method }: Pick<OpenRequest, "method">, name: string): Ask {
+export function endingOf({ method }: Pick<OpenRequest, "method">, name: string): XenditRequest {
   const id = encodeURIComponent(name);
   return method === "card"
     ? { method: "POST", path: `/sessions/${id}/cancel`, headers: {} }
@@ -124,20 +124,20 @@ export function endingOf({ method }: Pick<OpenRequest, "method">, name: string):
 
 /** Inquiries. Ids come from Xendit, so they are escaped in paths. */
 export const inquiries = {
-  paymentRequest: (id: string): Ask => get(`/v3/payment_requests/${encodeURIComponent(id)}`, versioned),
+  paymentRequest: (id: string): XenditRequest => get(`/v3/payment_requests/${encodeURIComponent(id)}`, versioned),
   /** All payment requests with this operation key. */
-  paymentRequests: (key: string): Ask => get(`/v3/payment_requests?reference_id=${key}&limit=10`, versioned),
-  payment: (id: string): Ask => get(`/v3/payments/${encodeURIComponent(id)}`, versioned),
-  session: (id: string): Ask => get(`/sessions/${encodeURIComponent(id)}`),
-  refund: (id: string): Ask => get(`/refunds/${encodeURIComponent(id)}`),
+  paymentRequests: (key: string): XenditRequest => get(`/v3/payment_requests?reference_id=${key}&limit=10`, versioned),
+  payment: (id: string): XenditRequest => get(`/v3/payments/${encodeURIComponent(id)}`, versioned),
+  session: (id: string): XenditRequest => get(`/sessions/${encodeURIComponent(id)}`),
+  refund: (id: string): XenditRequest => get(`/refunds/${encodeURIComponent(id)}`),
   /** One page of a payment's refunds. */
-  refunds: (paymentRequestId: string, afterId: string | undefined): Ask => {
+  refunds: (paymentRequestId: string, afterId: string | undefined): XenditRequest => {
     const after = afterId === undefined ? "" : `&after_id=${encodeURIComponent(afterId)}`;
     return get(`/refunds?payment_request_id=${encodeURIComponent(paymentRequestId)}&limit=50${after}`);
   },
 };
 
-function get(path: string, headers: Record<string, string> = {}): Ask {
+function get(path: string, headers: Record<string, string> = {}): XenditRequest {
   return { method: "GET", path, headers };
 }
 

@@ -19,7 +19,7 @@ export function xenditAcquirer(
     weight: profile.weight,
     capabilities: capabilitiesOf(profile.methods, (currency) => (currency === "IDR" ? RUPIAH : 1n)),
     issue: () => undefined,
-    asksAfterMs: () => undefined,
+    inquiresAfterMs: () => undefined,
     refundsLater: () => true,
     remote: true,
     calls,

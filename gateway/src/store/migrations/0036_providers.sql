@@ -21,7 +21,7 @@ create table acquirer_messages (
   operation_kind text not null check (operation_kind in ('payment', 'refund')),
   gateway_code text not null check (gateway_code ~ '^[a-z_]{1,30}$'),
   attempt smallint not null,
-  call text not null check (call in ('open', 'ask', 'refund', 'ask_refund', 'submit_evidence', 'report')),
+  call text not null check (call in ('open', 'inquire', 'refund', 'inquire_refund', 'submit_evidence', 'report')),
   about text not null check (length(about) <= 200),
   status smallint,
   text text not null check (length(text) <= 8192),

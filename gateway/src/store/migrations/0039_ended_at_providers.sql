@@ -2,4 +2,4 @@
 alter table acquirer_messages
   drop constraint acquirer_messages_call_check,
   add constraint acquirer_messages_call_check
-    check (call in ('open', 'ask', 'cancel', 'refund', 'ask_refund', 'submit_evidence', 'report'));
+    check (call in ('open', 'inquire', 'cancel', 'refund', 'inquire_refund', 'submit_evidence', 'report'));

@@ -9,4 +9,4 @@ grant update (review) on acquirer_operations to gerbang_app;
 alter table acquirer_messages
   drop constraint acquirer_messages_call_check,
   add constraint acquirer_messages_call_check
-    check (call in ('open', 'ask', 'cancel', 'judge', 'refund', 'ask_refund', 'submit_evidence', 'report'));
+    check (call in ('open', 'inquire', 'cancel', 'judge', 'refund', 'inquire_refund', 'submit_evidence', 'report'));

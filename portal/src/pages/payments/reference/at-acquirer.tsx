@@ -55,11 +55,11 @@ function Known({ of: told }: { of: Told }) {
 
 const calls: Record<Told["messages"][number]["call"], string> = {
   open: "Opening",
-  ask: "Inquiry",
+  inquire: "Inquiry",
   cancel: "Its end",
   judge: "The judgement",
   refund: "Refund",
-  ask_refund: "Inquiry about the refund",
+  inquire_refund: "Inquiry about the refund",
   submit_evidence: "Evidence",
   report: "Its notification",
 };
