@@ -123,6 +123,18 @@ test("every capability of every acquirer issues instructions of the rulings' sha
   }
 });
 
+test.each(["constructor", "toString", "__proto__", "hasOwnProperty", "", "nothing"])(
+  "a scenario that there is not, such as %j, decides nothing",
+  async (scenario) => {
+    const metadata = Object.fromEntries([["sandbox.scenario", scenario]]);
+    for (const acquirer of simulatedAcquirers) {
+      expect(acquirer.inquiresAfterMs({ ...request, metadata } as never)).toBeUndefined();
+      const found = await acquirer.calls?.inquire({ ...request, metadata } as never, new AbortController().signal);
+      expect(found).toMatchObject({ known: true, state: { status: "waiting" } });
+    }
+  },
+);
+
 test("every method has two acquirers, so that one can stand in for the other", () => {
   for (const method of ["qris", "va", "card", "ewallet", "bank_transfer"]) {
     const able = simulatedAcquirers.filter((acquirer) =>

@@ -77,7 +77,7 @@ function simulated(profile: Profile): Acquirer {
     capabilities: profile.capabilities,
     remote: false,
     issue: (request) => (asked.has(scenarioOf(request)) ? undefined : instructionsOf(profile, request)),
-    inquiresAfterMs: (request) => (decided[scenarioOf(request)] === undefined ? undefined : DECISION_MS),
+    inquiresAfterMs: (request) => (decided.has(scenarioOf(request)) ? DECISION_MS : undefined),
     refundsLater: (payment) => scenarioOf(payment) === "slow",
     calls: simulatedCalls(profile),
   };
@@ -96,7 +96,10 @@ export const scenarios = [
 /** Scenarios in which the simulator behaves like a remote acquirer that must be called. */
 const asked: ReadonlySet<string> = new Set(["gateway_error", "gateway_error_once", "gateway_timeout", "slow"]);
 /** Scenarios that the simulator decides without a payer. */
-const decided: Readonly<Record<string, "paid" | "failed">> = { auto_success: "paid", decline: "failed" };
+const decided: ReadonlyMap<string, "paid" | "failed"> = new Map([
+  ["auto_success", "paid"],
+  ["decline", "failed"],
+]);
 /** Delay after which the simulator has decided. */
 const DECISION_MS = 1_000;
 /** Duration of a call in the scenario `slow`. */
@@ -121,7 +124,7 @@ function simulatedCalls(profile: Profile): AcquirerCalls {
       return { instructions: instructionsOf(profile, request) };
     },
     inquire(request) {
-      const outcome = decided[scenarioOf(request)];
+      const outcome = decided.get(scenarioOf(request));
       const instructions = instructionsOf(profile, request);
       if (outcome !== "paid") {
         return Promise.resolve({ known: true, instructions, state: { status: outcome ?? "waiting" } });

@@ -93,6 +93,19 @@ describe("money", () => {
     });
   });
 
+  test.each([
+    ["nothing", paid("t-1", 0n)],
+    ["less than nothing", paid("t-1", -1n)],
+    ["more than JSON carries", paid("t-1", 10_000_000_000_000_000n)],
+    ["a currency of tests", paid("t-1", 1_000_000n, "XXX")],
+    ["a currency in small letters", paid("t-1", 1_000_000n, "idr")],
+    ["an id with a space", paid("t 1")],
+    ["an id that is too long", paid("t".repeat(65))],
+  ])("%s is refused before the database would refuse it, and stops no book", (_what, state) => {
+    const { payment, start } = at();
+    start.when(notify(payment, state)).refuses("VALIDATION_ERROR");
+  });
+
   test("more than a thousand times as much is a mistake in the unit, and is refused", () => {
     const { payment, start } = at();
     start.when(notify(payment, paid("t-1", 1_000_000_001n))).refuses("VALIDATION_ERROR");

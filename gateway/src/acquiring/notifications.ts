@@ -1,7 +1,7 @@
 // Applies an acquirer's notification or answer to a payment, inside a command. Notifications may be late, repeated or out of order: no
 // money is lost or counted twice.
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
-import { wireAmount } from "../ground/money.ts";
+import { MINOR_MAX, isCurrency, wireAmount } from "../ground/money.ts";
 import type { Instructions, ProviderIds, Receipt, ReportedState } from "../acquirers/acquirer.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
 import { unappliedPostings } from "../ledger/journal.ts";
@@ -144,6 +144,13 @@ export function objectionTo(
 ): Fault | undefined {
   if (state.status !== "paid") return undefined;
   const { receipt } = state;
+  // Adapters should have refused these. What the database would refuse must not stop the book.
+  if (receipt.amountMinor < 1n || receipt.amountMinor > MINOR_MAX)
+    return validationFault("transaction.amount_minor", String(receipt.amountMinor), `must be from 1 to ${MINOR_MAX}.`);
+  if (!isCurrency(receipt.currency))
+    return validationFault("transaction.currency", receipt.currency, "is no currency of ISO 4217.");
+  if (!/^[!-~]{1,64}$/.test(receipt.transactionId))
+    return validationFault("transaction.transaction_id", receipt.transactionId, "must be 1 to 64 ASCII characters.");
   if (receipt.amountMinor > amountMinor * RECEIPT_MAX_TIMES) {
     const absurd =
       "This is more than a thousand times the payment's amount. Amounts are in the currency's smallest unit.";

@@ -2,7 +2,7 @@
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookColumns, bookKey, bookOfRow, bookArrays, notOf } from "../merchants/books.ts";
 import type { DisputeStatus } from "../payments/payment.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -160,7 +160,7 @@ limit $6::integer`,
 }
 
 /** Disputes without an acquirer whose evidence is overdue by their book's clock, of one book or of all. */
-export function selectUnanswered(realNow: Micros, limit: number, book?: Book): Statement {
+export function selectUnanswered(realNow: Micros, limit: number, without: readonly Book[], book?: Book): Statement {
   return {
     name: "select unanswered disputes",
     text: `select d.merchant_id, d.environment, d.dispute_id, d.payment_id
@@ -180,8 +180,15 @@ cross join lateral (
   limit $2::integer
 ) d
 where ($3::uuid is null or b.merchant_id = $3::uuid) and ($4::text is null or b.environment = $4::text::environment)
+  and ${notOf("b", 5)}
 limit $2::integer`,
-    values: [sqlTime(realNow), limit, book ? uuidOf(book.merchantId) : null, book?.environment ?? null],
+    values: [
+      sqlTime(realNow),
+      limit,
+      book ? uuidOf(book.merchantId) : null,
+      book?.environment ?? null,
+      ...bookArrays(without),
+    ],
   };
 }
 

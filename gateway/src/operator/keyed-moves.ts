@@ -39,8 +39,8 @@ export class KeyedMoves {
   private intentOf(book: Book, keyed: KeyedRequest, requestId: string): Intent {
     return {
       ...keyed,
-      // The prefix keeps operators' keys apart from merchants' keys in the same book.
-      key: `operator.${sha256(keyed.key).toString("hex")}`,
+      // Keeps operators' keys apart from merchants' keys in the same book: merchants' are ASCII.
+      key: `operator·${sha256(keyed.key).toString("hex")}`,
       book,
       requestId,
       receivedAt: this.clock.now(),

@@ -14,9 +14,9 @@ import { defaultSchedule, nextRun, periodEnd } from "../merchants/settlement-sch
 import { paymentBatches, payments } from "../payments/payments.sql.ts";
 import { refundBatches } from "../refunds/refunds.sql.ts";
 import { createRefund } from "../refunds/refunds.ts";
-import { type Settlement, type SettlementItem, select, settlementStatuses } from "./settlement.ts";
+import { type Settlement, type SettlementItem, isCut, select, settlementStatuses } from "./settlement.ts";
 import { paySettlement, returnSettlement, runNow, runSchedule } from "./settlements.ts";
-import { batchItems, releases, settlementClocks, settlements, waitingItems } from "./settlements.sql.ts";
+import { ITEMS_MAX, batchItems, releases, settlementClocks, settlements, waitingItems } from "./settlements.sql.ts";
 
 const owner = ownerWith();
 const { book } = owner;
@@ -67,6 +67,49 @@ describe("what a batch takes", () => {
     const small = item("refund", 40n, at(2));
     expect(select([p1, large, small], 500n, 0n, true)).toMatchObject({ netMinor: 50n, items: [p1, small] });
     expect(select([p1, large, small], 500n, 0n)).toBeUndefined();
+  });
+});
+
+test("of more than JSON carries a part is taken, with the deductions that the part makes up for", () => {
+  const most = 9_007_199_254_740_991n;
+  const at = (n: number) => ({ occurredAt: NOW - (10 - n) * SECOND });
+  const [p1, p2, p3] = [1, 2, 3].map((n) => item("payment", most, at(n))) as [
+    SettlementItem,
+    SettlementItem,
+    SettlementItem,
+  ];
+  const whole = item("refund", most, at(4));
+  const part = item("refund", 1_000n, at(5));
+  expect(select([p1, p2, p3, whole], 2n * most, 0n)).toMatchObject({ items: [p1], netMinor: most });
+  expect(select([p1, p2, whole, part], most - 1_000n, 0n)).toMatchObject({
+    items: [p1, part],
+    netMinor: most - 1_000n,
+  });
+});
+
+describe("with more than a batch looks at", () => {
+  const many = Array.from({ length: ITEMS_MAX }, () => item("payment", 1n));
+  const least = BigInt(ITEMS_MAX) * 2n;
+  const withMinimum = ownerWith({ settlement: { ...defaultSchedule, minimum_payout_minor: Number(least) } });
+
+  test("it may be less than the minimum, where all that waits is more", () => {
+    expect(waiting({ IDR: many }, 1_000_000n).when(runNow(withMinimum)).answer).toMatchObject([
+      { netMinor: BigInt(ITEMS_MAX) },
+    ]);
+  });
+
+  test("it waits, where all that waits is less", () => {
+    expect(waiting({ IDR: many }, least - 1n).when(runNow(withMinimum)).answer).toEqual([]);
+    expect(waiting({ IDR: many.slice(1) }, 1_000_000n).when(runNow(withMinimum)).answer).toEqual([]);
+  });
+
+  test("payments whose fee takes all of them are looked at besides", () => {
+    const free = many.map((each) => ({ ...each, id: newId("payment", NOW), feeMinor: 1n }));
+    expect([isCut(free, ITEMS_MAX), isCut([...free, ...many.slice(1)], ITEMS_MAX), isCut(many, ITEMS_MAX)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
   });
 });
 
@@ -187,6 +230,40 @@ describe("the schedule", () => {
     expect(late.changes.inserted(settlementClocks)).toEqual([{ book, nextRunAt: nextRun(defaultSchedule, run) }]);
     const idle = given({ realNow: run }).when(runSchedule(owner));
     expect(idle.changes.inserted(settlementClocks)).toEqual([{ book, nextRunAt: nextRun(defaultSchedule, run) }]);
+  });
+
+  test("passes the cutoffs at which nothing changes at once, however many they are", () => {
+    let passes = 0;
+    class Counted extends Map<string, SettlementItem[]> {
+      override [Symbol.iterator]() {
+        passes++;
+        return super[Symbol.iterator]();
+      }
+    }
+    const century = run + 36_500 * DAY;
+    // One item that never leaves by itself, and one of half a century later.
+    const stuck = item("refund", 10n, { occurredAt: end - 1 });
+    const late = item("payment", 5n, { occurredAt: run + 18_000 * DAY });
+    const items = new Counted([["IDR", [stuck, late]]]);
+    const { answer, changes } = given({
+      rows: [clock, row(waitingItems, { book, items })],
+      balances: owning({ available: -5n }),
+      realNow: century,
+    }).when(runSchedule(owner));
+    expect(answer).toEqual([]);
+    expect(changes.updated(settlementClocks)).toEqual([{ book, nextRunAt: nextRun(defaultSchedule, century) }]);
+    expect(passes).toBeLessThan(10);
+  });
+
+  test("forms a hundred batches in one run, and goes on from there in the next", () => {
+    const moments: number[] = [];
+    for (let cutoff = run; moments.length < 150; cutoff = nextRun(defaultSchedule, cutoff))
+      moments.push(periodEnd(defaultSchedule, cutoff) - 1);
+    const daily = moments.map((occurredAt) => item("payment", 1n, { occurredAt }));
+    const first = waiting({ IDR: daily }, 150n, at(run + 400 * DAY)).when(runSchedule(owner));
+    expect(first.answer).toHaveLength(100);
+    const [next] = first.changes.updated(settlementClocks) as { nextRunAt: number }[];
+    expect(periodEnd(defaultSchedule, next?.nextRunAt ?? 0) - 1).toBe(moments[100]);
   });
 
   test("follows the book's clock", () => {

@@ -12,7 +12,14 @@ import { defaultSchedule, nextRun } from "../merchants/settlement-schedule.ts";
 import { defaultSettings } from "../merchants/settings.ts";
 import { payoutDay, runsToCome } from "./outlook.ts";
 import type { SettlementItem } from "./settlement.ts";
-import { ITEMS_MAX, batchItems, settlementClocks, settlements, waitingItems } from "./settlements.sql.ts";
+import {
+  FREE_ITEMS_MAX,
+  ITEMS_MAX,
+  batchItems,
+  settlementClocks,
+  settlements,
+  waitingItems,
+} from "./settlements.sql.ts";
 import { runSchedule } from "./settlements.ts";
 
 const DAY = 86_400 * SECOND;
@@ -204,6 +211,26 @@ from payments p, generate_series(1, ${ITEMS_MAX}) n where p.merchant_id = $1`,
   await Promise.all(Array.from({ length: 20 }, () => client.get(`/v1/payments/${reference}`)));
   // Read once and not twenty times, which is some thirty milliseconds each.
   expect(performance.now() - begun).toBeLessThan(5_000);
+});
+
+test("payments whose fee takes all of them stand before no other: what came after them is settled", async () => {
+  const { client, merchantId } = await service.merchant();
+  const reference = await paid(client);
+  await asOwner(service.database, async (owner) => {
+    await owner.query("set session_replication_role = replica");
+    await owner.query(
+      `insert into payments select (jsonb_populate_record(p, jsonb_build_object('payment_id', gen_random_uuid(), 'reference_id', 'free-' || n,
+  'fee_minor', p.amount_minor, 'paid_at', p.paid_at - interval '1 hour'))).*
+from payments p, generate_series(1, ${ITEMS_MAX}) n where p.merchant_id = $1`,
+      [uuidOf(merchantId)],
+    );
+  });
+  expect((await settlementOf(client, reference)).estimated_date).toMatch(/^\d{4}/);
+  const { data } = (await client.post("/v1/sandbox/settlements/run", {})).json;
+  expect(data).toHaveLength(1);
+  // They come along, as many as a batch looks at besides.
+  expect(data[0].payment_count).toBe(FREE_ITEMS_MAX + 1);
+  expect((await settlementOf(client, reference)).status).toBe("processing");
 });
 
 test("a frozen wallet pays nothing out", async () => {

@@ -16,7 +16,7 @@ import {
 import { isFrozen } from "../merchants/settings.ts";
 import { type PaymentSummary, isRunning } from "../payments/payment.ts";
 import type { Database } from "../store/database.ts";
-import { type SettlementItem, select } from "./settlement.ts";
+import { type SettlementItem, isCut, select } from "./settlement.ts";
 import {
   ITEMS_MAX,
   type OutlookRow,
@@ -114,7 +114,7 @@ export class Outlooks {
       const simple = minimum === 0n && held === 0n && !state.hasDeductions;
       const waiting = simple ? undefined : await this.waitingOf(book, own, state);
       const items = waiting?.items.get(currency) ?? [];
-      const bySchedule = simple || isCut(items);
+      const bySchedule = simple || isCut(items, ITEMS_MAX);
       const available = state.available.get(currency) ?? 0n;
       const runs = bySchedule ? undefined : runsToCome(schedule, minimum, { ...state, available, items });
       for (const payment of own) {
@@ -146,11 +146,6 @@ export class Outlooks {
     const [row] = await this.database.query(selectWaiting([book]));
     return row ? waitingOfRow(row) : { book, items: new Map() };
   }
-}
-
-/** True when a run looks at a part of the unsettled items only. */
-function isCut(items: readonly SettlementItem[]): boolean {
-  return [...Map.groupBy(items, ({ kind }) => kind).values()].some((kind) => kind.length >= ITEMS_MAX);
 }
 
 function bookStateOf(rows: readonly OutlookRow[], realNow: Micros): BookState {

@@ -72,9 +72,9 @@ export interface Selection {
 }
 
 /**
- * Selects the items of a batch: all deductions, and additions from the oldest on while the net stays within `available`. Undefined when the net
- * is not above 0, or below `minimum`. `more`: there are more items than `waiting`; then it takes only deductions that additions in `waiting`
- * cover, and leaves the others to the next batch. Pure.
+ * Selects the items of a batch: all deductions, and additions from the oldest on while the net stays within `available` and the gross within what
+ * JSON carries exactly. Undefined when the net is not above 0, or below `minimum`. `more`: there are more items than `waiting`. Where not all
+ * additions can be taken it takes only deductions that those cover, and leaves the others to the next batch. Pure.
  */
 export function select(
   waiting: readonly SettlementItem[],
@@ -82,16 +82,17 @@ export function select(
   minimum: Minor,
   more = false,
 ): Selection | undefined {
+  const additions = waiting.filter(adds).toSorted((a, b) => a.occurredAt - b.occurredAt);
+  const carried = withinSum(additions);
   const all = waiting.filter((item) => !adds(item));
-  const deductions = more ? coverable(all, waiting.filter(adds)) : all;
+  const deductions = more || carried.length < additions.length ? coverable(all, carried) : all;
   const refundMinor = deductions.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
   const taken: SettlementItem[] = [];
   let grossMinor = 0n;
   let feeMinor = 0n;
-  for (const item of waiting.filter(adds).toSorted((a, b) => a.occurredAt - b.occurredAt)) {
+  for (const item of carried) {
     const net = grossMinor + item.amountMinor - feeMinor - item.feeMinor - refundMinor;
-    // A batch's sums must be numbers that JSON carries exactly.
-    if (net > available || grossMinor + item.amountMinor > MINOR_MAX) break;
+    if (net > available) break;
     taken.push(item);
     grossMinor += item.amountMinor;
     feeMinor += item.feeMinor;
@@ -99,6 +100,19 @@ export function select(
   const netMinor = grossMinor - feeMinor - refundMinor;
   if (netMinor <= 0n || netMinor < minimum) return undefined;
   return { items: [...taken, ...deductions], grossMinor, feeMinor, refundMinor, netMinor };
+}
+
+/** True when items may wait beyond the `most` of a kind that were looked at. Payments whose fee takes all of them are looked at besides. Pure. */
+export function isCut(items: readonly SettlementItem[], most: number): boolean {
+  const counted = items.filter(({ amountMinor, feeMinor }) => amountMinor > feeMinor);
+  return [...Map.groupBy(counted, ({ kind }) => kind).values()].some(({ length }) => length >= most);
+}
+
+/** The first additions whose sum JSON carries exactly. */
+function withinSum(additions: readonly SettlementItem[]): readonly SettlementItem[] {
+  let sum = 0n;
+  const end = additions.findIndex(({ amountMinor }) => (sum += amountMinor) > MINOR_MAX);
+  return end < 0 ? additions : additions.slice(0, end);
 }
 
 /** Deductions, tried from the oldest on, that together stay below the sum of the additions. A deduction that does not fit is skipped. */

@@ -2,13 +2,15 @@
 import { type Micros, parseSqlTime as parseTime, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Book, bookArrays, bookColumns, bookKey, bookKeyColumns, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookArrays, bookColumns, bookKey, bookKeyColumns, bookOfRow, notOf } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { Settlement, SettlementItem, SettlementStatus, StatementLine } from "./settlement.ts";
 
 /** How many items of each kind one batch looks at, the oldest. The next batch takes the rest. */
 export const ITEMS_MAX = 5_000;
+/** And at most so many payments whose fee takes all of them. */
+export const FREE_ITEMS_MAX = 1_000;
 
 export interface SettlementClock {
   book: Book;
@@ -78,6 +80,18 @@ export const waitingItems: Table<Book, Waiting> = {
   parse: waitingOfRow,
 };
 
+const waitingPayments = (which: string, most: number): string =>
+  `select p.currency, 'payment' as kind, p.payment_id as item_id, p.payment_id, p.amount_minor, p.fee_minor, p.paid_at as occurred_at
+    from payments p
+    where p.merchant_id = w.merchant_id and p.environment = w.environment and p.currency = w.currency
+      and p.paid_at is not null and p.settlement_id is null
+      -- what a refund under way took is not available, and whether it comes back is not known
+      and p.refund_pending_minor = 0
+      and (p.dispute_status is null or p.dispute_status not in ('needs_response', 'under_review'))
+      and ${which}
+    order by p.paid_at
+    limit ${most}`;
+
 /** Loads the unsettled items of these books, at most ITEMS_MAX of each kind and currency, the oldest. */
 export function selectWaiting(books: readonly Book[]): Statement {
   return {
@@ -92,15 +106,10 @@ from (
 ) w
 left join lateral (
   (
-    select p.currency, 'payment' as kind, p.payment_id as item_id, p.payment_id, p.amount_minor, p.fee_minor, p.paid_at as occurred_at
-    from payments p
-    where p.merchant_id = w.merchant_id and p.environment = w.environment and p.currency = w.currency
-      and p.paid_at is not null and p.settlement_id is null
-      -- what a refund under way took is not available, and whether it comes back is not known
-      and p.refund_pending_minor = 0
-      and (p.dispute_status is null or p.dispute_status not in ('needs_response', 'under_review'))
-    order by p.paid_at
-    limit ${ITEMS_MAX}
+    ${waitingPayments("p.amount_minor > p.fee_minor", ITEMS_MAX)}
+  ) union all (
+    -- Those whose fee takes all of them come with others: by themselves they are no batch, and must not stand before it.
+    ${waitingPayments("p.amount_minor <= p.fee_minor", FREE_ITEMS_MAX)}
   ) union all (
     select c.currency, 'receipt', c.receipt_id, c.payment_id, c.amount_minor, 0, c.decided_at
     from receipts c
@@ -358,7 +367,7 @@ limit $8::integer`,
 }
 
 /** Books whose next run is due by their own clock, or that never had a run; of one book or of all. */
-export function selectDueBooks(realNow: Micros, limit: number, book?: Book): Statement {
+export function selectDueBooks(realNow: Micros, limit: number, without: readonly Book[], book?: Book): Statement {
   return {
     name: "select books due for settlement",
     text: `select b.merchant_id, b.environment
@@ -366,8 +375,15 @@ from books b
 left join settlement_clocks c using (merchant_id, environment)
 where (c.next_run_at is null or c.next_run_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds))
   and ($3::uuid is null or b.merchant_id = $3::uuid) and ($4::text is null or b.environment = $4::text::environment)
+  and ${notOf("b", 5)}
 limit $2::integer`,
-    values: [sqlTime(realNow), limit, book ? uuidOf(book.merchantId) : null, book?.environment ?? null],
+    values: [
+      sqlTime(realNow),
+      limit,
+      book ? uuidOf(book.merchantId) : null,
+      book?.environment ?? null,
+      ...bookArrays(without),
+    ],
   };
 }
 
@@ -375,7 +391,7 @@ limit $2::integer`,
  * Sandbox batches whose payout is due by their book's clock; of one book or of all. In production an operator reports that the bank has paid.
  * Frozen wallets are not paid out.
  */
-export function selectPayable(realNow: Micros, limit: number, book?: Book): Statement {
+export function selectPayable(realNow: Micros, limit: number, without: readonly Book[], book?: Book): Statement {
   return {
     name: "select payable settlements",
     text: `select s.merchant_id, s.environment, s.settlement_id
@@ -391,8 +407,15 @@ cross join lateral (
   limit $2::integer
 ) s
 where b.environment = 'sandbox' and ($3::uuid is null or b.merchant_id = $3::uuid) and ($4::text is null or b.environment = $4::text::environment)
+  and ${notOf("b", 5)}
 order by s.pay_due_at
 limit $2::integer`,
-    values: [sqlTime(realNow), limit, book ? uuidOf(book.merchantId) : null, book?.environment ?? null],
+    values: [
+      sqlTime(realNow),
+      limit,
+      book ? uuidOf(book.merchantId) : null,
+      book?.environment ?? null,
+      ...bookArrays(without),
+    ],
   };
 }

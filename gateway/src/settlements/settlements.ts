@@ -16,7 +16,7 @@ import { refundBatches } from "../refunds/refunds.sql.ts";
 import { isFrozen, refuseFrozen } from "../merchants/settings.ts";
 import type { Command } from "../store/lane.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
-import { type Settlement, type SettlementItem, select, settlementView } from "./settlement.ts";
+import { type Settlement, type SettlementItem, isCut, select, settlementView } from "./settlement.ts";
 import {
   ITEMS_MAX,
   type Waiting,
@@ -45,6 +45,9 @@ function formingNeeds(book: Book): Need[] {
   return [need(settlementClocks, book), ...ledgerNeeds(book), need(waitingItems, book)];
 }
 
+/** Batches of one run at most: the next run goes on from there. */
+const FORMED_MAX = 100;
+
 /**
  * Runs a book's settlement schedule up to its present time: every cutoff that has passed forms its batches, in order. Gives the batches. When
  * more is due than one batch looks at, the schedule stays at that cutoff, and the next run continues there.
@@ -61,10 +64,16 @@ export function runSchedule(owner: BookOwner): Command<Settlement[]> {
       // A book that was never run begins with the first cutoff after its oldest unsettled item.
       let nextRunAt = clock?.nextRunAt ?? nextRun(schedule, oldest(set.get(waitingItems, book)) ?? now);
       const formed: Settlement[] = [];
-      for (; nextRunAt <= now; nextRunAt = nextRun(schedule, nextRunAt)) {
-        const batches = form(context, periodEnd(schedule, nextRunAt), nextRunAt);
+      while (nextRunAt <= now && formed.length < FORMED_MAX) {
+        const until = periodEnd(schedule, nextRunAt);
+        const batches = form(context, until, nextRunAt);
         formed.push(...batches.formed);
         if (batches.more) break;
+        nextRunAt = nextRun(schedule, nextRunAt);
+        if (batches.formed.length > 0) continue;
+        // Every cutoff before the next item would find the same items.
+        const later = timesOf(set.get(waitingItems, book)).filter((time) => time >= until);
+        nextRunAt = Math.max(nextRunAt, nextRun(schedule, later.length === 0 ? now : Math.min(...later)));
       }
       if (clock) set.update(settlementClocks, { book, nextRunAt });
       else set.insert(settlementClocks, { book, nextRunAt });
@@ -73,8 +82,12 @@ export function runSchedule(owner: BookOwner): Command<Settlement[]> {
   });
 }
 
+function timesOf(waiting: Waiting | undefined): Micros[] {
+  return [...(waiting?.items.values() ?? [])].flat().map((item) => item.occurredAt);
+}
+
 function oldest(waiting: Waiting | undefined): Micros | undefined {
-  const times = [...(waiting?.items.values() ?? [])].flat().map((item) => item.occurredAt);
+  const times = timesOf(waiting);
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
@@ -103,8 +116,10 @@ function form(context: CommandContext, until: Micros, formedAt: Micros): { forme
       (item) => !set.get(marks[item.kind], { book, id: item.id })?.settlement && !mustWait(set, book, item),
     );
     const available = -balanceOf(set, book, accounts.available, currency);
-    const cut = [...Map.groupBy(past, ({ kind }) => kind).values()].some((kind) => kind.length >= ITEMS_MAX);
-    const taken = select(due, available, minimumPayoutOf(merchant.settings.settlement, currency), cut);
+    const cut = isCut(past, ITEMS_MAX);
+    const minimum = minimumPayoutOf(merchant.settings.settlement, currency);
+    // The items that are looked at may be less than the minimum, while all that wait are more: then the batch is smaller.
+    const taken = select(due, available, cut && available >= minimum ? 0n : minimum, cut);
     if (!taken) continue;
     more ||= cut;
     const settlement: Settlement = {
