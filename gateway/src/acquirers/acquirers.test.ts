@@ -1,7 +1,7 @@
 // Goal: instructions that a payer's bank understands. Method: parse what we write with a reader written here from the standard.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { InstructionRequest } from "./acquirer.ts";
+import type { InstructionRequest, OpenRequest } from "./acquirer.ts";
 import { crc16, qrisString } from "./qris.ts";
 import { readQr } from "./qris-reading.ts";
 import { simulatedAcquirers } from "./simulated.ts";
@@ -128,8 +128,11 @@ test.each(["constructor", "toString", "__proto__", "hasOwnProperty", "", "nothin
   async (scenario) => {
     const metadata = Object.fromEntries([["sandbox.scenario", scenario]]);
     for (const acquirer of simulatedAcquirers) {
-      expect(acquirer.inquiresAfterMs({ ...request, metadata } as never)).toBeUndefined();
-      const found = await acquirer.calls?.inquire({ ...request, metadata } as never, new AbortController().signal);
+      expect(acquirer.inquiresAfterMs({ ...request, metadata })).toBeUndefined();
+      const found = await acquirer.calls?.inquire(
+        { ...request, metadata } as OpenRequest,
+        new AbortController().signal,
+      );
       expect(found).toMatchObject({ known: true, state: { status: "waiting" } });
     }
   },

@@ -6,6 +6,7 @@ import { validationFault } from "../ground/fault.ts";
 import { idOf } from "../ground/ids.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { unknownCursor } from "../http/lists.ts";
 import { currencyCode, identity, limitQuery, listSchema, parameterNames, timestamp } from "../http/shapes.ts";
 import { accounts } from "../ledger/journal.ts";
 import { selectEntries } from "../ledger/ledger.sql.ts";
@@ -101,7 +102,7 @@ interface EntryRow extends Record<string, unknown> {
 
 /**
  * Gives a page of entries. Money that a merchant owns is a credit balance, so entries of a figure have the opposite signs: added money is
- * positive. Entries of an account keep the ledger's signs. Throws VALIDATION_ERROR for a malformed currency.
+ * positive. Entries of an account keep the ledger's signs. Throws VALIDATION_ERROR for a malformed currency, and a cursor that is no entry of the list.
  */
 export async function listEntries(
   database: Database,
@@ -112,20 +113,29 @@ export async function listEntries(
   if (!/^[A-Z]{3}$/.test(currency))
     throw validationFault("currency", currency, "currency must be a currency code like IDR.");
   const limit = Number(query.limit ?? 25);
-  const [seq, line] = query.starting_after?.split("-") ?? [];
-  const before = seq === undefined ? undefined : { seq: BigInt(seq), line: Number(line) };
+  const cursor = query.starting_after;
+  const [seq, line] = cursor?.split("-") ?? [];
+  // The entry of the cursor is read too: it must be one of this list.
+  const before = seq === undefined ? undefined : { seq: BigInt(seq), line: Number(line) + 1 };
   const account = query.account ?? accountOfFigure(query.figure);
   const sign = query.account === undefined ? -1 : 1;
-  const rows = await database.query<EntryRow>(selectEntries(book, account, currency, before, limit));
+  const found = await database.query<EntryRow>(
+    selectEntries(book, account, currency, before, cursor === undefined ? limit : limit + 1),
+  );
+  const [first, ...others] = found;
+  if (cursor !== undefined && (first === undefined || idOfEntry(first) !== cursor)) throw unknownCursor(cursor);
+  const rows = cursor === undefined ? found : others;
   const data = rows.slice(0, limit).map((row) => entryView(row, sign));
   const more = rows.length > limit;
   return reply(200, { data, has_more: more, next_cursor: more ? (data.at(-1)?.id ?? null) : null });
 }
 
+const idOfEntry = ({ seq, line }: EntryRow): string => `${seq}-${line}`;
+
 /** An entry as the API shows it. `sign` is -1 for a merchant's figure, and 1 for an account with the ledger's signs. */
 export function entryView(row: EntryRow, sign: 1 | -1): z.infer<typeof entrySchema> {
   return {
-    id: `${row.seq}-${row.line}`,
+    id: idOfEntry(row),
     journal: idOf("journal", row.journal_id),
     kind: row.kind,
     group: idOf(row.kind.startsWith("settlement_") ? "settlement" : "payment", row.group_id),

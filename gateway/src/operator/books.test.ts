@@ -136,6 +136,10 @@ test.each([
   ["/balances/IDR/entries?account=constructor", "422 VALIDATION_ERROR account"],
   ["/balances/IDR/entries?account=merchant:held&figure=held", "422 VALIDATION_ERROR account"],
   ["/balances/IDR/entries?account=merchant:held&starting_after=x", "422 VALIDATION_ERROR starting_after"],
+  [
+    "/balances/IDR/entries?account=merchant:held&starting_after=999999999999999999-1",
+    "422 VALIDATION_ERROR starting_after",
+  ],
   ["/balances/idr/entries?account=merchant:held", "422 VALIDATION_ERROR currency"],
   ["?currency=IDR", "422 VALIDATION_ERROR currency"],
 ])("%s is refused with %s", async (rest, expected) => {
