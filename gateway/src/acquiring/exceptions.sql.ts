@@ -1,5 +1,5 @@
 // All SQL of reconciliation exceptions.
-import { type Micros } from "../ground/clock.ts";
+import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";

@@ -1,5 +1,5 @@
 // Statements that read and write receipts, and how their rows are mapped.
-import { type Micros } from "../ground/clock.ts";
+import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";

@@ -30,11 +30,13 @@ async function swept(
     },
     lanes: { quarantine: new Map(quarantined.map((each) => [bookKey(each), "impossible"])) },
     directory: { merchant: () => Promise.resolve(unknown ? undefined : merchantWith()) },
+    clock: { now: () => NOW },
     log: createLog("silent"),
   } as unknown as SweepParts;
   const done = await sweep(parts, {
     most,
-    due: (limit, without) => ({ text: "", values: [limit, without] }),
+    due: ({ most: limit, without }) => ({ text: "", values: [limit, without] }),
+    book: undefined,
     work: (owner, row) => {
       tried.push(owner.book);
       if (failing.some((each) => bookKey(each) === bookKey(owner.book))) return Promise.reject(new Error("it fails"));

@@ -3,6 +3,7 @@ import type { Clock } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import { type Book, type Environment, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
+import type { DueBooks } from "../merchants/due-books.sql.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import type { BookOwner } from "./command-context.ts";
@@ -16,8 +17,11 @@ export interface SweepParts {
 }
 
 export interface Sweep {
-  /** Reads at most `most` due rows, with the columns of their books, of all books but these. */
-  due: (most: number, without: readonly Book[]) => Statement;
+  /** Reads the rows that are due, with the columns of their books. */
+  due: (which: DueBooks) => Statement;
+  /** The one book to sweep; all when absent. */
+  book: Book | undefined;
+  /** Rows of a round at most. */
   most: number;
   /** Works off a row. True when something was done. */
   work: (owner: BookOwner, row: Row) => Promise<boolean>;
@@ -29,10 +33,13 @@ export interface Sweep {
  * Works off the rows that are due, and gives how many were. Any number of processes may sweep at once. A book in quarantine, and one of whose rows
  * fails, is left out from then on: its rows stay due, and would otherwise fill each round.
  */
-export async function sweep({ database, lanes, directory, log }: SweepParts, task: Sweep): Promise<number> {
+export async function sweep({ database, lanes, directory, clock, log }: SweepParts, task: Sweep): Promise<number> {
   const without = new Map([...lanes.quarantine.keys()].map((name) => [name, bookOfName(name)]));
   for (let done = 0; ;) {
-    const rows = await database.query(task.due(task.most, [...without.values()]));
+    const { most, book: only } = task;
+    const rows = await database.query(
+      task.due({ realNow: clock.now(), most, without: [...without.values()], book: only }),
+    );
     const leftOut = without.size;
     const worked = await Promise.all(
       rows.map(async (row) => {
@@ -49,7 +56,7 @@ export async function sweep({ database, lanes, directory, log }: SweepParts, tas
     );
     const count = worked.filter(Boolean).length;
     done += count;
-    if (count === 0 && (rows.length < task.most || without.size === leftOut)) return done;
+    if (count === 0 && (rows.length < most || without.size === leftOut)) return done;
   }
 }
 

@@ -9,7 +9,8 @@ import { loseUnanswered } from "./disputes.ts";
 export function loseOverdue(parts: SweepParts, book?: Book): Promise<number> {
   return sweep(parts, {
     most: 200,
-    due: (most, without) => selectUnanswered(parts.clock.now(), most, without, book),
+    due: selectUnanswered,
+    book,
     work: (owner, row) => {
       const key = {
         uuid: idOf("dispute", row.dispute_id as string),

@@ -1,8 +1,9 @@
 // All SQL of disputes and their evidence.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Book, bookColumns, bookKey, bookOfRow, bookArrays, notOf } from "../merchants/books.ts";
+import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { CHOSEN, type DueBooks, chosenValues } from "../merchants/due-books.sql.ts";
 import type { DisputeStatus } from "../payments/payment.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -160,7 +161,7 @@ limit $6::integer`,
 }
 
 /** Disputes without an acquirer whose evidence is overdue by their book's clock, of one book or of all. */
-export function selectUnanswered(realNow: Micros, limit: number, without: readonly Book[], book?: Book): Statement {
+export function selectUnanswered(due: DueBooks): Statement {
   return {
     name: "select unanswered disputes",
     text: `select d.merchant_id, d.environment, d.dispute_id, d.payment_id
@@ -179,16 +180,9 @@ cross join lateral (
   order by d.evidence_due_at
   limit $2::integer
 ) d
-where ($3::uuid is null or b.merchant_id = $3::uuid) and ($4::text is null or b.environment = $4::text::environment)
-  and ${notOf("b", 5)}
+where ${CHOSEN}
 limit $2::integer`,
-    values: [
-      sqlTime(realNow),
-      limit,
-      book ? uuidOf(book.merchantId) : null,
-      book?.environment ?? null,
-      ...bookArrays(without),
-    ],
+    values: chosenValues(due),
   };
 }
 

@@ -1,5 +1,5 @@
 // All SQL of evidence before it is submitted: drafts, files and the pieces of files.
-import { type Micros } from "../ground/clock.ts";
+import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";

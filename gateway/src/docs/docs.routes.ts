@@ -75,7 +75,8 @@ class Addressed {
     const root = this.root();
     const kept = this.kept.get(name);
     if (kept?.from === from && kept.root === root) return kept.page;
-    const page = withText(from, from.bytes.toString("utf8").replaceAll(ROOT_IN_BUILDS, root));
+    const text = from.bytes.toString("utf8");
+    const page = text.includes(ROOT_IN_BUILDS) ? withText(from, text.replaceAll(ROOT_IN_BUILDS, root)) : from;
     this.kept.set(name, { from, root, page });
     return page;
   }

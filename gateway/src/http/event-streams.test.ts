@@ -41,6 +41,19 @@ test("refuses more streams than its limit, and any once it is stopped; readers s
   expect(() => streams.refuseTooMany()).toThrow(Fault);
 });
 
+test("takes nothing more once it has ended, though its first text is still being looked up", async () => {
+  const streams = new EventStreams<string>({ limits, poll: async () => undefined });
+  const [begun, early] = [streams.open("a"), streams.open("b")];
+  begun.begin("data: 1\n\n");
+  streams.stop();
+  for (const stream of [begun, early]) {
+    stream.begin("data: late\n\n");
+    stream.write("data: later\n\n");
+  }
+  const read = ({ readable }: typeof begun) => readable.setEncoding("utf8").toArray();
+  expect([await read(begun), await read(early)]).toEqual([["data: 1\n\n"], []]);
+});
+
 test("disconnects a reader that leaves more unread than the limit", async () => {
   const streams = new EventStreams<string>({ limits, poll: async () => undefined });
   const stream = streams.open("a");

@@ -21,6 +21,7 @@ export class EventStream<Listener> {
   private wroteAtMs = this.openedAtMs;
   /** What was written before `begin`, and follows it. Undefined from then on. */
   private early: string | undefined = "";
+  private isEnded = false;
   private readonly limits: EventStreamLimits;
 
   constructor(listener: Listener, limits: EventStreamLimits) {
@@ -37,7 +38,7 @@ export class EventStream<Listener> {
   }
 
   write(text: string): void {
-    if (text === "" || this.readable.destroyed) return;
+    if (text === "" || this.isEnded || this.readable.destroyed) return;
     this.wroteAtMs = stopwatchMs();
     const unread = this.readable.readableLength + (this.early?.length ?? 0);
     if (unread + text.length > this.limits.unreadBytes) this.readable.destroy();
@@ -50,8 +51,9 @@ export class EventStream<Listener> {
     if (stopwatchMs() - this.wroteAtMs >= this.limits.heartbeatMs) this.write(": still here\n\n");
   }
 
-  /** Ends the stream in an orderly way; its reader may connect again. */
+  /** Ends the stream in an orderly way; its reader may connect again. What is written later, by a poll or a look-up under way, goes nowhere. */
   end(): void {
+    this.isEnded = true;
     if (!this.readable.destroyed) this.readable.push(null);
   }
 }

@@ -40,11 +40,6 @@ export function bookArrays(books: readonly Book[]): [merchants: string[], enviro
   return [books.map((book) => uuidOf(book.merchantId)), books.map((book) => book.environment)];
 }
 
-/** SQL: true for a row of no book among those that `bookArrays` gives as the parameters from `first` on. */
-export function notOf(alias: string, first: number): string {
-  return `(${alias}.merchant_id, ${alias}.environment) not in (select * from unnest($${first}::uuid[], $${first + 1}::text[]::environment[]))`;
-}
-
 /** The columns that come first in the key of every table of a book. */
 export const bookColumns = {
   merchant_id: ["uuid", (row: { book: Book }) => uuidOf(row.book.merchantId)],

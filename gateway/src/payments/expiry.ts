@@ -9,7 +9,8 @@ import { expirePayment } from "./payments.ts";
 export function sweepExpired(parts: SweepParts, book?: Book): Promise<number> {
   return sweep(parts, {
     most: 500,
-    due: (most, without) => selectExpired(parts.clock.now(), most, without, book),
+    due: selectExpired,
+    book,
     work: (owner, row) =>
       parts.lanes.move(owner.book.merchantId, expirePayment(owner, idOf("payment", row.payment_id as string))),
     failure: "a payment could not be expired",

@@ -3,7 +3,8 @@ import type { Instructions } from "../acquirers/acquirer.ts";
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Book, type Environment, bookColumns, bookKey, bookOfRow, bookArrays, notOf } from "../merchants/books.ts";
+import { type Book, type Environment, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { CHOSEN, type DueBooks, chosenValues } from "../merchants/due-books.sql.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { RiskVerdict } from "../risk/risk.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
@@ -275,7 +276,7 @@ limit $${values.length}::integer`,
 }
 
 /** Reads at most `limit` pending payments whose time is over by their book's clock, of one book or of all. */
-export function selectExpired(realNow: Micros, limit: number, without: readonly Book[], book?: Book): Statement {
+export function selectExpired(due: DueBooks): Statement {
   return {
     name: "select expired payments",
     text: `select p.merchant_id, p.environment, p.payment_id
@@ -288,16 +289,9 @@ cross join lateral (
   order by p.expires_at
 limit $2::integer
 ) p
-where ($3::uuid is null or b.merchant_id = $3::uuid) and ($4::text is null or b.environment = $4::text::environment)
-  and ${notOf("b", 5)}
+where ${CHOSEN}
 limit $2::integer`,
-    values: [
-      sqlTime(realNow),
-      limit,
-      book ? uuidOf(book.merchantId) : null,
-      book?.environment ?? null,
-      ...bookArrays(without),
-    ],
+    values: chosenValues(due),
   };
 }
 

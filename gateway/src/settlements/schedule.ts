@@ -10,10 +10,11 @@ const failure = "a settlement could not go on";
 
 /** Forms and pays all due batches, of one book or of all. */
 export async function settleDue(parts: SweepParts, book?: Book): Promise<void> {
-  const { clock, lanes } = parts;
+  const { lanes } = parts;
   await sweep(parts, {
     most: MOST,
-    due: (most, without) => selectDueBooks(clock.now(), most, without, book),
+    due: selectDueBooks,
+    book,
     // Each run forms batches, or moves the book's clock on. When it leaves items of a cutoff, the next round takes them.
     work: async (owner) => {
       await lanes.move(owner.book.merchantId, runSchedule(owner));
@@ -23,7 +24,8 @@ export async function settleDue(parts: SweepParts, book?: Book): Promise<void> {
   });
   await sweep(parts, {
     most: MOST,
-    due: (most, without) => selectPayable(clock.now(), most, without, book),
+    due: selectPayable,
+    book,
     work: async (owner, row) => {
       const uuid = idOf("settlement", row.settlement_id as string);
       await lanes.move(owner.book.merchantId, paySettlement(owner, uuid));

@@ -2,7 +2,8 @@
 import { type Micros, parseSqlTime as parseTime, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Book, bookArrays, bookColumns, bookKey, bookKeyColumns, bookOfRow, notOf } from "../merchants/books.ts";
+import { type Book, bookArrays, bookColumns, bookKey, bookKeyColumns, bookOfRow } from "../merchants/books.ts";
+import { CHOSEN, type DueBooks, chosenValues } from "../merchants/due-books.sql.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { Settlement, SettlementItem, SettlementStatus, StatementLine } from "./settlement.ts";
@@ -367,23 +368,16 @@ limit $8::integer`,
 }
 
 /** Books whose next run is due by their own clock, or that never had a run; of one book or of all. */
-export function selectDueBooks(realNow: Micros, limit: number, without: readonly Book[], book?: Book): Statement {
+export function selectDueBooks(due: DueBooks): Statement {
   return {
     name: "select books due for settlement",
     text: `select b.merchant_id, b.environment
 from books b
 left join settlement_clocks c using (merchant_id, environment)
 where (c.next_run_at is null or c.next_run_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds))
-  and ($3::uuid is null or b.merchant_id = $3::uuid) and ($4::text is null or b.environment = $4::text::environment)
-  and ${notOf("b", 5)}
+  and ${CHOSEN}
 limit $2::integer`,
-    values: [
-      sqlTime(realNow),
-      limit,
-      book ? uuidOf(book.merchantId) : null,
-      book?.environment ?? null,
-      ...bookArrays(without),
-    ],
+    values: chosenValues(due),
   };
 }
 
@@ -391,7 +385,7 @@ limit $2::integer`,
  * Sandbox batches whose payout is due by their book's clock; of one book or of all. In production an operator reports that the bank has paid.
  * Frozen wallets are not paid out.
  */
-export function selectPayable(realNow: Micros, limit: number, without: readonly Book[], book?: Book): Statement {
+export function selectPayable(due: DueBooks): Statement {
   return {
     name: "select payable settlements",
     text: `select s.merchant_id, s.environment, s.settlement_id
@@ -406,16 +400,9 @@ cross join lateral (
   order by s.pay_due_at
   limit $2::integer
 ) s
-where b.environment = 'sandbox' and ($3::uuid is null or b.merchant_id = $3::uuid) and ($4::text is null or b.environment = $4::text::environment)
-  and ${notOf("b", 5)}
+where b.environment = 'sandbox' and ${CHOSEN}
 order by s.pay_due_at
 limit $2::integer`,
-    values: [
-      sqlTime(realNow),
-      limit,
-      book ? uuidOf(book.merchantId) : null,
-      book?.environment ?? null,
-      ...bookArrays(without),
-    ],
+    values: chosenValues(due),
   };
 }

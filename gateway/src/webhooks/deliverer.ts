@@ -265,13 +265,13 @@ export class Deliverer {
 
   /** Gives deliveries to the send queue. Parks those that it has no place for, and gives them. */
   private async enqueue(claimed: readonly Leased[]): Promise<Leased[]> {
-    const { database, clock } = this.parts;
     const rejected = claimed.filter((delivery) => !this.queue.add(delivery));
     for (const delivery of rejected) {
       this.queue.reject(delivery);
       this.dispatcher.observed(bookOfRow(delivery.row), delivery.host, true);
     }
-    if (rejected.length > 0) await database.query(parkDeliveries(rejected, clock.now() + this.timing.parkMs * 1_000));
+    const [first] = rejected;
+    if (first) await this.parts.database.query(parkDeliveries(rejected, first.claimedAt + this.timing.parkMs * 1_000));
     return rejected;
   }
 

@@ -1,0 +1,29 @@
+// SQL of sweeps: the part of a statement that chooses the books whose due rows are read, and its parameters.
+import { type Micros, sqlTime } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { type Book, bookArrays } from "./books.ts";
+
+export interface DueBooks {
+  realNow: Micros;
+  /** Rows at most. */
+  most: number;
+  /** Books that are left out. */
+  without: readonly Book[];
+  /** The one book to read; all when absent. */
+  book?: Book | undefined;
+}
+
+/** True for a book `b` that is chosen. `$1` is the real time, and `$2` the number of rows. */
+export const CHOSEN = `($3::uuid is null or b.merchant_id = $3::uuid) and ($4::text is null or b.environment = $4::text::environment)
+  and (b.merchant_id, b.environment) not in (select * from unnest($5::uuid[], $6::text[]::environment[]))`;
+
+/** The parameters `$1` to `$6` of a statement with CHOSEN. */
+export function chosenValues({ realNow, most, without, book }: DueBooks): unknown[] {
+  return [
+    sqlTime(realNow),
+    most,
+    book ? uuidOf(book.merchantId) : null,
+    book?.environment ?? null,
+    ...bookArrays(without),
+  ];
+}
