@@ -1,5 +1,6 @@
 // Goal: a refund by the operator is the merchant's own refund in all but who asks for it: once, within the payment, in the books, told. Method:
 // the same key again and at once, races between the operator and the merchant, every refusal, and the ledger replayed at the end.
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
@@ -65,6 +66,18 @@ test("it is the merchant's refund: in the payment, in the books, in an event, wi
     body: { amount_minor: 400_000, reason: "Paid twice" },
   });
   await expectClean(merchantId);
+});
+
+test("a merchant cannot take the key of a refund by the operator, whatever is guessed of it", async () => {
+  const { client, reference } = await sold();
+  const key = "refund-order-1042";
+  const digest = createHash("sha256").update(key).digest("hex");
+  for (const guess of [key, `operator.${digest}`])
+    expect((await client.post("/v1/payments", paymentBody(), { key: guess })).status).toBe(201);
+  // As bytes of Latin-1, which is what a header may carry.
+  const refused = await client.post("/v1/payments", paymentBody(), { key: `operator·${digest}` });
+  expect(refused.json.error.code).toBe("IDEMPOTENCY_KEY_INVALID");
+  expect((await refund(reference, { amount_minor: 1, reason: "a" }, { key })).status).toBe(201);
 });
 
 test("without an amount all that is left goes back", async () => {
