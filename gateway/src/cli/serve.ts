@@ -13,6 +13,7 @@ import type { OpenAcquirer } from "../providers/profile.ts";
 import { stopwatchMs, systemClock } from "../ground/clock.ts";
 import { type Config, ConfigError } from "../ground/config.ts";
 import { type Log, createLog } from "../ground/log.ts";
+import { type LogOutput, standardOutput } from "../ground/log-output.ts";
 import { openTracing } from "../ground/tracing.ts";
 import { version } from "../ground/version.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
@@ -47,7 +48,9 @@ export async function serveCommand(
 ): Promise<number> {
   const { told, toldAgain } = stopSignals();
   const { config, acquirers } = readConfigAndAcquirers();
-  const log = createLog(config.logLevel);
+  const output = standardOutput();
+  const log = createLog(config.logLevel, output);
+  output.sayLost(log);
   const announce = announcer(config, log);
   const roles = new Set<"api" | "worker">(role === undefined ? ["api", "worker"] : [role]);
   announce.starting(roles, config.databaseUrl === undefined && !hasCluster(config.dataDirectory));
@@ -55,7 +58,7 @@ export async function serveCommand(
     const secrets = readSecrets(config);
     const store = await openStore(config, true);
     try {
-      await serve({ config, acquirers, secrets, store, roles, told, toldAgain, timing, log, announce });
+      await serve({ config, acquirers, secrets, store, roles, told, toldAgain, timing, output, log, announce });
     } finally {
       await store.close();
     }
@@ -79,6 +82,7 @@ interface ServeParts {
   /** Resolves when the service is told to stop a second time: it then stops waiting for clients. */
   toldAgain: Promise<void>;
   timing: ServeTiming;
+  output: LogOutput;
   log: Log;
   announce: Announcer;
 }
@@ -100,7 +104,7 @@ async function serve(parts: ServeParts): Promise<void> {
 }
 
 async function run(parts: ServeParts): Promise<void> {
-  const { config, acquirers, secrets, store, roles, told, toldAgain, timing, log, announce } = parts;
+  const { config, acquirers, secrets, store, roles, told, toldAgain, timing, output, log, announce } = parts;
   const tracing = await openTracing(config.tracing && { ...config.tracing, version }, log);
   const app = createApp({
     config,
@@ -113,6 +117,7 @@ async function run(parts: ServeParts): Promise<void> {
     acquirers,
     deliveryTiming: timing.delivery,
   });
+  output.onLost(() => app.metrics.logLinesLost.inc());
   let metrics: { address: string; close(): void } | undefined;
   try {
     // The start may wait for the database. A signal to stop ends this wait.

@@ -36,6 +36,7 @@ export interface Metrics {
   process(read: () => ProcessFacts): void;
   rollUpAgeSeconds: Gauge;
   roundsFailed: Counter<"loop">;
+  logLinesLost: Counter;
   /** The same for the circuit breakers of acquirers that were called, by acquirer and method. */
   circuits(read: () => readonly { gatewayCode: string; method: string; state: string }[]): void;
   /** The same for the number of webhook hosts that were called lately, by host health. */
@@ -202,6 +203,11 @@ export function createMetrics(): Metrics {
       name: "gerbang_worker_rounds_failed_total",
       help: "Rounds of the worker's loops that failed and are tried again.",
       labelNames: ["loop"],
+      registers,
+    }),
+    logLinesLost: new Counter({
+      name: "gerbang_log_lines_lost_total",
+      help: "Lines of the log that were lost because they were read more slowly than written.",
       registers,
     }),
     requestLog: new Counter({
