@@ -5,8 +5,9 @@ import type { Database } from "../store/database.ts";
 import type { Command } from "../store/lane.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { need } from "../store/working-set.ts";
-import type { PayerData } from "./payer-data.ts";
+import { NO_PAYER, type PayerData } from "./payer-data.ts";
 import { erasedPayers, selectOfContact } from "./payer-data.sql.ts";
+import type { Payment } from "./payment.ts";
 import { payments } from "./payments.sql.ts";
 
 /** Payments that one command erases. */
@@ -56,11 +57,14 @@ export function eraseFrom(owner: BookOwner, references: readonly string[]): Comm
     name: "erase payer",
     needs: references.map((reference) => need(payments, { book, reference })),
     execute({ set, realNow }) {
-      const found = references.filter((reference) => {
-        const payment = set.get(payments, { book, reference });
-        return payment !== undefined && payment.payer.erasedAt === null;
-      });
-      for (const reference of found) set.insert(erasedPayers, { book, reference, erasedAt: realNow });
+      const found = references
+        .map((reference) => set.get(payments, { book, reference }))
+        .filter((payment) => payment !== undefined && payment.payer.erasedAt === null);
+      for (const payment of found as Payment[]) {
+        set.insert(erasedPayers, { book, reference: payment.reference, erasedAt: realNow });
+        // The next command of the batch may be about the same person.
+        set.show(payments, { ...payment, payer: { ...NO_PAYER, erasedAt: realNow } });
+      }
       return found.length;
     },
   });
