@@ -78,14 +78,15 @@ export async function joins(
   return browser;
 }
 
-/** The browser of a new person who became an operator by an invitation, which also signs the person in to the console. */
+/** The browser of a new person who became an operator by an invitation of `by`, which also signs the person in to the console. */
 export async function operates(
   service: Pick<TestService, "app" | "operatorOrigin">,
   role: OperatorRole = "admin",
+  by = "command-line",
 ): Promise<Browser> {
   const browser = new Browser(service.operatorOrigin, "");
   browser.email = `operator${++people}@gateway.example`;
-  const { token } = await service.app.consolePeople.operators.invite({ role }, "command-line");
+  const { token } = await service.app.consolePeople.operators.invite({ role }, by);
   const answer = await browser.post("/ops/v1/invitations/accept", {
     token,
     email: browser.email,

@@ -164,14 +164,19 @@ describe("evidence", () => {
     expect(lost.changes.journals.map(({ kind }) => kind)).toEqual(status === "needs_response" ? ["dispute_lost"] : []);
   });
 
+  const due = NOW + 7 * DAY;
   test.each([
-    ["a moment ahead", NOW + 1, true],
-    ["a year ahead", NOW + 366 * DAY, true],
-    ["now", NOW, false],
-    ["in the past", NOW - DAY, false],
-    ["more than a year ahead", NOW + 366 * DAY + 1, false],
-  ])("the deadline is moved to %s", (_when, dueAt, good) => {
-    const { dispute, start } = contested("needs_response");
+    ["a moment later", due, due + 1, true],
+    ["a year ahead", due, NOW + 366 * DAY, true],
+    ["where it is", due, due, false],
+    ["earlier", due, due - 1, false],
+    ["a moment ahead, which would lose the dispute", due, NOW + 1, false],
+    ["the past", due, NOW - DAY, false],
+    ["now, when it has passed", NOW - DAY, NOW, false],
+    ["a moment ahead, when it has passed", NOW - DAY, NOW + 1, true],
+    ["more than a year ahead", due, NOW + 366 * DAY + 1, false],
+  ])("the deadline is moved to %s", (_when, evidenceDueAt, dueAt, good) => {
+    const { dispute, start } = contested("needs_response", { evidenceDueAt });
     const moved = start.when(moveEvidenceDue(owner, keyOf(dispute), dueAt));
     if (!good) moved.refuses("VALIDATION_ERROR");
     else {

@@ -181,8 +181,8 @@ export function handIn(
 }
 
 /**
- * Moves the time when evidence is due, to a future time at most a year ahead. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED,
- * VALIDATION_ERROR.
+ * Gives the merchant more time for evidence, until a year ahead at most. Never less: a dispute without evidence in time is lost, so whoever could shorten
+ * the time would decide it. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED, VALIDATION_ERROR.
  */
 export function moveEvidenceDue(owner: BookOwner, key: DisputeKey, evidenceDueAt: Micros): Command<Dispute> {
   return bookCommand(owner, {
@@ -193,8 +193,9 @@ export function moveEvidenceDue(owner: BookOwner, key: DisputeKey, evidenceDueAt
       const dispute = findDispute(context, key);
       if (dispute.status !== "needs_response")
         throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
-      if (evidenceDueAt <= now || evidenceDueAt > now + EVIDENCE_TIME_MAX) {
-        const message = "It must lie ahead in the book's time, by a year at most.";
+      const soonest = Math.max(now, dispute.evidenceDueAt);
+      if (evidenceDueAt <= soonest || evidenceDueAt > now + EVIDENCE_TIME_MAX) {
+        const message = `It must be later than ${wireTime(soonest)}, and at most a year ahead in the book's time.`;
         throw validationFault("evidence_due_at", wireTime(evidenceDueAt), message);
       }
       const moved: Dispute = { ...dispute, evidenceDueAt };

@@ -35,18 +35,14 @@ export class ApprovalHands {
     this.clock = clock;
   }
 
-  /** The names that may have held the secret of an identity, and when the identity was created. */
+  /** The names that may have held what an identity signs in with, and when the identity was created. */
   async of({ kind, id, name }: Identity): Promise<Hands> {
-    if (kind === "person") {
-      // Only the person knows their own secrets. They became an operator when they accepted an invitation.
-      const [operator] = await this.database.query(selectOperator(id));
-      return { names: new Set([name]), madeAt: operator && operatorPersonOf(operator).since };
-    }
     const [row] = await this.database.query(selectHands(name, kind === "token" ? id : undefined));
-    return {
-      names: new Set(row?.names as string[]),
-      madeAt: (row?.made_at as Micros | null | undefined) ?? undefined,
-    };
+    const names = new Set(row?.names as string[]);
+    // A person became an operator when they accepted an invitation.
+    const [operator] = kind === "person" ? await this.database.query(selectOperator(id)) : [];
+    const madeAt = operator ? operatorPersonOf(operator).since : (row?.made_at as Micros | null | undefined);
+    return { names, madeAt: madeAt ?? undefined };
   }
 
   /** True when the operator who asked still has at least the role `least`. A token of the environment keeps its role until the configuration changes. */

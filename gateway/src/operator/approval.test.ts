@@ -132,6 +132,22 @@ describe("an approver", () => {
       /s@x.example has held/,
     ],
     [
+      "is a person whom the asker invited",
+      ask(token("sari")),
+      made("sari"),
+      person("b@x.example"),
+      made("b@x.example", "sari"),
+      /sari has held a token or an invitation of both.*whom the command line let in/,
+    ],
+    [
+      "is a person whom somebody invited that the asker made an operator",
+      ask(person("s@x.example")),
+      made("s@x.example"),
+      person("b@x.example"),
+      made("b@x.example", "token-of-s", "s@x.example"),
+      /s@x.example has held/,
+    ],
+    [
       "comes from the machine as the asker does",
       ask(token("a")),
       made("a", "environment", "command-line"),

@@ -328,15 +328,24 @@ returning approval_id`,
   };
 }
 
-/** Names that may have held the tokens of a name: their makers, the makers' makers, and so on. Also when the token itself was made. */
+/**
+ * Names that may have held what a name signs in with: the makers of its tokens, whoever invited the person, the makers' makers, and so on, also when the
+ * token or the person was made an operator. Invitations stay when a person is removed, so that removing one hides nothing.
+ */
 export function selectHands(name: string, tokenId: string | undefined): Statement {
   return {
     text: `with recursive hands(name) as (
   select $1::text
   union
-  select t.created_by
+  select m.name
   from hands h
-  join operator_tokens t on t.name = h.name
+  cross join lateral (
+    select t.created_by as name from operator_tokens t where t.name = h.name
+    union all
+    select o.created_by from persons p join operators o using (person_id) where p.email = h.name
+    union all
+    select i.invited_by from persons p join operator_invitations i on i.accepted_by = p.person_id where p.email = h.name
+  ) m
 )
 select array(select name from hands) as names, (select created_at from operator_tokens where token_id = $2::uuid) as made_at`,
     values: [name, tokenId === undefined ? null : uuidOf(tokenId)],

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type Answer, type Client, readAnswer } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { type OperatorAsk, VIEWER_TOKEN, outcomeOf } from "../../test/operator.ts";
+import { type Browser, operates } from "../../test/portal.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { approvalRecordSchema, approvalSchema, askedSchema, policySchema } from "./approvals.schema.ts";
 
@@ -36,6 +37,15 @@ async function newToken(name: string, role: string, maker: { token?: string } = 
   tokens[name] = json.token as string;
 }
 
+/** People whom sari let in, by one way or another, and one whom she did not. */
+let ghosts: Browser[] = [];
+let outsider: Browser;
+
+/** A person who accepted an invitation of this operator. */
+async function invitedBy(name: string): Promise<Browser> {
+  return operates(service, "admin", name);
+}
+
 beforeAll(async () => {
   service = await startService({ roles: ["api"], config: { operatorViewerToken: VIEWER_TOKEN } });
   for (const name of ["sari", "budi", "wati"]) await newToken(name, "admin");
@@ -44,6 +54,10 @@ beforeAll(async () => {
   // Before anything is asked: tokens that one person has made for themselves.
   await newToken("sari-two", "admin", by("sari"));
   await newToken("sari-three", "admin", by("sari-two"));
+  ghosts = [await invitedBy("sari"), await invitedBy("sari-two")];
+  const [first] = ghosts;
+  if (first) ghosts.push(await invitedBy(first.email));
+  outsider = await invitedBy("command-line");
   shop = await service.merchant();
   for (let count = 0; count < 3; count++) await paid(shop.client);
 });
@@ -198,6 +212,25 @@ describe("a refund for which the policy demands two", () => {
       expect([outcomeOf(answer), answer.json.error.details]).toEqual(["409 APPROVAL_CLOSED", { status: "executed" }]);
     expect(await refunded(client, reference)).toBe(AMOUNT);
     expect((await client.get(`/v1/refunds?payment_reference=${reference}`)).json.data).toHaveLength(1);
+  });
+
+  test("is not approved by people whom its asker let in, also when one in between is an operator no more", async () => {
+    const { client, reference, uuid } = await waiting();
+    const approvalBy = (browser: Browser): Promise<Answer> => browser.post(`/ops/v1/approvals/${uuid}/approve`, {});
+    for (const ghost of ghosts) {
+      const { status, json } = await approvalBy(ghost);
+      expect([status, json.error.message]).toEqual([403, expect.stringMatching(/^You and sari count as one: sari/)]);
+    }
+    const [first, , last] = ghosts as [Browser, Browser, Browser];
+    await asOwner(service.database, (owner) =>
+      owner.query("delete from operators where person_id = (select person_id from persons where email = $1)", [
+        first.email,
+      ]),
+    );
+    expect((await approvalBy(last)).json.error?.message).toMatch(/^You and sari count as one: sari/);
+    expect(await refunded(client, reference)).toBe(0);
+    expect((await approvalBy(outsider)).json).toMatchObject({ status: "executed" });
+    expect(await refunded(client, reference)).toBe(AMOUNT);
   });
 
   test("approved by two at once has one approver and one effect", async () => {

@@ -63,7 +63,7 @@ const deadlineSchema = z
       .string()
       .max(40)
       .meta({
-        description: "A timestamp.",
+        description: "A timestamp, later than the present one, and at most a year ahead in the book's time.",
         format: "date-time",
         pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$",
         examples: [exampleTimes.evidenceDue],
@@ -167,7 +167,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       operationId: "moveDisputeDeadline",
       path: `${OF_BOOK}/disputes/{uuid}/deadline`,
       params: { ...bookParams, ...disputeParams },
-      summary: "Move the moment at which the merchant's evidence is due",
+      summary: "Give the merchant more time for evidence",
       tag: "Disputes",
       role: "admin",
       body: deadlineSchema,

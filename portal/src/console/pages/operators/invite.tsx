@@ -9,7 +9,14 @@ export function Invite({ close }: { close: () => void }) {
     <InviteDialog<Role>
       title="Invite an operator"
       role="viewer"
-      roleField={<RoleField />}
+      roleField={
+        <>
+          <RoleField />
+          <p className="text-xs text-muted">
+            Where a change needs two operators, whoever you invite counts as one with you.
+          </p>
+        </>
+      }
       invite={(body) => write("POST", "/v1/operators/invitations", { body })}
       refresh={["/v1/operators", "/v1/audit"]}
       does={(somebody, role) => `makes ${somebody} an operator with the role ${role}`}
