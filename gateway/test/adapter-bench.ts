@@ -132,6 +132,7 @@ export class Bench {
       operationKey: newKey(),
       paymentOperationKey: request.operationKey,
       paymentProviderIds: undefined,
+      isOver: false,
       paymentAmountMinor: request.amountMinor,
       method: request.method,
       providerIds: undefined,

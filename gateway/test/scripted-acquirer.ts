@@ -18,10 +18,10 @@ import { Fault } from "../src/ground/fault.ts";
 import { paymentMethods } from "../src/merchants/settings.ts";
 
 /**
- * `refuse`: rejects this call. `down`: rejects as unavailable. `lost`: does the work and never answers. `unheard`: the call never arrives. `held`:
+ * `refuse`: rejects this call. `refuse, and do it`: does the work, and rejects the call all the same. `down`: rejects as unavailable. `lost`: does the work and never answers. `unheard`: the call never arrives. `held`:
  * waits for `letGo`, then works. `refuse late`: waits for `letGo`, then rejects.
  */
-export type Behaviour = "ok" | "refuse" | "down" | "lost" | "unheard" | "held" | "refuse late";
+export type Behaviour = "ok" | "refuse" | "refuse, and do it" | "down" | "lost" | "unheard" | "held" | "refuse late";
 
 /** Further data of an acquirer's answers: the messages of a call or report about an operation, and the acquirer's own ids of it. */
 export interface Voice {
@@ -40,6 +40,8 @@ export interface ScriptedAcquirer extends Acquirer {
   otherwise: Behaviour;
   /** Whether inquiries are answered. */
   answersQuestions: boolean;
+  /** Whether an inquiry about a missing refund orders it, as at providers that keep idempotency keys. */
+  ordersMissing: boolean;
   refundStatus: RefundStatus;
   opened: OpenRequest[];
   refunds: RefundRequest[];
@@ -69,7 +71,8 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
     work: () => void,
     behaviour = acquirer.script.shift() ?? acquirer.otherwise,
   ): Promise<void> => {
-    if (behaviour === "refuse") throw new AcquirerRefused("no");
+    if (behaviour === "refuse, and do it") work();
+    if (behaviour.startsWith("refuse") && behaviour !== "refuse late") throw new AcquirerRefused("no");
     if (behaviour === "down") throw new AcquirerRefused("not now", { unavailable: true });
     if (behaviour === "held" || behaviour === "refuse late")
       await new Promise<void>((resolve) => waiting.push(resolve));
@@ -96,6 +99,7 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
     script: [],
     otherwise: "ok",
     answersQuestions: true,
+    ordersMissing: false,
     refundStatus: "succeeded",
     opened: [],
     refunds: [],
@@ -109,6 +113,7 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
     refundsLater: () => true,
     forget(operationKey) {
       known.delete(operationKey);
+      refunded.delete(operationKey);
     },
     letGo() {
       for (const go of waiting) go();
@@ -161,6 +166,10 @@ export function scriptedAcquirer(code: string, environment: "sandbox" | "product
         acquirer.asked.push(request.operationKey);
         speak("inquire_refund", request, record);
         if (!acquirer.answersQuestions) return Promise.reject(new Error("no answer"));
+        if (acquirer.ordersMissing && !request.isOver && !refunded.has(request.operationKey)) {
+          acquirer.refunds.push(request);
+          refunded.set(request.operationKey, request);
+        }
         return Promise.resolve(
           refunded.has(request.operationKey)
             ? { known: true, status: acquirer.refundStatus, ...idsOf(request) }

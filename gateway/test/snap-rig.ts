@@ -67,6 +67,7 @@ export function refundRequest(changes: Partial<RefundRequest> = {}): RefundReque
     operationKey: "rfd01kb5zw3d9h4vq0t7n8m2c6xrg.01kb5zw3d9h4vq0t7n8m2c6xrf.s1",
     paymentOperationKey: "pay01kb5zw3d9h4vq0t7n8m2c6xre.01kb5zw3d9h4vq0t7n8m2c6xrf.s1",
     paymentProviderIds: { reference: "DOKU-1", approval: "1hk9vlw79634", wallet: "dana" },
+    isOver: false,
     paymentAmountMinor: 5_800_000n,
     method: "qris",
     amountMinor: 1_000_000n,

@@ -36,6 +36,7 @@ export function refunding(change: Partial<RefundRequest> = {}): RefundRequest {
     operationKey: REFUND_KEY,
     paymentOperationKey: KEY,
     paymentProviderIds: { payment_request: PAYMENT_REQUEST },
+    isOver: false,
     paymentAmountMinor: 1_000_000n,
     method: "qris",
     amountMinor: 400_000n,

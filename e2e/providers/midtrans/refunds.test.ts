@@ -20,6 +20,7 @@ describe("a refund", () => {
       operationKey: `${refundKey}.s1`,
       paymentOperationKey: request.operationKey,
       paymentProviderIds: known.known ? known.providerIds : undefined,
+      isOver: false,
       paymentAmountMinor: request.amountMinor,
       method: request.method,
       amountMinor: request.amountMinor,

@@ -389,6 +389,7 @@ function refundOf(request: OpenRequest, changes: Partial<RefundRequest>): Refund
     operationKey: keyAt("refund", systemClock.now()),
     paymentOperationKey: request.operationKey,
     paymentProviderIds: request.providerIds,
+    isOver: false,
     method: request.method,
     ...changes,
   });

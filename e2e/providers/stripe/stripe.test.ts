@@ -158,6 +158,7 @@ function refundOf(
     operationKey: `r${made}.stripe.1`,
     paymentOperationKey: payment.operationKey,
     paymentProviderIds: ids,
+    isOver: false,
     paymentAmountMinor: payment.amountMinor,
     method: "card",
     amountMinor,

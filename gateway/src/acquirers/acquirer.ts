@@ -72,6 +72,8 @@ export interface RefundRequest {
   amountMinor: Minor;
   currency: string;
   callbackUrl: string;
+  /** True once the refund has ended here, or another attempt is about to make it: an inquiry then only asks, and never orders. */
+  isOver: boolean;
   /** The acquirer's identifiers of the refund; undefined until the acquirer has returned them. */
   providerIds: ProviderIds | undefined;
 }
@@ -296,6 +298,10 @@ export interface AcquirerCalls {
   judge?(request: OpenRequest, judgement: Judgement, signal: AbortSignal, record?: RecordMessage): Promise<void>;
   /** Orders a refund. Throws `AcquirerRefused` for a definite refusal. */
   refund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<Refunded>;
+  /**
+   * Inquires about a refund. Throws when no usable answer arrives. If the acquirer makes a refund happen only once under the operation key, the
+   * inquiry may order a missing refund, as long as the refund is not over.
+   */
   inquireRefund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<KnownRefund>;
   /**
    * Reads a message of the acquirer; `now` is real time. Throws SIGNATURE_MISSING, SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW and

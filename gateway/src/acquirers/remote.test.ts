@@ -106,6 +106,7 @@ const refund: RefundRequest = {
   operationKey: "rfd.1",
   paymentOperationKey: "pay.1",
   paymentProviderIds: undefined,
+  isOver: false,
   paymentAmountMinor: 1n,
   method: "qris",
   providerIds: undefined,

@@ -70,6 +70,7 @@ test.each([
     operationKey: "r",
     paymentOperationKey: "p",
     paymentProviderIds: undefined,
+    isOver: false,
     paymentAmountMinor: 1n,
     method: "qris",
     providerIds: undefined,

@@ -16,7 +16,7 @@ import { type Operation, type OperationName, operationKey, readOperationKey, was
 import { operationOfRow, selectOperation, selectOperationOfAccount } from "./operations.sql.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
-import { concludeRefund } from "./refund-operations.ts";
+import { concludeRefund, inquireOtherAttempt } from "./refund-operations.ts";
 import { type Stray, keepStray } from "./strays.sql.ts";
 import type { CallMessages } from "./messages.ts";
 
@@ -153,7 +153,10 @@ async function commit(
       return true;
     }
     case "look": {
-      return await lanes.move(merchantId, lookAgain(merchant, name, exchanged));
+      if (await lanes.move(merchantId, lookAgain(merchant, name, exchanged))) return true;
+      if (operation.kind !== "refund") return false;
+      await inquireOtherAttempt(parts, { ...operation, attempt: name.attempt });
+      return true;
     }
     case "refund": {
       if (report.status === "pending") return true;

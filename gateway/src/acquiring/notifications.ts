@@ -64,8 +64,9 @@ export function paymentNotification(
 }
 
 /**
- * Plans an inquiry as soon as possible, since the acquirer reports that something has happened. Gives false, and plans none, for an attempt
- * that was given up or whose call was not made.
+ * Plans an inquiry as soon as possible, since the acquirer reports that something has happened. A refund whose next attempt is only planned goes back to
+ * the attempt that is reported: nothing more is ordered until that one is asked about. Gives false, and plans none, for any other attempt than
+ * the present one.
  */
 export function lookAgain(
   merchant: Merchant,
@@ -81,6 +82,13 @@ export function lookAgain(
         const operation = context.set.get(operations, { book, id });
         if (!operation) return false;
         keepMessages(context, { ...operation, attempt }, exchanged);
+        const isGivenUpTooSoon =
+          operation.kind === "refund" && operation.step === "planned" && attempt < operation.attempt;
+        if (isGivenUpTooSoon) {
+          const reported = { ...operation, attempt, providerIds: undefined };
+          context.set.update(operations, askedSoon(reported, context.realNow));
+          return true;
+        }
         if (operation.attempt !== attempt || !wasCalled(operation)) return false;
         context.set.update(operations, askedSoon(operation, context.realNow));
         return true;

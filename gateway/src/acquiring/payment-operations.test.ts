@@ -52,7 +52,13 @@ afterAll(async () => {
 
 beforeEach(async () => {
   ({ client, merchantId } = await service.merchant());
-  Object.assign(kawah, { script: [], otherwise: "ok", answersQuestions: true, refundStatus: "succeeded" });
+  Object.assign(kawah, {
+    script: [],
+    otherwise: "ok",
+    answersQuestions: true,
+    ordersMissing: false,
+    refundStatus: "succeeded",
+  });
   Object.assign(lawu, { script: [], otherwise: "ok" });
   // Enough that went well, so that the few failures of a test open no circuit.
   await Promise.all(Array.from({ length: 8 }, () => create(byCard())));
@@ -526,6 +532,56 @@ test("a refund that an earlier call has carried out after all is not carried out
   expect(await exceptionsOf(json.uuid)).toEqual([]);
   expect((await client.get(`/v1/refunds/${json.uuid}`)).json).toMatchObject({ status: "succeeded" });
   expect(await read(reference)).toMatchObject({ refunded_minor: 1 });
+});
+
+/** A refund of 1 whose first call is refused, although it was carried out; its operation is where `step` says. */
+async function refusedAndDone(transaction: string, step: string): Promise<{ uuid: string; first: string }> {
+  const { reference, operationKey } = await opened(byCard({ amount_minor: 9_000_000 }));
+  await say(operationKey, paid(transaction, 9_000_000n));
+  kawah.script = ["refuse, and do it"];
+  const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1 });
+  await vi.waitFor(() => expect(kawah.refunds).not.toEqual([]), { timeout: 5_000, interval: 20 });
+  await vi.waitFor(async () => expect(await stepOf(json.uuid)).toBe(step), { timeout: 5_000, interval: 20 });
+  return { uuid: json.uuid as string, first: kawah.refunds[0]?.operationKey ?? "" };
+}
+const look = (operationKey: string): Promise<number> => report(service.origin, "kawah", { kind: "look", operationKey });
+const refundOf = async (uuid: string): Promise<unknown> => (await client.get(`/v1/refunds/${uuid}`)).json.status;
+
+test("a refund that was refused and done is not ordered again once its acquirer hints at it", async () => {
+  const { uuid, first } = await refusedAndDone("h-1", "planned");
+  expect(await look(first)).toBe(200);
+  await vi.waitFor(async () => expect(await refundOf(uuid)).toBe("succeeded"), patiently);
+  expect(kawah.refunds.map(({ operationKey }) => operationKey)).toEqual([first]);
+  expect(await exceptionsOf(uuid)).toEqual([]);
+});
+
+test("a hint at an earlier call that comes after the next one finds the payer paid twice", async () => {
+  const { uuid, first } = await refusedAndDone("h-2", "done");
+  expect(kawah.refunds).toHaveLength(2);
+  kawah.answersQuestions = false;
+  expect(await look(first)).toBe(503); // it comes again
+  expect(await exceptionsOf(uuid)).toEqual([]);
+  kawah.answersQuestions = true;
+  for (let times = 0; times < 2; times++) expect(await look(first)).toBe(200);
+  expect(await exceptionsOf(uuid)).toEqual(["refund_twice"]);
+  expect(await refundOf(uuid)).toBe("succeeded");
+});
+
+test("a hint at a refund that has failed makes nobody order it again", async () => {
+  const { reference, operationKey } = await opened(byCard({ amount_minor: 9_000_000 }));
+  await say(operationKey, paid("h-3", 9_000_000n));
+  kawah.refundStatus = "failed";
+  const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1 });
+  await vi.waitFor(async () => expect(await refundOf(json.uuid)).toBe("failed"), patiently);
+  const name = kawah.refunds[0]?.operationKey ?? "";
+  kawah.forget(name);
+  kawah.ordersMissing = true;
+  kawah.refundStatus = "succeeded";
+  const asked = kawah.asked.length;
+  expect(await look(name)).toBe(200);
+  await vi.waitFor(() => expect(kawah.asked.slice(asked)).toContain(name), patiently);
+  await vi.waitFor(async () => expect(await stepOf(json.uuid)).toBe("done"), patiently);
+  expect([kawah.refunds.length, await refundOf(json.uuid), await exceptionsOf(json.uuid)]).toEqual([1, "failed", []]);
 });
 
 test("a refund's next call is nobody's to speak of before it is made", async () => {

@@ -12,6 +12,7 @@ import type { Refund } from "../refunds/refund.ts";
 import { refunds } from "../refunds/refunds.sql.ts";
 import { exceptions } from "./exceptions.sql.ts";
 import { closeException } from "./exceptions.ts";
+import { lookAgain } from "./notifications.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import { type RefundResult, concludeRefund } from "./refund-operations.ts";
@@ -131,6 +132,36 @@ describe("late and double results", () => {
   });
 });
 
+describe("a hint of the acquirer", () => {
+  const at = (attempt: number, operation: Operation) =>
+    lookAgain(merchant, { book, id: operation.id, kind: "refund", attempt }, undefined);
+
+  test.each([
+    ["at a call under way makes an inquiry follow it", "calling", 2, 2, { step: "calling", attempt: 2, inquiries: 1 }],
+    ["at what is inquired about makes it due", "polling", 2, 2, { step: "inquiring", attempt: 2, dueAt: NOW }],
+    ["at one that is done, too", "done", 2, 2, { step: "inquiring", attempt: 2, dueAt: NOW }],
+    [
+      "at a call that was given up, before the next is made",
+      "planned",
+      3,
+      1,
+      { step: "inquiring", attempt: 1, dueAt: NOW },
+    ],
+    ["at a call that was given up, while the next is made", "calling", 3, 1, undefined],
+    ["at another call than the one that did it", "done", 1, 2, undefined],
+    ["at a call that is only planned", "planned", 3, 3, undefined],
+  ] as const)("%s", (_what, step, present, attempt, expected) => {
+    const { operation, start } = calling({ step, attempt: present, providerIds: { refund: "r-1" } });
+    start.when(at(attempt, operation)).then((changes, isPlanned) => {
+      expect(isPlanned).toBe(expected !== undefined);
+      expect(changes.updated(operations)).toMatchObject(expected ? [expected] : []);
+      const [changed] = changes.updated(operations);
+      // The acquirer's ids are those of the present call.
+      if (changed) expect(changed.providerIds).toEqual(attempt === present ? { refund: "r-1" } : undefined);
+    });
+  });
+});
+
 describe("reconciliation exceptions", () => {
   test.each([
     ["refund_twice", "succeeded", 2],
@@ -147,6 +178,13 @@ describe("reconciliation exceptions", () => {
       [],
       [],
     ]);
+  });
+
+  test("of one that was hinted at, too: nobody inquires further", () => {
+    const { operation, start } = calling({ step: "inquiring" }, { status: "failed", completedAt: NOW });
+    const { answer, changes } = start.when(concludeRefund(merchant, operation, succeeded));
+    expect(answer).toBe("refund_after_failure");
+    expect(changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
   });
 
   test("refund_undone: a refund that succeeded, and then fails where it was carried out", () => {

@@ -65,10 +65,12 @@ export function concludeRefund(
           set.update(operations, done);
           return undefined;
         }
-        const twice = refund.status === "succeeded" && operation.step === "done" && operation.attempt !== attempt;
+        // A refund that succeeded keeps the attempt that made it.
+        const twice = refund.status === "succeeded" && operation.attempt !== attempt;
         if (outcome === "succeeded" && (refund.status === "failed" || twice)) {
           const kind = twice ? "refund_twice" : "refund_after_failure";
           recordException(context, operation, attempt, kind);
+          if (operation.step !== "done") set.update(operations, { ...operation, step: "done", dueAt: undefined });
           return kind;
         }
         // Banks send money back days later: then neither the payer nor the merchant has it.
@@ -111,7 +113,40 @@ function nextStep(
 
 /** Calls the acquirer for a refund, or inquires about it, and commits the result. */
 export async function performRefund(parts: AcquiringParts, operation: Operation): Promise<void> {
-  const { database, directory, lanes, log } = parts;
+  const { merchant, request } = await refundRequest(parts, operation);
+  await conclude(parts, merchant, operation, await callOrInquire(parts, operation, request));
+}
+
+/**
+ * Inquires about an attempt of a refund that is not the present one, but that the acquirer reports: the payer may have the money of both. Commits the
+ * result. Throws SERVICE_UNAVAILABLE without an answer, so that the acquirer repeats its report.
+ */
+export async function inquireOtherAttempt(parts: AcquiringParts, operation: Operation): Promise<void> {
+  const { merchant, request } = await refundRequest(parts, { ...operation, providerIds: undefined });
+  const result = await inquire(parts, operation, { ...request, isOver: true });
+  if (result.kind === "unknown")
+    throw new Fault("SERVICE_UNAVAILABLE", {
+      internal: `no answer about attempt ${operation.attempt} of ${operation.id}`,
+    });
+  await conclude(parts, merchant, operation, result);
+}
+
+async function conclude(
+  { lanes, log }: AcquiringParts,
+  merchant: Merchant,
+  operation: Operation,
+  result: RefundResult,
+): Promise<void> {
+  const exception = await lanes.move(merchant.merchantId, concludeRefund(merchant, operation, result));
+  if (exception) logException(log, operation, exception);
+}
+
+/** What the acquirer is sent about a refund. */
+async function refundRequest(
+  parts: AcquiringParts,
+  operation: Operation,
+): Promise<{ merchant: Merchant; request: RefundRequest }> {
+  const { database, directory } = parts;
   const { book, id, paymentReference } = operation;
   const merchant = await directory.merchant(book.merchantId);
   const [refundRow] = await database.query(selectRefund(book.merchantId, id));
@@ -122,7 +157,7 @@ export async function performRefund(parts: AcquiringParts, operation: Operation)
   const opening = openingRow
     ? operationOfRow(openingRow)
     : { book, id: paymentReference, attempt: 1, providerIds: undefined };
-  const { amountMinor, currency } = refundOfRow(refundRow);
+  const { amountMinor, currency, status } = refundOfRow(refundRow);
   const request: RefundRequest = {
     operationKey: operationKey(operation),
     paymentOperationKey: operationKey(opening),
@@ -133,10 +168,9 @@ export async function performRefund(parts: AcquiringParts, operation: Operation)
     amountMinor,
     currency,
     callbackUrl: parts.callbackUrl(operation.gatewayCode),
+    isOver: status !== "pending",
   };
-  const result = await callOrInquire(parts, operation, request);
-  const exception = await lanes.move(book.merchantId, concludeRefund(merchant, operation, result));
-  if (exception) logException(log, operation, exception);
+  return { merchant, request };
 }
 
 /** Calls the acquirer for an operation that is `calling`, while its lease lasts; inquires for any other. */
@@ -145,16 +179,25 @@ export async function callOrInquire(
   operation: Operation,
   request: RefundRequest,
 ): Promise<RefundResult> {
+  if (operation.step !== "calling") return inquire(parts, operation, request);
   const { method } = request;
   const acquirer = parts.acquirer(operation.gatewayCode);
   if (!acquirer) return { kind: "unknown" };
-  if (operation.step === "calling") {
-    const name = { acquirer, method, call: "refund", lease: operation } as const;
-    const outcome = await callAcquirer(parts, name, (calls, signal, record) => calls.refund(request, signal, record));
-    const { exchanged } = outcome;
-    if (outcome.kind === "answered") return { ...outcome.answer, kind: "known", exchanged };
-    return { kind: outcome.kind === "refused" && outcome.unavailable ? "unreached" : outcome.kind, exchanged };
-  }
+  const name = { acquirer, method, call: "refund", lease: operation } as const;
+  const outcome = await callAcquirer(parts, name, (calls, signal, record) => calls.refund(request, signal, record));
+  const { exchanged } = outcome;
+  if (outcome.kind === "answered") return { ...outcome.answer, kind: "known", exchanged };
+  return { kind: outcome.kind === "refused" && outcome.unavailable ? "unreached" : outcome.kind, exchanged };
+}
+
+async function inquire(
+  parts: Pick<AcquiringParts, "acquirer"> & CallParts,
+  { gatewayCode }: Operation,
+  request: RefundRequest,
+): Promise<RefundResult> {
+  const { method } = request;
+  const acquirer = parts.acquirer(gatewayCode);
+  if (!acquirer) return { kind: "unknown" };
   const name = { acquirer, method, call: "inquire_refund" } as const;
   const outcome = await callAcquirer(parts, name, (calls, signal, record) =>
     calls.inquireRefund(request, signal, record),

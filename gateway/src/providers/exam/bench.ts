@@ -169,6 +169,7 @@ export class Bench {
       operationKey: keyOf(newId("refund", systemClock.now())),
       paymentOperationKey: payment.operationKey,
       paymentProviderIds: this.idsOf(payment.operationKey),
+      isOver: false,
       paymentAmountMinor: payment.amountMinor,
       method: payment.method,
       amountMinor: amountMinor ?? third - (third % step),

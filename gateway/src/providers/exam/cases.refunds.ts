@@ -67,6 +67,19 @@ export const refundCases: readonly ExamCase[] = [
     },
   },
   {
+    name: "asking about a refund that is over here orders nothing, and finds one that is there",
+    async run(bench) {
+      const payment = await bench.refundable();
+      const [never, made] = [bench.refundOf(payment), bench.refundOf(payment)];
+      const asked = await bench.inquireRefund({ ...never, isOver: true });
+      check(asked.kind !== "answered" || !asked.answer.known, `it was told as ${whyOf(asked)}`);
+      check(bench.control.refunded(never.operationKey) === 0, "it was refunded");
+      await bench.refund(made);
+      await bench.inquireRefund({ ...made, isOver: true });
+      check(bench.control.refunded(made.operationKey) === 1, "one that is there was not refunded once");
+    },
+  },
+  {
     name: "more than was paid is not given back",
     async run(bench) {
       const payment = await bench.refundable();

@@ -23,6 +23,7 @@ export class Refunds {
   async inquireRefund(request: RefundRequest, context: Context): Promise<KnownRefund> {
     const found = this.refundOf(request, await this.paymentOf(request, context));
     if (found) return { known: true, ...found };
+    if (request.isOver) return { known: false };
     // The refund is absent. Under the same refund key it is made only once, so it is ordered again.
     const tried = await this.tryRefund(request, context);
     if ("refunded" in tried) return { known: true, ...tried.refunded };

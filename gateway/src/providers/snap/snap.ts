@@ -183,7 +183,7 @@ class Snap {
     if (told) return { known: true, ...told };
     // A repeated order would get the first response again, and on another day it would be another refund.
     if (request.providerIds?.taken !== undefined) return { known: true, ...TAKEN };
-    if (!this.mayRepeat(request.operationKey))
+    if (request.isOver || !this.mayRepeat(request.operationKey))
       throw new Error(
         `${this.partner.code} does not tell any more what became of ${referenceOf(request.operationKey)}`,
       );

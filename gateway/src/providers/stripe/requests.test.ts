@@ -99,6 +99,7 @@ const refund: RefundRequest = {
   operationKey: "r1.stripe.1",
   paymentOperationKey: "k1.stripe.1",
   paymentProviderIds: { session: "cs_1", payment_intent: "pi_1" },
+  isOver: false,
   paymentAmountMinor: 150_050n,
   method: "card",
   amountMinor: 50_050n,

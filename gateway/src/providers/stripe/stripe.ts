@@ -165,6 +165,7 @@ class Stripe {
     if (intent === undefined) return { known: false };
     const found = await this.refundOfKey(request.operationKey, intent, context);
     if (found !== undefined) return { known: true, ...refundOf(found, request) };
+    if (request.isOver) return { known: false };
     // The idempotency key makes the refund happen once, and Stripe keeps the key for as long as a request can be in flight.
     const answer = await this.caller.call(this.refundRequest(request, intent), context.signal, context.record);
     if (answer.status === 200) return { known: true, ...refundOf(answer.body, request) };

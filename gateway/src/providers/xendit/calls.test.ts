@@ -109,6 +109,7 @@ function refundOf(request: OpenRequest, change: Partial<RefundRequest> = {}): Re
     paymentAmountMinor,
     method,
     paymentProviderIds: undefined,
+    isOver: false,
     ...change,
   });
 }

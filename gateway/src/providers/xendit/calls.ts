@@ -108,6 +108,7 @@ export class XenditCalls implements AcquirerCalls {
     const paymentRequest = await this.paymentRequestOf(request, limit, record);
     const found = await this.findRefund(request, paymentRequest, limit, record);
     if (found !== undefined) return { known: true, ...refundedOf(found) };
+    if (request.isOver) return { known: false };
     // Xendit keeps the idempotency key of a refund: the repeated order refunds once at most.
     const refunded = await refusedForGood(this.orderRefund(request, paymentRequest, limit, record));
     return refunded === undefined ? { known: false } : { known: true, ...refunded };
