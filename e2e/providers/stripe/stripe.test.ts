@@ -296,6 +296,15 @@ test("a payment that is over opens no new page, is found where one was made, and
   expect(fake.control.opened(never.operationKey)).toBe(0);
 });
 
+test("a page whose answer was lost is found among a hundred others", async () => {
+  const lost = order();
+  fake.control.fault("silent after effect");
+  await expect(open(lost)).rejects.toThrow();
+  await Promise.all(Array.from({ length: 99 }, () => open(order())));
+  clock.at = MADE + 61 * MINUTE;
+  expect(await ask(lost)).toMatchObject({ known: true, state: { status: "failed" } });
+});
+
 test("a page that is closed there, and money of another amount, are told as they are", async () => {
   const closed = order();
   const { providerIds } = await open(closed);

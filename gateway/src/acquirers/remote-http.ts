@@ -35,6 +35,8 @@ export interface Exchange {
   method: "GET" | "POST" | "DELETE" | "PATCH" | "PUT";
   headers: Record<string, string>;
   body: string | Buffer | undefined;
+  /** Longest response that is read; 64 KiB when absent. */
+  answerMaxBytes?: number | undefined;
 }
 
 export interface Exchanged {
@@ -58,13 +60,13 @@ export function newAgent(connections: number, connectTimeoutMs: number): Agent {
 }
 
 /**
- * Sends one request and reads at most 64 KiB of response. Follows no redirect and retries nothing. Throws `NoAnswer` when the deadline passes,
+ * Sends one request and reads a response of at most `answerMaxBytes`. Follows no redirect and retries nothing. Throws `NoAnswer` when the deadline passes,
  * when `signal` aborts, when the connection fails, and when the response is incomplete or too long. Connecting may take half of the time: the
  * exchange then fails early, while the caller can still act on the fact that nothing was sent.
  */
 export function exchange(
   dispatcher: Dispatcher,
-  { origin, path, method, headers, body }: Exchange,
+  { origin, path, method, headers, body, answerMaxBytes = BODY_MAX_BYTES }: Exchange,
   deadlineMs: number,
   signal: AbortSignal,
 ): Promise<Exchanged> {
@@ -109,7 +111,7 @@ export function exchange(
       },
       onResponseData(_controller, chunk) {
         size += chunk.length;
-        if (size > BODY_MAX_BYTES) fail(`the answer has more than ${BODY_MAX_BYTES} bytes`);
+        if (size > answerMaxBytes) fail(`the answer has more than ${answerMaxBytes} bytes`);
         else parts.push(chunk);
       },
       onResponseEnd() {

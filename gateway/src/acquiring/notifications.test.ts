@@ -94,6 +94,22 @@ describe("money", () => {
   });
 
   test.each([
+    ["none", undefined, undefined],
+    ["nothing", 0n, 0n],
+    ["all of it", 1_000_000n, 1_000_000n],
+    ["more than the amount", 1_000_001n, undefined],
+    ["more than JSON carries", 10_000_000_000_000_000n, undefined],
+    ["less than nothing", -1n, undefined],
+  ])("counts with a fee of %s, which is kept where it can be true", (_what, feeMinor, kept) => {
+    const { payment, start } = at();
+    const receipt = { transactionId: "t-1", amountMinor: 1_000_000n, currency: "IDR", feeMinor };
+    start.when(notify(payment, { status: "paid", receipt })).then((changes) => {
+      expect(changes.updated(payments)).toMatchObject([{ status: "succeeded" }]);
+      expect(changes.inserted(receipts).map((one) => one.feeMinor)).toEqual([kept]);
+    });
+  });
+
+  test.each([
     ["nothing", paid("t-1", 0n)],
     ["less than nothing", paid("t-1", -1n)],
     ["more than JSON carries", paid("t-1", 10_000_000_000_000_000n)],

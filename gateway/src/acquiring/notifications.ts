@@ -1,7 +1,7 @@
 // Applies an acquirer's notification or answer to a payment, inside a command. Notifications may be late, repeated or out of order: no
 // money is lost or counted twice.
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
-import { MINOR_MAX, isCurrency, wireAmount } from "../ground/money.ts";
+import { MINOR_MAX, type Minor, isCurrency, wireAmount } from "../ground/money.ts";
 import type { Instructions, ProviderIds, Receipt, ReportedState } from "../acquirers/acquirer.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
 import { unappliedPostings } from "../ledger/journal.ts";
@@ -193,6 +193,11 @@ export function applyState(
   return moves ? move(context, payment, { status: state.status }) : payment;
 }
 
+/** The acquirer's fee; undefined when it is negative or more than the amount. A fee that nobody can believe must not keep the money from its payment. */
+function credibleFee({ amountMinor, feeMinor }: Receipt): Minor | undefined {
+  return feeMinor !== undefined && feeMinor >= 0n && feeMinor <= amountMinor ? feeMinor : undefined;
+}
+
 /**
  * Records received money. The money pays the payment if that is open and acquirer, amount and currency match. Other money (too late, too
  * much, a second time) is kept apart as unapplied until an operator decides.
@@ -213,6 +218,7 @@ function applyReceipt(context: CommandContext, payment: Payment, gatewayCode: st
     uuid: context.newId("receipt"),
     gatewayCode,
     ...receipt,
+    feeMinor: credibleFee(receipt),
     paymentReference: reference,
     status: awaited && exact ? "applied" : "unapplied",
     receivedAt: now,

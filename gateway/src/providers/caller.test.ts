@@ -9,7 +9,11 @@ import { AcquirerRefused } from "../acquirers/acquirer.ts";
 import { Caller, definiteOnly } from "./caller.ts";
 
 const LATE_MS = 400;
-const server = createServer((_request, response) => void setTimeout(() => response.end('{"here":true}'), LATE_MS));
+const LONG = JSON.stringify({ here: "x".repeat(100_000) });
+const server = createServer(({ url }, response) => {
+  if (url === "/list") response.end(LONG);
+  else setTimeout(() => response.end('{"here":true}'), LATE_MS);
+});
 let caller: Caller;
 beforeAll(async () => {
   server.listen(0, "127.0.0.1");
@@ -30,6 +34,15 @@ test("its own deadline takes the place of the caller's", async () => {
   const longer = caller.call({ ...request, deadlineMs: 20_000 }, never, undefined);
   await expect(usual).rejects.toBeInstanceOf(NoAnswer);
   expect((await longer).body).toEqual({ here: true });
+});
+
+test("an answer of more than 64 KiB is read only where a request expects one", async () => {
+  const never = new AbortController().signal;
+  const request = { method: "GET", path: "/list", headers: {}, deadlineMs: 20_000 } as const;
+  await expect(caller.call(request, never, undefined)).rejects.toThrow("more than 65536 bytes");
+  const call = (answerMaxBytes: number) => caller.call({ ...request, answerMaxBytes }, never, undefined);
+  await expect(call(LONG.length - 1)).rejects.toThrow(`more than ${LONG.length - 1} bytes`);
+  expect((await call(LONG.length)).body).toEqual(JSON.parse(LONG));
 });
 
 test("that a provider is not to be had is no word about whether it can end a payment", async () => {

@@ -25,6 +25,8 @@ export interface ProviderRequest {
   baseUrl?: string;
   /** Replaces the caller's deadline, for a request with a large body. */
   deadlineMs?: number;
+  /** Longest answer that is read, for lists; 64 KiB when absent. */
+  answerMaxBytes?: number;
 }
 
 export interface ProviderAnswer {
@@ -45,7 +47,7 @@ export class Caller {
   }
 
   /**
-   * Sends one request and reads one JSON object, of at most 64 KiB. Throws `NoAnswer` when no complete response arrives in time, and
+   * Sends one request and reads one JSON object, of at most 64 KiB unless the request says otherwise. Throws `NoAnswer` when no complete response arrives in time, and
    * `AcquirerRefused` (unavailable) when too many requests are in flight: then nothing was sent.
    */
   async call(
@@ -62,8 +64,9 @@ export class Caller {
     this.underWay++;
     const begun = stopwatchMs();
     try {
-      const { method, headers, body } = request;
-      const exchanged = { origin, path, method, headers: { accept: "application/json", ...headers }, body };
+      const { method, headers, body, answerMaxBytes } = request;
+      const accepting = { accept: "application/json", ...headers };
+      const exchanged = { origin, path, method, headers: accepting, body, answerMaxBytes };
       const answer = await exchange(this.agent, exchanged, request.deadlineMs ?? deadlineMs, signal);
       const read = objectOf(answer.body);
       record?.({ about, status: answer.status, text: exchangeText(request.body, read ?? answer.body) });

@@ -260,6 +260,8 @@ test("what is not found is none, and what they keep of it is told", () => {
   expect(readStatus(query({ latestTransactionStatus: "07" }), asked)).toBeUndefined();
   const told = readStatus(query({ feeAmount: { value: "406.00", currency: "IDR" } }), asked);
   expect(told?.state).toEqual({ status: "paid", receipt: { ...paid.receipt, feeMinor: 40_600n } });
+  for (const feeAmount of [{ value: "406.00", currency: "USD" }, { value: "-1" }, "406.00", [], 5, null])
+    expect(readStatus(query({ feeAmount }), asked)?.state).toEqual(paid);
   const wallet = readStatus(query({ amount: undefined, transAmount: amount }), { ...asked, kept: undefined });
   expect(wallet?.state).toEqual(paid);
 });

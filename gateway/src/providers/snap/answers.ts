@@ -189,8 +189,7 @@ export function readStatus(
     case "04": {
       expectAmount(body.amount ?? body.transAmount, amountMinor, "amount");
       const receipt = receiptOf(textIn(ids, "reference"), amountMinor);
-      const fee = optionalObjectIn(body, "feeAmount");
-      const feeMinor = fee === undefined ? undefined : readAmount(fee, "feeAmount");
+      const feeMinor = feeOf(body.feeAmount);
       return {
         state: { status: "paid", receipt: feeMinor === undefined ? receipt : { ...receipt, feeMinor } },
         ids,
@@ -275,6 +274,15 @@ function qrField(content: string, tag: string): string | undefined {
     at += 4 + length;
   }
   return undefined;
+}
+
+/** The fee that the bank states; undefined when it states none, or one that cannot be read: the money counts all the same. */
+function feeOf(stated: unknown): Minor | undefined {
+  try {
+    return stated === undefined || stated === null ? undefined : readAmount(stated, "feeAmount");
+  } catch {
+    return undefined;
+  }
 }
 
 export function objectIn(body: Body, name: string): Body {

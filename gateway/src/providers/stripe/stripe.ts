@@ -50,6 +50,8 @@ import { checkSignature } from "./signature.ts";
 const API = "https://api.stripe.com";
 const FILES = "https://files.stripe.com";
 /** Pages of a list that one inquiry reads: 300 Checkout Sessions of payers, 1,000 refunds of a payment. */
+/** A list has a hundred objects of several kilobytes. */
+const LIST_MAX_BYTES = 1_048_576;
 const SESSION_PAGES_MAX = 3;
 const REFUND_PAGES_MAX = 10;
 /** A page without an end of its own is open for 24 hours: after this time no page of the payment can be open. */
@@ -292,7 +294,7 @@ class Stripe {
   private async sessionOfKey(operationKey: string, context: CallContext): Promise<string | undefined> {
     let after: string | undefined;
     for (let page = 0; page < SESSION_PAGES_MAX; page++) {
-      const among = sessionAmong(await this.get(sessionsPath(after), context), operationKey);
+      const among = sessionAmong(await this.get(sessionsPath(after), context, LIST_MAX_BYTES), operationKey);
       if (among.found !== undefined || among.after === undefined) return among.found;
       after = among.after;
     }
@@ -302,7 +304,7 @@ class Stripe {
   private async refundOfKey(operationKey: string, intent: string, context: CallContext) {
     let after: string | undefined;
     for (let page = 0; page < REFUND_PAGES_MAX; page++) {
-      const among = refundAmong(await this.get(refundsPath(intent, after), context), operationKey);
+      const among = refundAmong(await this.get(refundsPath(intent, after), context, LIST_MAX_BYTES), operationKey);
       if (among.found !== undefined || among.after === undefined) return among.found;
       after = among.after;
     }
@@ -350,8 +352,13 @@ class Stripe {
     return key;
   }
 
-  private async get(path: string, context: CallContext): Promise<Record<string, unknown> | undefined> {
-    const answer = await this.caller.call(this.request({ method: "GET", path }), context.signal, context.record);
+  private async get(
+    path: string,
+    { signal, record }: CallContext,
+    answerMaxBytes?: number,
+  ): Promise<Record<string, unknown> | undefined> {
+    const longer = answerMaxBytes === undefined ? {} : { answerMaxBytes };
+    const answer = await this.caller.call({ ...this.request({ method: "GET", path }), ...longer }, signal, record);
     if (answer.status !== 200) throw this.unexpected(`GET ${path.split("?", 1)[0]}`, answer);
     return answer.body;
   }

@@ -61,7 +61,7 @@ test.for<[string, Record<string, unknown>]>([
 test.for([[undefined], [null], [{}], ["<html>"], [[]]])("%s is no payment request", ([body]) => {
   expect(() => readPaymentRequest(body, opening())).toThrow(Unreadable);
   expect(() => readSession(body, opening())).toThrow(Unreadable);
-  expect(() => readReceipt(body, undefined)).toThrow(Unreadable);
+  expect(() => readReceipt(body, asked())).toThrow(Unreadable);
   expect(() => readRefund(body, refunding())).toThrow(Unreadable);
   expect(() => readList(body, KEY)).toThrow(Unreadable);
 });
@@ -95,17 +95,20 @@ test("a card page is read, and held against the payment", () => {
   expect(() => readSession(session({ status: "DONE" }), opening())).toThrow("status DONE is unknown");
 });
 
+/** What was asked for: the payment, of this payment request if that is known. */
+const asked = (paymentRequestId?: string) => ({ paymentId: PAYMENT, paymentRequestId });
+
 test("the money that came is what was captured", () => {
-  expect(readReceipt(payment(), PAYMENT_REQUEST)).toEqual({
+  expect(readReceipt(payment(), asked(PAYMENT_REQUEST))).toEqual({
     transactionId: PAYMENT,
     amountMinor: 1_000_000n,
     currency: "IDR",
   });
   const two = payment({ captures: [{ capture_amount: 4_000 }, { capture_amount: 5_000.5 }] });
-  expect(readReceipt(two, undefined).amountMinor).toBe(900_050n);
+  expect(readReceipt(two, asked()).amountMinor).toBe(900_050n);
   // As the documentation's example of a virtual account: without captures.
-  expect(readReceipt(payment({ captures: undefined }), undefined).amountMinor).toBe(1_000_000n);
-  expect(readReceipt(payment({ captures: [], request_amount: 7 }), undefined).amountMinor).toBe(700n);
+  expect(readReceipt(payment({ captures: undefined }), asked()).amountMinor).toBe(1_000_000n);
+  expect(readReceipt(payment({ captures: [], request_amount: 7 }), asked()).amountMinor).toBe(700n);
 });
 
 test.for<[string, Record<string, unknown>]>([
@@ -116,9 +119,10 @@ test.for<[string, Record<string, unknown>]>([
   ["an amount is none", { currency: "XXX" }],
   ["its amount is nothing", { captures: [{ capture_amount: 0 }] }],
   ["payment_id", { payment_id: undefined }],
+  ["payment_id is another one", { payment_id: "py-2" }],
   ["payment_id", { payment_id: "x".repeat(65) }],
 ])("a payment is not believed: %s", ([why, change]) => {
-  expect(() => readReceipt(payment(change), PAYMENT_REQUEST)).toThrow(why);
+  expect(() => readReceipt(payment(change), asked(PAYMENT_REQUEST))).toThrow(why);
 });
 
 test("a refund is read, and held against ours", () => {

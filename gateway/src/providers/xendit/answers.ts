@@ -149,11 +149,18 @@ export function checkEnded({ state, sessionId, paymentRequestId }: XenditPayment
   if (state !== "failed") throw new Error(`Xendit has not ended ${what}: it is ${state}`);
 }
 
-/** Reads the receipt of a Xendit payment. Its amount is the captured sum, which may differ from the ordered amount. */
-export function readReceipt(body: unknown, paymentRequestId: string | undefined): Receipt {
+/**
+ * Reads the receipt of a Xendit payment. Its amount is the captured sum, which may differ from the ordered amount. Throws `Unreadable` unless it is
+ * the payment that was asked for.
+ */
+export function readReceipt(
+  body: unknown,
+  { paymentId, paymentRequestId }: { paymentId: string; paymentRequestId: string | undefined },
+): Receipt {
   const what = "a payment";
   const { payment_id, status, currency, captures, request_amount, ...read } = parse(paymentSchema, body, what);
   if (status !== "SUCCEEDED") throw new Unreadable(what, `status is ${printable(status)}, not SUCCEEDED`);
+  if (payment_id !== paymentId) throw new Unreadable(what, "payment_id is another one");
   if (paymentRequestId !== undefined && read.payment_request_id && read.payment_request_id !== paymentRequestId)
     throw new Unreadable(what, "payment_request_id is another one");
   // Some channels report no captures: they capture the whole amount at once.

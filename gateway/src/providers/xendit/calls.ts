@@ -209,7 +209,7 @@ export class XenditCalls implements AcquirerCalls {
     if (state !== "paid") return { status: state };
     if (paymentId === undefined) throw new Error(`${this.profile.code} says paid, and not by which payment`);
     const { body } = await this.get(inquiries.payment(paymentId), limit, record);
-    return { status: "paid", receipt: readReceipt(body, paymentRequestId) };
+    return { status: "paid", receipt: readReceipt(body, { paymentId, paymentRequestId }) };
   }
 
   /** Xendit's id of the payment that is refunded. A card page returns it only once it is paid. */
