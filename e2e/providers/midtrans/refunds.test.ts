@@ -33,6 +33,25 @@ describe("a refund", () => {
   const refund = (request: RefundRequest) => rig.calls.refund(request, signal);
   const inquireRefund = (request: RefundRequest) => rig.calls.inquireRefund(request, signal);
 
+  test("that is refused is no definite no while the payment is in a state that nobody knows", async () => {
+    const request = await rig.opened();
+    const of = (key: string): RefundRequest => ({
+      operationKey: `${key}${rig.next()}.s1`,
+      paymentOperationKey: request.operationKey,
+      paymentProviderIds: undefined,
+      isOver: false,
+      paymentAmountMinor: request.amountMinor,
+      method: request.method,
+      amountMinor: request.amountMinor,
+      currency: "IDR",
+      callbackUrl: rig.callbackUrl,
+      providerIds: undefined,
+    });
+    await expect(refund(of("rfdunpaid"))).rejects.toBeInstanceOf(AcquirerRefused);
+    rig.control.fault("unknown status", 1, "GET");
+    await expect(refund(of("rfdstrange"))).rejects.not.toBeInstanceOf(AcquirerRefused);
+  });
+
   test("of the whole or of a part is pending until the bank has confirmed it", async () => {
     const of = await paid();
     const part = of({ amountMinor: 5_000_000n });

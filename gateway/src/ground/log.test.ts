@@ -24,6 +24,21 @@ test.each(["secret", "password", "authorization", "signature"])(
   },
 );
 
+test.each([
+  "SB-Mid-server-abc_DEF-123",
+  "Mid-server-abc123",
+  "xnd_development_O46JfOtygef9kMNsK",
+  "rk_live_51abc",
+  "sk_test_72zrn2q",
+  "Bearer eyJhbGciOi",
+  "budi@example.com",
+])("what an error quotes of %s is redacted, in its causes and its stack too", (quoted) => {
+  const cause = new Error(`the answer was 401: unknown key ${quoted}`);
+  const line = JSON.stringify(lineOf({ err: new Error(`refused: ${quoted}`, { cause }) }));
+  expect(line).not.toContain(quoted);
+  expect(line).toContain("the answer was 401: unknown key [redacted]");
+});
+
 test("an error is told with its causes, and without what PostgreSQL adds of the row", () => {
   const cause = Object.assign(new Error("duplicate key"), {
     code: "23505",

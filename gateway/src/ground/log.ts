@@ -1,6 +1,6 @@
 // The log: structured lines, one for each request, without bodies, secrets and signatures.
 import { type DestinationStream, type Logger, type LoggerOptions, pino, stdTimeFunctions } from "pino";
-import { REDACTED } from "./redact.ts";
+import { REDACTED, redactText } from "./redact.ts";
 
 export type Log = Logger;
 
@@ -38,15 +38,15 @@ function withoutSecrets(fields: Record<string, unknown>, deep: number): Record<s
   return kept;
 }
 
-/** The parts of an error that may be logged. Database errors have row values in `detail`, which is left out. */
+/** The parts of an error that may be logged. Database errors have row values in `detail`, which is left out. Others may quote an acquirer's answer. */
 function errorFacts(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
   const code = (error as { code?: unknown }).code;
   return {
     type: error.name,
-    message: error.message,
+    message: redactText(error.message),
     ...(typeof code === "string" ? { code } : {}),
-    stack: error.stack,
+    stack: error.stack && redactText(error.stack),
     ...(error.cause === undefined ? {} : { cause: errorFacts(error.cause) }),
   };
 }

@@ -1,6 +1,6 @@
 // Refunds at Midtrans: ordered once under their key, and found again. A card payment that is not settled yet is cancelled instead.
 import { AcquirerRefused, type KnownRefund, type RefundRequest, type Refunded } from "../../acquirers/acquirer.ts";
-import { type Ordered, type Transaction, readTransaction, statusCodeOf } from "./answers.ts";
+import { type Ordered, type Transaction, readTransaction, stateOf, statusCodeOf } from "./answers.ts";
 import { definiteNo } from "./errors.ts";
 import { type Context, FOUND, type Host, type Tried, refusal } from "./host.ts";
 import { idempotencyKeyOf, orderIdOf, refundKeyOf } from "./names.ts";
@@ -53,6 +53,8 @@ export class Refunds {
     if (code === "406") throw new Error("Midtrans knows the refund key, and does not list the refund");
     // An earlier order of this refund may be the reason for the refusal.
     if (listsLess(transaction)) throw new Error("Midtrans has given back more than it lists");
+    // A status that nobody knows may be that of the refund: `stateOf` throws.
+    stateOf(transaction, false);
     const isCaptured = transaction.transaction_status.toLowerCase() === "capture";
     if (!isCaptured) return { no: { meaning: refusal("a refund", code, "its status", answer), unavailable: false } };
     if (amountMinor === request.paymentAmountMinor) return this.cancel(request, transaction, context);

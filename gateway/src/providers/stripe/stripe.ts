@@ -49,9 +49,9 @@ import { checkSignature } from "./signature.ts";
 
 const API = "https://api.stripe.com";
 const FILES = "https://files.stripe.com";
-/** Pages of a list that one inquiry reads: 300 Checkout Sessions of payers, 1,000 refunds of a payment. */
-/** A list has a hundred objects of several kilobytes. */
+/** A page of a list has a hundred objects of several kilobytes. */
 const LIST_MAX_BYTES = 1_048_576;
+/** Pages of a list that one inquiry reads: 300 Checkout Sessions of payers, 1,000 refunds of a payment. */
 const SESSION_PAGES_MAX = 3;
 const REFUND_PAGES_MAX = 10;
 /** A page without an end of its own is open for 24 hours: after this time no page of the payment can be open. */

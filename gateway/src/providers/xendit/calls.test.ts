@@ -201,6 +201,15 @@ test("a payment that Xendit does not show is not completed once its time is over
   expect(fake.control.opened(request.operationKey)).toBe(0);
 });
 
+test.for(["qris", "card"] as const)(
+  "a payment by %s that Xendit does not show a day after its time is none",
+  async (method) => {
+    const request = asked({ method, expiresAt: systemClock.now() - 25 * 3_600 * SECOND });
+    expect(await inquire(request)).toEqual({ known: false });
+    expect(fake.control.opened(request.operationKey)).toBe(0);
+  },
+);
+
 test.for<[FaultName, string]>([
   ["wrong amount", "request_amount is another one"],
   ["wrong currency", "currency is another one"],

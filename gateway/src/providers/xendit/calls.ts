@@ -13,7 +13,7 @@ import {
   type ReportedState,
   type RecordMessage,
 } from "../../acquirers/acquirer.ts";
-import type { Clock } from "../../ground/clock.ts";
+import { type Clock, type Micros, SECOND } from "../../ground/clock.ts";
 import { Caller, type ProviderAnswer, definiteOnly } from "../caller.ts";
 import { channelOf } from "../profile.ts";
 import { type Secret, openSecret } from "../secrets.ts";
@@ -39,6 +39,8 @@ import { readWebhook } from "./webhooks.ts";
 const ADDRESS = "https://api.xendit.co";
 /** Maximum number of pages that are read of a payment's refunds, of 50 refunds each. */
 const PAGES_MAX = 5;
+/** A payment that Xendit still does not show this long after its time never came to be. */
+const FORGOTTEN: Micros = 25 * 3_600 * SECOND;
 
 export class XenditCalls implements AcquirerCalls {
   readonly deadlineMs: number;
@@ -83,7 +85,9 @@ export class XenditCalls implements AcquirerCalls {
     const limit = this.limit(signal);
     const payment = await this.find(request, limit, record);
     if (payment !== undefined) return this.known(request, payment, limit, record);
-    if (request.expiresAt <= this.clock.now()) throw new Error(`${this.profile.code} does not show the payment`);
+    const overFor = this.clock.now() - request.expiresAt;
+    if (overFor >= FORGOTTEN) return { known: false };
+    if (overFor >= 0) throw new Error(`${this.profile.code} does not show the payment`);
     // No payer ever saw this payment, so nobody has paid it. Xendit keeps the idempotency key: the same order again makes one payment.
     const opened = await refusedForGood(this.open(request, limit, record));
     return opened === undefined ? { known: false } : { known: true, state: { status: "waiting" }, ...opened };
