@@ -91,6 +91,14 @@ test("a paid account is reported with its receipt, and answered by what became o
   });
 });
 
+test("where responses know a payment by its account, a message does too: the money counts once", () => {
+  const { virtualAccounts } = partner.dialect;
+  if (!virtualAccounts) throw new Error("it has no accounts");
+  const dialect = { ...partner.dialect, virtualAccounts: { ...virtualAccounts, identity: "account" as const } };
+  const meaning = hear(message("/v1/transfer-va/payment", payment), NOW, { ...partner, dialect });
+  expect(meaning).toMatchObject({ reports: [{ state: { receipt: { transactionId: "1900800000347140" } } }] });
+});
+
 test("what is kept of a message names nobody", () => {
   expect(JSON.stringify(hear(message("/v1/transfer-va/payment", payment)).message)).not.toContain("Yamashita");
 });

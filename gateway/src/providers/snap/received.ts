@@ -8,6 +8,7 @@ import { parseObject } from "../../ground/json.ts";
 import { maskedBody } from "../mask.ts";
 import { type Body, receiptOf, readAccount } from "./answers.ts";
 import { type Service, codeOf } from "./errors.ts";
+import type { VirtualAccounts } from "./dialect.ts";
 import { type Account, type Partner, accountFields, accountNumber } from "./partner.ts";
 import { nameOf } from "./requests.ts";
 import { isSignedByHmac, isSignedByRsa, tokenText, transactionText } from "./signature.ts";
@@ -50,7 +51,7 @@ export function received(partner: Partner, keys: TheirKeys, message: Message, no
     case "inquiry":
       return { ...readInquiry(body, now), message: kept };
     case "payment":
-      return { ...readPayment(body), message: kept };
+      return { ...readPayment(body, partner.dialect.virtualAccounts?.identity), message: kept };
     case "notifyVa":
       return { ...readAccountNotice(body), message: kept };
     case "qrNotify":
@@ -156,7 +157,7 @@ function readInquiry(body: Body, now: Micros): MessageMeaning {
 }
 
 /** Reads the payment of a virtual account. Its reference is Gerbang's; for an `asked` account the bank has it from Gerbang's bill. */
-function readPayment(body: Body): MessageMeaning {
+function readPayment(body: Body, identity: VirtualAccounts["identity"] | undefined): MessageMeaning {
   const account = accountOf(body);
   const info =
     typeof body.additionalInfo === "object" && body.additionalInfo !== null ? (body.additionalInfo as Body) : {};
@@ -186,9 +187,11 @@ function readPayment(body: Body): MessageMeaning {
         paymentFlagReason: { english, indonesia },
       },
     });
+  // The same identity as in responses, so that money which an inquiry finds as well counts once.
+  const receipt = receiptOf(identity === "account" ? accountNumber(account) : paymentRequestId, paid);
   return {
     kind: "reports",
-    reports: [{ kind: "payment", operationKey, state: { status: "paid", receipt: receiptOf(paymentRequestId, paid) } }],
+    reports: [{ kind: "payment", operationKey, state: { status: "paid", receipt } }],
     reply: (taken: Taken): ProviderReply => {
       switch (taken) {
         case "taken":
