@@ -126,6 +126,8 @@ test("files that are not what they say are refused one by one in a sentence, on 
 test("the deadline passes while the page is open: nothing is taken any more, and the page says so", async () => {
   const { page, place, client, open, look } = await portal.member("finance");
   const uuid = await disputed(client);
+  // Without news from the service, which would take the button away before it is pressed.
+  await page.route("**/portal/v1/stream", (route) => route.abort());
   await open(paths.dispute(place, uuid));
   await page.getByLabel("Statement").fill("Too late.");
   await page.getByText(/^Draft kept/).waitFor();
@@ -137,6 +139,15 @@ test("the deadline passes while the page is open: nothing is taken any more, and
   await page.getByText("You lost").waitFor();
   await page.getByText("Nothing was handed in before the deadline.").waitFor();
   await look("dispute-lost");
+  expect(await button(page, "Hand in…").count()).toBe(0);
+});
+
+test("a page that is told of the lost dispute takes nothing any more by itself", async () => {
+  const { page, place, client, open } = await portal.member("finance");
+  await open(paths.dispute(place, await disputed(client)));
+  await button(page, "Hand in…").waitFor();
+  await client.post("/v1/sandbox/clock/advance", { seconds: 8 * 24 * 3600 });
+  await page.getByText("You lost").waitFor();
   expect(await button(page, "Hand in…").count()).toBe(0);
 });
 
