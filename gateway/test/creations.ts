@@ -4,7 +4,7 @@ import type { CreatePayment } from "../src/payments/payments.schema.ts";
 import { type Created, type PaymentParts, createPayment } from "../src/payments/payments.ts";
 import type { Customer } from "../src/risk/risk.ts";
 import { customerVelocity, merchantVelocity } from "../src/risk/velocity.sql.ts";
-import type { Command } from "../src/store/lane.ts";
+import type { Command } from "../src/store/command.ts";
 import { type GivenRow, NOW, ownerWith, row } from "./given.ts";
 import { readsOnlyItsNeeds } from "./needs.ts";
 import { payers } from "./payers.ts";

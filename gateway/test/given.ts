@@ -12,7 +12,7 @@ import { bookBalances, heads, journals } from "../src/ledger/ledger.sql.ts";
 import { type Book, bookClocks } from "../src/merchants/books.ts";
 import type { Merchant } from "../src/merchants/directory.ts";
 import { type MerchantSettings, defaultSettings } from "../src/merchants/settings.ts";
-import type { Command } from "../src/store/lane.ts";
+import type { Command } from "../src/store/command.ts";
 import type { Table } from "../src/store/table.ts";
 import { WorkingSet } from "../src/store/working-set.ts";
 

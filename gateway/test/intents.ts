@@ -7,7 +7,7 @@ import type { Reply } from "../src/ground/reply.ts";
 import { type Intent, idempotently } from "../src/idempotency/idempotency.ts";
 import { type KeyRecord, keyRecords } from "../src/idempotency/idempotency.sql.ts";
 import { payments } from "../src/payments/payments.sql.ts";
-import type { Command } from "../src/store/lane.ts";
+import type { Command } from "../src/store/command.ts";
 import { type GivenRow, NOW, book, row } from "./given.ts";
 import { readsOnlyItsNeeds } from "./needs.ts";
 import { aPayment } from "./payments.ts";

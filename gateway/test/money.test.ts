@@ -24,7 +24,7 @@ import { refundBatches, refunds } from "../src/refunds/refunds.sql.ts";
 import type { Settlement, SettlementItem } from "../src/settlements/settlement.ts";
 import { paySettlement, returnSettlement, runNow } from "../src/settlements/settlements.ts";
 import { batchItems, settlements, waitingItems } from "../src/settlements/settlements.sql.ts";
-import type { Command } from "../src/store/lane.ts";
+import type { Command } from "../src/store/command.ts";
 import type { WorkingSet } from "../src/store/working-set.ts";
 import { anOperation } from "./acquiring.ts";
 import { settingsIn } from "./currencies.ts";

@@ -1,6 +1,6 @@
 // Checks in pure tests that a command reads only rows that it named as needs: a lane loads no others, but a pure test has all its rows loaded.
 import { assert } from "../src/ground/fault.ts";
-import type { Command } from "../src/store/lane.ts";
+import type { Command } from "../src/store/command.ts";
 import type { Table } from "../src/store/table.ts";
 import type { WorkingSet } from "../src/store/working-set.ts";
 

@@ -2,7 +2,7 @@
 import { type BookOwner, bookCommand } from "../src/commands/command-context.ts";
 import type { Payment } from "../src/payments/payment.ts";
 import { type AcquirerOutcome, outcomeNeeds, takeOutcome } from "../src/payments/payments.ts";
-import type { Command } from "../src/store/lane.ts";
+import type { Command } from "../src/store/command.ts";
 import { readsOnlyItsNeeds } from "./needs.ts";
 
 export function taking(owner: BookOwner, reference: string, outcome: AcquirerOutcome): Command<Payment> {

@@ -7,7 +7,7 @@ import type { Minor } from "../src/ground/money.ts";
 import type { Payment } from "../src/payments/payment.ts";
 import type { Refund } from "../src/refunds/refund.ts";
 import type { RefundParts } from "../src/refunds/refunds.ts";
-import type { Command } from "../src/store/lane.ts";
+import type { Command } from "../src/store/command.ts";
 import { NOW, book } from "./given.ts";
 import { scriptedAcquirer } from "./scripted-acquirer.ts";
 

@@ -4,7 +4,7 @@ import type { Astray } from "../acquirers/acquirer.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Payment } from "../payments/payment.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import type { Need } from "../store/working-set.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { exceptionNeeds, recordException } from "./exceptions.ts";

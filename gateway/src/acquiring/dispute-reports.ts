@@ -9,7 +9,7 @@ import { findLocked } from "../payments/payments.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { need } from "../store/working-set.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { exceptionNeeds, recordException } from "./exceptions.ts";

@@ -9,7 +9,7 @@ import { assert } from "../ground/fault.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import type { Database } from "../store/database.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { need } from "../store/working-set.ts";
 import { callAcquirer, logException } from "./calls.ts";
 import type { DisputeLink } from "./dispute-link.ts";

@@ -7,7 +7,7 @@ import { type Fault, validationFault } from "../ground/fault.ts";
 import { unappliedPostings } from "../ledger/journal.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Merchant } from "../merchants/directory.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { type OperationName, askedSoon, wasCalled, withProviderIds } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import type { Book } from "../merchants/books.ts";

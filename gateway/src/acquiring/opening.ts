@@ -14,7 +14,7 @@ import { type Reply, faultReply } from "../ground/reply.ts";
 import { type Intent, type KeptKey, completeKey, openRecord } from "../idempotency/idempotency.ts";
 import { openKeys } from "../idempotency/idempotency.sql.ts";
 import type { Merchant } from "../merchants/directory.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { type Need, need } from "../store/working-set.ts";
 import { nextCall, nextInquiry } from "./planning.ts";
 import { type RouteSelection, instructionRequest, selectRoute } from "../payments/route-selection.ts";

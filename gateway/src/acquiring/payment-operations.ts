@@ -10,7 +10,7 @@ import type { Reply } from "../ground/reply.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory, Merchant } from "../merchants/directory.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import type { Lanes } from "../store/lanes.ts";
 import type { Database } from "../store/database.ts";
 import { type CallOutcome, type CallParts, callAcquirer, logException } from "./calls.ts";

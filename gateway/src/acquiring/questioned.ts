@@ -4,7 +4,7 @@ import { type BookOwner, bookCommand } from "../commands/command-context.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Payment } from "../payments/payment.ts";
 import { findLocked, paymentNeeds } from "../payments/payments.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { need } from "../store/working-set.ts";
 import { type Operation, askedSoon } from "./operation.ts";
 import { operations } from "./operations.sql.ts";

@@ -4,7 +4,7 @@ import { Fault } from "../ground/fault.ts";
 import { type Posting, unappliedCreditPostings, unappliedReturnPostings } from "../ledger/journal.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Merchant } from "../merchants/directory.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { need } from "../store/working-set.ts";
 import type { KeptReceipt } from "./receipt.ts";
 import { receipts } from "./receipts.sql.ts";

@@ -13,7 +13,7 @@ import { type CallParts, callAcquirer, logException } from "./calls.ts";
 import { keepMessages } from "./keep-messages.ts";
 import type { CallMessages } from "./messages.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { need } from "../store/working-set.ts";
 import { refundOfRow, refunds, selectRefund } from "../refunds/refunds.sql.ts";
 import { complete, completionNeeds } from "../refunds/refunds.ts";

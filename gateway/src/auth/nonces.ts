@@ -3,7 +3,7 @@ import { TIMESTAMP_WINDOW_SECONDS, fingerprintOf } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { type WorkingSet, need } from "../store/working-set.ts";
 
 import { type Nonce, deadSlots, emptySlot, filledSlot, usedNonces } from "./nonces.sql.ts";

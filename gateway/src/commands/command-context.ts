@@ -8,7 +8,7 @@ import type { Journal, JournalDraft } from "../ledger/journal.ts";
 import { post } from "../ledger/ledger.ts";
 import { type Book, bookClocks, bookNow } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
-import type { Command, Moment } from "../store/lane.ts";
+import type { Command, Moment } from "../store/command.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 
 /** The book that a command works on, and its merchant with the settings at the time when the command was made. */

@@ -11,7 +11,7 @@ import type { Book } from "../merchants/books.ts";
 import { type Payment, isRunning } from "../payments/payment.ts";
 import { invalidAmount } from "../payments/payments.schema.ts";
 import { findLocked, markDispute, paymentNeeds } from "../payments/payments.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { type Need, need } from "../store/working-set.ts";
 import {
   type Dispute,

@@ -3,7 +3,7 @@ import { type BookOwner, type CommandContext, bookCommand } from "../commands/co
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { type Need, need } from "../store/working-set.ts";
 import type { Dispute, EvidenceText } from "./dispute.ts";
 import { type DisputeKey, disputeNeeds, findAwaiting, findDispute, handIn } from "./disputes.ts";

@@ -17,7 +17,7 @@ import type { Reply } from "../ground/reply.ts";
 import { type Intent, RunningKeys, checkKey, idempotently, refuseUnlessRecorded } from "../idempotency/idempotency.ts";
 import type { Client, Directory, Principal } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { readBody } from "./body.ts";
 import { type Call, type Endpoint, type ReadEndpoint, type WriteEndpoint, methodOf } from "./endpoint.ts";

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Micros } from "../ground/clock.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Merchant, Principal, Scope } from "../merchants/directory.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { FieldRules } from "./fields.ts";
 import type { Described, Examples } from "./openapi.ts";

@@ -4,7 +4,7 @@ import { type Micros, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { type Book, bookClocks, bookKey, bookNow } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
-import type { Command, Moment } from "../store/lane.ts";
+import type { Command, Moment } from "../store/command.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { consume } from "../auth/nonces.ts";
 import { type Nonce, usedNonces } from "../auth/nonces.sql.ts";

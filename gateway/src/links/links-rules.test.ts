@@ -13,7 +13,7 @@ import { otherBook } from "../merchants/books.ts";
 import { payments } from "../payments/payments.sql.ts";
 import { type PaymentStatus, isPaid, paymentStatuses } from "../payments/states.ts";
 import { merchantVelocity } from "../risk/velocity.sql.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { type Link, type LinkPayment, statusOf } from "./link.ts";
 import { linkPath, newToken, readLinkName } from "./link-address.ts";
 import { linkUses, links } from "./links.sql.ts";

@@ -15,7 +15,7 @@ import {
   REVIEW_TIME,
   createPayment,
 } from "../payments/payments.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { type Need, need } from "../store/working-set.ts";
 import { type Link, type LinkPayment, type LinkSnapshot, statusOf } from "./link.ts";
 import type { CreateLink } from "./links.schema.ts";

@@ -5,7 +5,7 @@ import type { Reply } from "../ground/reply.ts";
 import { type Intent, RunningKeys, idempotently, recordedAnswer } from "../idempotency/idempotency.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import type { Lanes } from "../store/lanes.ts";
 import type { KeyedRequest, OperatorCall } from "./endpoint.ts";
 

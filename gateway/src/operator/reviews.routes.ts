@@ -23,7 +23,7 @@ import { paymentOfRow } from "../payments/payments.sql.ts";
 import { approvePayment, isUnderReview, refusePayment } from "../payments/review.ts";
 import type { Customer } from "../risk/risk.ts";
 import type { Database } from "../store/database.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { tellablePaymentSchema } from "../story/story.schema.ts";
 import { wholeView } from "../story/story.ts";
 import { outlookSchema } from "./approvals.schema.ts";

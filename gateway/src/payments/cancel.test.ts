@@ -9,7 +9,7 @@ import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import { operations } from "../acquiring/operations.sql.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { otherBook } from "../merchants/books.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import type { Payment } from "./payment.ts";
 import { cancelPayment } from "./payments.ts";
 import { payments } from "./payments.sql.ts";

@@ -2,7 +2,7 @@
 import { type BookOwner, bookCommand } from "../commands/command-context.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Database } from "../store/database.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { need } from "../store/working-set.ts";
 import { NO_PAYER, type PayerData } from "./payer-data.ts";

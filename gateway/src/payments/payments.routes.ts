@@ -11,7 +11,7 @@ import { maximumOf, paymentMethods } from "../merchants/settings.ts";
 import { isOffered } from "../routing/routing.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
 import type { Database } from "../store/database.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { SharedRead } from "../store/shared-read.ts";
 import {
   type Payment,

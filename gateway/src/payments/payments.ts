@@ -18,7 +18,7 @@ import {
   customerVelocity,
   merchantVelocity,
 } from "../risk/velocity.sql.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { type DisputeStatus, type LinkMark, type Payment, type StoredPayer, eventView } from "./payment.ts";
 import type { CreatePayment } from "./payments.schema.ts";

@@ -10,7 +10,7 @@ import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import { operations } from "../acquiring/operations.sql.ts";
 import { SECOND, wireTime } from "../ground/clock.ts";
 import { otherBook } from "../merchants/books.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import type { Payment } from "./payment.ts";
 import { type PaymentParts, cancelPayment } from "./payments.ts";
 import { payments, routedPayments } from "./payments.sql.ts";

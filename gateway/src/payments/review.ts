@@ -2,7 +2,7 @@
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import type { Payment } from "./payment.ts";
 import { DEFAULT_EXPIRES_IN, type PaymentParts, emitPayment, findLocked, paymentNeeds, refuse } from "./payments.ts";
 import { payments, routedPayments } from "./payments.sql.ts";

@@ -11,7 +11,7 @@ import { refuseFrozen } from "../merchants/settings.ts";
 import { type Payment, isRunning } from "../payments/payment.ts";
 import { findLocked, paymentNeeds, reviseRefunds } from "../payments/payments.ts";
 import { isPaid } from "../payments/states.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { type Need, need } from "../store/working-set.ts";
 import type { CreateRefund } from "./refunds.schema.ts";
 import { type Refund, refundView } from "./refund.ts";

@@ -4,7 +4,7 @@ import type { Clock, Micros } from "../ground/clock.ts";
 import { SECOND } from "../ground/clock.ts";
 import { assert, validationFault } from "../ground/fault.ts";
 import { type Book, bookKey, bookOfRow, movableBookClocks } from "../merchants/books.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { need } from "../store/working-set.ts";

@@ -14,7 +14,7 @@ import { paymentBatches, payments } from "../payments/payments.sql.ts";
 import { receiptBatches } from "../acquiring/receipts.sql.ts";
 import { refundBatches } from "../refunds/refunds.sql.ts";
 import { isFrozen, refuseFrozen } from "../merchants/settings.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { type Settlement, type SettlementItem, isCut, select, settlementView } from "./settlement.ts";
 import {

@@ -9,7 +9,9 @@ import { Fault, assert } from "../ground/fault.ts";
 import { createLog } from "../ground/log.ts";
 import { createMetrics } from "../ground/metrics.ts";
 import { type Database, isConnectionLoss, isOutOfService, limits } from "./database.ts";
-import { type Command, Lane, type LaneParts } from "./lane.ts";
+import type { BatchParts } from "./batch.ts";
+import type { Command } from "./command.ts";
+import { Lane } from "./lane.ts";
 import type { LockedTable } from "./lock-order.ts";
 import { migrate } from "./migrations.ts";
 import { type Table, bulkInsert, bulkUpdate, loadByKey } from "./table.ts";
@@ -60,7 +62,7 @@ afterAll(() => database.end());
 const book = { merchantId: "mer_one", environment: "sandbox" };
 const otherBook = { merchantId: "mer_two", environment: "sandbox" };
 
-const partsOf = (own: Partial<LaneParts> = {}): LaneParts => ({
+const partsOf = (own: Partial<BatchParts> = {}): BatchParts => ({
   database,
   clock: systemClock,
   metrics: createMetrics(),
@@ -72,7 +74,7 @@ const partsOf = (own: Partial<LaneParts> = {}): LaneParts => ({
 
 const laneOf = (
   options: Partial<{ inFlight: number; batchMax: number; queueMax: number; bookLockMs: number }> = {},
-  parts: Partial<LaneParts> = {},
+  parts: Partial<BatchParts> = {},
 ): Lane => new Lane({ name: "test", inFlight: 1, batchMax: 64, queueMax: 10_000, ...options }, partsOf(parts));
 
 function add(name: string, amount: bigint, extra: Partial<Command<bigint>> = {}): Command<bigint> {

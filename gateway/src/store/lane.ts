@@ -1,49 +1,21 @@
 // Lanes run commands: those that arrive while a transaction is in flight are committed together in the next one. lanes.ts chooses the lane.
-import type { PoolClient } from "pg";
-import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
-import type { IdKind } from "../ground/ids.ts";
-import { Fault, ImpossibleState, assert } from "../ground/fault.ts";
-import type { Log } from "../ground/log.ts";
-import type { Metrics } from "../ground/metrics.ts";
-import { type Span, type Tracing, noTracing } from "../ground/tracing.ts";
-import { type Database, TRANSACTION_LIMIT_MS, isOutOfService, isRaceLost, rollBack, sqlState } from "./database.ts";
-import { batchSpan, commandSpan, flightSpan, identitiesIn, toldTo } from "./lane-spans.ts";
-import { byLockOrder } from "./lock-order.ts";
-import { type Ending, NotBegun, type Step, beginAndRead, writeAndCommit } from "./transaction.ts";
-import { type Need, WorkingSet } from "./working-set.ts";
-
-/** The fields of a book that a lane uses. */
-export interface BookName {
-  readonly merchantId: string;
-  readonly environment: string;
-}
-
-/** Inputs of a command besides its rows. */
-export interface Moment {
-  readonly realNow: Micros;
-  /** Makes an identity that sorts by `at`. */
-  readonly newId: (kind: IdKind, at: Micros) => string;
-}
-
-function nameOf({ merchantId, environment }: BookName): string {
-  return `${merchantId}/${environment}`;
-}
-
-/**
- * A change of state: a pure function from the working set to changes and an answer. A `Fault` that it throws rejects the command, and drops
- * its changes unless the fault has `keepsChanges`. `execute` is called again when the batch runs again, so it must keep no state.
- */
-export interface Command<Answer> {
-  readonly name: string;
-  /** The book whose rows the command locks. Commands of one book wait for each other, and not for those of other books. */
-  readonly book: BookName;
-  readonly needs: readonly Need[];
-  execute(set: WorkingSet, moment: Moment): Answer;
-  /** Called after a COMMIT whose outcome is unknown: gives the answer if the database has it. Throws the `Fault` to answer instead. */
-  recall?(): Promise<Answer | undefined>;
-  /** The fault when another process keeps rows of this table locked; SERVICE_UNAVAILABLE when absent or undefined. */
-  onLocked?: (table: string) => Fault | undefined;
-}
+import { stopwatchMs } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
+import { type Tracing, noTracing } from "../ground/tracing.ts";
+import {
+  type BatchParts,
+  Batches,
+  LOCK_MS,
+  type Outcome,
+  type Refused,
+  type Traced,
+  isLocked,
+  unavailable,
+} from "./batch.ts";
+import { type Command, nameOf } from "./command.ts";
+import { TRANSACTION_LIMIT_MS, isOutOfService, isRaceLost } from "./database.ts";
+import { commandSpan, toldTo } from "./lane-spans.ts";
+import type { WorkingSet } from "./working-set.ts";
 
 export interface LaneOptions {
   name: string;
@@ -61,47 +33,13 @@ export interface LaneOptions {
   queueMax: number;
 }
 
-export interface LaneParts {
-  database: Database;
-  clock: Clock;
-  metrics: Metrics;
-  log: Log;
-  /** Books in which an impossible state was found, with the reason. Their commands are rejected, or they could move wrong money. */
-  quarantine: Map<string, string>;
-  /** Called with the ending of each transaction; `WriteHealth` learns from it whether the database can be written to. */
-  onEnding(ending: Ending): void;
-  tracing?: Tracing;
-}
-
-interface Waiting {
-  command: Command<unknown>;
-  /** Undefined when nothing is traced. */
-  span: Span | undefined;
+interface Waiting extends Traced {
   since: number;
   resolve(answer: unknown): void;
   reject(error: unknown): void;
 }
 
-type Outcome = { answer: unknown } | { error: unknown };
-
-/** The result of a batch: an outcome for each command, or the failure of the whole batch. */
-type Run = { outcomes: Outcome[] } | Refused;
-
-interface Refused {
-  refused: unknown;
-  /** The table whose statement failed. */
-  failed: string | undefined;
-  /** True when it is certain that nothing is written, so that the commands may run again. */
-  isUnwritten: boolean;
-}
-
-function isLocked({ refused, isUnwritten }: Refused): boolean {
-  return isUnwritten && sqlState(refused) === "55P03";
-}
-
 const WAIT_MAX_MS = 10_000;
-/** A batch waits this long for a row that another process has locked. With the second try, a key in use is reported within 200 ms. */
-const LOCK_MS = 90;
 /** A batch of one book that waits by itself waits this long: longer than a process that has died can hold a lock. */
 const BOOK_LOCK_MS = TRANSACTION_LIMIT_MS + 500;
 /** Maximum of locked books whose batches run at the same time. Each takes a connection. */
@@ -110,7 +48,7 @@ const LOCKED_BOOKS_MAX = 4;
 const ROUNDS_MAX = 4;
 
 /**
- * What becomes of a command: it waits in the queue for the next batch, whose attempt reads the rows, executes, writes and commits. A batch that
+ * What becomes of a command: it waits in the queue for the next batch, whose attempt (batch.ts) reads the rows, executes, writes and commits. A batch that
  * - is committed answers each command, or throws what its command threw;
  * - has an unknown ending asks the database what became of each command;
  * - failed as a whole runs again, command by command, if nothing was written;
@@ -118,8 +56,9 @@ const ROUNDS_MAX = 4;
  */
 export class Lane {
   private readonly options: LaneOptions;
-  private readonly parts: LaneParts;
+  private readonly parts: BatchParts;
   private readonly tracing: Tracing;
+  private readonly batches: Batches;
   private queue: Waiting[] = [];
   private running = 0;
   private scheduled = false;
@@ -127,10 +66,11 @@ export class Lane {
   private readonly locked = new Map<string, Waiting[]>();
   private lockedRunning = 0;
 
-  constructor(options: LaneOptions, parts: LaneParts) {
+  constructor(options: LaneOptions, parts: BatchParts) {
     this.options = options;
     this.parts = parts;
     this.tracing = parts.tracing ?? noTracing;
+    this.batches = new Batches(options.name, parts, options.beforeWrite);
   }
 
   /** Runs the command in one of the next batches. Resolves only after its commit; throws the `Fault` that rejected it. */
@@ -193,7 +133,7 @@ export class Lane {
 
   /** Runs a batch and answers its commands. */
   private async runBatch(batch: Waiting[]): Promise<void> {
-    const run = await this.attempt(batch, LOCK_MS);
+    const run = await this.batches.attempt(batch, LOCK_MS);
     if ("outcomes" in run) return answer(batch, run.outcomes);
     if (isLocked(run) && this.options.inFlight === 1) return this.setAside(batch);
     await this.oneByOne(batch, run);
@@ -236,7 +176,7 @@ export class Lane {
       rejectLate(waits);
       const batch = waits.splice(0, this.options.batchMax);
       if (batch.length === 0) break;
-      const run = await this.attempt(batch, this.options.bookLockMs ?? BOOK_LOCK_MS);
+      const run = await this.batches.attempt(batch, this.options.bookLockMs ?? BOOK_LOCK_MS);
       const [only] = batch;
       if ("outcomes" in run) answer(batch, run.outcomes);
       else if (only && batch.length === 1 && isLocked(run)) answer(batch, [await this.lockedOut(only.command, run)]);
@@ -248,7 +188,7 @@ export class Lane {
 
   private async alone(waiting: Waiting): Promise<Outcome> {
     for (let round = 1; ; round++) {
-      const run = await this.attempt([waiting], LOCK_MS);
+      const run = await this.batches.attempt([waiting], LOCK_MS);
       if ("outcomes" in run) return run.outcomes[0] as Outcome;
       if (isLocked(run)) return this.lockedOut(waiting.command, run);
       if (!run.isUnwritten || !isRaceLost(run.refused)) return { error: this.faultOf(run.refused) };
@@ -272,138 +212,8 @@ export class Lane {
         throw fault;
       },
     };
-    const run = await this.attempt(
-      [{ command: refuse, span: undefined, since: 0, resolve: nothing, reject: nothing }],
-      LOCK_MS,
-    );
+    const run = await this.batches.attempt([{ command: refuse, span: undefined }], LOCK_MS);
     return { error: "outcomes" in run ? fault : unavailable(run.refused) };
-  }
-
-  /** Reads what the commands need, executes them, writes and commits. */
-  private async attempt(batch: readonly Waiting[], lockMs: number): Promise<Run> {
-    const spans = batch.map(({ span }) => span);
-    const span = batchSpan(this.tracing, this.options.name, spans);
-    const run = await this.transact(batch, lockMs, spans, span);
-    span?.end("refused" in run ? (run.failed ?? "refused") : undefined);
-    return run;
-  }
-
-  private async transact(
-    batch: readonly Waiting[],
-    lockMs: number,
-    spans: readonly (Span | undefined)[],
-    span: Span | undefined,
-  ): Promise<Run> {
-    const { database, metrics } = this.parts;
-    const lane = this.options.name;
-    const commands = batch.map(({ command }) => command);
-    const set = new WorkingSet();
-    const loads = loadsOf(commands, this.parts.clock.now());
-    let client: PoolClient;
-    try {
-      client = await database.pool.connect();
-    } catch (error) {
-      return { refused: error, failed: undefined, isUnwritten: false };
-    }
-    let sound = false;
-    let isWriting = false;
-    try {
-      metrics.laneBatchSize.observe({ lane }, batch.length);
-      const found = await flightSpan(this.tracing, "database read", span, loads.length, () =>
-        beginAndRead(client, loads, lockMs),
-      );
-      loads.forEach(({ rows }, index) => {
-        for (const row of found[index] ?? []) {
-          set.fill(rows, row);
-          if (rows.carries) set.fill(rows.carries.table, row);
-        }
-      });
-      const outcomes = this.execute(set, commands, spans);
-      const writes = set.writes();
-      if (writes.length === 0 && !loads.some(({ rows }) => rows.writesOnLoad)) {
-        sound = await rollBack(client);
-        return { outcomes };
-      }
-      const begunAt = stopwatchMs();
-      isWriting = true;
-      const ending = await flightSpan(this.tracing, "database write", span, writes.length, () =>
-        writeAndCommit(client, lockMs > LOCK_MS ? [KEY_LIMIT, ...writes] : writes),
-      );
-      span?.set({ "gerbang.ending": ending.kind });
-      sound = ending.kind !== "unknown";
-      metrics.laneCommits.inc({ lane, result: ending.kind });
-      metrics.laneCommitSeconds.observe({ lane }, (stopwatchMs() - begunAt) / 1000);
-      this.parts.onEnding(ending);
-      switch (ending.kind) {
-        case "committed":
-          set.committed();
-          return { outcomes };
-        case "rolled_back":
-          return { refused: ending.cause, failed: ending.failed, isUnwritten: true };
-        case "unknown":
-          set.unknown();
-          return { outcomes: await this.recallAll(commands, outcomes, ending.cause) };
-      }
-    } catch (error) {
-      // A row that cannot be read or written: the connection is closed, and the transaction with it.
-      if (!(error instanceof NotBegun)) return { refused: error, failed: undefined, isUnwritten: !isWriting };
-      sound = error.connectionIsSound;
-      this.parts.onEnding({ kind: "rolled_back", cause: error.cause, failed: error.failed });
-      return { refused: error.cause, failed: error.failed, isUnwritten: sound };
-    } finally {
-      client.release(!sound);
-    }
-  }
-
-  private execute(
-    set: WorkingSet,
-    commands: readonly Command<unknown>[],
-    spans: readonly (Span | undefined)[],
-  ): Outcome[] {
-    const { clock, log } = this.parts;
-    const outcomes = commands.map((command, index): Outcome => {
-      const reason = this.parts.quarantine.get(nameOf(command.book));
-      if (reason !== undefined) return { error: unavailable(reason) };
-      try {
-        // Each command reads the clock itself, so that commands which run one after another get different times.
-        const newId = identitiesIn(this.tracing, spans[index]);
-        const answer = command.execute(set, { realNow: clock.now(), newId });
-        set.keep();
-        return { answer };
-      } catch (error) {
-        if (error instanceof Fault && error.keepsChanges) set.keep();
-        else set.drop();
-        if (error instanceof Fault) return { error };
-        log.error({ err: error, command: command.name, book: command.book }, "a command failed unexpectedly");
-        if (error instanceof ImpossibleState)
-          this.parts.quarantine.set(nameOf(command.book), `impossible state in ${command.name}: ${error.message}`);
-        return { error: new Fault("INTERNAL_ERROR", { internal: error }) };
-      }
-    });
-    this.options.beforeWrite?.(set);
-    set.keep();
-    return outcomes;
-  }
-
-  /** Finds the outcomes of a batch whose COMMIT may or may not have happened: asks the database on another connection. */
-  private async recallAll(
-    commands: readonly Command<unknown>[],
-    outcomes: readonly Outcome[],
-    cause: unknown,
-  ): Promise<Outcome[]> {
-    this.parts.log.warn({ err: cause, lane: this.options.name }, "the outcome of a commit is unknown, looking it up");
-    return Promise.all(
-      commands.map(async (command, index) => {
-        // A rejection is not passed on either: whether the nonce of its request was consumed is unknown too.
-        if ("error" in (outcomes[index] as Outcome)) return { error: unavailable(cause) };
-        try {
-          const found = await command.recall?.();
-          return found === undefined ? { error: unavailable(cause) } : { answer: found };
-        } catch (error) {
-          return { error: error instanceof Fault ? error : unavailable(error) };
-        }
-      }),
-    );
   }
 
   private faultOf(error: unknown): Fault {
@@ -413,18 +223,6 @@ export class Lane {
     return new Fault("INTERNAL_ERROR", { internal: error });
   }
 }
-
-/** Lowers the lock timeout before the writes of a transaction that may wait longer for rows: keys in use elsewhere are reported soon. */
-const KEY_LIMIT: Step = {
-  table: "",
-  statement: {
-    name: "limit of key locks",
-    text: "select set_config('lock_timeout', $1::text, true)",
-    values: [String(LOCK_MS)],
-  },
-};
-
-const nothing = (): void => undefined;
 
 /** Rejects commands that waited longer than WAIT_MAX_MS: the database hangs, and their clients have given up. */
 function rejectLate(queue: Waiting[]): void {
@@ -440,32 +238,4 @@ function answer(batch: readonly Waiting[], outcomes: readonly Outcome[]): void {
     if ("error" in outcome) waiting.reject(outcome.error);
     else waiting.resolve(outcome.answer);
   });
-}
-
-function unavailable(cause: unknown): Fault {
-  return new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: cause });
-}
-
-/** One statement per table, tables in lock order, keys in order. Rows that another wanted row carries are not loaded by themselves. */
-function loadsOf(commands: readonly Command<unknown>[], realNow: Micros): (Step & { rows: Need["table"] })[] {
-  const wanted = new Map<Need["table"], Map<string, unknown>>();
-  for (const { table, key } of commands.flatMap(({ needs }) => needs)) {
-    let keys = wanted.get(table);
-    if (!keys) wanted.set(table, (keys = new Map()));
-    keys.set(table.keyText(key), key);
-  }
-  for (const [{ carries }, keys] of wanted) {
-    const carried = carries && wanted.get(carries.table);
-    if (!carried) continue;
-    for (const key of keys.values()) carried.delete(carries.table.keyText(carries.keyOf(key)));
-    if (carried.size === 0) wanted.delete(carries.table);
-  }
-  return [...wanted]
-    .sort(([a], [b]) => byLockOrder(a, b))
-    .map(([table, keys]) => {
-      const ordered = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
-      const statement = table.load?.(ordered, realNow);
-      assert(statement, `${table.name} cannot be loaded`);
-      return { table: table.name, statement, rows: table };
-    });
 }

@@ -1,5 +1,7 @@
 // Chooses the lane of a command. Creations move no money, so their batches may overlap; a merchant's money moves one batch at a time.
-import { type Command, Lane, type LaneParts } from "./lane.ts";
+import type { BatchParts } from "./batch.ts";
+import type { Command } from "./command.ts";
+import { Lane } from "./lane.ts";
 import type { WorkingSet } from "./working-set.ts";
 
 const MONEY_LANES = 4;
@@ -11,9 +13,9 @@ export class Lanes {
   readonly quarantine: ReadonlyMap<string, string>;
 
   /** `beforeWrite` is called with the changes of each batch before they are written. */
-  constructor(given: Omit<LaneParts, "quarantine">, beforeWrite?: (set: WorkingSet) => void) {
+  constructor(given: Omit<BatchParts, "quarantine">, beforeWrite?: (set: WorkingSet) => void) {
     const quarantine = new Map<string, string>();
-    const parts: LaneParts = { ...given, quarantine };
+    const parts: BatchParts = { ...given, quarantine };
     this.quarantine = quarantine;
     const common = { batchMax: 128, queueMax: 4096, beforeWrite };
     this.creation = new Lane({ name: "creation", inFlight: 2, ...common }, parts);

@@ -9,7 +9,7 @@ import { Fault, showable, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Book, bookClocks, bookNow } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
-import type { Command } from "../store/lane.ts";
+import type { Command } from "../store/command.ts";
 import { type WorkingSet, need } from "../store/working-set.ts";
 
 export interface ResendParts {

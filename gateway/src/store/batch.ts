@@ -1,0 +1,233 @@
+// One attempt to run a batch of commands in a transaction: read, execute, write, commit, and look up what is uncertain. lane.ts chooses the
+// batches, and what happens after an attempt that failed.
+import type { PoolClient } from "pg";
+import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
+import { Fault, ImpossibleState, assert } from "../ground/fault.ts";
+import type { Log } from "../ground/log.ts";
+import type { Metrics } from "../ground/metrics.ts";
+import { type Span, type Tracing, noTracing } from "../ground/tracing.ts";
+import { type Command, nameOf } from "./command.ts";
+import { type Database, rollBack, sqlState } from "./database.ts";
+import { batchSpan, flightSpan, identitiesIn } from "./lane-spans.ts";
+import { byLockOrder } from "./lock-order.ts";
+import { type Ending, NotBegun, type Step, beginAndRead, writeAndCommit } from "./transaction.ts";
+import { type Need, WorkingSet } from "./working-set.ts";
+
+export interface BatchParts {
+  database: Database;
+  clock: Clock;
+  metrics: Metrics;
+  log: Log;
+  /** Books in which an impossible state was found, with the reason. Their commands are rejected, or they could move wrong money. */
+  quarantine: Map<string, string>;
+  /** Called with the ending of each transaction; `WriteHealth` learns from it whether the database can be written to. */
+  onEnding(ending: Ending): void;
+  tracing?: Tracing;
+}
+
+/** A command, and its span if anything is traced. */
+export interface Traced {
+  command: Command<unknown>;
+  span: Span | undefined;
+}
+
+/** What became of one command. */
+export type Outcome = { answer: unknown } | { error: unknown };
+
+/** The result of a batch: an outcome for each command, or the failure of the whole batch. */
+export type Run = { outcomes: Outcome[] } | Refused;
+
+export interface Refused {
+  refused: unknown;
+  /** The table whose statement failed. */
+  failed: string | undefined;
+  /** True when it is certain that nothing is written, so that the commands may run again. */
+  isUnwritten: boolean;
+}
+
+export function isLocked({ refused, isUnwritten }: Refused): boolean {
+  return isUnwritten && sqlState(refused) === "55P03";
+}
+
+/** A batch waits this long for a row that another process has locked. With the second try, a key in use is reported within 200 ms. */
+export const LOCK_MS = 90;
+
+export class Batches {
+  private readonly lane: string;
+  private readonly parts: BatchParts;
+  private readonly beforeWrite: ((set: WorkingSet) => void) | undefined;
+  private readonly tracing: Tracing;
+
+  /** `lane`: the name of the lane, for metrics, logs and spans. `beforeWrite`: see `LaneOptions`. */
+  constructor(lane: string, parts: BatchParts, beforeWrite?: (set: WorkingSet) => void) {
+    this.lane = lane;
+    this.parts = parts;
+    this.beforeWrite = beforeWrite;
+    this.tracing = parts.tracing ?? noTracing;
+  }
+
+  /** Reads what the commands need, waiting at most `lockMs` for a locked row; executes the commands, writes and commits. */
+  async attempt(batch: readonly Traced[], lockMs: number): Promise<Run> {
+    const spans = batch.map(({ span }) => span);
+    const span = batchSpan(this.tracing, this.lane, spans);
+    const run = await this.transact(batch, lockMs, spans, span);
+    span?.end("refused" in run ? (run.failed ?? "refused") : undefined);
+    return run;
+  }
+
+  private async transact(
+    batch: readonly Traced[],
+    lockMs: number,
+    spans: readonly (Span | undefined)[],
+    span: Span | undefined,
+  ): Promise<Run> {
+    const { database, metrics } = this.parts;
+    const lane = this.lane;
+    const commands = batch.map(({ command }) => command);
+    const set = new WorkingSet();
+    const loads = loadsOf(commands, this.parts.clock.now());
+    let client: PoolClient;
+    try {
+      client = await database.pool.connect();
+    } catch (error) {
+      return { refused: error, failed: undefined, isUnwritten: false };
+    }
+    let sound = false;
+    let isWriting = false;
+    try {
+      metrics.laneBatchSize.observe({ lane }, batch.length);
+      const found = await flightSpan(this.tracing, "database read", span, loads.length, () =>
+        beginAndRead(client, loads, lockMs),
+      );
+      loads.forEach(({ rows }, index) => {
+        for (const row of found[index] ?? []) {
+          set.fill(rows, row);
+          if (rows.carries) set.fill(rows.carries.table, row);
+        }
+      });
+      const outcomes = this.execute(set, commands, spans);
+      const writes = set.writes();
+      if (writes.length === 0 && !loads.some(({ rows }) => rows.writesOnLoad)) {
+        sound = await rollBack(client);
+        return { outcomes };
+      }
+      const begunAt = stopwatchMs();
+      isWriting = true;
+      const ending = await flightSpan(this.tracing, "database write", span, writes.length, () =>
+        writeAndCommit(client, lockMs > LOCK_MS ? [KEY_LIMIT, ...writes] : writes),
+      );
+      span?.set({ "gerbang.ending": ending.kind });
+      sound = ending.kind !== "unknown";
+      metrics.laneCommits.inc({ lane, result: ending.kind });
+      metrics.laneCommitSeconds.observe({ lane }, (stopwatchMs() - begunAt) / 1000);
+      this.parts.onEnding(ending);
+      switch (ending.kind) {
+        case "committed":
+          set.committed();
+          return { outcomes };
+        case "rolled_back":
+          return { refused: ending.cause, failed: ending.failed, isUnwritten: true };
+        case "unknown":
+          set.unknown();
+          return { outcomes: await this.recallAll(commands, outcomes, ending.cause) };
+      }
+    } catch (error) {
+      // A row that cannot be read or written: the connection is closed, and the transaction with it.
+      if (!(error instanceof NotBegun)) return { refused: error, failed: undefined, isUnwritten: !isWriting };
+      sound = error.connectionIsSound;
+      this.parts.onEnding({ kind: "rolled_back", cause: error.cause, failed: error.failed });
+      return { refused: error.cause, failed: error.failed, isUnwritten: sound };
+    } finally {
+      client.release(!sound);
+    }
+  }
+
+  private execute(
+    set: WorkingSet,
+    commands: readonly Command<unknown>[],
+    spans: readonly (Span | undefined)[],
+  ): Outcome[] {
+    const { clock, log } = this.parts;
+    const outcomes = commands.map((command, index): Outcome => {
+      const reason = this.parts.quarantine.get(nameOf(command.book));
+      if (reason !== undefined) return { error: unavailable(reason) };
+      try {
+        // Each command reads the clock itself, so that commands which run one after another get different times.
+        const newId = identitiesIn(this.tracing, spans[index]);
+        const answer = command.execute(set, { realNow: clock.now(), newId });
+        set.keep();
+        return { answer };
+      } catch (error) {
+        if (error instanceof Fault && error.keepsChanges) set.keep();
+        else set.drop();
+        if (error instanceof Fault) return { error };
+        log.error({ err: error, command: command.name, book: command.book }, "a command failed unexpectedly");
+        if (error instanceof ImpossibleState)
+          this.parts.quarantine.set(nameOf(command.book), `impossible state in ${command.name}: ${error.message}`);
+        return { error: new Fault("INTERNAL_ERROR", { internal: error }) };
+      }
+    });
+    this.beforeWrite?.(set);
+    set.keep();
+    return outcomes;
+  }
+
+  /** Finds the outcomes of a batch whose COMMIT may or may not have happened: asks the database on another connection. */
+  private async recallAll(
+    commands: readonly Command<unknown>[],
+    outcomes: readonly Outcome[],
+    cause: unknown,
+  ): Promise<Outcome[]> {
+    this.parts.log.warn({ err: cause, lane: this.lane }, "the outcome of a commit is unknown, looking it up");
+    return Promise.all(
+      commands.map(async (command, index) => {
+        // A rejection is not passed on either: whether the nonce of its request was consumed is unknown too.
+        if ("error" in (outcomes[index] as Outcome)) return { error: unavailable(cause) };
+        try {
+          const found = await command.recall?.();
+          return found === undefined ? { error: unavailable(cause) } : { answer: found };
+        } catch (error) {
+          return { error: error instanceof Fault ? error : unavailable(error) };
+        }
+      }),
+    );
+  }
+}
+
+/** Lowers the lock timeout before the writes of a transaction that may wait longer for rows: keys in use elsewhere are reported soon. */
+const KEY_LIMIT: Step = {
+  table: "",
+  statement: {
+    name: "limit of key locks",
+    text: "select set_config('lock_timeout', $1::text, true)",
+    values: [String(LOCK_MS)],
+  },
+};
+
+export function unavailable(cause: unknown): Fault {
+  return new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: cause });
+}
+
+/** One statement per table, tables in lock order, keys in order. Rows that another wanted row carries are not loaded by themselves. */
+function loadsOf(commands: readonly Command<unknown>[], realNow: Micros): (Step & { rows: Need["table"] })[] {
+  const wanted = new Map<Need["table"], Map<string, unknown>>();
+  for (const { table, key } of commands.flatMap(({ needs }) => needs)) {
+    let keys = wanted.get(table);
+    if (!keys) wanted.set(table, (keys = new Map()));
+    keys.set(table.keyText(key), key);
+  }
+  for (const [{ carries }, keys] of wanted) {
+    const carried = carries && wanted.get(carries.table);
+    if (!carried) continue;
+    for (const key of keys.values()) carried.delete(carries.table.keyText(carries.keyOf(key)));
+    if (carried.size === 0) wanted.delete(carries.table);
+  }
+  return [...wanted]
+    .sort(([a], [b]) => byLockOrder(a, b))
+    .map(([table, keys]) => {
+      const ordered = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
+      const statement = table.load?.(ordered, realNow);
+      assert(statement, `${table.name} cannot be loaded`);
+      return { table: table.name, statement, rows: table };
+    });
+}
