@@ -479,6 +479,33 @@ describe("rows that another process has locked", () => {
   });
 });
 
+describe("a batch in the queue of a locked book", () => {
+  test("does not run again after its connection was lost: whether it was written is not certain", async () => {
+    const lane = laneOf({ bookLockMs: 20_000 });
+    await lane.submit(add("held", 1n));
+    let ran = 0;
+    const counted = (): Command<bigint> => {
+      const command = add("held", 1n);
+      return { ...command, execute: (set, moment) => (ran++, command.execute(set, moment)) };
+    };
+    await asOwner(testDatabase, async (peer) => {
+      await peer.query("begin");
+      await peer.query("select from counters where name = 'held' for update");
+      const answers = Promise.allSettled([lane.submit(counted()), lane.submit(counted())]);
+      // In the lane the batch waits for 90 ms; whoever waits for longer is in the queue of the book.
+      const cut = `select pg_terminate_backend(pid) from pg_stat_activity
+where datname = current_database() and wait_event_type = 'Lock' and state_change < clock_timestamp() - interval '500 ms'`;
+      await expect.poll(async () => (await peer.query(cut)).rowCount).toBe(1);
+      await peer.query("rollback");
+      const unavailable = { status: "rejected", reason: expect.objectContaining({ code: "SERVICE_UNAVAILABLE" }) };
+      expect(await answers).toMatchObject([unavailable, unavailable]);
+    });
+    await lane.idle();
+    expect([ran, await stored()]).toEqual([0, { held: 1 }]);
+    expect(await lane.submit(add("held", 1n))).toBe(2n);
+  });
+});
+
 describe("a peer that vanished while it holds a lock", () => {
   /** Locks a counter and falls silent, inside a transaction with our limits; gives when PostgreSQL has ended it. */
   const freeze = async (name: string): Promise<{ ended: Promise<void> }> => {
