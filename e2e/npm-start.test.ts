@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import pg from "pg";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { PREPARED_CLUSTER, freePort, compiled } from "./kit/service.ts";
 
@@ -27,9 +28,7 @@ afterEach(async () => {
     await exited;
   }
   // After a failure the service may still be there: a test leaves nothing running either.
-  const owner = join(folder, "postgres", "owner");
-  if (existsSync(owner) && isAlive(Number(readFileSync(owner, "utf8"))))
-    process.kill(Number(readFileSync(owner, "utf8")));
+  for (const service of await services()) if (isAlive(service)) process.kill(service);
   await vi.waitFor(() => expect(existsSync(join(folder, "postgres", "cluster", "postmaster.pid"))).toBe(false), SOON);
   rmSync(folder, { recursive: true, force: true });
 });
@@ -46,7 +45,27 @@ async function run(program: string, args: string[]): Promise<ChildProcess> {
 async function serving(): Promise<number> {
   const demo = join(folder, "demo.json");
   await vi.waitFor(() => expect(existsSync(demo)).toBe(true), { timeout: 50_000, interval: 100 });
-  return Number(readFileSync(join(folder, "postgres", "owner"), "utf8"));
+  const [service, ...others] = await services();
+  expect(others).toEqual([]);
+  return service ?? 0;
+}
+
+/** The numbers of the service's processes that are connected to the database of this folder; none when there is no database. */
+async function services(): Promise<number[]> {
+  const cluster = join(folder, "postgres", "cluster");
+  if (!existsSync(join(cluster, "postmaster.pid"))) return [];
+  const { owner } = JSON.parse(readFileSync(join(cluster, "gerbang.json"), "utf8")) as { owner: string };
+  const port = Number(readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n")[3]);
+  const database = new pg.Client({ host: "127.0.0.1", port, user: "postgres", password: owner, database: "gerbang" });
+  try {
+    await database.connect();
+    const { rows } = await database.query<{ name: string }>(
+      "select distinct application_name as name from pg_stat_activity where application_name ~ '^gerbang \\d+$'",
+    );
+    return rows.map(({ name }) => Number(name.split(" ")[1]));
+  } finally {
+    await database.end();
+  }
 }
 
 function isAlive(pid: number): boolean {

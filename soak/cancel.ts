@@ -25,7 +25,7 @@ async function cancelling(told: AbortSignal): Promise<number> {
   return asOwner(service.database, async (owner) => {
     let hits = 0;
     const text = `select pg_cancel_backend(pid) from pg_stat_activity
-where datname = current_database() and application_name = 'gerbang' and pid <> pg_backend_pid() and state <> 'idle'`;
+where datname = current_database() and application_name ~ '^gerbang \\d+$' and pid <> pg_backend_pid() and state <> 'idle'`;
     while (!told.aborted) hits += (await owner.query(text)).rowCount ?? 0;
     return hits;
   });

@@ -13,7 +13,7 @@ async function opened(): Promise<{ database: Database; told: string[]; endSessio
   const database = new Database(place.url, 4, log);
   onTestFinished(() => database.end().catch(() => undefined)); // it may have been ended
   const sessions =
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'gerbang' and datname = current_database()";
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name ~ '^gerbang \\d+$' and datname = current_database()";
   await Promise.all(Array.from({ length: 4 }, () => database.query({ text: "select pg_sleep(0.05)" })));
   return {
     database,

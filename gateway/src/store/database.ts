@@ -50,6 +50,9 @@ const SESSION = `select set_config('tcp_keepalives_idle', '10', false), set_conf
   set_config('tcp_keepalives_count', '4', false), set_config('tcp_user_timeout', '30000', false),
   set_config('statement_timeout', $1::text, false)`;
 
+/** Names this process in PostgreSQL's list of sessions. */
+export const APPLICATION_NAME = `gerbang ${process.pid}`;
+
 export class Database {
   readonly pool: pg.Pool;
 
@@ -66,7 +69,7 @@ export class Database {
       keepAlive: true,
       keepAliveInitialDelayMillis: 5_000,
       query_timeout: timeoutMs,
-      application_name: "gerbang",
+      application_name: APPLICATION_NAME,
     });
     // Without error listeners a lost connection (a restart of PostgreSQL) would end the process. A connection that is lost in use emits
     // `error` too, besides failing its query.

@@ -47,6 +47,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const pidFile = (): string => join(folder, "postgres", "cluster", "postmaster.pid");
+
 async function run(url: string, ...statements: string[]): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -89,10 +91,20 @@ test("several that start together after a kill all find it whole", async () => {
   for (const { url } of all) expect(await run(url, "select 1 as one")).toEqual([{ one: 1 }]);
 });
 
+test("the last process that uses the server stops it", async () => {
+  const another = new pg.Client({ connectionString: embedded.url, application_name: "gerbang 1" });
+  await another.connect();
+  await embedded.stop();
+  expect(await run(embedded.url, "select 1 as one")).toEqual([{ one: 1 }]);
+  await another.end();
+  await vi.waitFor(() => embedded.stop().then(() => expect(existsSync(pidFile())).toBe(false)), { timeout: 10_000 });
+  embedded = await startEmbedded(folder);
+});
+
 test.skipIf(!existsSync("/proc/self/environ"))(
   "the server gets three variables, and nothing of our environment",
   () => {
-    const [pid] = readFileSync(join(folder, "postgres", "cluster", "postmaster.pid"), "utf8").split("\n");
+    const [pid] = readFileSync(pidFile(), "utf8").split("\n");
     const names = readFileSync(`/proc/${pid}/environ`, "utf8")
       .split("\0")
       .map((text) => text.split("=")[0] ?? "");

@@ -9,6 +9,7 @@ import pg from "pg";
 import { ConfigError } from "../ground/config.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { type User, ownFolder, ownPrivateFolder, writePrivateFile } from "../ground/private-folders.ts";
+import { APPLICATION_NAME } from "./database.ts";
 import { type Binaries, findBinaries, traversable } from "./embedded-binaries.ts";
 
 export interface EmbeddedDatabase {
@@ -20,7 +21,7 @@ export interface EmbeddedDatabase {
   directory: string;
   /** Starts the server again if it has stopped; true when this call started it. */
   revive(): Promise<boolean>;
-  /** Stops the server, unless another process has taken it over. */
+  /** Stops the server, unless other processes of the service are connected to it: the last one stops it. */
   stop(): Promise<void>;
 }
 
@@ -69,8 +70,6 @@ const STOP_SECONDS = 2;
 interface Place {
   directory: string;
   cluster: string;
-  /** File with the number of the process that stops the server when that process ends. */
-  ownerFile: string;
   runAs: User | undefined;
   binaries: Binaries;
 }
@@ -79,14 +78,13 @@ interface Place {
 const env = { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 
 /**
- * Starts the embedded server of a data directory, or joins the server that runs there. With `own` this process is the one that stops the
- * server; without, only if it had to start the server. Throws `ConfigError`.
+ * Starts the embedded server of a data directory, or joins the server that runs there. With `own` the server stops with this process; without, only
+ * if this process had to start it. Throws `ConfigError`.
  */
 export async function startEmbedded(dataDirectory: string, own = true): Promise<EmbeddedDatabase> {
   const place = await prepare(dataDirectory);
   const passwords = createCluster(place);
   const started = await ensureRunning(place, passwords);
-  if (own || started) claim(place);
   const port = runningPort(place) ?? 0;
   const url = urlOf("gerbang_service", passwords.service, port, "gerbang");
   return {
@@ -95,7 +93,8 @@ export async function startEmbedded(dataDirectory: string, own = true): Promise<
     directory: place.directory,
     revive: () => ensureRunning(place, passwords, port),
     stop: async () => {
-      if (isOwner(place)) await shutDown(place);
+      if ((own || started) && !(await othersAreConnected(urlOf("postgres", passwords.owner, port, "gerbang"))))
+        await shutDown(place);
     },
   };
 }
@@ -135,7 +134,6 @@ async function prepare(dataDirectory: string): Promise<Place> {
   return {
     directory,
     cluster: join(directory, "cluster"),
-    ownerFile: join(directory, "owner"),
     runAs,
     binaries: await findBinaries(runAs),
   };
@@ -275,18 +273,22 @@ async function shutDown({ cluster }: Place): Promise<void> {
   }
 }
 
-/** Records, atomically, that this process stops the server. */
-function claim({ ownerFile }: Place): void {
-  const draft = `${ownerFile}.${process.pid}`;
-  rmSync(draft, { force: true });
-  writePrivateFile(draft, String(process.pid));
-  renameSync(draft, ownerFile);
-}
-
-/** True when no other living process has taken the server over. */
-function isOwner({ ownerFile }: Place): boolean {
-  const owner = existsSync(ownerFile) ? Number(readFileSync(ownerFile, "utf8")) : 0;
-  return owner === process.pid;
+/** Whether another process of the service is connected. A server that does not answer has nobody. */
+async function othersAreConnected(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+  client.on("error", () => undefined); // when the connection breaks, the statement fails too
+  try {
+    await client.connect();
+    const { rowCount } = await client.query(
+      "select from pg_stat_activity where usename = 'gerbang_service' and application_name <> $1 limit 1",
+      [APPLICATION_NAME],
+    );
+    return rowCount !== 0;
+  } catch {
+    return false; // it is stopping already, or hangs
+  } finally {
+    await client.end().catch(() => false);
+  }
 }
 
 async function answers(url: string): Promise<boolean> {
