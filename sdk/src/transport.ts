@@ -172,7 +172,13 @@ export class Transport {
     }
     hooks.onRequest?.(info);
     const ending = new AbortController();
-    const stop = (): void => ending.abort();
+    let stop!: () => void;
+    const over = new Promise<never>((_, reject) => {
+      stop = () => {
+        ending.abort();
+        reject(ending.signal.reason as Error);
+      };
+    });
     signal?.addEventListener("abort", stop, { once: true });
     const timer = setTimeout(stop, Math.max(1, Math.min(timeoutMs, endsAt - now(), TIMER_MAX_MS)));
     const begunAt = performance.now();
@@ -181,8 +187,12 @@ export class Transport {
     try {
       const init: RequestInit = { method: call.method, headers, redirect: "manual", signal: ending.signal };
       if (call.method !== "GET") init.body = body;
-      response = await this.options.fetch(url, init);
-      outcome = await readAnswer(response, call.answer ?? { kind: "object" });
+      const answered = async (): Promise<Answer> => {
+        response = await this.options.fetch(url, init);
+        return readAnswer(response, call.answer ?? { kind: "object" });
+      };
+      // A `fetch` of the caller's may ignore its signal.
+      outcome = await Promise.race([answered(), over]);
     } catch (error) {
       if (error instanceof GerbangError) outcome = error;
       else if (isAborted(signal)) outcome = aborted(signal);

@@ -44,6 +44,8 @@ const said = (status: string, body: string, headers: Record<string, string | num
   head(status, { "content-length": Buffer.byteLength(body), ...headers }) + body;
 const requestId = { "x-request-id": "req_01kan3t5pzh6c2nb8w4fy7gmsd" };
 
+const requestId200: ResponseInit = { status: 200, headers: requestId };
+
 const failed = async (call: Promise<unknown>): Promise<GerbangError> => {
   const outcome: unknown = await call.then(
     () => "answered",
@@ -129,6 +131,22 @@ test("a body that comes drop by drop does not outlive the time for an attempt", 
   );
   expect(await failed(gerbang.balances.get())).toMatchObject({ code: "TIMED_OUT" });
 });
+
+test.each<[what: string, fetch: typeof fetch]>([
+  ["never answers", () => new Promise(() => undefined)],
+  ["answers, and its body never comes", () => Promise.resolve(new Response(new ReadableStream(), requestId200))],
+])(
+  "a fetch of one's own that %s and ignores its signal: the call ends in time, and when it is stopped",
+  async (_what, own) => {
+    const options = { clientId: "ak_test_1", secret: "sk_test_1", baseUrl: "https://pay.test/v1", fetch: own };
+    const late = await failed(new Gerbang({ ...options, timeoutMs: 50, deadlineMs: 60 }).balances.get());
+    expect(late).toMatchObject({ code: "TIMED_OUT" });
+    const stopping = new AbortController();
+    const stopped = failed(new Gerbang(options).balances.get({ signal: stopping.signal }));
+    setTimeout(() => stopping.abort(), 50);
+    expect(await stopped).toMatchObject({ code: "ABORTED" });
+  },
+);
 
 test("nobody listens", async () => {
   const gerbang = await against(() => undefined);
