@@ -98,7 +98,15 @@ export class ApprovalRuns {
     };
     return {
       endpoint,
-      call: { params, body, query, requestId: runId ?? requestId, operator: operatorOf(askedBy), keyed },
+      call: {
+        params,
+        body,
+        query,
+        requestId: runId ?? requestId,
+        operator: operatorOf(askedBy),
+        keyed,
+        approvalId: uuid,
+      },
     };
   }
 

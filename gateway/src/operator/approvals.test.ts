@@ -620,6 +620,19 @@ where approval_id = $1`,
     expect((await client.get(`/v1/refunds?payment_reference=${reference}`)).json.data).toHaveLength(1);
   });
 
+  test("nor when the sandbox's clock has outrun the key: the refund is the approval's own", async () => {
+    const { client, reference } = await sold();
+    const body = { amount_minor: AMOUNT / 4, reason: "A quarter" };
+    const { uuid } = (await refund(reference, { ...by("sari"), body })).json.approval as { uuid: string };
+    const { result } = (await approve(uuid, by("budi"))).json;
+    await client.post("/v1/sandbox/clock/advance", { seconds: 73 * 3_600 });
+    await stoppedAfter(uuid);
+    await service.app.sweepOperators();
+    const after = await read(uuid);
+    expect([after.status, after.result.body.uuid]).toEqual(["executed", result.body.uuid]);
+    expect(await refunded(client, reference)).toBe(AMOUNT / 4);
+  });
+
   test("a setting that was not made is not made late: nobody knows what has been decided since", async () => {
     const rules = [{ gateway_code: "cendana", priority: 1, weight: 1 }];
     const { version } = (await ask("POST", "/routing/rules", { ...by("sari"), body: { rules } })).json;

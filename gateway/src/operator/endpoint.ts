@@ -22,6 +22,8 @@ export interface OperatorCall<Body = unknown, Query = unknown> {
   mayStill?: (() => Promise<boolean>) | undefined;
   /** The idempotency key. On an endpoint that is not keyed: set only for a change that runs after an approval, with a key made from the approval. */
   keyed: KeyedRequest | undefined;
+  /** Identity of the approval, for a change that runs after one. */
+  approvalId?: string | undefined;
   /** The amount up to which no second operator is needed. Concurrent requests may each be within it, so the lane rejects a sum above it. */
   freeUpToMinor?: Minor | undefined;
 }

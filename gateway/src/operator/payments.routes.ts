@@ -3,7 +3,7 @@ import { planRefund } from "../acquiring/planning.ts";
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
-import { idOf, isId } from "../ground/ids.ts";
+import { idOf, isId, uuidOf } from "../ground/ids.ts";
 import { readable } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
@@ -146,6 +146,8 @@ function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
         ...call.body,
         payment_reference: reference,
       },
+      // A sandbox's clock may let the key expire before a second attempt: the approval itself names the refund.
+      call.approvalId && idOf("refund", uuidOf(call.approvalId)),
     );
     const answered = answering(command, (done) => {
       refuseBeyond(call.freeUpToMinor, payment.amountMinor - done.remainingMinor);

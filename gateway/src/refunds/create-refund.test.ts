@@ -2,6 +2,8 @@
 // the pure command over tables of payments, disputes and balances, and by property.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { readsOnlyItsNeeds } from "../../test/needs.ts";
+import { newId } from "../ground/ids.ts";
 import { NOW, type Given, type Then, given, ownerWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { nothing, owning, refundParts } from "../../test/refunds.ts";
@@ -181,6 +183,26 @@ describe("what a refund does", () => {
           },
         ]);
       });
+  });
+
+  test("one with an identity of its own is made once, and given again", () => {
+    const payment = aPayment({ status: "succeeded" });
+    const uuid = newId("refund", NOW);
+    const asked = createRefund(
+      parts,
+      ownerWith(),
+      { payment_reference: payment.reference, amount_minor: 400_000 },
+      uuid,
+    );
+    const once = with1(payment).when(readsOnlyItsNeeds(asked));
+    const { answer, changes } = once.when(readsOnlyItsNeeds(asked));
+    expect(answer).toEqual(once.answer);
+    expect(answer).toMatchObject({ refund: { uuid, amountMinor: 400_000n }, remainingMinor: 600_000n });
+    expect([changes.inserted(refunds).length, changes.journals.length, changes.events]).toEqual([
+      1,
+      1,
+      ["refund.succeeded"],
+    ]);
   });
 
   test("the last part makes the payment refunded", () => {

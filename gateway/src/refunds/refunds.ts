@@ -30,27 +30,35 @@ export function remainingOf(payment: Payment): Minor {
 }
 
 /**
- * Interface 4.6. Gives the refund and the rest that is refundable after it. Throws, in this order: PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH,
+ * Interface 4.6. Gives the refund and the rest that is refundable after it. `uuid`: the refund's identity, if its intent has one: the same refund is then
+ * made once, and given again, whatever became of its idempotency key. Throws, in this order: PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH,
  * PAYMENT_NOT_REFUNDABLE, CURRENCY_MISMATCH, REFUND_EXCEEDS_PAYMENT, WALLET_NOT_FOUND, WALLET_FROZEN, DISPUTE_LOCKED, INSUFFICIENT_FUNDS.
  */
 export function createRefund(
   parts: RefundParts,
   owner: BookOwner,
   body: CreateRefund,
+  uuid?: string,
 ): Command<{ refund: Refund; remainingMinor: Minor }> {
   const { book } = owner;
   return bookCommand(owner, {
     name: "create refund",
-    needs: [...paymentNeeds(book, body.payment_reference), ...ledgerNeeds(book)],
+    needs: [
+      ...paymentNeeds(book, body.payment_reference),
+      ...ledgerNeeds(book),
+      ...(uuid === undefined ? [] : [need(refunds, { book, uuid })]),
+    ],
     execute(context) {
       const { set, now } = context;
       const payment = findLocked(context, body.payment_reference);
+      const made = uuid === undefined ? undefined : set.get(refunds, { book, uuid });
+      if (made) return { refund: made, remainingMinor: remainingOf(payment) };
       const amountMinor = judge(context, payment, body);
       const acquirer = payment.gatewayCode === undefined ? undefined : parts.acquirer(payment.gatewayCode);
       const later = acquirer?.refundsLater({ metadata: payment.metadata }) ?? true;
       const refund: Refund = {
         book,
-        uuid: context.newId("refund"),
+        uuid: uuid ?? context.newId("refund"),
         paymentReference: payment.reference,
         status: later ? "pending" : "succeeded",
         amountMinor,
