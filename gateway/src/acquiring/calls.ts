@@ -14,6 +14,7 @@ import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
 import { type Tracing, noTracing } from "../ground/tracing.ts";
+import { redactText } from "../ground/redact.ts";
 import type { Circuits } from "../routing/circuit.ts";
 
 export interface CallParts {
@@ -121,7 +122,8 @@ async function attempt<T>(deadlineMs: number, work: (signal: AbortSignal) => Pro
   try {
     return { kind: "answered", answer: await Promise.race([work(ending.signal), late]) };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    // It may quote the acquirer's answer, and it is logged.
+    const reason = redactText(error instanceof Error ? error.message : String(error));
     if (!(error instanceof AcquirerRefused)) return { kind: "unknown", reason };
     return { kind: "refused", unavailable: error.unavailable, reason };
   } finally {

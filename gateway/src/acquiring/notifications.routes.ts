@@ -36,8 +36,12 @@ export function openNotifications(server: FastifyInstance, parts: AcquiringParts
       return sendProviderReply(response, meaning.reply(await billOf(parts, code, meaning.find)));
     const exchanged: CallMessages | undefined = meaning.message && { call: "report", messages: [meaning.message] };
     let outcome: Outcome = { taken: "taken" };
+    const failures: unknown[] = [];
     for (const report of meaning.reports) {
-      const next = await takeReport(parts, code, report, exchanged);
+      const next = await takeReport(parts, code, report, exchanged).catch(
+        (error: unknown) => void failures.push(error),
+      );
+      if (!next) continue;
       if (next.taken === "taken" && !next.isEarlier) continue;
       if (next.taken !== "taken") outcome = next;
       const { message } = meaning;
@@ -46,6 +50,8 @@ export function openNotifications(server: FastifyInstance, parts: AcquiringParts
       const stray: Stray = { gatewayCode: code, reason, operationKey, kind: report.kind, message };
       await parts.database.query(keepStray(stray, parts.clock.now()));
     }
+    // One report that has to come again keeps no other from being taken.
+    if (failures.length > 0) throw failures[0];
     if (meaning.reply) return sendProviderReply(response, meaning.reply(outcome.taken));
     if (outcome.taken === "refused") throw outcome.fault;
     if (outcome.taken === "unknown operation") throw unknownOperation();

@@ -64,9 +64,9 @@ export function paymentNotification(
 }
 
 /**
- * Plans an inquiry as soon as possible, since the acquirer reports that something has happened. A refund whose next attempt is only planned goes back to
- * the attempt that is reported: nothing more is ordered until that one is asked about. Gives false, and plans none, for any other attempt than
- * the present one.
+ * Plans an inquiry as soon as possible, since the acquirer reports that something has happened. A refund whose next attempt is only planned goes
+ * back to the attempt before, when that one is reported: nothing more is ordered until it is asked about. Gives false, and plans none, for
+ * any other attempt than the present one.
  */
 export function lookAgain(
   merchant: Merchant,
@@ -82,9 +82,9 @@ export function lookAgain(
         const operation = context.set.get(operations, { book, id });
         if (!operation) return false;
         keepMessages(context, { ...operation, attempt }, exchanged);
-        const isGivenUpTooSoon =
-          operation.kind === "refund" && operation.step === "planned" && attempt < operation.attempt;
-        if (isGivenUpTooSoon) {
+        // Not further back: the numbers in between stand for orders that were made.
+        const isLastCalled = operation.step === "planned" && attempt === operation.attempt - 1;
+        if (operation.kind === "refund" && isLastCalled) {
           const reported = { ...operation, attempt, providerIds: undefined };
           context.set.update(operations, askedSoon(reported, context.realNow));
           return true;

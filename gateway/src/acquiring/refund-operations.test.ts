@@ -99,16 +99,57 @@ describe("late and double results", () => {
     });
   });
 
+  test.each([failed, { kind: "refused" }, { kind: "absent" }, { kind: "unreached" }, { kind: "unknown" }] as const)(
+    "anything else of an earlier attempt changes nothing: %j",
+    (result) => {
+      const { operation, start } = calling({ attempt: 3 });
+      expect(start.when(concludeRefund(merchant, { ...operation, attempt: 2 }, result)).changes.isNothing).toBe(true);
+    },
+  );
+
+  test("what another order has made takes that order's ids along, and tells of the present one, which may be made too", () => {
+    for (const step of ["calling", "inquiring", "polling"] as const) {
+      const { operation, start } = calling({ attempt: 3, step, providerIds: { refund: "r-3" } });
+      const other: RefundResult = { kind: "known", status: "succeeded", providerIds: { refund: "r-1" } };
+      const { answer, changes } = start.when(concludeRefund(merchant, { ...operation, attempt: 1 }, other));
+      expect(answer).toBe("refund_twice");
+      expect(changes.updated(refunds)).toMatchObject([{ status: "succeeded" }]);
+      expect(changes.updated(operations)).toMatchObject([
+        { step: "done", attempt: 1, providerIds: { refund: "r-1" }, dueAt: undefined },
+      ]);
+    }
+  });
+
   test.each([
-    failed,
-    pending,
-    { kind: "refused" },
-    { kind: "absent" },
-    { kind: "unreached" },
-    { kind: "unknown" },
-  ] as const)("anything else of an earlier attempt changes nothing: %j", (result) => {
-    const { operation, start } = calling({ attempt: 3 });
-    expect(start.when(concludeRefund(merchant, { ...operation, attempt: 2 }, result)).changes.isNothing).toBe(true);
+    ["planned", "pending", undefined],
+    ["calling", "pending", "refund_twice"],
+    ["inquiring", "pending", "refund_twice"],
+    ["done", "succeeded", "refund_twice"],
+    ["inquiring", "succeeded", "refund_twice"],
+    ["done", "failed", "refund_after_failure"],
+  ] as const)(
+    "another order that was taken on, while the present one is %s and the refund %s: %s",
+    (step, status, kind) => {
+      const ended = status === "pending" ? {} : { completedAt: NOW };
+      const { operation, start } = calling({ attempt: 4, step }, { status, ...ended });
+      const other: RefundResult = { kind: "known", status: "pending", providerIds: { refund: "r-2" } };
+      const { answer, changes } = start.when(concludeRefund(merchant, { ...operation, attempt: 2 }, other));
+      expect(answer).toBe(kind);
+      expect(changes.updated(refunds)).toEqual([]);
+      // Nothing else is ordered while that one may be made.
+      const followed = { step: "polling", attempt: 2, providerIds: { refund: "r-2" } };
+      expect(changes.updated(operations)).toMatchObject(kind === undefined ? [followed] : []);
+    },
+  );
+
+  test("an inquiry about a refund that has ended is repeated for a while when nobody answers", () => {
+    const about = (inquiries: number) => {
+      const { operation, start } = calling({ step: "inquiring", inquiries }, { status: "failed", completedAt: NOW });
+      return start.when(concludeRefund(merchant, operation, { kind: "unknown" })).changes.updated(operations);
+    };
+    expect(about(0)).toMatchObject([{ step: "inquiring", inquiries: 1, dueAt: NOW + SECOND }]);
+    expect(about(9)).toMatchObject([{ step: "inquiring", inquiries: 10 }]);
+    expect(about(10)).toMatchObject([{ step: "done", dueAt: undefined }]);
   });
 
   test.each([succeeded, pending, { kind: "absent" }] as const)("again for the attempt that did it: %j", (result) => {
@@ -141,12 +182,13 @@ describe("a hint of the acquirer", () => {
     ["at what is inquired about makes it due", "polling", 2, 2, { step: "inquiring", attempt: 2, dueAt: NOW }],
     ["at one that is done, too", "done", 2, 2, { step: "inquiring", attempt: 2, dueAt: NOW }],
     [
-      "at a call that was given up, before the next is made",
+      "at the call that was given up, before the next is made",
       "planned",
       3,
-      1,
-      { step: "inquiring", attempt: 1, dueAt: NOW },
+      2,
+      { step: "inquiring", attempt: 2, dueAt: NOW },
     ],
+    ["at a call before the last one, when the next is planned", "planned", 3, 1, undefined],
     ["at a call that was given up, while the next is made", "calling", 3, 1, undefined],
     ["at another call than the one that did it", "done", 1, 2, undefined],
     ["at a call that is only planned", "planned", 3, 3, undefined],
@@ -193,8 +235,7 @@ describe("reconciliation exceptions", () => {
     const { answer, changes } = start.when(undone).when(undone);
     expect(answer).toBe("refund_undone");
     expect(changes.inserted(exceptions)).toMatchObject([{ kind: "refund_undone", operationId: operation.id }]);
-    expect([changes.updated(refunds), changes.journals]).toEqual([[], []]);
-    expect(changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
+    expect([changes.updated(refunds), changes.updated(operations), changes.journals]).toEqual([[], [], []]);
     // Another attempt's failure says nothing of the one that succeeded.
     const other = concludeRefund(merchant, { ...operation, attempt: 2 }, { kind: "known", status: "failed" });
     expect(start.when(other).answer).toBeUndefined();
@@ -231,6 +272,7 @@ test("any results of any attempts: completed once, given back at most once, and 
       const { operation, start } = calling();
       let last: Then<unknown> = start.when(nothing);
       const successes = new Set<number>();
+      const taken = new Set<number>();
       let completedBy: number | undefined;
       let isUndone = false;
       for (const { result: one, back } of steps) {
@@ -238,6 +280,7 @@ test("any results of any attempts: completed once, given back at most once, and 
         const attempt = Math.max(1, current.attempt - back);
         if (one.kind === "known" && one.status === "failed" && attempt === completedBy) isUndone = true;
         if (one.kind === "known" && one.status === "succeeded") successes.add(attempt);
+        if (one.kind === "known" && one.status !== "failed") taken.add(attempt);
         last = last.when(concludeRefund(merchant, { ...current, attempt }, one));
         if (completedBy === undefined && last.changes.events[0] === "refund.succeeded") completedBy = attempt;
       }
@@ -245,8 +288,12 @@ test("any results of any attempts: completed once, given back at most once, and 
       expect(events.length).toBeLessThanOrEqual(1);
       expect(journals.length).toBe(events[0] === "refund.failed" ? 1 : 0);
       // Each success beyond the one that completed the refund is an exception, and so is its failure afterwards.
-      const counted = events[0] === "refund.succeeded" ? successes.size - 1 : successes.size;
-      expect(last.changes.inserted(exceptions)).toHaveLength(counted + (isUndone ? 1 : 0));
+      const told = last.changes.inserted(exceptions);
+      const beyond = [...successes].filter((attempt) => attempt !== completedBy);
+      for (const attempt of beyond) expect(told.map((one) => one.attempt)).toContain(attempt);
+      expect(told.some(({ kind }) => kind === "refund_undone")).toBe(isUndone);
+      // Whatever is told of stands for an order that the acquirer has taken on.
+      for (const { kind, attempt } of told) expect(kind === "refund_undone" || taken.has(attempt)).toBe(true);
     }),
     { numRuns: 300 },
   );

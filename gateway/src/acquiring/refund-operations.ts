@@ -1,10 +1,10 @@
 // Refunds at an acquirer: the acquirer is called after the commit, and its answer or a later notification completes the refund.
 import type { Refunded, RefundRequest } from "../acquirers/acquirer.ts";
-import { type Operation, operationKey, withProviderIds } from "./operation.ts";
+import { type Operation, operationKey, wasCalled, withProviderIds } from "./operation.ts";
 import { operationOfRow, operations, selectOperation } from "./operations.sql.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { recordException, exceptionNeeds } from "./exceptions.ts";
-import { bookCommand } from "../commands/command-context.ts";
+import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
@@ -15,6 +15,7 @@ import type { CallMessages } from "./messages.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import type { Command } from "../store/command.ts";
 import { need } from "../store/working-set.ts";
+import type { Refund } from "../refunds/refund.ts";
 import { refundOfRow, refunds, selectRefund } from "../refunds/refunds.sql.ts";
 import { complete, completionNeeds } from "../refunds/refunds.ts";
 
@@ -28,6 +29,8 @@ export type RefundResult = { exchanged?: CallMessages | undefined } & (
 const REFUSALS_MAX = 6;
 /** The refund also fails after this many attempts, about a week, when the acquirer was not reached or does not know the refund. */
 const ATTEMPTS_MAX = 1_000;
+/** A hint at a refund that has ended here is followed by so many inquiries, over a quarter of an hour, until one is answered. */
+const HINTED_INQUIRIES_MAX = 10;
 
 /**
  * Commits the result of a call, an inquiry or a notification about a refund. A repeated notification changes nothing. Gives the kind of a
@@ -56,35 +59,34 @@ export function concludeRefund(
         const refund = set.get(refunds, { book, uuid: id });
         if (!found || !refund) throw new Fault("REFUND_NOT_FOUND");
         keepMessages(context, { ...found, attempt }, result.exchanged);
-        const own = found.attempt === attempt && result.kind === "known";
-        const operation = own ? withProviderIds(found, result.providerIds) : found;
-        const done = { ...operation, attempt, step: "done" as const, dueAt: undefined };
+        if (found.attempt !== attempt) return concludeOther(context, found, refund, { attempt, result });
+        const operation = result.kind === "known" ? withProviderIds(found, result.providerIds) : found;
+        const done = { ...operation, step: "done" as const, dueAt: undefined };
         if (outcome === "succeeded" && refund.status === "pending") {
-          // This holds for any attempt: the payer has the money, and must not get it twice.
           complete(context, key, outcome);
           set.update(operations, done);
           return undefined;
         }
-        // A refund that succeeded keeps the attempt that made it.
-        const twice = refund.status === "succeeded" && operation.attempt !== attempt;
-        if (outcome === "succeeded" && (refund.status === "failed" || twice)) {
-          const kind = twice ? "refund_twice" : "refund_after_failure";
+        const isUndone = outcome === "failed" && refund.status === "succeeded";
+        if (isUndone || (outcome === "succeeded" && refund.status === "failed")) {
+          // Banks send money back days later: then neither the payer nor the merchant has it.
+          const kind = isUndone ? "refund_undone" : "refund_after_failure";
           recordException(context, operation, attempt, kind);
-          if (operation.step !== "done") set.update(operations, { ...operation, step: "done", dueAt: undefined });
+          if (found.step !== "done") set.update(operations, done);
           return kind;
         }
-        // Banks send money back days later: then neither the payer nor the merchant has it.
-        if (outcome === "failed" && refund.status === "succeeded" && operation.attempt === attempt) {
-          recordException(context, operation, attempt, "refund_undone");
+        if (operation.step === "done") return undefined;
+        // What the acquirer hints at is asked about for some time, also when the refund has ended here.
+        const isOpen = result.kind === "unknown" && operation.inquiries < HINTED_INQUIRIES_MAX;
+        if (refund.status !== "pending" && !isOpen) {
           set.update(operations, done);
-          return "refund_undone";
+          return undefined;
         }
-        if (operation.step === "done" || operation.attempt !== attempt) return undefined;
         const refusals = operation.round + (result.kind === "refused" ? 1 : 0);
         const undone = result.kind === "absent" || result.kind === "unreached";
         const hopeless = refusals >= REFUSALS_MAX || (undone && attempt >= ATTEMPTS_MAX);
-        if (refund.status !== "pending" || outcome === "failed" || hopeless) {
-          if (refund.status === "pending") complete(context, key, "failed");
+        if (refund.status === "pending" && (outcome === "failed" || hopeless)) {
+          complete(context, key, "failed");
           set.update(operations, { ...done, round: refusals });
           return undefined;
         }
@@ -99,6 +101,31 @@ export function concludeRefund(
       },
     },
   );
+}
+
+/**
+ * Concludes what the acquirer told of another attempt than the present one: a refund that it has taken on, or made. The payer must not get it twice;
+ * an order that is under way cannot be stopped, only told. Gives the kind of an exception that was recorded.
+ */
+function concludeOther(
+  context: CommandContext,
+  operation: Operation,
+  { uuid, paymentReference, status }: Refund,
+  { attempt, result }: { attempt: number; result: RefundResult },
+): ExceptionKind | undefined {
+  const { set, realNow } = context;
+  if (result.kind !== "known" || result.status === "failed") return undefined;
+  const isUnderWay = wasCalled(operation) && operation.step !== "done";
+  const asReported = { ...operation, attempt, providerIds: result.providerIds };
+  if (status === "pending" && result.status === "succeeded") {
+    complete(context, { uuid, paymentReference }, "succeeded");
+    set.update(operations, { ...asReported, step: "done", dueAt: undefined });
+  } else if (status === "pending" && !isUnderWay)
+    set.update(operations, { ...asReported, step: "polling", inquiries: 0, dueAt: nextInquiry(0, realNow) });
+  if (status === "pending" && !isUnderWay) return undefined;
+  const kind = status === "failed" ? "refund_after_failure" : "refund_twice";
+  recordException(context, operation, attempt, kind);
+  return kind;
 }
 
 /** A refund that was certainly not made is requested again under another operation key; in every other case a worker inquires. */
@@ -128,7 +155,8 @@ export async function inquireOtherAttempt(parts: AcquiringParts, operation: Oper
     throw new Fault("SERVICE_UNAVAILABLE", {
       internal: `no answer about attempt ${operation.attempt} of ${operation.id}`,
     });
-  await conclude(parts, merchant, operation, result);
+  // That there is none says nothing: by now the worker may be about to order it under this very attempt.
+  if (result.kind === "known") await conclude(parts, merchant, operation, result);
 }
 
 async function conclude(

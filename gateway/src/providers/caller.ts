@@ -26,7 +26,7 @@ export interface ProviderRequest {
   /** Replaces the caller's deadline, for a request with a large body. */
   deadlineMs?: number;
   /** Longest answer that is read, for lists; 64 KiB when absent. */
-  answerMaxBytes?: number;
+  answerMaxBytes?: number | undefined;
 }
 
 export interface ProviderAnswer {
@@ -47,8 +47,8 @@ export class Caller {
   }
 
   /**
-   * Sends one request and reads one JSON object, of at most 64 KiB unless the request says otherwise. Throws `NoAnswer` when no complete response arrives in time, and
-   * `AcquirerRefused` (unavailable) when too many requests are in flight: then nothing was sent.
+   * Sends one request and reads one JSON object, of at most 64 KiB unless the request says otherwise. Throws `NoAnswer` when no complete response
+   * arrives in time, and `AcquirerRefused` (unavailable) when too many requests are in flight: then nothing was sent.
    */
   async call(
     request: ProviderRequest,

@@ -75,7 +75,8 @@ export const refundCases: readonly ExamCase[] = [
       check(asked.kind !== "answered" || !asked.answer.known, `it was told as ${whyOf(asked)}`);
       check(bench.control.refunded(never.operationKey) === 0, "it was refunded");
       await bench.refund(made);
-      await bench.inquireRefund({ ...made, isOver: true });
+      const found = await bench.inquireRefund({ ...made, isOver: true });
+      check(found.kind !== "answered" || found.answer.known, "one that is there was not found");
       check(bench.control.refunded(made.operationKey) === 1, "one that is there was not refunded once");
     },
   },

@@ -357,8 +357,7 @@ class Stripe {
     { signal, record }: CallContext,
     answerMaxBytes?: number,
   ): Promise<Record<string, unknown> | undefined> {
-    const longer = answerMaxBytes === undefined ? {} : { answerMaxBytes };
-    const answer = await this.caller.call({ ...this.request({ method: "GET", path }), ...longer }, signal, record);
+    const answer = await this.caller.call({ ...this.request({ method: "GET", path }), answerMaxBytes }, signal, record);
     if (answer.status !== 200) throw this.unexpected(`GET ${path.split("?", 1)[0]}`, answer);
     return answer.body;
   }
