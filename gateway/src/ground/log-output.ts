@@ -27,7 +27,13 @@ export function standardOutput(): LogOutput {
     maxLength: WAITING_MAX_BYTES,
     periodicFlush: FLUSH_MS,
   });
+  // A full disk, for example. The lines stay, and the next write tries again; an exit would try for ever.
+  let isFailing = false;
+  output.on("error", () => (isFailing = true));
+  output.on("write", () => (isFailing = false));
+  const flushSync = output.flushSync.bind(output);
   return Object.assign(output, {
+    flushSync: () => void (isFailing || flushSync()),
     onLost: (count: () => void) => void output.on("drop", count),
     sayLost(log: Log) {
       let lines = 0;

@@ -41,12 +41,13 @@ function withoutSecrets(fields: Record<string, unknown>, deep: number): Record<s
 /** The parts of an error that may be logged. Database errors have row values in `detail`, which is left out. Others may quote an acquirer's answer. */
 function errorFacts(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
+  const message = redactText(error.message);
   const code = (error as { code?: unknown }).code;
   return {
     type: error.name,
-    message: redactText(error.message),
+    message,
     ...(typeof code === "string" ? { code } : {}),
-    stack: error.stack && redactText(error.stack),
+    stack: error.stack?.replace(error.message, () => message),
     ...(error.cause === undefined ? {} : { cause: errorFacts(error.cause) }),
   };
 }

@@ -137,7 +137,7 @@ describe("an approver", () => {
       made("sari"),
       person("b@x.example"),
       made("b@x.example", "sari"),
-      /sari has held a token or an invitation of both.*whom the command line let in/,
+      /sari has held a token or an invitation of both.*whom neither of you let in/,
     ],
     [
       "is a person whom somebody invited that the asker made an operator",

@@ -105,7 +105,7 @@ export interface Identity {
   role: OperatorRole;
 }
 
-/** The names that may have held what an identity signs in with: its own, who made its token or invited the person, who made or invited those, and so on. */
+/** Names that may have held what an identity signs in with: its own, who made its token or invited the person, who made or invited those, and so on. */
 export interface Hands {
   names: ReadonlySet<string>;
   /** When the identity was created; undefined for identities of the environment and for identities that no longer exist. */
@@ -120,7 +120,8 @@ export interface Question {
 
 /**
  * The reason why `approver` may not approve a change; undefined when they may. The two operators must share no hands: the maker of a token has seen
- * its secret, and whoever invited a person had the link, which proves nobody. The approver's access must be older than the request, and their role must allow the change itself.
+ * its secret, and whoever invited a person had the link, which proves nobody. The approver's access must be older than the request, and their role
+ * must allow the change itself.
  */
 export function objectionTo(question: Question, asker: Hands, approver: Identity, hands: Hands): string | undefined {
   const { askedBy, askedAt, leastRole } = question;
@@ -136,7 +137,7 @@ export function objectionTo(question: Question, asker: Hands, approver: Identity
     (name) => askers.has(same(name)) && (!RESERVED_NAMES.has(name) || name === askedBy.name),
   );
   if (shared !== undefined)
-    return `You and ${askedBy.name} count as one: ${shared} has held a token or an invitation of both. Somebody has to approve it whom the command line let in.`;
+    return `You and ${askedBy.name} count as one: ${shared} has held a token or an invitation of both. Somebody whom neither of you let in has to approve it.`;
   if (hands.madeAt === undefined || hands.madeAt >= askedAt)
     return "You got this access after it was asked for. Somebody who had theirs before has to approve it.";
   return undefined;

@@ -329,8 +329,8 @@ returning approval_id`,
 }
 
 /**
- * Names that may have held what a name signs in with: the makers of its tokens, whoever invited the person, the makers' makers, and so on, also when the
- * token or the person was made an operator. Invitations stay when a person is removed, so that removing one hides nothing.
+ * Names that may have held what a name signs in with: the makers of its tokens, whoever invited the person, the makers' makers, and so on. Also when the
+ * token was made. Invitations stay when a person is removed, so that removing one hides nothing.
  */
 export function selectHands(name: string, tokenId: string | undefined): Statement {
   return {
@@ -341,8 +341,6 @@ export function selectHands(name: string, tokenId: string | undefined): Statemen
   from hands h
   cross join lateral (
     select t.created_by as name from operator_tokens t where t.name = h.name
-    union all
-    select o.created_by from persons p join operators o using (person_id) where p.email = h.name
     union all
     select i.invited_by from persons p join operator_invitations i on i.accepted_by = p.person_id where p.email = h.name
   ) m
