@@ -7,6 +7,7 @@ import type { PeopleParts } from "../src/people/access-audit.ts";
 import { People } from "../src/people/people.ts";
 import type { MemberRole } from "../src/people/roles.ts";
 import type { Session } from "../src/people/sessions.sql.ts";
+import type { Origin } from "../src/people/sessions.ts";
 import { codeOf } from "../src/people/totp.ts";
 import type { Database } from "../src/store/database.ts";
 import { type TestDatabase, asOwner } from "./kit.ts";
@@ -29,6 +30,13 @@ let addresses = 0;
 /** The session of a token; undefined when there is none, or it has ended or expired. */
 export const sessionOf = async ({ sessions }: Pick<People, "sessions">, token: string): Promise<Session | undefined> =>
   (await sessions.signedIn(token))?.session;
+
+/** Begins a session of a person; gives its id. */
+export async function sessionIdOf(people: Pick<People, "sessions">, personId: string, from: Origin): Promise<string> {
+  const session = await sessionOf(people, await people.sessions.begin(personId, from));
+  if (!session) throw new Error("a session has just begun");
+  return session.sessionId;
+}
 
 export class PeopleRig {
   /** Lead of the room's clock. By itself the clock advances a microsecond per reading, so that authenticator codes do not change meanwhile. */
@@ -73,7 +81,8 @@ export class PeopleRig {
   /** Adds a confirmed authenticator; gives its secret and the recovery codes. */
   async authenticator({ personId }: TestPerson): Promise<{ secret: string; codes: string[] }> {
     const { secret } = await this.people.beginAuthenticator(personId);
-    return { secret, codes: await this.people.confirmAuthenticator(personId, this.code(secret), this.from) };
+    const session = await sessionIdOf(this.people, personId, this.from);
+    return { secret, codes: await this.people.confirmAuthenticator(personId, this.code(secret), session, this.from) };
   }
 
   /** The code that an authenticator shows now. */

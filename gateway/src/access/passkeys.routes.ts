@@ -73,9 +73,9 @@ function ownEndpoints({ people: { passkeys }, root }: SessionEndpointParts): Acc
       body: addPasskeySchema,
       success: { status: 201, description: "Added.", schema: passkeySchema },
       errors: ["SERVICE_UNAVAILABLE"],
-      async handle({ person, body, origin }) {
+      async handle({ person, session, body, origin }) {
         const sent = { name: body.name, response: registrationOf(body) };
-        return reply(201, viewOf(await passkeys.register(person, sent, origin)));
+        return reply(201, viewOf(await passkeys.register(person, sent, session.sessionId, origin)));
       },
     }),
     personEndpoint({

@@ -84,8 +84,10 @@ function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessE
       body: confirmSchema,
       success: { status: 200, description: "Codes for the day it is lost.", schema: recoveryCodesSchema },
       errors: [],
-      handle: async ({ person, body, origin }) =>
-        reply(200, { recovery_codes: await people.confirmAuthenticator(person.personId, body.code, origin) }),
+      async handle({ person, session, body, origin }) {
+        const codes = await people.confirmAuthenticator(person.personId, body.code, session.sessionId, origin);
+        return reply(200, { recovery_codes: codes });
+      },
     }),
     personEndpoint({
       method: "DELETE",

@@ -96,6 +96,37 @@ test("who is taken out is out with the next request, and who is given another ro
   expect(outcome(await admin.send("DELETE", `/ops/v1/operators/${id}`))).toBe("404 OBJECT_NOT_FOUND");
 });
 
+test("an invitation ends with the rights of who made it, so that nobody returns by a link of their own", async () => {
+  const admin = await operates(service, "admin");
+  const { operators } = service.app.consolePeople;
+  const idOf = async (email: string): Promise<string> =>
+    (await operators.list()).find((one) => one.email === email)?.personId ?? "";
+  const open = async (): Promise<string[]> =>
+    ((await admin.get("/ops/v1/operators/invitations")).json.data as { created_by: string }[]).map(
+      (one) => one.created_by,
+    );
+  const [removed, lowered] = [await operates(service, "admin"), await operates(service, "admin")];
+  const keys = await Promise.all(
+    [removed, lowered].map(async (browser) => {
+      const { url } = (await browser.post("/ops/v1/operators/invitations", { role: "admin" })).json as { url: string };
+      return url.split("#")[1] ?? "";
+    }),
+  );
+  const token = "night-shift";
+  await service.operate("POST", "/tokens", { name: token, role: "admin" });
+  const { token: ofToken } = await operators.invite({ role: "viewer" }, token);
+  expect(await open()).toEqual(expect.arrayContaining([removed.email, lowered.email, token]));
+  await operators.remove(await idOf(removed.email));
+  await operators.changeRole(await idOf(lowered.email), "support");
+  await service.operate("DELETE", `/tokens/${token}`);
+  for (const key of [...keys, ofToken]) {
+    const browser = new Browser(service.operatorOrigin, "");
+    const joining = { token: key, email: "back@gateway.example", name: "Back Again", password: PASSWORD };
+    expect(outcome(await browser.post("/ops/v1/invitations/accept", joining))).toBe("404 OBJECT_NOT_FOUND");
+  }
+  expect((await open()).filter((name) => [removed.email, lowered.email, token].includes(name))).toEqual([]);
+});
+
 test("an invitation is good once, for its address alone, and not after it was taken back", async () => {
   const admin = await operates(service, "admin");
   const invite = async (body: object) => (await admin.post("/ops/v1/operators/invitations", body)).json;

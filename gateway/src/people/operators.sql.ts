@@ -91,12 +91,32 @@ returning 1`,
   };
 }
 
+/**
+ * Open: not accepted, revoked or expired, and made from the machine or by somebody who may still invite, so that an admin who was removed cannot return
+ * by their own link. `now` is the place of the time.
+ */
+const isOpen = (now: string): string => `i.ended_at is null and i.expires_at > ${now}::timestamptz and (
+    i.invited_by in ('environment', 'command-line')
+    or exists (
+      select
+      from operators o
+      join persons p using (person_id)
+      where p.email = i.invited_by and o.role = 'admin' and p.closed_at is null
+    )
+    or exists (
+      select
+      from operator_tokens t
+      where t.name = i.invited_by and t.role = 'admin' and t.revoked_at is null
+        and (t.expires_at is null or t.expires_at > ${now}::timestamptz)
+    )
+  )`;
+
 /** The open invitation of a token. */
 export function selectOperatorInvitation(tokenDigest: Buffer, now: Micros): Statement {
   return {
-    text: `select *
-from operator_invitations
-where token_digest = $1::bytea and ended_at is null and expires_at > $2::timestamptz`,
+    text: `select i.*
+from operator_invitations i
+where i.token_digest = $1::bytea and ${isOpen("$2")}`,
     values: [tokenDigest, sqlTime(now)],
   };
 }
@@ -104,16 +124,16 @@ where token_digest = $1::bytea and ended_at is null and expires_at > $2::timesta
 /** The open invitation of a token, locked until the transaction ends, so that it is accepted only once. */
 export function lockOperatorInvitation(tokenDigest: Buffer, now: Micros): Statement {
   const { text, values = [] } = selectOperatorInvitation(tokenDigest, now);
-  return { text: `${text}\nfor no key update`, values };
+  return { text: `${text}\nfor no key update of i`, values };
 }
 
 /** Open invitations, newest first. */
 export function selectOperatorInvitations(now: Micros): Statement {
   return {
-    text: `select *
-from operator_invitations
-where ended_at is null and expires_at > $1::timestamptz
-order by invitation_id desc`,
+    text: `select i.*
+from operator_invitations i
+where ${isOpen("$1")}
+order by i.invitation_id desc`,
     values: [sqlTime(now)],
   };
 }

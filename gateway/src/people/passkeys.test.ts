@@ -3,7 +3,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Misbehaviour, SoftwareAuthenticator } from "../../test/authenticator.ts";
 import { type TestService, asOwner, startService } from "../../test/kit.ts";
-import { PASSWORD, PLACE, PeopleRig, type TestPerson, actionsOnRecord, faultOf, sessionOf } from "../../test/people.ts";
+import {
+  PASSWORD,
+  PLACE,
+  PeopleRig,
+  type TestPerson,
+  actionsOnRecord,
+  faultOf,
+  sessionIdOf,
+  sessionOf,
+} from "../../test/people.ts";
 import { SECOND } from "../ground/clock.ts";
 import { uuidBytes, uuidOf } from "../ground/ids.ts";
 import { portalOrigins, portalRoot, relyingPartyOf } from "./relying-party.ts";
@@ -41,7 +50,8 @@ async function add(
 const register = async ({ personId }: TestPerson, response: ReturnType<SoftwareAuthenticator["create"]>) => {
   const person = await rig.people.read(personId);
   if (!person) return expect.unreachable("there is such a person");
-  return rig.people.passkeys.register(person, { name: "Laptop", response }, rig.from);
+  const session = await sessionIdOf(rig.people, personId, rig.from);
+  return rig.people.passkeys.register(person, { name: "Laptop", response }, session, rig.from);
 };
 
 const signIn = async (device: SoftwareAuthenticator, wrong: Misbehaviour = {}): Promise<string> =>
@@ -303,7 +313,8 @@ describe("beside a password", () => {
     expect(await faultOf(rig.people.signIn({ ...person, code: rig.code(secret) }, rig.from))).toBe("UNAUTHORIZED");
     expect((await rig.people.read(person.personId))?.hasAuthenticator).toBe(false);
     const [code = ""] = await rig.people.newRecoveryCodes(person.personId, rig.from);
-    expect(await faultOf(rig.people.confirmAuthenticator(person.personId, code, rig.from))).toBe(
+    const session = await sessionIdOf(rig.people, person.personId, rig.from);
+    expect(await faultOf(rig.people.confirmAuthenticator(person.personId, code, session, rig.from))).toBe(
       "VALIDATION_ERROR code",
     );
   });

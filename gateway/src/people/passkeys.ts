@@ -20,9 +20,10 @@ import {
   selectPasskeys,
   usePasskey,
 } from "./passkeys.sql.ts";
+import { lockedInSession, lockedPerson } from "./locked-person.ts";
 import { type Person, personOfRow, selectPerson } from "./people.sql.ts";
 import type { RelyingParty } from "./relying-party.ts";
-import { type SecondFactors, lockedPerson } from "./second-factors.ts";
+import type { SecondFactors } from "./second-factors.ts";
 import { replaceRecoveryCodes } from "./second-factors.sql.ts";
 import type { Session } from "./sessions.sql.ts";
 import type { Origin, Sessions } from "./sessions.ts";
@@ -80,12 +81,13 @@ export class Passkeys {
   }
 
   /**
-   * Adds a passkey. The caller has checked that the session's proof is fresh. Throws VALIDATION_ERROR: field `response` when the response answers no
+   * Adds a passkey, in this session, whose proof the caller has found fresh. Throws UNAUTHORIZED when the session has ended meanwhile, and VALIDATION_ERROR: field `response` when the response answers no
    * open challenge of this person, is for another relying party or registers a known passkey; field `name` at PASSKEYS_MAX passkeys.
    */
   async register(
     person: Person,
     { name, response }: { name: string; response: RegistrationResponseJSON },
+    sessionId: string,
     origin: Origin,
   ): Promise<Passkey> {
     const { personId } = person;
@@ -94,7 +96,7 @@ export class Passkeys {
     const now = this.parts.clock.now();
     const passkey = { ...made, name, personId, passkeyId: newId("passkey", now), createdAt: now };
     await this.parts.database.transaction(async (query) => {
-      refuseMore((await lockedPerson(query, personId))?.passkeys ?? 0);
+      refuseMore((await lockedInSession(query, personId, sessionId)).passkeys);
       const inserted = await query(insertPasskey(passkey));
       if (inserted.length === 0) throw validationFault("response", undefined, "This passkey is known already.");
     });
@@ -160,7 +162,13 @@ export class Passkeys {
   /** Signs in the person whom the passkey belongs to. Gives the session's token. Throws UNAUTHORIZED for every kind of mismatch. */
   async signIn(response: AuthenticationResponseJSON, origin: Origin): Promise<string> {
     const personId = await this.signedBy(response, "sign_in", undefined, origin);
-    const token = await this.own.sessions.begin(personId, origin);
+    const token = await this.own.sessions.begin(
+      personId,
+      origin,
+      async (_person, query) =>
+        // A reset may have removed the passkey meanwhile.
+        (await query(selectPasskey(Buffer.from(response.id, "base64url")))).length > 0,
+    );
     const details = { by: "passkey" };
     await noteAccess(this.parts, { action: "signed_in", personId, address: origin.address, details });
     return token;

@@ -94,10 +94,11 @@ export function personOfRow(row: Row): Person {
   };
 }
 
-export function updatePassword(personId: string, passwordHash: string): Statement {
+/** Replaces the password whose hash is `before`. One row, or none when that is not the password any more. */
+export function updatePassword(personId: string, before: string, passwordHash: string): Statement {
   return {
-    text: "update persons set password_hash = $2::text where person_id = $1::uuid",
-    values: [uuidOf(personId), passwordHash],
+    text: "update persons set password_hash = $3::text where person_id = $1::uuid and password_hash = $2::text returning 1",
+    values: [uuidOf(personId), before, passwordHash],
   };
 }
 

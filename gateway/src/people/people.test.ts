@@ -2,7 +2,7 @@
 // what the database itself refuses.
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type TestService, asOwner, startService } from "../../test/kit.ts";
-import { sessionOf } from "../../test/people.ts";
+import { sessionIdOf, sessionOf } from "../../test/people.ts";
 import { type Micros, SECOND, systemClock } from "../ground/clock.ts";
 import { Vault } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
@@ -235,11 +235,13 @@ describe("an authenticator", () => {
   const now = (secret: string, steps = 0): string =>
     codeOf(bytesOf(secret), Math.floor(clock.now() / SECOND / 30) + steps);
 
+  const begun = ({ personId }: { personId: string }): Promise<string> => sessionIdOf(people, personId, from);
+
   async function withAuthenticator() {
     const person = await joined();
     const { secret, uri } = await people.beginAuthenticator(person.personId);
     expect(uri).toContain(secret);
-    const codes = await people.confirmAuthenticator(person.personId, now(secret), from);
+    const codes = await people.confirmAuthenticator(person.personId, now(secret), await begun(person), from);
     return { person, secret, codes };
   }
 
@@ -247,10 +249,10 @@ describe("an authenticator", () => {
     const person = await joined();
     const { secret } = await people.beginAuthenticator(person.personId);
     expect(await tokenOf(person)).toBeDefined();
-    expect(await codeOfFault(people.confirmAuthenticator(person.personId, "000000", from))).toBe(
+    expect(await codeOfFault(people.confirmAuthenticator(person.personId, "000000", await begun(person), from))).toBe(
       "VALIDATION_ERROR code",
     );
-    expect(await people.confirmAuthenticator(person.personId, now(secret), from)).toHaveLength(10);
+    expect(await people.confirmAuthenticator(person.personId, now(secret), await begun(person), from)).toHaveLength(10);
     expect(await people.signIn(person, from)).toEqual({ needs: "code" });
     expect(await codeOfFault(people.beginAuthenticator(person.personId))).toBe("VALIDATION_ERROR authenticator");
     ahead = 60 * SECOND;

@@ -7,6 +7,7 @@ import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import type { Invitation } from "./invitations.sql.ts";
 import { Invitations, type Joined } from "./invitations.ts";
 import type { NewPerson } from "./newcomers.ts";
+import { lockedInSession, signedOut } from "./locked-person.ts";
 import { Operators } from "./operators.ts";
 import { Passkeys } from "./passkeys.ts";
 import { hashPassword, isPassword, refuseBadPassword } from "./passwords.ts";
@@ -33,11 +34,12 @@ import {
 import { type Given, type Needs, Proofs } from "./proofs.ts";
 import type { MemberRole } from "./roles.ts";
 import { SecondFactors, alreadyThere } from "./second-factors.ts";
-import type { Session } from "./sessions.sql.ts";
+import { type Session, endOtherSessions } from "./sessions.sql.ts";
 import { type Origin, Sessions } from "./sessions.ts";
 import type { LinkPurpose } from "./sign-in-links.sql.ts";
 import { type MadeLink, SignInLinks } from "./sign-in-links.ts";
 import { WrongGuess } from "./sign-in-throttle.ts";
+import type { Statement } from "../store/database.ts";
 
 /** Demo persons of a development installation. */
 export const DEMO_OWNER = { email: "owner@demo.test", name: "Demo Owner" };
@@ -101,7 +103,9 @@ export class People {
     const needs = await this.proofs.byPassword(person, given, { email, address: origin.address }, refusal);
     if (needs) return needs;
     assert(person, "somebody who is not known proved who they are");
-    const token = await this.sessions.begin(person.personId, origin);
+    const { personId, passwordHash } = person;
+    // Hashing takes a while, in which the password may be changed, or the account be reset.
+    const token = await this.sessions.begin(personId, origin, (now) => now.passwordHash === passwordHash);
     await this.note("signed_in", person.personId, origin);
     return { token };
   }
@@ -131,7 +135,7 @@ export class People {
     origin: Origin,
   ): Promise<string> {
     const token = await this.sessions.renew({ personId, sessionId, provedAt }, origin);
-    if (token === undefined) throw new Fault("UNAUTHORIZED", { message: "You have been signed out. Sign in again." });
+    if (token === undefined) throw signedOut();
     await this.note("proved", personId, origin);
     return token;
   }
@@ -151,14 +155,15 @@ export class People {
     { keep, origin }: { keep: string; origin: Origin },
   ): Promise<void> {
     const person = await this.known(personId);
+    const { passwordHash: before = "" } = person;
     const attempt = { email: person.email, address: origin.address };
     await this.proofs.guessing(attempt, { personId, action: () => "password_change_failed" }, async () => {
       if (!(await isPassword(current, person.passwordHash)))
         throw new WrongGuess("UNAUTHORIZED", { message: "The current password is wrong." });
     });
     await this.refuseBad(next, person);
-    await this.parts.database.query(updatePassword(personId, await hashPassword(next)));
-    await this.sessions.endOthers(personId, keep);
+    const hash = await hashPassword(next);
+    if (!(await this.replacePassword(personId, keep, updatePassword(personId, before, hash)))) throw signedOut();
     await this.note("password_changed", personId, origin);
   }
 
@@ -171,10 +176,22 @@ export class People {
     const there = validationFault("current", undefined, "You have a password: send it as the current one.");
     if (person.passwordHash !== undefined) throw there;
     await this.refuseBad(next, person);
-    const set = await this.parts.database.query(insertPassword(personId, await hashPassword(next)));
-    if (set.length === 0) throw there;
-    await this.sessions.endOthers(personId, keep);
+    const hash = await hashPassword(next);
+    if (!(await this.replacePassword(personId, keep, insertPassword(personId, hash)))) throw there;
     await this.note("password_set", personId, origin);
+  }
+
+  /**
+   * Writes a password in the session `keep`, and ends all other sessions of the person. False when `write` changes nothing. Throws UNAUTHORIZED when the
+   * session has ended meanwhile, as by a reset.
+   */
+  private replacePassword(personId: string, keep: string, write: Statement): Promise<boolean> {
+    return this.parts.database.transaction(async (query) => {
+      await lockedInSession(query, personId, keep);
+      if ((await query(write)).length === 0) return false;
+      await query(endOtherSessions(personId, keep, this.parts.clock.now()));
+      return true;
+    });
   }
 
   /** Makes the secret of a new authenticator, which counts only after `confirmAuthenticator`. Throws VALIDATION_ERROR when the person has one already. */
@@ -182,13 +199,16 @@ export class People {
     return this.factors.begin(await this.known(personId));
   }
 
-  /** Confirms an authenticator by one of its codes. Gives recovery codes, which are never shown again. Throws VALIDATION_ERROR, RATE_LIMITED. */
-  async confirmAuthenticator(personId: string, code: string, origin: Origin): Promise<string[]> {
+  /**
+   * Confirms an authenticator by one of its codes, in this session. Gives recovery codes, which are never shown again. Throws VALIDATION_ERROR,
+   * RATE_LIMITED, UNAUTHORIZED.
+   */
+  async confirmAuthenticator(personId: string, code: string, sessionId: string, origin: Origin): Promise<string[]> {
     const person = await this.known(personId);
     if (person.hasAuthenticator) throw alreadyThere();
     const attempt = { email: person.email, address: origin.address };
     await this.proofs.guessing(attempt, { personId, action: () => "code_failed" }, async () => {
-      if (await this.factors.confirm(personId, code)) return;
+      if (await this.factors.confirm(personId, code, sessionId)) return;
       const message = "This is not a code that the authenticator shows now. Is its clock right?";
       throw new WrongGuess("VALIDATION_ERROR", { message, details: { field: "code", value: null } });
     });

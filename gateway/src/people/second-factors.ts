@@ -4,7 +4,8 @@ import { digestOf } from "../ground/crypto.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
 import { encode } from "../ground/ids.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
-import { type Person, lockPerson, personOfRow, selectMemberships, selectPerson } from "./people.sql.ts";
+import { type Query, lockedInSession, lockedPerson } from "./locked-person.ts";
+import { type Person, selectMemberships } from "./people.sql.ts";
 import { selectOperator } from "./operators.sql.ts";
 import {
   countRecoveryCodes,
@@ -15,12 +16,9 @@ import {
   useTotpStep,
 } from "./second-factors.sql.ts";
 import type { Origin } from "./sessions.ts";
-import type { Database } from "../store/database.ts";
 import { TOTP_SECRET_BYTES, base32, enrolmentUri, stepOfCode } from "./totp.ts";
 
 const RECOVERY_CODES = 10;
-
-type Query = Parameters<Parameters<Database["transaction"]>[0]>[0];
 
 /** The factor that a person needs beside the password; undefined when the password is enough. */
 export function secondFactorOf({ hasAuthenticator, passkeys }: Person): "code" | "passkey" | undefined {
@@ -47,11 +45,14 @@ export class SecondFactors {
     });
   }
 
-  /** Confirms a new authenticator by one of its codes. False when the code is wrong, or there is no authenticator to confirm. */
-  async confirm(personId: string, code: string): Promise<boolean> {
+  /**
+   * Confirms a new authenticator by one of its codes, in this session. False when the code is wrong, or there is no authenticator to confirm. Throws
+   * UNAUTHORIZED when the session has ended.
+   */
+  async confirm(personId: string, code: string, sessionId: string): Promise<boolean> {
     return this.parts.database.transaction(async (query) => {
-      const person = await lockedPerson(query, personId);
-      return person !== undefined && !person.hasAuthenticator && this.useTotp(query, person, code);
+      const person = await lockedInSession(query, personId, sessionId);
+      return !person.hasAuthenticator && this.useTotp(query, person, code);
     });
   }
 
@@ -119,13 +120,6 @@ export class SecondFactors {
     const [row] = await this.parts.database.query<{ left: number }>(countRecoveryCodes(personId));
     return row?.left ?? 0;
   }
-}
-
-/** Locks a person until the transaction ends, and reads them. */
-export async function lockedPerson(query: Query, personId: string): Promise<Person | undefined> {
-  await query(lockPerson(personId));
-  const [row] = await query(selectPerson(personId));
-  return row && personOfRow(row);
 }
 
 /** The owner that the vault seals a person's authenticator secret for. */

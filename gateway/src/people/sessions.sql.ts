@@ -37,6 +37,14 @@ values ($1::bytea, $2::uuid, $3::uuid, $4::timestamptz, $5::timestamptz, $6::tim
   };
 }
 
+/** One row while a session of the person has not been ended. */
+export function selectOpenSession(personId: string, sessionId: string): Statement {
+  return {
+    text: "select 1 from sessions where person_id = $1::uuid and session_id = $2::uuid and ended_at is null",
+    values: [uuidOf(personId), uuidOf(sessionId)],
+  };
+}
+
 /** Gives a session a new token, unless it has ended or its last proof is not `provedAt` any more. One row when it was renewed. */
 export function renewSession(
   tokenDigest: Buffer,

@@ -5,6 +5,7 @@ import { sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import type { Database, Statement } from "../store/database.ts";
+import { type Query, lockedPerson } from "./locked-person.ts";
 import { type Person, personOfRow } from "./people.sql.ts";
 import type { MemberRole } from "./roles.ts";
 import {
@@ -61,12 +62,22 @@ export class Sessions {
 
   /**
    * Begins a session for a person who has just proved their identity. Gives the token, for the person's browser alone. In the console it throws
-   * UNAUTHORIZED for a person who is no operator: a trigger of the database checks it (error code GB013).
+   * UNAUTHORIZED for a person who is no operator: a trigger of the database checks it (error code GB013). `stands`: whether what was proved is still so,
+   * while nobody else can change the person; UNAUTHORIZED when it is not.
    */
-  async begin(personId: string, origin: Origin): Promise<string> {
+  async begin(
+    personId: string,
+    origin: Origin,
+    stands: (person: Person, query: Query) => boolean | Promise<boolean> = () => true,
+  ): Promise<string> {
     const { token, statement } = this.made(personId, origin);
     try {
-      await this.database.query(statement);
+      await this.database.transaction(async (query) => {
+        const person = await lockedPerson(query, personId);
+        if (!person || !(await stands(person, query)))
+          throw new Fault("UNAUTHORIZED", { message: "Something about your account has just changed. Sign in again." });
+        await query(statement);
+      });
     } catch (error) {
       if ((error as { code?: unknown }).code !== "GB013") throw error;
       throw new Fault("UNAUTHORIZED", { message: "You are no operator of this gateway. An admin can invite you." });

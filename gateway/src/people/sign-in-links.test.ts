@@ -3,7 +3,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { SoftwareAuthenticator } from "../../test/authenticator.ts";
 import { type TestService, asOwner, startService } from "../../test/kit.ts";
-import { PLACE, PeopleRig, type TestPerson, actionsOnRecord, faultOf, sessionOf } from "../../test/people.ts";
+import {
+  PLACE,
+  PeopleRig,
+  type TestPerson,
+  actionsOnRecord,
+  faultOf,
+  sessionIdOf,
+  sessionOf,
+} from "../../test/people.ts";
 import { SECOND } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 
@@ -86,7 +94,8 @@ describe("a link that resets", () => {
     const read = await rig.people.read(person.personId);
     if (!read) return expect.unreachable("the person is there");
     const response = device.create(await rig.people.passkeys.registrationOptions(read));
-    await rig.people.passkeys.register(read, { name: "Laptop", response }, rig.from);
+    const session = await sessionIdOf(rig.people, person.personId, rig.from);
+    await rig.people.passkeys.register(read, { name: "Laptop", response }, session, rig.from);
     return { person, device, codes };
   }
 

@@ -6,7 +6,7 @@ import { Fault } from "../ground/fault.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import { deletePasskeys } from "./passkeys.sql.ts";
 import { removePassword } from "./people.sql.ts";
-import { lockedPerson } from "./second-factors.ts";
+import { lockedPerson } from "./locked-person.ts";
 import { removeTotp, replaceRecoveryCodes } from "./second-factors.sql.ts";
 import { endOtherSessions } from "./sessions.sql.ts";
 import type { Origin, Sessions } from "./sessions.ts";

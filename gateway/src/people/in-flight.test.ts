@@ -1,0 +1,64 @@
+// Goal: what began before an account was reset takes no effect after it. Method: a request that waits for the person's row, while the row's holder
+// resets the account.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { SoftwareAuthenticator } from "../../test/authenticator.ts";
+import { type TestService, asOwner, startService } from "../../test/kit.ts";
+import { PASSWORD, PLACE, PeopleRig, type TestPerson, faultOf, sessionIdOf } from "../../test/people.ts";
+import { uuidOf } from "../ground/ids.ts";
+
+let service: TestService;
+let rig: PeopleRig;
+let merchantId: string;
+beforeAll(async () => {
+  service = await startService({ roles: ["api"] });
+  rig = new PeopleRig(service.app.database);
+  ({ merchantId } = await service.merchant());
+});
+afterAll(() => service.stop());
+
+const NEXT = "teh manis hangat 8";
+const device = (): SoftwareAuthenticator => new SoftwareAuthenticator(PLACE.origins[0] ?? "");
+
+/** Each gives a request that has come as far as the person's row when `work` is called. */
+const requests: Record<string, (person: TestPerson) => Promise<() => Promise<unknown>>> = {
+  "a sign-in by the password": (person) => Promise.resolve(() => rig.people.signIn(person, rig.from)),
+  "a change of the password": async ({ personId }) => {
+    const keep = await sessionIdOf(rig.people, personId, rig.from);
+    return () => rig.people.changePassword(personId, { current: PASSWORD, next: NEXT }, { keep, origin: rig.from });
+  },
+  "a confirmation of an authenticator": async ({ personId }) => {
+    const session = await sessionIdOf(rig.people, personId, rig.from);
+    const { secret } = await rig.people.beginAuthenticator(personId);
+    return () => rig.people.confirmAuthenticator(personId, rig.code(secret), session, rig.from);
+  },
+  "a new passkey": async ({ personId }) => {
+    const session = await sessionIdOf(rig.people, personId, rig.from);
+    const person = await rig.people.read(personId);
+    if (!person) return expect.unreachable("the person is there");
+    const response = device().create(await rig.people.passkeys.registrationOptions(person));
+    return () => rig.people.passkeys.register(person, { name: "Laptop", response }, session, rig.from);
+  },
+};
+
+test.each(Object.keys(requests))("%s", async (name) => {
+  const person = await rig.joined(merchantId);
+  const work = await requests[name]?.(person);
+  await asOwner(service.database, async (owner) => {
+    const id = [uuidOf(person.personId)];
+    await owner.query("begin");
+    await owner.query("select from persons where person_id = $1 for no key update", id);
+    const outcome = faultOf(work?.() ?? Promise.resolve());
+    const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await expect.poll(async () => (await owner.query(waiting)).rowCount).toBe(1);
+    await owner.query("update persons set password_hash = null, totp_sealed = null where person_id = $1", id);
+    await owner.query("update sessions set ended_at = now() where person_id = $1", id);
+    await owner.query("commit");
+    expect(await outcome).toBe("UNAUTHORIZED");
+  });
+  expect(await rig.people.read(person.personId)).toMatchObject({
+    passwordHash: undefined,
+    hasAuthenticator: false,
+    passkeys: 0,
+  });
+  expect(await rig.people.sessions.list(person.personId)).toEqual([]);
+});

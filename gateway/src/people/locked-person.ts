@@ -1,0 +1,28 @@
+// A person locked for a change: two requests about one person wait for each other, and a session that has ended changes nothing any more.
+import { Fault } from "../ground/fault.ts";
+import type { Database } from "../store/database.ts";
+import { type Person, lockPerson, personOfRow, selectPerson } from "./people.sql.ts";
+import { selectOpenSession } from "./sessions.sql.ts";
+
+export type Query = Parameters<Parameters<Database["transaction"]>[0]>[0];
+
+/** Locks a person until the transaction ends, and reads them. */
+export async function lockedPerson(query: Query, personId: string): Promise<Person | undefined> {
+  await query(lockPerson(personId));
+  const [row] = await query(selectPerson(personId));
+  return row && personOfRow(row);
+}
+
+/**
+ * Locks a person for a request of this session, and reads them. Whatever ends sessions locks the person too: what a session began takes no effect
+ * once it has ended. Throws UNAUTHORIZED when it has.
+ */
+export async function lockedInSession(query: Query, personId: string, sessionId: string): Promise<Person> {
+  const person = await lockedPerson(query, personId);
+  if (!person || (await query(selectOpenSession(personId, sessionId))).length === 0) throw signedOut();
+  return person;
+}
+
+export function signedOut(): Fault {
+  return new Fault("UNAUTHORIZED", { message: "You have been signed out. Sign in again." });
+}
