@@ -5,6 +5,7 @@ import { sha256 } from "../ground/crypto.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
+import { lockedPerson } from "./locked-person.ts";
 import { type NewPerson, identityOf, newcomer } from "./newcomers.ts";
 import type { OperatorRole } from "./operator-roles.ts";
 import {
@@ -67,6 +68,7 @@ export class Operators {
     if (!isId("person", personId)) return false;
     const now = this.parts.clock.now();
     return this.parts.database.transaction(async (query) => {
+      await lockedPerson(query, personId);
       const removed = await query(deleteOperator(personId));
       await query(endConsoleSessions(personId, now));
       return removed.length > 0;

@@ -157,12 +157,18 @@ export class Sessions {
   /** Ends one session of a person. False when the session is not theirs, or ended before. */
   async end(personId: string, sessionId: string): Promise<boolean> {
     if (!isId("session", sessionId)) return false;
-    return (await this.database.query(endSession(personId, sessionId, this.clock.now()))).length > 0;
+    return this.database.transaction(async (query) => {
+      await lockedPerson(query, personId);
+      return (await query(endSession(personId, sessionId, this.clock.now()))).length > 0;
+    });
   }
 
   /** Ends all sessions of a person except the session `kept`, if given. */
   async endOthers(personId: string, kept?: string): Promise<void> {
-    await this.database.query(endOtherSessions(personId, kept, this.clock.now()));
+    await this.database.transaction(async (query) => {
+      await lockedPerson(query, personId);
+      await query(endOtherSessions(personId, kept, this.clock.now()));
+    });
   }
 }
 
