@@ -80,52 +80,55 @@ for (const [name, sample] of Object.entries(samples)) {
     });
     afterAll(() => Promise.all([running.shop.stop(), running.wrong.stop()]));
 
-    test("sells a coffee: its page shows the QR code, and turns to paid by the webhook, and by nothing else", async () => {
+    test("sells a coffee: leads to the page where it is paid, and turns to paid by the webhook, and by nothing else", async () => {
       const url = `http://127.0.0.1:${running.shop.port}`;
       const shown = async (path: string): Promise<string> => (await fetch(url + path)).text();
-      const buy = async (): Promise<Response> => {
-        const [, name = ""] =
-          /<form method="post" action="\/orders"><button name="order" value="([\w-]+)">/.exec(await shown("/")) ?? [];
-        const form = { method: "POST", body: new URLSearchParams({ order: name }), redirect: "manual" } as const;
-        // Pressed twice.
-        const [bought, again] = [await fetch(`${url}/orders`, form), await fetch(`${url}/orders`, form)];
-        expect([bought.status, again.status], await bought.text()).toEqual([303, 303]);
-        expect(again.headers.get("location")).toBe(bought.headers.get("location"));
-        return bought;
+      const press = async (page: string): Promise<{ order: string; payAt: string }> => {
+        const [, order = ""] = /<form method="post" action="(\/orders\/[\w-]+)"><button>/.exec(await shown(page)) ?? [];
+        const answer = await fetch(url + order, { method: "POST", body: new URLSearchParams(), redirect: "manual" });
+        expect(answer.status, await answer.text()).toBe(303);
+        return { order, payAt: answer.headers.get("location") ?? "" };
       };
-      const bought = await buy();
-      const order = bought.headers.get("location") ?? "";
+      const { order, payAt } = await press("/");
+      // Pressed again: the same payment.
+      expect(await press(order)).toEqual({ order, payAt });
       const id = order.replace("/orders/", "");
       const { json } = await client.get(`/v1/payments?reference_id=${id}`);
       const [payment, ...more] = json.data;
       expect(more).toEqual([]);
       expect(payment).toMatchObject({ amount_minor: 7_500_000, payment_method: "qris", status: "pending" });
-      const waiting = await shown(order);
-      expect(waiting).toContain(payment.instructions.qr_string);
-      const [, payAt = ""] = /href="([^"]+)"/.exec(waiting) ?? [];
-      expect((await fetch(payAt)).status).toBe(200);
-      expect(await shown(`${order}/open`)).toMatch(/^true\s*$/);
-      const event = JSON.stringify({ id: "evt_1", type: "payment.succeeded", data: { reference_id: id } });
+      const page = await fetch(payAt);
+      expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(payment.reference)]);
+      const event = JSON.stringify({
+        id: "evt_1",
+        type: "payment.succeeded",
+        data: { reference_id: id, status: "succeeded" },
+      });
       const headers = { "x-svc-timestamp": String(Math.floor(Date.now() / 1000)), "x-svc-signature": "0".repeat(64) };
       expect((await fetch(url + webhook, { method: "POST", headers, body: event })).status).toBe(401);
-      expect(await shown(`${order}/open`)).toMatch(/^true\s*$/);
+      expect(await shown(order)).toContain("Waiting for Rp75.000.");
       await client.post(`/v1/sandbox/payments/${payment.reference}/simulate`, { outcome: "succeeded" });
-      const paid = async (): Promise<void> => expect(await shown(`${order}/open`)).toMatch(/^false\s*$/);
-      await vi.waitFor(paid, { timeout: 10_000, interval: 50 });
-      expect(await shown(order)).toContain("Paid.");
+      const turns = (at: string, words: string): Promise<void> =>
+        vi.waitFor(async () => expect(await shown(at)).toContain(words), { timeout: 10_000, interval: 50 });
+      await turns(order, "Paid.");
+      // The page where it was paid leads back to the order.
+      const back = `data-back="http://localhost:${running.shop.port}${order}"`;
+      expect(await (await fetch(payAt)).text()).toContain(back);
 
-      const declined = (await buy()).headers.get("location") ?? "";
-      const found = await client.get(`/v1/payments?reference_id=${declined.replace("/orders/", "")}`);
+      const declined = await press("/");
+      const found = await client.get(`/v1/payments?reference_id=${declined.order.replace("/orders/", "")}`);
       await client.post(`/v1/sandbox/payments/${found.json.data[0].reference}/simulate`, { outcome: "failed" });
-      const offers = async (): Promise<void> => expect(await shown(declined)).toContain('Not paid. <a href="/">');
-      await vi.waitFor(offers, { timeout: 10_000, interval: 50 });
+      await turns(declined.order, 'Not paid. <a href="/">');
+      for (const absent of ["/orders/order-unknown", `/orders/order-${"0".repeat(32)}`])
+        expect((await fetch(url + absent)).status).toBe(404);
+      expect((await fetch(`${url}/orders/mine`, { method: "POST" })).status).toBe(404);
     });
 
     test("says that payment is not possible, where the service refuses it, and shows nobody why", async () => {
       const { wrong } = running;
       const shop = `http://127.0.0.1:${wrong.port}`;
-      const [, order = ""] = /value="([\w-]+)"/.exec(await (await fetch(shop)).text()) ?? [];
-      const refused = await fetch(`${shop}/orders`, { method: "POST", body: new URLSearchParams({ order }) });
+      const [, order = ""] = /action="([\w/-]+)"/.exec(await (await fetch(shop)).text()) ?? [];
+      const refused = await fetch(shop + order, { method: "POST", body: new URLSearchParams() });
       expect(refused.status).toBe(502);
       const page = await refused.text();
       expect(page).toContain("Payment is not possible now.");

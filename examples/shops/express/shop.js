@@ -1,77 +1,57 @@
-// A shop in one file, with Express: one product, a payment by QRIS, and the webhook that marks the order as paid.
+// A shop in one file, with Express: one product, paid by QRIS on the gateway's page, and the webhook that marks its order as paid.
 import { randomUUID } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import Gerbang from "@gerbang/sdk";
 import { handler } from "@gerbang/sdk/webhooks";
 import express from "express";
 
-const { GERBANG_WEBHOOK_SECRET, PORT = "3000", DATABASE = "shop.sqlite" } = process.env;
-if (!GERBANG_WEBHOOK_SECRET) throw new Error("Set GERBANG_WEBHOOK_SECRET: it begins with whsec_.");
+const { GERBANG_WEBHOOK_SECRET: secrets, PORT = "3000", DATABASE = "shop.sqlite" } = process.env;
+if (!secrets) throw new Error("Set GERBANG_WEBHOOK_SECRET: it begins with whsec_.");
+const { SHOP_URL = `http://localhost:${PORT}` } = process.env; // where payers come back to
 
 const gerbang = new Gerbang(); // GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL
+const coffee = { amount_minor: 7_500_000, currency: "IDR", payment_method: "qris" };
 const orders = new DatabaseSync(DATABASE, { timeout: 5_000 });
-orders.exec(`create table if not exists orders (
-  id text primary key, qr text not null default '', pay_at text not null default '', status text not null default 'open'
-)`);
-const find = orders.prepare("select qr, pay_at, status from orders where id = ?");
+orders.exec("create table if not exists orders (id text primary key, status text not null default 'open')");
 const insert = orders.prepare("insert or ignore into orders (id) values (?)");
-const show = orders.prepare("update orders set qr = ?, pay_at = ? where id = ?");
+const find = orders.prepare("select status from orders where id = ?");
 const finish = orders.prepare("update orders set status = ? where id = ? and status = 'open'");
 
-const safe = (text) => String(text).replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 const page = (body) => `<!doctype html><meta name="viewport" content="width=device-width"><title>Kopi</title>
-<body style="font: 1rem/1.5 system-ui; max-width: 30rem; margin: 3rem auto; overflow-wrap: anywhere"><h1>Kopi</h1>${body}`;
-// The button has the order's name in it: who presses it twice buys once.
-const shopWindow = () => `<p>A coffee, Rp75.000</p>
-<form method="post" action="/orders"><button name="order" value="order-${randomUUID()}">Buy it</button></form>`;
-const ended = (status) =>
-  status === "paid" ? "<p>Paid. Your coffee is on its way.</p>" : '<p>Not paid. <a href="/">Try again</a></p>';
-const isName = (id) => /^order-[0-9a-f-]{36}$/.test(id);
+<body style="font: 1rem/1.5 system-ui; max-width: 30rem; margin: 3rem auto"><h1>Kopi</h1>${body}`;
+// The form has the order's name: who presses twice buys once, and who comes back pays for the same order.
+const button = (id, text) => `<form method="post" action="/orders/${id}"><button>${text}</button></form>`;
+const faces = (id) => ({
+  open: `<p>Waiting for Rp75.000.</p>${button(id, "Pay")}<meta http-equiv="refresh" content="2">`,
+  succeeded: "<p>Paid. Your coffee is on its way.</p>",
+});
+const notPaid = '<p>Not paid. <a href="/">Try again</a></p>';
+const ends = ["payment.succeeded", "payment.failed", "payment.expired", "payment.canceled"];
+// The same event may come twice: only an open order changes.
+const on = ({ type, data }) => ends.includes(type) && finish.run(data.status, data.reference_id);
+const onError = (error) => console.error(error.message);
 
 const app = express();
-// Before any parser: the signature covers the bytes as they came. The same event may come twice: only an open order changes.
-const ends =
-  (status) =>
-  ({ data }) =>
-    finish.run(status, data.reference_id);
-const on = {
-  "payment.succeeded": ends("paid"),
-  "payment.failed": ends("not paid"),
-  "payment.expired": ends("not paid"),
-  "payment.canceled": ends("not paid"),
-  other: () => undefined,
-};
-app.post(
-  "/webhooks",
-  handler({ secrets: GERBANG_WEBHOOK_SECRET, on, onError: (error) => console.error(error.message) }),
-);
+app.post("/webhooks", handler({ secrets, on, onError })); // before any parser: the signature covers the bytes as they came
 
 app.get("/", (_request, response) => {
-  response.send(page(shopWindow()));
+  response.send(page(`<p>A coffee, Rp75.000</p>${button(`order-${randomUUID()}`, "Buy it")}`));
 });
 
-app.post("/orders", express.urlencoded({ extended: false }), async (request, response) => {
-  const id = String(request.body?.order);
-  if (!isName(id)) return response.status(404).send(page("<p>There is no such order.</p>"));
+app.post("/orders/:id", async ({ params: { id } }, response, next) => {
+  if (!/^order-[0-9a-f-]{36}$/.test(id)) return next();
   insert.run(id); // first: the webhook may be faster than the answer
-  const amount = { amount_minor: 7_500_000, currency: "IDR" };
-  const payment = await gerbang.payments.createOrFind({ ...amount, payment_method: "qris", reference_id: id });
-  show.run(payment.instructions?.value ?? "", payment.checkout_url ?? "", id);
-  response.redirect(303, `/orders/${id}`);
+  const returnUrl = `${SHOP_URL}/orders/${id}`;
+  const payment = await gerbang.payments.createOrFind({ ...coffee, reference_id: id, return_url: returnUrl });
+  response.redirect(303, payment.checkout_url ?? returnUrl); // one that is paid has no page to pay at
 });
 
-app.get("/orders/:id", (request, response) => {
-  const order = find.get(request.params.id);
-  if (order === undefined) return response.status(404).send(page("<p>There is no such order.</p>"));
-  if (order.status !== "open") return response.send(page(ended(order.status)));
-  const ask =
-    "setInterval(async () => (await (await fetch(location.pathname + '/open')).json()) || location.reload(), 1000)";
-  const pay = `<p><a href="${safe(order.pay_at)}" target="_blank">Show the QR code</a></p><code>${safe(order.qr)}</code>`;
-  response.send(page(`<p>Waiting for Rp75.000.</p>${pay}<script>${ask}</script>`));
+app.get("/orders/:id", ({ params: { id } }, response, next) => {
+  const order = find.get(id);
+  return order ? response.send(page(faces(id)[order.status] ?? notPaid)) : next();
 });
 
-app.get("/orders/:id/open", (request, response) => response.json(find.get(request.params.id)?.status === "open"));
-
+app.use((_request, response) => response.status(404).send(page("<p>There is no such order.</p>")));
 app.use((error, _request, response, _next) => {
   console.error(error.code, error.message, error.advice ?? "");
   response.status(502).send(page("<p>Payment is not possible now. Please try again.</p>"));

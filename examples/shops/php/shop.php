@@ -1,5 +1,5 @@
 <?php
-// A shop in one file, with plain PHP: one product, a payment by QRIS, and the webhook that marks the order as paid.
+// A shop in one file, with plain PHP: one product, paid by QRIS on the gateway's page, and the webhook that marks its order as paid.
 
 declare(strict_types=1);
 
@@ -7,6 +7,7 @@ require 'Gerbang.php'; // beside this file, or vendor/autoload.php
 
 ini_set('display_errors', '0');
 $secret = getenv('GERBANG_WEBHOOK_SECRET') ?: throw new RuntimeException('Set GERBANG_WEBHOOK_SECRET: it begins with whsec_.');
+$shopUrl = getenv('SHOP_URL') ?: 'http://localhost:' . (getenv('PORT') ?: '3000'); // where payers come back to
 $database = new PDO('sqlite:' . (getenv('DATABASE') ?: __DIR__ . '/shop.sqlite'));
 $database->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_EXCEPTION);
 $orders = function (string $sql, string ...$values) use ($database): array {
@@ -14,58 +15,48 @@ $orders = function (string $sql, string ...$values) use ($database): array {
     $statement->execute($values);
     return $statement->fetch(PDO::FETCH_ASSOC) ?: [];
 };
-$columns = "id text primary key, qr text not null default '', pay_at text not null default '', status text not null default 'open'";
-$orders("create table if not exists orders ($columns)");
+$orders("create table if not exists orders (id text primary key, status text not null default 'open')");
 
 function page(string $body, int $status = 200): never
 {
     http_response_code($status);
     header('content-type: text/html; charset=utf-8');
-    $style = 'font: 1rem/1.5 system-ui; max-width: 30rem; margin: 3rem auto; overflow-wrap: anywhere';
+    $style = 'font: 1rem/1.5 system-ui; max-width: 30rem; margin: 3rem auto';
     exit("<!doctype html><meta name=viewport content='width=device-width'><title>Kopi</title><body style='$style'><h1>Kopi</h1>$body");
 }
+// The form has the order's name: who presses twice buys once, and who comes back pays for the same order.
+$button = fn (string $id, string $text): string => "<form method=\"post\" action=\"/orders/$id\"><button>$text</button></form>";
 
-$path = parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH);
-if ("{$_SERVER['REQUEST_METHOD']} $path" === 'POST /webhooks') {
+[$method, $path] = [$_SERVER['REQUEST_METHOD'], parse_url($_SERVER['REQUEST_URI'], PHP_URL_PATH)];
+if ("$method $path" === 'POST /webhooks') {
     try { // the bytes as they came
-        $event = (new Gerbang\Webhooks())->unwrap(file_get_contents('php://input'), $_SERVER, $secret);
+        ['type' => $type, 'data' => $data] = (new Gerbang\Webhooks())->unwrap(file_get_contents('php://input'), $_SERVER, $secret);
     } catch (Gerbang\WebhookException $error) {
         page($error->step, 401);
     }
-    $ends = ['payment.succeeded' => 'paid', 'payment.failed' => 'not paid', 'payment.expired' => 'not paid', 'payment.canceled' => 'not paid'];
-    if (isset($ends[$event['type']])) { // the same event may come twice: only an open order changes
-        $orders("update orders set status = ? where id = ? and status = 'open'", $ends[$event['type']], $event['data']['reference_id']);
+    if (in_array($type, ['payment.succeeded', 'payment.failed', 'payment.expired', 'payment.canceled'], true)) {
+        // The same event may come twice: only an open order changes.
+        $orders("update orders set status = ? where id = ? and status = 'open'", $data['status'], $data['reference_id']);
     }
     exit();
 }
-if ("{$_SERVER['REQUEST_METHOD']} $path" === 'POST /orders') {
-    $id = $_POST['order'] ?? '';
-    is_string($id) && preg_match('/^order-[0-9a-f]{32}$/D', $id) || page('<p>There is no such order.</p>', 404);
-    $orders('insert or ignore into orders (id) values (?)', $id); // first: the webhook may be faster than the answer
-    $order = ['amount_minor' => 7_500_000, 'currency' => 'IDR', 'payment_method' => 'qris', 'reference_id' => $id];
+$path === '/' && page('<p>A coffee, Rp75.000</p>' . $button('order-' . bin2hex(random_bytes(16)), 'Buy it'));
+preg_match('~^/orders/(order-[0-9a-f]{32})$~D', $path, $asked) || page('<p>There is no such order.</p>', 404);
+if ($method === 'POST') {
+    $orders('insert or ignore into orders (id) values (?)', $asked[1]); // first: the webhook may be faster than the answer
+    $coffee = ['amount_minor' => 7_500_000, 'currency' => 'IDR', 'payment_method' => 'qris'];
     try { // GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL
-        $payment = (new Gerbang\Client())->payments->createOrFind($order);
+        $payment = (new Gerbang\Client())->payments->createOrFind($coffee + ['reference_id' => $asked[1], 'return_url' => $shopUrl . $path]);
     } catch (Throwable $error) { // also keys that are not set
         error_log("payment: {$error->getCode()} {$error->getMessage()} " . ($error->advice ?? ''));
         page('<p>Payment is not possible now. Please try again.</p>', 502);
     }
-    $orders('update orders set qr = ?, pay_at = ? where id = ?', $payment['instructions']['value'] ?? '', $payment['checkout_url'] ?? '', $id);
-    header("location: /orders/$id", true, 303);
+    header('location: ' . ($payment['checkout_url'] ?? $shopUrl . $path), true, 303); // one that is paid has no page to pay at
     exit();
 }
-if ($path === '/') {
-    $button = '<button name="order" value="order-' . bin2hex(random_bytes(16)) . '">Buy it</button>'; // who presses it twice buys once
-    page("<p>A coffee, Rp75.000</p><form method=\"post\" action=\"/orders\">$button</form>");
-}
-preg_match('~^/orders/([\w-]+)(/open)?$~D', $path, $asked) || page('<p>Nothing is here.</p>', 404);
-$order = $orders('select qr, pay_at, status from orders where id = ?', $asked[1]) ?: page('<p>There is no such order.</p>', 404);
-if (isset($asked[2])) {
-    header('content-type: application/json');
-    exit(json_encode($order['status'] === 'open'));
-}
-if ($order['status'] !== 'open') {
-    page($order['status'] === 'paid' ? '<p>Paid. Your coffee is on its way.</p>' : '<p>Not paid. <a href="/">Try again</a></p>');
-}
-$ask = "setInterval(async () => (await (await fetch(location.pathname + '/open')).json()) || location.reload(), 1000)";
-$pay = sprintf('<p><a href="%s" target="_blank">Show the QR code</a></p><code>%s</code>', htmlspecialchars($order['pay_at']), htmlspecialchars($order['qr']));
-page("<p>Waiting for Rp75.000.</p>$pay<script>$ask</script>");
+['status' => $status] = $orders('select status from orders where id = ?', $asked[1]) ?: page('<p>There is no such order.</p>', 404);
+page(match ($status) {
+    'open' => "<p>Waiting for Rp75.000.</p>{$button($asked[1], 'Pay')}<meta http-equiv='refresh' content='2'>",
+    'succeeded' => '<p>Paid. Your coffee is on its way.</p>',
+    default => '<p>Not paid. <a href="/">Try again</a></p>',
+});
