@@ -377,15 +377,21 @@ test("Ctrl-C ends a command that goes on, with exit code 0", async () => {
   expect(await once(child, "close")).toEqual([0, null]);
 });
 
-test("the first output is there within 200 ms, without the service being loaded", async () => {
-  const times: number[] = [];
-  for (let n = 0; n < 5; n++) {
+test("the first output is there before Node alone has started four times, without the service being loaded", async () => {
+  const firstOutput = async (...args: string[]): Promise<number> => {
     const begun = performance.now();
-    const child = spawn(process.execPath, [program, "payments", "--help"]);
+    const child = spawn(process.execPath, args);
     await once(child.stdout, "data");
-    times.push(performance.now() - begun);
+    const took = performance.now() - begun;
     await once(child, "close");
+    return took;
+  };
+  // In turns, and the best of each: others use this machine too. Node alone takes 45 ms on a quiet one.
+  const alone: number[] = [];
+  const ours: number[] = [];
+  for (let n = 0; n < 6; n++) {
+    alone.push(await firstOutput("--eval", "console.log()"));
+    ours.push(await firstOutput(program, "payments", "--help"));
   }
-  // The best of five: others use this machine too.
-  expect(Math.min(...times)).toBeLessThan(200);
+  expect(Math.min(...ours) / Math.min(...alone)).toBeLessThan(4);
 });
