@@ -26,33 +26,27 @@ export function operatorOf({ kind, id, name, role }: Identity): Operator {
   };
 }
 
-export class ApprovalHands {
-  private readonly database: Database;
-  private readonly clock: Clock;
+/** The names that may have held what an identity signs in with, and when the identity was created. */
+export async function handsOf(database: Database, { kind, id, name }: Identity): Promise<Hands> {
+  const [row] = await database.query(selectHands(name, kind === "token" ? id : undefined));
+  const names = new Set(row?.names as string[]);
+  // A person became an operator when they accepted an invitation.
+  const [operator] = kind === "person" ? await database.query(selectOperator(id)) : [];
+  const madeAt = operator ? operatorPersonOf(operator).since : (row?.made_at as Micros | null | undefined);
+  return { names, madeAt: madeAt ?? undefined };
+}
 
-  constructor(database: Database, clock: Clock) {
-    this.database = database;
-    this.clock = clock;
+/** True when the operator who asked still has at least the role `least`. A token of the environment keeps its role until the configuration changes. */
+export async function mayStillAct(
+  { database, clock }: { database: Database; clock: Clock },
+  { kind, id, name, role }: Identity,
+  least: OperatorRole,
+): Promise<boolean> {
+  if (kind === "environment") return mayAct(role, least);
+  if (kind === "person") {
+    const [operator] = await database.query(selectOperator(id));
+    return operator !== undefined && mayAct(operatorPersonOf(operator).role, least);
   }
-
-  /** The names that may have held what an identity signs in with, and when the identity was created. */
-  async of({ kind, id, name }: Identity): Promise<Hands> {
-    const [row] = await this.database.query(selectHands(name, kind === "token" ? id : undefined));
-    const names = new Set(row?.names as string[]);
-    // A person became an operator when they accepted an invitation.
-    const [operator] = kind === "person" ? await this.database.query(selectOperator(id)) : [];
-    const madeAt = operator ? operatorPersonOf(operator).since : (row?.made_at as Micros | null | undefined);
-    return { names, madeAt: madeAt ?? undefined };
-  }
-
-  /** True when the operator who asked still has at least the role `least`. A token of the environment keeps its role until the configuration changes. */
-  async mayStill({ kind, id, name, role }: Identity, least: OperatorRole): Promise<boolean> {
-    if (kind === "environment") return mayAct(role, least);
-    if (kind === "person") {
-      const [operator] = await this.database.query(selectOperator(id));
-      return operator !== undefined && mayAct(operatorPersonOf(operator).role, least);
-    }
-    const rows = await this.database.query(selectTokenRoles(name, this.clock.now()));
-    return rows.some((row) => mayAct(row.role as OperatorRole, least));
-  }
+  const rows = await database.query(selectTokenRoles(name, clock.now()));
+  return rows.some((row) => mayAct(row.role as OperatorRole, least));
 }

@@ -18,20 +18,24 @@ const UNKNOWN_AFTER = 24 * 3_600 * SECOND;
 /** Approved changes that one round resumes at most. */
 const TAKEN_MAX = 10;
 
-export interface ApprovalRunParts {
+export interface ApprovalsParts {
   database: Database;
   audit: Audit;
   clock: Clock;
   log: Log;
 }
 
-type Outcome = { status: "executed" | "failed"; answer: Reply } | { status: "unknown" };
+interface Outcome {
+  status: "executed" | "failed" | "unknown";
+  /** Undefined when the outcome is `unknown`. */
+  answer?: Reply;
+}
 
 export class ApprovalRuns {
-  private readonly parts: ApprovalRunParts;
+  private readonly parts: ApprovalsParts;
   private endpoints: ReadonlyMap<string, OperatorEndpoint> = new Map();
 
-  constructor(parts: ApprovalRunParts) {
+  constructor(parts: ApprovalsParts) {
     this.parts = parts;
   }
 
@@ -63,20 +67,17 @@ export class ApprovalRuns {
     const outcome = await this.outcomeOf(approval);
     if (!outcome) return;
     await database.transaction(async (query) => {
-      const answer =
-        outcome.status === "unknown"
-          ? undefined
-          : { status: outcome.answer.status, body: keptBody(JSON.parse(outcome.answer.body)) };
-      const [ended] = await query(endApproval(uuid, outcome.status, answer));
+      const { status, answer } = outcome;
+      const kept = answer && { status: answer.status, body: keptBody(JSON.parse(answer.body)) };
+      const [ended] = await query(endApproval(uuid, status, kept));
       if (ended && answer) await query(audit.answerOf(call, answer.status));
     });
   }
 
-  /** Resumes approved changes that have no outcome. Gives their number. */
-  async takeUp(): Promise<number> {
+  /** Resumes approved changes that have no outcome. */
+  async takeUp(): Promise<void> {
     const rows = await this.parts.database.query(takeUpExecuting(TAKEN_MAX));
     for (const row of rows) await this.run(approvalOfRow(row));
-    return rows.length;
   }
 
   endpoint(operationId: string): OperatorEndpoint | undefined {
@@ -118,7 +119,9 @@ export class ApprovalRuns {
     if (isLost) return { status: "unknown" };
     try {
       const { endpoint, call } = this.callOf(approval);
-      const answer = await this.answered(endpoint, call, attempts > 1);
+      const { approval: approvable } = endpoint;
+      // A repeated attempt runs under its idempotency key, or `lookUp` reads the object instead.
+      const answer = await (attempts > 1 && approvable?.lookUp ? approvable.lookUp(call) : endpoint.handle(call));
       if (!answer) return { status: "unknown" };
       return { status: answer.status < 400 ? "executed" : "failed", answer };
     } catch (error) {
@@ -126,12 +129,6 @@ export class ApprovalRuns {
       log.warn({ err: error, approval: uuid }, "an approved change has no outcome yet; it is looked up again");
       return undefined;
     }
-  }
-
-  /** A repeated attempt runs under its idempotency key, or `lookUp` reads the object instead. Undefined when the outcome cannot be known. */
-  private async answered(endpoint: OperatorEndpoint, call: OperatorCall, isAgain: boolean): Promise<Reply | undefined> {
-    const { approval } = endpoint;
-    return isAgain && approval?.lookUp ? approval.lookUp(call) : endpoint.handle(call);
   }
 }
 

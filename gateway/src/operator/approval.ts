@@ -1,6 +1,5 @@
 // The rules of approval by a second operator ("four eyes"): which changes need one, when a policy becomes looser, and who may approve. Pure.
 import type { Micros } from "../ground/clock.ts";
-import { Fault } from "../ground/fault.ts";
 import type { Minor } from "../ground/money.ts";
 import type { Posting } from "../ledger/journal.ts";
 import type { Book } from "../merchants/books.ts";
@@ -141,9 +140,4 @@ export function objectionTo(question: Question, asker: Hands, approver: Identity
   if (hands.madeAt === undefined || hands.madeAt >= askedAt)
     return "You got this access after it was asked for. Somebody who had theirs before has to approve it.";
   return undefined;
-}
-
-/** Throws FORBIDDEN when there is an objection. */
-export function refuseObjection(objection: string | undefined): void {
-  if (objection !== undefined) throw new Fault("FORBIDDEN", { message: objection });
 }

@@ -92,7 +92,7 @@ export const setPolicySchema = z
   })
   .meta({ id: "SetApprovalPolicy", examples: [{ version: 3, actions: exampleOf(rulesSchema) }] });
 
-export const approvalStatus = z.enum(approvalStatuses).meta({
+const approvalStatus = z.enum(approvalStatuses).meta({
   id: "ApprovalStatus",
   description:
     "`executing`: approved, and what came of it is not known yet. `unknown`: nor will it be; look at the object. `failed`: it was judged again when " +

@@ -24,14 +24,19 @@ export interface Policy {
   changedBy: string | undefined;
 }
 
-/** The request of a change, as stored with its approval. */
-export interface AskedRequest {
-  operation: string;
+/** The request of a change, as it was sent. */
+export interface SentRequest {
   method: string;
   path: string;
   body: Buffer;
   /** The `Idempotency-Key`, on endpoints that need one. */
   key: string | undefined;
+}
+
+/** The request of a change, as stored with its approval. */
+export interface AskedRequest extends SentRequest {
+  operation: string;
+  digest: Buffer;
 }
 
 export interface Decision {
@@ -44,7 +49,7 @@ export interface Approval {
   uuid: string;
   action: ApprovalAction;
   status: ApprovalStatus;
-  request: AskedRequest & { digest: Buffer };
+  request: AskedRequest;
   summary: string;
   book: Book | undefined;
   merchantName: string | undefined;
@@ -59,7 +64,6 @@ export interface Approval {
   runId: string | undefined;
   attempts: number;
   answer: { status: number; body: unknown } | undefined;
-  endedAt: Micros | undefined;
 }
 
 export const selectPolicy: Statement = {
@@ -78,31 +82,30 @@ returning version, rules, changed_at, changed_by`,
   };
 }
 
+interface WireRule {
+  above_minor?: Record<string, number> | undefined;
+}
+
+const mapBounds = <From, To>(
+  bounds: Readonly<Record<string, From>>,
+  convert: (minor: From) => To,
+): Record<string, To> =>
+  Object.fromEntries(Object.entries(bounds).map(([currency, minor]) => [currency, convert(minor)]));
+
 /** JSON numbers carry these amounts exactly: the schema admits no larger ones. */
-export function wireRules(rules: PolicyRules): Record<string, { above_minor?: Record<string, number> }> {
+export function wireRules(rules: PolicyRules): Record<string, WireRule> {
   return Object.fromEntries(
     Object.entries(rules).map(([action, { aboveMinor }]) => [
       action,
-      aboveMinor === undefined
-        ? {}
-        : { above_minor: Object.fromEntries(Object.entries(aboveMinor).map(([code, minor]) => [code, Number(minor)])) },
+      { above_minor: aboveMinor && mapBounds(aboveMinor, Number) },
     ]),
   );
-}
-
-interface WireRule {
-  above_minor?: Record<string, number> | undefined;
 }
 
 export function rulesOfWire(rules: Readonly<Partial<Record<PolicyAction, WireRule | undefined>>>): PolicyRules {
   const named = policyActions.flatMap((action) => (rules[action] ? [[action, rules[action]] as const] : []));
   return Object.fromEntries(
-    named.map(([action, { above_minor: above }]) => [
-      action,
-      above === undefined
-        ? {}
-        : { aboveMinor: Object.fromEntries(Object.entries(above).map(([code, minor]) => [code, BigInt(minor)])) },
-    ]),
+    named.map(([action, { above_minor: above }]) => [action, { aboveMinor: above && mapBounds(above, BigInt) }]),
   );
 }
 
@@ -123,7 +126,7 @@ const joined = "left join merchants m on m.merchant_id = a.merchant_id";
 export interface NewApproval {
   uuid: string;
   action: ApprovalAction;
-  request: AskedRequest & { digest: Buffer };
+  request: AskedRequest;
   foreseen: Foreseen;
   leastRole: OperatorRole;
   policyVersion: number;
@@ -208,12 +211,7 @@ export function selectApproval(uuid: string): Statement {
 }
 
 /** Finds the approval of the same change: by the idempotency key if there is one, otherwise a waiting approval of an equal request. */
-export function selectSame({
-  method,
-  path,
-  key,
-  digest,
-}: Pick<AskedRequest, "method" | "path" | "key"> & { digest: Buffer }): Statement {
+export function selectSame({ method, path, key }: SentRequest, digest: Buffer): Statement {
   return {
     text: `select ${columns}
 from operator_approvals a
@@ -409,6 +407,5 @@ export function approvalOfRow(row: Row): Approval {
             status: row.answer_status as number,
             body: row.answer === null ? null : (JSON.parse(row.answer as string) as unknown),
           },
-    endedAt: (row.ended_at as Micros | null) ?? undefined,
   };
 }

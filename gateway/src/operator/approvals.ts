@@ -1,30 +1,20 @@
 // Approvals by a second operator ("four eyes"): the policy, changes that wait for a second operator, and decisions about them. The rules are in approval.ts.
-import type { Clock } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { newId, isId } from "../ground/ids.ts";
-import type { Log } from "../ground/log.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { selectBalances } from "../ledger/ledger.sql.ts";
-import type { Database, Row } from "../store/database.ts";
-import { ApprovalHands, identityOf } from "./approval-hands.ts";
-import { ApprovalRuns } from "./approval-runs.ts";
-import {
-  type ApprovalStatus,
-  type Foreseen,
-  type PolicyRules,
-  boundOf,
-  demands,
-  objectionTo,
-  refuseObjection,
-} from "./approval.ts";
+import type { Row } from "../store/database.ts";
+import { handsOf, identityOf, mayStillAct } from "./approval-hands.ts";
+import { ApprovalRuns, type ApprovalsParts } from "./approval-runs.ts";
+import { type ApprovalStatus, type Foreseen, type PolicyRules, boundOf, demands, objectionTo } from "./approval.ts";
 import { type DecisionOutlook, approvalView, effectsOf } from "./approvals.schema.ts";
 import {
   type Approval,
   type ApprovalFilter,
-  type AskedRequest,
   type Policy,
+  type SentRequest,
   approvalOfRow,
   approve,
   closeApproval,
@@ -38,7 +28,6 @@ import {
   selectPolicy,
   selectSame,
 } from "./approvals.sql.ts";
-import { type Audit } from "./audit.ts";
 import { PATH_MAX } from "./audit.sql.ts";
 import type { OperatorCall, OperatorEndpoint } from "./endpoint.ts";
 import type { Operator } from "./known-tokens.ts";
@@ -49,21 +38,12 @@ export const WAITING_MAX = 100;
 const BODY_MAX_BYTES = 65_536;
 const EXPIRED_MAX = 100;
 
-export interface ApprovalsParts {
-  database: Database;
-  audit: Audit;
-  clock: Clock;
-  log: Log;
-}
-
 export class Approvals {
   private readonly parts: ApprovalsParts;
-  private readonly hands: ApprovalHands;
   readonly runs: ApprovalRuns;
 
   constructor(parts: ApprovalsParts) {
     this.parts = parts;
-    this.hands = new ApprovalHands(parts.database, parts.clock);
     this.runs = new ApprovalRuns(parts);
   }
 
@@ -89,7 +69,7 @@ export class Approvals {
   async judge(
     endpoint: OperatorEndpoint,
     call: OperatorCall,
-    request: Omit<AskedRequest, "operation">,
+    request: SentRequest,
   ): Promise<{ answer: Reply } | { freeUpToMinor: Minor | undefined }> {
     const { approval } = endpoint;
     if (!approval) return { freeUpToMinor: undefined };
@@ -109,15 +89,15 @@ export class Approvals {
   private async ask(
     endpoint: OperatorEndpoint,
     { requestId, operator }: OperatorCall,
-    sent: Omit<AskedRequest, "operation">,
+    sent: SentRequest,
     foreseen: Foreseen,
     policyVersion: number,
   ): Promise<Reply> {
     const { database, clock } = this.parts;
     if (sent.body.length > BODY_MAX_BYTES || sent.path.length > PATH_MAX) throw new Fault("PAYLOAD_TOO_LARGE");
-    const request = { ...sent, operation: endpoint.operationId, digest: sha256(sent.body) };
+    assert(endpoint.approval, `${endpoint.operationId} never needs a second operator`);
     await database.query(expireApprovals(EXPIRED_MAX));
-    const before = await this.same(request);
+    const before = await this.same(sent);
     if (before) return again(before);
     const askedBy = identityOf(operator);
     const [{ waiting } = { waiting: 0 }] = await database.query<{ waiting: number }>(
@@ -129,26 +109,26 @@ export class Approvals {
         retryAfterSeconds: 60,
       });
     const uuid = newId("approval", clock.now());
-    const { action } = endpoint.approval ?? {};
-    if (!action) throw new Fault("INTERNAL_ERROR");
+    const { action } = endpoint.approval;
+    const request = { ...sent, operation: endpoint.operationId, digest: sha256(sent.body) };
     const made = await database.query(
       insertApproval({ uuid, action, request, foreseen, leastRole: endpoint.role, policyVersion, requestId, askedBy }),
     );
     if (made.length > 0) return reply(202, { approval: approvalView(await this.required(uuid)) });
-    const other = await this.same(request); // a concurrent request stored the approval
+    const other = await this.same(sent); // a concurrent request stored the approval
     if (!other) throw new Fault("SERVICE_UNAVAILABLE");
     return again(other);
   }
 
   /** Finds the approval of the same change. Throws IDEMPOTENCY_CONFLICT when the idempotency key belongs to another change. */
-  private async same(request: Omit<AskedRequest, "operation">): Promise<Approval | undefined> {
-    const sent = { ...request, digest: sha256(request.body) };
-    const [row] = await this.parts.database.query(selectSame(sent));
+  private async same(sent: SentRequest): Promise<Approval | undefined> {
+    const digest = sha256(sent.body);
+    const [row] = await this.parts.database.query(selectSame(sent, digest));
     if (!row) return undefined;
     const found = approvalOfRow(row);
-    const { method, path, digest } = found.request;
-    if (method !== sent.method || path !== sent.path || !digest.equals(sent.digest))
-      throw new Fault("IDEMPOTENCY_CONFLICT", { details: { idempotency_key: request.key, approval: found.uuid } });
+    const { request } = found;
+    if (request.method !== sent.method || request.path !== sent.path || !request.digest.equals(digest))
+      throw new Fault("IDEMPOTENCY_CONFLICT", { details: { idempotency_key: sent.key, approval: found.uuid } });
     return found;
   }
 
@@ -173,10 +153,12 @@ export class Approvals {
   async record(approval: Approval, reader: Operator): Promise<Record<string, unknown>> {
     const identity = identityOf(reader);
     const { askedBy, status } = approval;
-    const outlook = status === "waiting" ? await this.outlook(approval) : { effects: [], would_fail: null };
+    const { effects, would_fail } =
+      status === "waiting" ? await this.outlook(() => this.runs.callOf(approval)) : { effects: [], would_fail: null };
     return {
       ...approvalView(approval),
-      ...outlook,
+      effects,
+      would_fail,
       objection: status === "waiting" ? ((await this.objection(approval, reader)) ?? null) : closedMessage(status),
       is_yours: identity.kind === askedBy.kind && identity.id === askedBy.id,
     };
@@ -190,9 +172,10 @@ export class Approvals {
     const { database, clock, log } = this.parts;
     const approval = await this.required(uuid);
     refuseClosed(approval);
-    refuseObjection(await this.objection(approval, operator));
+    const objection = await this.objection(approval, operator);
+    if (objection !== undefined) throw new Fault("FORBIDDEN", { message: objection });
     const by = identityOf(operator);
-    const { madeAt } = await this.hands.of(by);
+    const { madeAt } = await handsOf(database, by);
     if (madeAt === undefined) throw new Fault("FORBIDDEN");
     const runId = newId("request", clock.now());
     const taken = await database.query(approve(uuid, by, madeAt, { note, runId }));
@@ -252,13 +235,14 @@ export class Approvals {
   /** The reason why an operator cannot approve the change now; undefined when the operator can. */
   private async objection({ askedBy, askedAt, leastRole }: Approval, operator: Operator): Promise<string | undefined> {
     const approver = identityOf(operator);
-    const [asker, hands, mayStill] = await Promise.all([
-      this.hands.of(askedBy),
-      this.hands.of(approver),
-      this.hands.mayStill(askedBy, leastRole),
+    const { database } = this.parts;
+    const [asker, hands, isStillAllowed] = await Promise.all([
+      handsOf(database, askedBy),
+      handsOf(database, approver),
+      mayStillAct(this.parts, askedBy, leastRole),
     ]);
     const objection = objectionTo({ askedBy, askedAt, leastRole }, asker, approver, hands);
-    if (objection !== undefined || mayStill) return objection;
+    if (objection !== undefined || isStillAllowed) return objection;
     return `${askedBy.name}, who asked for this, may not do it any more. Refuse it.`;
   }
 
@@ -272,7 +256,7 @@ export class Approvals {
     assert(endpoint?.approval, `${operation} foresees nothing`);
     const call = { params, body: body ?? {}, query: {}, requestId, operator, keyed: undefined };
     const { rules } = await this.policy();
-    const { foreseen, ...outlook } = await this.outlookOf(endpoint, call);
+    const { foreseen, ...outlook } = await this.outlook(() => ({ endpoint, call }));
     const { action } = endpoint.approval;
     return {
       operation,
@@ -286,23 +270,13 @@ export class Approvals {
     };
   }
 
-  /** Evaluates the change again: the balances before and after it, or the error with which it would fail. */
-  private async outlook(approval: Approval): Promise<Outlook> {
+  /** Evaluates a change now: the balances before and after it, or the error with which `callOf` or the change itself would fail. */
+  private async outlook(
+    callOf: () => { endpoint: OperatorEndpoint; call: OperatorCall },
+  ): Promise<Pick<DecisionOutlook, "effects" | "would_fail"> & { foreseen: Foreseen | undefined }> {
     try {
-      const { endpoint, call } = this.runs.callOf(approval);
-      const { foreseen: _, ...outlook } = await this.outlookOf(endpoint, call);
-      return outlook;
-    } catch (error) {
-      return { effects: [], would_fail: refusalOf(error) };
-    }
-  }
-
-  private async outlookOf(
-    { approval }: OperatorEndpoint,
-    call: OperatorCall,
-  ): Promise<Outlook & { foreseen: Foreseen | undefined }> {
-    try {
-      const foreseen = await approval?.foresee(call);
+      const { endpoint, call } = callOf();
+      const foreseen = await endpoint.approval?.foresee(call);
       const { postings = [], book } = foreseen ?? {};
       const rows = book && postings.length > 0 ? await this.parts.database.query(selectBalances(book)) : [];
       return { foreseen, effects: effectsOf(postings, balancesOf(rows)), would_fail: null };
@@ -311,8 +285,6 @@ export class Approvals {
     }
   }
 }
-
-type Outlook = Pick<DecisionOutlook, "effects" | "would_fail">;
 
 /** The code and message of a client error. Throws every other error again. */
 function refusalOf(error: unknown): { code: string; message: string } {
