@@ -2,9 +2,10 @@
 import { z } from "zod";
 import { operatorRoleField } from "../access/session.schema.ts";
 import { wireTime } from "../ground/clock.ts";
+import { idOf } from "../ground/ids.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { identity, listSchema, timestamp } from "../http/shapes.ts";
-import type { AuditEntry } from "./audit.sql.ts";
+import type { AuditRow } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { page, unknownCursor } from "../http/lists.ts";
@@ -161,8 +162,8 @@ export function auditEndpoints(audit: Audit, refusals: Refusals): OperatorEndpoi
         const { merchant_id: merchantId, actor, starting_after: after } = query;
         if (after !== undefined && !(await audit.has(after))) throw unknownCursor(after);
         const limit = limitOf(query);
-        const entries = await audit.list({ merchantId, actor, after, count: limit + 1 });
-        return page(entries, limit, auditEntryView, ({ requestId }) => requestId);
+        const rows = await audit.list({ merchantId, actor, after, count: limit + 1 });
+        return page(rows, limit, auditEntryView, (row) => idOf("request", row.request_id));
       },
     }),
   ];
@@ -180,19 +181,19 @@ function refusalView(one: Refusal): z.infer<typeof refusalSchema> {
   };
 }
 
-export function auditEntryView(entry: AuditEntry): z.infer<typeof auditEntrySchema> {
+export function auditEntryView(row: AuditRow): z.infer<typeof auditEntrySchema> {
   return {
-    request_id: entry.requestId,
-    at: wireTime(entry.at),
-    actor: entry.actor ?? null,
-    address: entry.address ?? null,
-    approved_by: entry.approvedBy ?? null,
-    role: entry.role,
-    method: entry.method,
-    path: entry.path,
-    merchant_id: entry.merchantId ?? null,
-    body: entry.body,
-    status: entry.status ?? null,
-    answered_at: entry.answeredAt === undefined ? null : wireTime(entry.answeredAt),
+    request_id: idOf("request", row.request_id),
+    at: wireTime(row.at),
+    actor: row.actor,
+    address: row.address,
+    approved_by: row.approved_by,
+    role: row.role,
+    method: row.method,
+    path: row.path,
+    merchant_id: row.merchant_id === null ? null : idOf("merchant", row.merchant_id),
+    body: row.body === null ? null : (JSON.parse(row.body) as unknown),
+    status: row.status,
+    answered_at: row.answered_at === null ? null : wireTime(row.answered_at),
   };
 }

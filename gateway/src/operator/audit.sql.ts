@@ -1,13 +1,13 @@
 // All SQL of the audit of operators' changes. Rows are added and read, and never changed.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
 
 export interface AuditedCall {
   requestId: string;
-  /** The name of the token or the address of the person. Undefined in entries from before tokens had names. */
-  actor: string | undefined;
+  /** The name of the token or the address of the person. */
+  actor: string;
   /** The caller's network address; undefined for the command line. */
   address: string | undefined;
   role: OperatorRole;
@@ -20,12 +20,21 @@ export interface AuditedCall {
 }
 
 /** A requested change. Without a status, it was cut short or its outcome could not be recorded. */
-export interface AuditEntry extends AuditedCall {
+export interface AuditRow extends Row {
+  request_id: string;
   at: Micros;
+  /** Null in rows from before tokens had names. */
+  actor: string | null;
+  address: string | null;
+  role: OperatorRole;
+  method: string;
+  path: string;
   /** The request body, as stored by `keptBody`. */
-  body: unknown;
-  status: number | undefined;
-  answeredAt: Micros | undefined;
+  body: string | null;
+  approved_by: string | null;
+  merchant_id: string | null;
+  status: number | null;
+  answered_at: Micros | null;
 }
 
 export interface AuditFilter {
@@ -57,7 +66,7 @@ values ($1::uuid, $2::timestamptz, $3::text, $4::text, $5::text, $6::uuid, $7::u
       uuidOf(call.requestId),
       row.body,
       row.status,
-      call.actor ?? null,
+      call.actor,
       call.address?.slice(0, ADDRESS_MAX) ?? null,
       call.approvedBy ?? null,
     ],
@@ -80,20 +89,15 @@ left join operator_audit answered on answered.request_id = asked.request_id and 
 /** Requested changes, newest first. */
 export function selectAudit({ merchantId, actor, after, count }: AuditFilter): Statement {
   const values: unknown[] = [after === undefined ? null : uuidOf(after), count];
-  const filters: string[] = [];
-  const filter = (condition: (parameter: string) => string, value: string): void => {
-    values.push(value);
-    filters.push(`\n  and ${condition(`$${values.length}`)}`);
-  };
-  if (merchantId !== undefined)
-    filter(
-      (id) => `asked.audit_id in (select request_id from operator_audit where merchant_id = ${id}::uuid)`,
-      uuidOf(merchantId),
-    );
-  if (actor !== undefined) filter((name) => `asked.actor = ${name}::text`, actor);
+  const filters = ["asked.status is null", "($1::uuid is null or asked.audit_id < $1::uuid)"];
+  if (merchantId !== undefined) {
+    const place = `$${values.push(uuidOf(merchantId))}::uuid`;
+    filters.push(`asked.audit_id in (select request_id from operator_audit where merchant_id = ${place})`);
+  }
+  if (actor !== undefined) filters.push(`asked.actor = $${values.push(actor)}::text`);
   return {
     text: `${columns}
-where asked.status is null and ($1::uuid is null or asked.audit_id < $1::uuid)${filters.join("")}
+where ${filters.join("\n  and ")}
 order by asked.audit_id desc
 limit $2::integer`,
     values,
@@ -101,7 +105,7 @@ limit $2::integer`,
 }
 
 /** Changes of one object that are listed at most. */
-export const ABOUT_MAX = 100;
+const ABOUT_MAX = 100;
 
 /** Changes that were requested at exactly these paths, newest first. */
 export function selectAuditAbout(paths: readonly string[]): Statement {
@@ -112,22 +116,5 @@ where asked.status is null and asked.path = any($1::text[])
 order by asked.audit_id desc
 limit ${ABOUT_MAX}`,
     values: [paths],
-  };
-}
-
-export function auditOfRow(row: Row): AuditEntry {
-  return {
-    requestId: idOf("request", row.request_id as string),
-    at: row.at as Micros,
-    actor: (row.actor as string | null) ?? undefined,
-    address: (row.address as string | null) ?? undefined,
-    role: row.role as OperatorRole,
-    method: row.method as string,
-    path: row.path as string,
-    merchantId: row.merchant_id === null ? undefined : idOf("merchant", row.merchant_id as string),
-    approvedBy: (row.approved_by as string | null) ?? undefined,
-    body: row.body === null ? null : (JSON.parse(row.body as string) as unknown),
-    status: (row.status as number | null) ?? undefined,
-    answeredAt: (row.answered_at as Micros | null) ?? undefined,
   };
 }

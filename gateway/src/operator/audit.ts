@@ -3,10 +3,9 @@ import type { Clock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import type { Database, Statement } from "../store/database.ts";
 import {
-  type AuditEntry,
   type AuditFilter,
+  type AuditRow,
   type AuditedCall,
-  auditOfRow,
   insertAudit,
   selectAsked,
   selectAudit,
@@ -92,12 +91,12 @@ export class Audit {
   }
 
   /** Changes that were requested at exactly these paths, newest first. */
-  async about(paths: readonly string[]): Promise<AuditEntry[]> {
-    return (await this.database.query(selectAuditAbout(paths))).map(auditOfRow);
+  about(paths: readonly string[]): Promise<AuditRow[]> {
+    return this.database.query<AuditRow>(selectAuditAbout(paths));
   }
 
   /** At most `count` changes that were requested before `after`, newest first. */
-  async list(filter: AuditFilter): Promise<AuditEntry[]> {
-    return (await this.database.query(selectAudit(filter))).map(auditOfRow);
+  list(filter: AuditFilter): Promise<AuditRow[]> {
+    return this.database.query<AuditRow>(selectAudit(filter));
   }
 }
