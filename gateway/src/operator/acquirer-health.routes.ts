@@ -9,15 +9,10 @@ import type { Router } from "../routing/router.ts";
 import type { Database } from "../store/database.ts";
 import { type MethodHealth, readAcquirerHealth } from "./acquirer-health.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { count } from "./fields.ts";
 import { acquirerParams } from "./params.ts";
 import { type WallCounts, periods } from "./wall.ts";
 import { circuitSchema, countsSchema, points, wallQuery } from "./wall.schema.ts";
-
-const count = (description: string, example: number) =>
-  z
-    .int()
-    .min(0)
-    .meta({ description, examples: [example] });
 
 const methodSchema = z
   .strictObject({

@@ -10,6 +10,7 @@ import { exampleOf, timestamp } from "../http/shapes.ts";
 import type { Router } from "../routing/router.ts";
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { nullableText } from "./fields.ts";
 import { acquirerParams } from "./params.ts";
 
 /** Stray messages that are listed at most: the newest. */
@@ -34,10 +35,7 @@ const straySchema = z
         description: "What it told of; null where it cannot be read. `look`: only that something happened.",
         examples: ["payment"],
       }),
-    about: z
-      .string()
-      .nullable()
-      .meta({ description: "Which kind of message it was; null where that is not kept.", examples: ["notification"] }),
+    about: nullableText("Which kind of message it was; null where that is not kept.", "notification"),
     text: z
       .string()
       .nullable()

@@ -7,6 +7,7 @@ import { environmentField, exampleOf } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import type { Router } from "../routing/router.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { count } from "./fields.ts";
 import { acquirerParams } from "./params.ts";
 
 const health = z.enum(["healthy", "degraded", "down"]).meta({
@@ -21,14 +22,8 @@ const circuitSchema = z
   .strictObject({
     payment_method: z.string().meta({ examples: ["qris"] }),
     state: z.enum(["closed", "open", "probing"]).meta({ description: "`open`: not asked for a while." }),
-    calls: z
-      .int()
-      .min(0)
-      .meta({ description: "Latest calls that are counted.", examples: [20] }),
-    failures: z
-      .int()
-      .min(0)
-      .meta({ description: "Those of them that failed.", examples: [0] }),
+    calls: count("Latest calls that are counted.", 20),
+    failures: count("Those of them that failed.", 0),
   })
   .meta({ id: "Circuit", description: "How the latest calls for one method went." });
 const acquirerSchema = z
@@ -42,10 +37,7 @@ const acquirerSchema = z
     circuits: z
       .array(circuitSchema)
       .meta({ description: "How its latest calls went, as this process saw them; none for one that is not called." }),
-    rules_version: z
-      .int()
-      .min(0)
-      .meta({ description: "The version of the routing rules that decides.", examples: [3] }),
+    rules_version: count("The version of the routing rules that decides.", 3),
   })
   .meta({
     id: "Acquirer",
@@ -67,6 +59,7 @@ const acquirersSchema = z
   .meta({ id: "Acquirers", examples: [{ data: [exampleOf(acquirerSchema)] }] });
 
 export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoint[] {
+  const find = (code: string | undefined) => acquirersOf(router, clock).find((one) => one.gateway_code === code);
   return [
     operatorEndpoint({
       method: "GET",
@@ -97,8 +90,7 @@ export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoin
       approval: {
         action: "enable_acquirer",
         async foresee({ params, body }) {
-          const code = params.gateway_code ?? "";
-          const now = acquirersOf(router, clock).find((acquirer) => acquirer.gateway_code === code);
+          const now = find(params.gateway_code);
           if (!now) throw new Fault("OBJECT_NOT_FOUND");
           const isBetter = body.health !== undefined && body.health !== "down" && !isWorse(body.health, now.health);
           // One operator alone can switch off a failing acquirer, without delay.
@@ -107,22 +99,19 @@ export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoin
             ...(body.enabled === undefined ? [] : [body.enabled ? "switch it on" : "switch it off"]),
             ...(body.health === undefined ? [] : [`state that it is ${body.health}`]),
           ];
-          return Promise.resolve({ summary: `Acquirer ${code}: ${words.join(", ")}` });
+          return { summary: `Acquirer ${now.gateway_code}: ${words.join(", ")}` };
         },
         async lookUp({ params, body }) {
-          const now = acquirersOf(router, clock).find((acquirer) => acquirer.gateway_code === params.gateway_code);
+          const now = find(params.gateway_code);
           const isDone =
             now && (body.enabled ?? now.enabled) === now.enabled && (body.health ?? now.health) === now.health;
-          return Promise.resolve(isDone ? reply(200, now) : undefined);
+          return isDone ? reply(200, now) : undefined;
         },
       },
       async handle({ params, body }) {
         const { gateway_code: code = "" } = params;
         if (!(await router.setState(code, body))) throw new Fault("OBJECT_NOT_FOUND");
-        return reply(
-          200,
-          acquirersOf(router, clock).find((acquirer) => acquirer.gateway_code === code),
-        );
+        return reply(200, find(code));
       },
     }),
   ];

@@ -20,6 +20,7 @@ import type { Posting } from "../ledger/journal.ts";
 import { keptBody } from "./audit.ts";
 import { APPROVAL_HOURS, approvalActions, approvalStatuses, type PolicyAction, policyActions } from "./approval.ts";
 import { type Approval, type Policy, wireRules } from "./approvals.sql.ts";
+import { nullableText } from "./fields.ts";
 import { idField, pageFieldsOf } from "./lists.ts";
 
 const HOUR = 3_600 * SECOND;
@@ -178,10 +179,7 @@ export const approvalSchema = z
     expires_at: timestamp.meta({ description: `${APPROVAL_HOURS} hours after it was asked for.` }),
     decided_by: operatorName.nullable().meta({ description: "Who approved, refused or took it back." }),
     decided_at: timestamp.nullable(),
-    note: z
-      .string()
-      .nullable()
-      .meta({ description: "What whoever decided had to say.", examples: ["Checked with the merchant"] }),
+    note: nullableText("What whoever decided had to say.", "Checked with the merchant"),
     result: resultSchema.nullable().meta({ description: "Null before it ran." }),
   })
   .meta({
@@ -233,13 +231,7 @@ export const approvalRecordSchema = approvalSchema
         "The journal that it would post as things stand now; none once it is decided, and of what moves no money.",
     }),
     would_fail: faultSchema.nullable().meta({ description: "As things stand now. Null: nothing speaks against it." }),
-    objection: z
-      .string()
-      .nullable()
-      .meta({
-        description: "Why you cannot approve it; null when you can.",
-        examples: ["You asked for this yourself."],
-      }),
+    objection: nullableText("Why you cannot approve it; null when you can.", "You asked for this yourself."),
     is_yours: z.boolean().meta({ description: "True when you asked for it, and may take it back." }),
   })
   .meta({

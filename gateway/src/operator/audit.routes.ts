@@ -4,11 +4,12 @@ import { operatorRoleField } from "../access/session.schema.ts";
 import { wireTime } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { page, unknownCursor } from "../http/lists.ts";
 import { identity, listSchema, timestamp } from "../http/shapes.ts";
 import type { AuditRow } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { page, unknownCursor } from "../http/lists.ts";
+import { nullableText } from "./fields.ts";
 import { idField, limitOf, pageFieldsOf } from "./lists.ts";
 import { type Refusal, refusalReasons } from "./refusals.sql.ts";
 import type { Refusals } from "./refusals.ts";
@@ -29,20 +30,8 @@ export const auditEntrySchema = z
       description:
         "Name of the token, or the e-mail address of who was signed in; `command-line` for the command line. Null in entries of before tokens had names.",
     }),
-    address: z
-      .string()
-      .nullable()
-      .meta({
-        description: "From where; null for the command line, and for what ran after an approval.",
-        examples: ["192.0.2.17"],
-      }),
-    approved_by: z
-      .string()
-      .nullable()
-      .meta({
-        description: "Who approved a change that needed a second operator; its `actor` asked for it.",
-        examples: ["budi"],
-      }),
+    address: nullableText("From where; null for the command line, and for what ran after an approval.", "192.0.2.17"),
+    approved_by: nullableText("Who approved a change that needed a second operator; its `actor` asked for it.", "budi"),
     role: operatorRoleField,
     method: z.string().meta({ examples: ["PATCH"] }),
     path: z.string().meta({ examples: [`/ops/v1/merchants/${exampleIds.merchant}`] }),
@@ -95,13 +84,10 @@ const refusalSchema = z
         "The call had no token, one that never was, one that has ended, or one whose role is too low to read this.",
     }),
     actor: actorName.nullable().meta({ description: "Name of the token, where it has one." }),
-    address: z
-      .string()
-      .nullable()
-      .meta({
-        description: "From where; null for addresses beyond the hundred that are told apart at a time.",
-        examples: ["203.0.113.9"],
-      }),
+    address: nullableText(
+      "From where; null for addresses beyond the hundred that are told apart at a time.",
+      "203.0.113.9",
+    ),
     count: z
       .int()
       .min(1)

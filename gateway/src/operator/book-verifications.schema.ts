@@ -4,18 +4,13 @@ import { wireTime } from "../ground/clock.ts";
 import { exampleIds, exampleSignature, exampleTimes } from "../http/examples.ts";
 import { environmentField, identity, inPath, listSchema, timestamp } from "../http/shapes.ts";
 import { type Verification, verificationStatuses } from "./book-verifications.sql.ts";
+import { count, nullableText } from "./fields.ts";
 import { bookParams } from "./params.ts";
 
 export const verificationParams = {
   ...bookParams,
   verification_id: inPath("verification", "VerificationId", "`verification_id` of the replay."),
 };
-
-const count = (description: string, example: number) =>
-  z
-    .int()
-    .min(0)
-    .meta({ description, examples: [example] });
 
 export const verificationSchema = z
   .strictObject({
@@ -41,10 +36,7 @@ export const verificationSchema = z
     checks_in_all: count("Checks in all.", 15),
     rows: count("Rows that were held against the journals so far; a row counts in each check.", 0),
     wrong: z.string().nullable().meta({ description: "The first thing found wrong." }),
-    head_hash: z
-      .string()
-      .nullable()
-      .meta({ description: "The end of the chain that was replayed, once it is.", examples: [exampleSignature] }),
+    head_hash: nullableText("The end of the chain that was replayed, once it is.", exampleSignature),
   })
   .meta({
     id: "BookVerification",
