@@ -41,10 +41,8 @@ const putCostsSchema = z
   .strictObject({ costs: z.array(costSchema).max(500) })
   .superRefine(({ costs }, context) => {
     const seen = new Set<string>();
-    for (const [
-      at,
-      { payment_method: method, currency, minimum_minor: least, maximum_minor: most },
-    ] of costs.entries()) {
+    for (const [at, cost] of costs.entries()) {
+      const { payment_method: method, currency, minimum_minor: least, maximum_minor: most } = cost;
       const issue = (field: string, message: string): void =>
         context.addIssue({ code: "custom", path: ["costs", at, field], message });
       if (least !== undefined && most !== undefined && least > most) issue("maximum_minor", "is below minimum_minor");

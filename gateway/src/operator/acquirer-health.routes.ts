@@ -111,21 +111,19 @@ export function acquirerHealthEndpoint(router: Router, database: Database, clock
       success: { status: 200, description: "Each method.", schema: healthSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, query: { period } }) {
-        const acquirer = router.table.acquirers.find(({ code }) => code === params.gateway_code);
+        const acquirer = router.acquirer(params.gateway_code ?? "");
         if (!acquirer) throw new Fault("OBJECT_NOT_FOUND", { message: "No such acquirer." });
-        const { code, name, environment } = acquirer;
-        const methods = [...new Set(acquirer.capabilities.map(({ method }): string => method))];
-        const health = await readAcquirerHealth({ database, clock }, { code, environment, methods }, period);
+        const health = await readAcquirerHealth({ database, clock }, acquirer, period);
         return reply(200, {
-          gateway_code: code,
-          name,
-          environment,
+          gateway_code: acquirer.code,
+          name: acquirer.name,
+          environment: acquirer.environment,
           period,
           as_of: wireTime(health.asOf),
           counted_at: health.countedAt === undefined ? null : wireTime(health.countedAt),
           span_seconds: periods[period].spanSeconds,
           at: health.begins.map(wireTime),
-          methods: health.methods.map((one) => methodView(one, methods.includes(one.method))),
+          methods: health.methods.map(methodView),
         } satisfies z.infer<typeof healthSchema>);
       },
     }),
@@ -134,10 +132,7 @@ export function acquirerHealthEndpoint(router: Router, database: Database, clock
 
 const noPayments: WallCounts = { asked: 0, succeeded: 0, failed: 0, rejected: 0, expired: 0, canceled: 0 };
 
-function methodView(
-  { method, payments, circuit, calls }: MethodHealth,
-  isTaken: boolean,
-): z.infer<typeof methodSchema> {
+function methodView({ method, isTaken, payments, circuit, calls }: MethodHealth): z.infer<typeof methodSchema> {
   const all = calls.filter((span) => span !== undefined);
   const sum = (of: (span: (typeof all)[number]) => number): number => all.reduce((total, span) => total + of(span), 0);
   const inAll = sum((span) => span.calls);

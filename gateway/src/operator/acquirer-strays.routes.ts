@@ -87,7 +87,7 @@ export function acquirerStraysEndpoint(router: Router, database: Database): Oper
       success: { status: 200, description: "The messages.", schema: straysSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
-        const acquirer = router.table.acquirers.find(({ code }) => code === params.gateway_code);
+        const acquirer = router.acquirer(params.gateway_code ?? "");
         if (!acquirer) throw new Fault("OBJECT_NOT_FOUND", { message: "No such acquirer." });
         const rows = await database.query(selectStrays(acquirer.code, STRAYS_MAX + 1));
         return reply(200, straysView(rows.map(strayOfRow)));
