@@ -2,9 +2,10 @@
 import { z } from "zod";
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import { reply } from "../ground/reply.ts";
+import { type Reply, reply } from "../ground/reply.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { listSchema } from "../http/shapes.ts";
+import type { Incident } from "../status/incident.ts";
 import type { Incidents } from "../status/incidents.ts";
 import { type StatusParts, readStatus } from "../status/status.routes.ts";
 import { statusJson } from "../status/status.schema.ts";
@@ -36,7 +37,12 @@ const path = "/ops/v1/incidents";
 const tag = "Status";
 
 export function incidentEndpoints({ incidents, clock, status, publicUrl }: IncidentParts): OperatorEndpoint[] {
-  const view = (incident: Parameters<typeof incidentView>[0]) => incidentView(incident, clock.now());
+  const view = (incident: Incident) => incidentView(incident, clock.now());
+  /** Answers a change once the status page shows it. */
+  const published = async (code: number, incident: Incident): Promise<Reply> => {
+    await status.board.refresh();
+    return reply(code, view(incident));
+  };
   const success = { status: 200, description: "The incident as it is now.", schema: incidentSchema } as const;
   return [
     operatorEndpoint({
@@ -102,11 +108,10 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
       success: { ...success, status: 201, description: "The new incident." },
       errors: [],
       async handle({ body, operator: { name } }) {
-        const { title, impact, components, message, starts_at, ends_at } = body;
+        const { starts_at, ends_at, ...rest } = body;
         const times = { startsAt: timeOfField(starts_at), endsAt: timeOfField(ends_at) };
-        const made = await incidents.create({ title, impact, components, message, ...times }, name);
-        await status.board.refresh();
-        return reply(201, view(made));
+        const made = await incidents.create({ ...rest, ...times }, name);
+        return published(201, made);
       },
     }),
     operatorEndpoint({
@@ -124,9 +129,7 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
       async handle({ params: { id = "" }, body }) {
         const { starts_at, ends_at, ...rest } = body;
         const times = { startsAt: timeOfField(starts_at), endsAt: timeOfField(ends_at) };
-        const edited = await incidents.edit(id, { ...rest, ...times });
-        await status.board.refresh();
-        return reply(200, view(edited));
+        return published(200, await incidents.edit(id, { ...rest, ...times }));
       },
     }),
     operatorEndpoint({
@@ -141,9 +144,7 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
       success: { ...success, status: 201 },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { id = "" }, body, operator: { name } }) {
-        const updated = await incidents.update(id, body.status, body.message, name);
-        await status.board.refresh();
-        return reply(201, view(updated));
+        return published(201, await incidents.update(id, body.status, body.message, name));
       },
     }),
     operatorEndpoint({
@@ -159,9 +160,7 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
       success,
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { id = "", update_id = "" }, body, operator: { name } }) {
-        const corrected = await incidents.correct(id, update_id, body.message, name);
-        await status.board.refresh();
-        return reply(200, view(corrected));
+        return published(200, await incidents.correct(id, update_id, body.message, name));
       },
     }),
   ];
