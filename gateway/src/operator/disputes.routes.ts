@@ -28,7 +28,6 @@ import { answering } from "../http/endpoint.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { identity } from "../http/shapes.ts";
 import { type Posting, lossPostings, releasePostings } from "../ledger/journal.ts";
-import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
 import type { Database } from "../store/database.ts";
@@ -80,12 +79,13 @@ export function operatorDisputeEndpoints(parts: OperatorDisputeParts): OperatorE
 }
 
 function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisputeParts): OperatorEndpoint[] {
-  const key = async (book: Book, uuid: string): Promise<{ uuid: string; paymentReference: string | undefined }> => {
+  /** The book and the dispute of a path. The key has the payment only where the dispute is of that book. */
+  const find = async (params: Readonly<Record<string, string>>) => {
+    const { book, merchant } = await findBook(directory, params);
+    const { uuid = "" } = params;
     const dispute = await readDispute(database, book.merchantId, uuid);
-    return {
-      uuid,
-      paymentReference: dispute?.book.environment === book.environment ? dispute.paymentReference : undefined,
-    };
+    const paymentReference = dispute?.book.environment === book.environment ? dispute.paymentReference : undefined;
+    return { owner: { merchant, book }, dispute, key: { uuid, paymentReference } };
   };
   const errors = ["OBJECT_NOT_FOUND", "DISPUTE_RESOLVED"] as const;
   return [
@@ -133,10 +133,9 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       approval: {
         action: "resolve_dispute",
         async foresee({ params, body: { outcome } }) {
-          const { book } = await findBook(directory, params);
-          const dispute = await readDispute(database, book.merchantId, params.uuid ?? "");
+          const { owner, dispute } = await find(params);
           if (!dispute) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
-          if (dispute.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+          if (dispute.book.environment !== owner.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
           if (!disputeTransitions[dispute.status].includes(outcome))
             throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
           const { amountMinor, currency, paymentReference } = dispute;
@@ -144,7 +143,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
             summary: `Decide the dispute of ${paymentReference} as ${outcome}: ${readable(amountMinor, currency)} ${currency} ${
               outcome === "lost" ? "go back to the payer" : "are free for the merchant again"
             }`,
-            book,
+            book: owner.book,
             paymentReference,
             amount: { amountMinor, currency },
             postings: await postingsOf(database, dispute, outcome),
@@ -152,11 +151,10 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
         },
       },
       async handle(call) {
-        const { params, body } = call;
-        const { book, merchant } = await findBook(directory, params);
-        const command = resolveDispute({ merchant, book }, await key(book, params.uuid ?? ""), body.outcome);
+        const { owner, key } = await find(call.params);
+        const command = resolveDispute(owner, key, call.body.outcome);
         return moves.move(
-          book,
+          owner.book,
           call,
           answering(command, (dispute) => reply(200, disputeView(dispute))),
         );
@@ -174,12 +172,12 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
       errors,
       async handle({ params, body: { evidence_due_at: text } }) {
-        const { book, merchant } = await findBook(directory, params);
+        const { owner, key } = await find(params);
         const due = parseWireTime(text);
         if (!due || due.wholeDay)
           throw validationFault("evidence_due_at", text, "must be a timestamp such as 2026-11-21T12:00:00Z");
-        const command = moveEvidenceDue({ merchant, book }, await key(book, params.uuid ?? ""), due.at);
-        return reply(200, disputeView(await lanes.move(book.merchantId, command)));
+        const command = moveEvidenceDue(owner, key, due.at);
+        return reply(200, disputeView(await lanes.move(owner.book.merchantId, command)));
       },
     }),
     operatorEndpoint({
@@ -194,9 +192,9 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       success: { status: 200, description: "The dispute, under review.", schema: disputeSchema },
       errors,
       async handle({ params, body }) {
-        const { book, merchant } = await findBook(directory, params);
-        const command = submitEvidence({ merchant, book }, await key(book, params.uuid ?? ""), body);
-        return reply(200, disputeView(await lanes.move(book.merchantId, command)));
+        const { owner, key } = await find(params);
+        const command = submitEvidence(owner, key, body);
+        return reply(200, disputeView(await lanes.move(owner.book.merchantId, command)));
       },
     }),
   ];

@@ -1,7 +1,5 @@
 // Endpoints of a merchant's events and their deliveries for operators, and sending an event again.
-import type { StoredEvent } from "../events/events.sql.ts";
 import { reply } from "../ground/reply.ts";
-import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
@@ -28,10 +26,11 @@ export interface OperatorEventParts {
 
 export function operatorEventEndpoints({ database, directory, lanes }: OperatorEventParts): OperatorEndpoint[] {
   const errors = ["OBJECT_NOT_FOUND"] as const;
-  const find = async (book: Book, eventId = ""): Promise<StoredEvent> => {
-    const event = await readEvent(database, book.merchantId, eventId);
+  const find = async (params: Readonly<Record<string, string>>) => {
+    const { book, merchant } = await findBook(directory, params);
+    const event = await readEvent(database, book.merchantId, params.event_id ?? "");
     if (event?.book.environment !== book.environment) throw noSuchEvent();
-    return event;
+    return { book, merchant, event };
   };
   return [
     operatorEndpoint({
@@ -57,10 +56,7 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
       role: "viewer",
       success: { status: 200, description: "The event.", schema: eventSchema },
       errors,
-      async handle({ params }) {
-        const { book } = await findBook(directory, params);
-        return reply(200, eventView(await find(book, params.event_id)));
-      },
+      handle: async ({ params }) => reply(200, eventView((await find(params)).event)),
     }),
     operatorEndpoint({
       method: "GET",
@@ -73,10 +69,7 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
       query: attemptsQuerySchema,
       success: { status: 200, description: "A page of attempts.", schema: attemptListSchema },
       errors,
-      async handle({ params, query }) {
-        const { book } = await findBook(directory, params);
-        return listAttempts(database, await find(book, params.event_id), query);
-      },
+      handle: async ({ params, query }) => listAttempts(database, (await find(params)).event, query),
     }),
     operatorEndpoint({
       method: "POST",
@@ -89,8 +82,8 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
       success: { status: 200, description: "The event; its delivery is due.", schema: eventSchema },
       errors,
       async handle({ params }) {
-        const { book, merchant } = await findBook(directory, params);
-        const command = resendEvent({ merchant, book }, await find(book, params.event_id));
+        const { book, merchant, event } = await find(params);
+        const command = resendEvent({ merchant, book }, event);
         return reply(200, eventView(await lanes.move(book.merchantId, command)));
       },
     }),
