@@ -1,6 +1,5 @@
 // Replays books in this process, one at a time. A background replay records its progress in the database, and an operator can stop it from any process.
-import type { Clock } from "../ground/clock.ts";
-import { stopwatchMs } from "../ground/clock.ts";
+import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import type { Log } from "../ground/log.ts";
@@ -92,22 +91,18 @@ export class BookReplays {
       throw busy("This process replays a book already. Try again when that is done.");
     const { database, clock } = this.parts;
     const key = { book, id: newId("verification", clock.now()) };
+    const opening = database.transaction(async (query) => {
+      await query(interruptGone(book));
+      await query(forgetOldVerifications(book));
+      const [row] = await query(insertVerification(key, by));
+      return row && verificationOfRow(row);
+    });
+    // An error reaches only this caller.
+    const opened = opening.catch(() => undefined);
     const ending = new AbortController();
-    const opened = Promise.withResolvers<Verification | undefined>();
-    const done = this.replay(key, ending, opened.promise).finally(() => (this.started = undefined));
-    this.started = { ...key, ending, opened: opened.promise, done };
-    try {
-      const row = await database.transaction(async (query) => {
-        await query(interruptGone(book));
-        await query(forgetOldVerifications(book));
-        return (await query(insertVerification(key, by)))[0];
-      });
-      opened.resolve(row && verificationOfRow(row));
-    } catch (error) {
-      opened.resolve(undefined);
-      throw error;
-    }
-    const begun = await opened.promise;
+    const done = this.replay(key, ending, opened).finally(() => (this.started = undefined));
+    this.started = { ...key, ending, opened, done };
+    const begun = await opening;
     if (begun) return begun;
     // Another process started a replay first.
     const [other] = await this.list(book);

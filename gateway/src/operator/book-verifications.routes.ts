@@ -1,7 +1,8 @@
 // Endpoints that replay a book: in the background, with progress and a stop, or while the caller waits.
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { reply } from "../ground/reply.ts";
+import { type Reply, reply } from "../ground/reply.ts";
+import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { BookReplays } from "./book-replays.ts";
 import {
@@ -10,7 +11,7 @@ import {
   verificationSchema,
   verificationView,
 } from "./book-verifications.schema.ts";
-import { VERIFICATIONS_KEPT } from "./book-verifications.sql.ts";
+import { VERIFICATIONS_KEPT, type Verification } from "./book-verifications.sql.ts";
 import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { bookReportSchema } from "./merchants.schema.ts";
@@ -20,7 +21,16 @@ const path = `${OF_BOOK}/verifications`;
 const tag = "Books";
 
 export function bookVerificationEndpoints(directory: Directory, replays: BookReplays): OperatorEndpoint[] {
-  const noSuch = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "No such replay of this book." });
+  const answer = async (
+    params: Readonly<Record<string, string>>,
+    find: (book: Book, id: string) => Promise<Verification | undefined>,
+  ): Promise<Reply> => {
+    const { book } = await findBook(directory, params);
+    const { verification_id: id = "" } = params;
+    const found = isId("verification", id) ? await find(book, id) : undefined;
+    if (!found) throw new Fault("OBJECT_NOT_FOUND", { message: "No such replay of this book." });
+    return reply(200, verificationView(found));
+  };
   return [
     operatorEndpoint({
       method: "GET",
@@ -36,8 +46,7 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       async handle({ params }) {
         const { book } = await findBook(directory, params);
         const { journals, wrong } = await replays.verify(book);
-        const found = wrong === undefined ? {} : { wrong };
-        return reply(200, { clean: wrong === undefined, journals: Number(journals), ...found });
+        return reply(200, { clean: wrong === undefined, journals: Number(journals), wrong });
       },
     }),
     operatorEndpoint({
@@ -87,13 +96,7 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       role: "viewer",
       success: { status: 200, description: "The replay.", schema: verificationSchema },
       errors: ["OBJECT_NOT_FOUND"],
-      async handle({ params }) {
-        const { book } = await findBook(directory, params);
-        const { verification_id: id = "" } = params;
-        const found = isId("verification", id) ? await replays.read(book, id) : undefined;
-        if (!found) throw noSuch();
-        return reply(200, verificationView(found));
-      },
+      handle: ({ params }) => answer(params, (book, id) => replays.read(book, id)),
     }),
     operatorEndpoint({
       method: "POST",
@@ -105,13 +108,7 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       role: "support",
       success: { status: 200, description: "The replay. It ends within a second or so.", schema: verificationSchema },
       errors: ["OBJECT_NOT_FOUND"],
-      async handle({ params, operator }) {
-        const { book } = await findBook(directory, params);
-        const { verification_id: id = "" } = params;
-        const found = isId("verification", id) ? await replays.end(book, id, operator.name) : undefined;
-        if (!found) throw noSuch();
-        return reply(200, verificationView(found));
-      },
+      handle: ({ params, operator }) => answer(params, (book, id) => replays.end(book, id, operator.name)),
     }),
   ];
 }
