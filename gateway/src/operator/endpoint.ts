@@ -2,6 +2,7 @@
 import { type Shaped, isChange } from "../access/endpoint.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { Minor } from "../ground/money.ts";
+import type { Intent } from "../idempotency/idempotency.ts";
 import type { ApprovalAction, Foreseen } from "./approval.ts";
 import type { Operator } from "./known-tokens.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
@@ -40,14 +41,8 @@ export interface Approvable<Body, Query> {
   lookUp?(call: OperatorCall<Body, Query>): Promise<Reply | undefined>;
 }
 
-/** An idempotency key with the request that it is bound to. */
-export interface KeyedRequest {
-  /** As sent in the `Idempotency-Key` header, or derived from the approval. */
-  key: string;
-  /** Method and path, separated by a space. */
-  endpoint: string;
-  bodyDigest: Buffer;
-}
+/** An idempotency key, as sent in the `Idempotency-Key` header or derived from the approval, with the request that it is bound to. */
+export type KeyedRequest = Pick<Intent, "key" | "endpoint" | "bodyDigest">;
 
 export interface OperatorEndpoint<Body = unknown, Query = unknown> extends Shaped<Body, Query> {
   /** The lowest role that may call the endpoint. */

@@ -10,20 +10,16 @@ import type { Lanes } from "../store/lanes.ts";
 import type { KeyedRequest, OperatorCall } from "./endpoint.ts";
 
 export class KeyedMoves {
-  private readonly database: Database;
-  private readonly lanes: Lanes;
-  private readonly clock: Clock;
+  private readonly parts: { database: Database; lanes: Lanes; clock: Clock };
   private readonly runningKeys = new RunningKeys();
 
   constructor(parts: { database: Database; lanes: Lanes; clock: Clock }) {
-    this.database = parts.database;
-    this.lanes = parts.lanes;
-    this.clock = parts.clock;
+    this.parts = parts;
   }
 
   /** Runs a command, once per key if the call has one. Throws what the command throws, IDEMPOTENCY_CONFLICT and IDEMPOTENCY_IN_PROGRESS. */
   async move(book: Book, { keyed, requestId }: OperatorCall, command: Command<Reply>): Promise<Reply> {
-    const { database, lanes } = this;
+    const { database, lanes } = this.parts;
     if (!keyed) return lanes.move(book.merchantId, command);
     const intent = this.intentOf(book, keyed, requestId);
     return this.runningKeys.alone(intent, () => lanes.move(book.merchantId, idempotently(intent, command, database)));
@@ -33,7 +29,7 @@ export class KeyedMoves {
   async isAnswered(book: Book, { keyed, requestId }: OperatorCall): Promise<boolean> {
     if (!keyed) return false;
     const intent = this.intentOf(book, keyed, requestId);
-    return (await recordedAnswer(this.database, intent, intent.receivedAt)) !== undefined;
+    return (await recordedAnswer(this.parts.database, intent, intent.receivedAt)) !== undefined;
   }
 
   private intentOf(book: Book, keyed: KeyedRequest, requestId: string): Intent {
@@ -43,7 +39,7 @@ export class KeyedMoves {
       key: `operator·${sha256(keyed.key).toString("hex")}`,
       book,
       requestId,
-      receivedAt: this.clock.now(),
+      receivedAt: this.parts.clock.now(),
     };
   }
 }
