@@ -13,7 +13,12 @@ import type { Router } from "../routing/router.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { acquirerParams } from "./params.ts";
 
-const path = "/ops/v1/acquirers/{gateway_code}/costs";
+const shared = {
+  path: "/ops/v1/acquirers/{gateway_code}/costs",
+  params: acquirerParams,
+  tag: "Acquirers",
+  errors: ["OBJECT_NOT_FOUND"],
+} as const;
 const minor = z.int().min(0).max(Number(MINOR_MAX));
 const exampleCost = { payment_method: "qris" as const, currency: "IDR", basis_points: 40, flat_minor: 0 };
 
@@ -85,31 +90,25 @@ export function acquirerCostEndpoints(router: Router, acquirerCosts: AcquirerCos
   };
   return [
     operatorEndpoint({
+      ...shared,
       method: "GET",
       operationId: "getAcquirerCosts",
-      path,
-      params: acquirerParams,
       summary: "Read what an acquirer charges",
-      tag: "Acquirers",
       role: "viewer",
       success: { status: 200, description: "All that is stated.", schema: costsSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         const code = known(params.gateway_code);
         return reply(200, view(code, await acquirerCosts.read(code)));
       },
     }),
     operatorEndpoint({
+      ...shared,
       method: "PUT",
       operationId: "putAcquirerCosts",
-      path,
-      params: acquirerParams,
       summary: "State what an acquirer charges, in place of all that was stated before",
-      tag: "Acquirers",
       role: "admin",
       body: putCostsSchema,
       success: { status: 200, description: "All that is stated now.", schema: costsSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body, operator }) {
         const code = known(params.gateway_code);
         const stated = body.costs.map((cost) => ({

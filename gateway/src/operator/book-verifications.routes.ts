@@ -18,7 +18,7 @@ import { bookReportSchema } from "./merchants.schema.ts";
 import { bookParams } from "./params.ts";
 
 const path = `${OF_BOOK}/verifications`;
-const tag = "Books";
+const shared = { tag: "Books", errors: ["OBJECT_NOT_FOUND"] } as const;
 
 export function bookVerificationEndpoints(directory: Directory, replays: BookReplays): OperatorEndpoint[] {
   const answer = async (
@@ -33,16 +33,15 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
   };
   return [
     operatorEndpoint({
+      ...shared,
       method: "GET",
       operationId: "verifyBook",
       path: `${OF_BOOK}/verify`,
       params: bookParams,
       summary: "Replay a book from its first journal; takes as long as the book is",
       description: "For books of which a replay takes seconds. Of a long one start a replay, and watch how far it is.",
-      tag,
       role: "viewer",
       success: { status: 200, description: "Whether the book is clean.", schema: bookReportSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         const { book } = await findBook(directory, params);
         const { journals, wrong } = await replays.verify(book);
@@ -50,6 +49,7 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       },
     }),
     operatorEndpoint({
+      ...shared,
       method: "POST",
       operationId: "startBookVerification",
       path,
@@ -57,29 +57,26 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       summary: "Start a replay of a book from its first journal, which goes on by itself",
       description:
         "Of a book that is being replayed already, it is that replay. A process replays one book at a time: while it does, another book is answered 503.",
-      tag,
       role: "support",
       success: { status: 201, description: "The replay, as it runs.", schema: verificationSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, operator }) {
         const { book } = await findBook(directory, params);
         return reply(201, verificationView(await replays.start(book, operator.name)));
       },
     }),
     operatorEndpoint({
+      ...shared,
       method: "GET",
       operationId: "listBookVerifications",
       path,
       params: bookParams,
       summary: "List the replays of a book, newest first",
-      tag,
       role: "viewer",
       success: {
         status: 200,
         description: `The newest ${VERIFICATIONS_KEPT} are kept, and all of them are here.`,
         schema: verificationListSchema,
       },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         const { book } = await findBook(directory, params);
         const data = (await replays.list(book)).map(verificationView);
@@ -87,27 +84,25 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       },
     }),
     operatorEndpoint({
+      ...shared,
       method: "GET",
       operationId: "getBookVerification",
       path: `${path}/{verification_id}`,
       params: verificationParams,
       summary: "Read how far a replay is, or what it found",
-      tag,
       role: "viewer",
       success: { status: 200, description: "The replay.", schema: verificationSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       handle: ({ params }) => answer(params, (book, id) => replays.read(book, id)),
     }),
     operatorEndpoint({
+      ...shared,
       method: "POST",
       operationId: "stopBookVerification",
       path: `${path}/{verification_id}/stop`,
       params: verificationParams,
       summary: "Stop a replay; one that has ended stays as it is",
-      tag,
       role: "support",
       success: { status: 200, description: "The replay. It ends within a second or so.", schema: verificationSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       handle: ({ params, operator }) => answer(params, (book, id) => replays.end(book, id, operator.name)),
     }),
   ];

@@ -87,7 +87,12 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
     const paymentReference = dispute?.book.environment === book.environment ? dispute.paymentReference : undefined;
     return { owner: { merchant, book }, dispute, key: { uuid, paymentReference } };
   };
-  const errors = ["OBJECT_NOT_FOUND", "DISPUTE_RESOLVED"] as const;
+  const shared = {
+    method: "POST",
+    params: { ...bookParams, ...disputeParams },
+    tag: "Disputes",
+    errors: ["OBJECT_NOT_FOUND", "DISPUTE_RESOLVED"],
+  } as const;
   return [
     operatorEndpoint({
       method: "GET",
@@ -120,16 +125,13 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       },
     }),
     operatorEndpoint({
-      method: "POST",
+      ...shared,
       operationId: "decideDispute",
       path: `${OF_BOOK}/disputes/{uuid}/resolve`,
-      params: { ...bookParams, ...disputeParams },
       summary: "Decide a dispute",
-      tag: "Disputes",
       role: "admin",
       body: resolveDisputeSchema,
       success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
-      errors,
       approval: {
         action: "resolve_dispute",
         async foresee({ params, body: { outcome } }) {
@@ -161,16 +163,13 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       },
     }),
     operatorEndpoint({
-      method: "POST",
+      ...shared,
       operationId: "moveDisputeDeadline",
       path: `${OF_BOOK}/disputes/{uuid}/deadline`,
-      params: { ...bookParams, ...disputeParams },
       summary: "Give the merchant more time for evidence",
-      tag: "Disputes",
       role: "admin",
       body: deadlineSchema,
       success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
-      errors,
       async handle({ params, body: { evidence_due_at: text } }) {
         const { owner, key } = await find(params);
         const due = parseWireTime(text);
@@ -181,16 +180,13 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       },
     }),
     operatorEndpoint({
-      method: "POST",
+      ...shared,
       operationId: "submitEvidence",
       path: `${OF_BOOK}/disputes/{uuid}/evidence`,
-      params: { ...bookParams, ...disputeParams },
       summary: "Hand in the merchant's evidence, once",
-      tag: "Disputes",
       role: "support",
       body: evidenceSchema,
       success: { status: 200, description: "The dispute, under review.", schema: disputeSchema },
-      errors,
       async handle({ params, body }) {
         const { owner, key } = await find(params);
         const command = submitEvidence(owner, key, body);
@@ -210,17 +206,15 @@ function evidenceEndpoints({ database, directory, files }: OperatorDisputeParts)
   const read = async (params: Readonly<Record<string, string>>): Promise<Evidence | undefined> =>
     readEvidence(database, (await findBook(directory, params)).book, params.uuid ?? "");
   const path = `${OF_BOOK}/disputes/{uuid}/evidence`;
+  const shared = { method: "GET", tag: "Disputes", role: "viewer", errors: ["OBJECT_NOT_FOUND"] } as const;
   return [
     operatorEndpoint({
-      method: "GET",
+      ...shared,
       operationId: "getEvidence",
       path,
       params: { ...bookParams, ...disputeParams },
       summary: "Read what the merchant said to a dispute",
-      tag: "Disputes",
-      role: "viewer",
       success: { status: 200, description: "The statement and its files.", schema: keptEvidenceSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         const evidence = await read(params);
         if (!evidence) throw new Fault("OBJECT_NOT_FOUND", { message: "No evidence was handed in to such a dispute." });
@@ -228,20 +222,17 @@ function evidenceEndpoints({ database, directory, files }: OperatorDisputeParts)
       },
     }),
     operatorEndpoint({
-      method: "GET",
+      ...shared,
       operationId: "downloadEvidenceFile",
       path: `${path}/files/{number}`,
       params: { ...bookParams, ...disputeParams, number: fileNumber },
       summary: "Download a file of the evidence; it came from outside",
-      tag: "Disputes",
-      role: "viewer",
       success: {
         status: 200,
         description: "The file, to be saved.",
         schema: fileSchema,
         mediaType: "application/octet-stream",
       },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         const evidence = await read(params);
         const file = fileByNumber(evidence, params.number ?? "");

@@ -26,6 +26,7 @@ export interface OperatorEventParts {
 
 export function operatorEventEndpoints({ database, directory, lanes }: OperatorEventParts): OperatorEndpoint[] {
   const errors = ["OBJECT_NOT_FOUND"] as const;
+  const shared = { params: { ...bookParams, event_id: eventParams.id }, tag: "Events", errors } as const;
   const find = async (params: Readonly<Record<string, string>>) => {
     const { book, merchant } = await findBook(directory, params);
     const event = await readEvent(database, book.merchantId, params.event_id ?? "");
@@ -47,40 +48,34 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
       handle: async ({ params, query }) => listEvents(database, (await findBook(directory, params)).book, query),
     }),
     operatorEndpoint({
+      ...shared,
       method: "GET",
       operationId: "getMerchantEvent",
       path: `${OF_BOOK}/events/{event_id}`,
-      params: { ...bookParams, event_id: eventParams.id },
       summary: "Read a merchant's event",
-      tag: "Events",
       role: "viewer",
       success: { status: 200, description: "The event.", schema: eventSchema },
-      errors,
       handle: async ({ params }) => reply(200, eventView((await find(params)).event)),
     }),
     operatorEndpoint({
+      ...shared,
       method: "GET",
       operationId: "listMerchantEventDeliveries",
       path: `${OF_BOOK}/events/{event_id}/deliveries`,
-      params: { ...bookParams, event_id: eventParams.id },
       summary: "List the attempts to deliver a merchant's event, newest first, each as it went",
-      tag: "Events",
       role: "viewer",
       query: attemptsQuerySchema,
       success: { status: 200, description: "A page of attempts.", schema: attemptListSchema },
-      errors,
       handle: async ({ params, query }) => listAttempts(database, (await find(params)).event, query),
     }),
     operatorEndpoint({
+      ...shared,
       method: "POST",
       operationId: "resendMerchantEvent",
       path: `${OF_BOOK}/events/{event_id}/resend`,
-      params: { ...bookParams, event_id: eventParams.id },
       summary: "Try a merchant's event once more, now, at the address where it belongs today",
-      tag: "Events",
       role: "support",
       success: { status: 200, description: "The event; its delivery is due.", schema: eventSchema },
-      errors,
       async handle({ params }) {
         const { book, merchant, event } = await find(params);
         const command = resendEvent({ merchant, book }, event);

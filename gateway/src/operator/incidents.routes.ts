@@ -44,6 +44,7 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
     return reply(code, view(incident));
   };
   const success = { status: 200, description: "The incident as it is now.", schema: incidentSchema } as const;
+  const shared = { tag, role: "support", errors: ["OBJECT_NOT_FOUND"] } as const;
   return [
     operatorEndpoint({
       method: "GET",
@@ -115,17 +116,15 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
       },
     }),
     operatorEndpoint({
+      ...shared,
       method: "PATCH",
       operationId: "editIncident",
       path: `${path}/{id}`,
       params: incidentParams,
       summary: "Change what is said about the whole of an incident",
       description: "Its title, what it affects and how much, and its times. Planned work stays planned work.",
-      tag,
-      role: "support",
       body: editIncidentSchema,
       success,
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { id = "" }, body }) {
         const { starts_at, ends_at, ...rest } = body;
         const times = { startsAt: timeOfField(starts_at), endsAt: timeOfField(ends_at) };
@@ -133,32 +132,28 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
       },
     }),
     operatorEndpoint({
+      ...shared,
       method: "POST",
       operationId: "updateIncident",
       path: `${path}/{id}/updates`,
       params: incidentParams,
       summary: "Say what became of an incident",
-      tag,
-      role: "support",
       body: newUpdateSchema,
       success: { ...success, status: 201 },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { id = "" }, body, operator: { name } }) {
         return published(201, await incidents.update(id, body.status, body.message, name));
       },
     }),
     operatorEndpoint({
+      ...shared,
       method: "PATCH",
       operationId: "correctIncidentUpdate",
       path: `${path}/{id}/updates/{update_id}`,
       params: updateParams,
       summary: "Correct the text of an update",
       description: "The page shows the new text and that it was corrected; the first one is kept.",
-      tag,
-      role: "support",
       body: correctionSchema,
       success,
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { id = "", update_id = "" }, body, operator: { name } }) {
         return published(200, await incidents.correct(id, update_id, body.message, name));
       },
