@@ -1,30 +1,11 @@
-// Identities of operators who ask and approve: who may have held an identity's secret, and whether the operator who asked still has their role.
+// Operators who ask and approve: who may have held an identity's secret, and whether the operator who asked still has their role.
 import type { Clock, Micros } from "../ground/clock.ts";
 import { operatorOfRow as operatorPersonOf, selectOperator } from "../people/operators.sql.ts";
 import type { Database } from "../store/database.ts";
-import type { Hands, Identity } from "./approval.ts";
+import type { Hands } from "./approval.ts";
 import { selectHands, selectTokenRoles } from "./approvals.sql.ts";
-import type { Operator } from "./known-tokens.ts";
+import type { Identity } from "./known-tokens.ts";
 import { type OperatorRole, mayAct } from "../people/operator-roles.ts";
-
-/** The identity behind a request. */
-export function identityOf({ name, role, tokenId, person }: Operator): Identity {
-  if (person) return { kind: "person", id: person.personId, name, role };
-  return tokenId === undefined
-    ? { kind: "environment", id: name, name, role }
-    : { kind: "token", id: tokenId, name, role };
-}
-
-/** The operator of an identity, in the form that a handler receives. */
-export function operatorOf({ kind, id, name, role }: Identity): Operator {
-  return {
-    name,
-    role,
-    expiresAt: undefined,
-    tokenId: kind === "token" ? id : undefined,
-    person: kind === "person" ? { personId: id } : undefined,
-  };
-}
 
 /** The names that may have held what an identity signs in with, and when the identity was created. */
 export async function handsOf(database: Database, { kind, id, name }: Identity): Promise<Hands> {

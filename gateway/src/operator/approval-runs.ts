@@ -6,7 +6,6 @@ import type { Log } from "../ground/log.ts";
 import { type Reply, faultReply } from "../ground/reply.ts";
 import { bodyOf, judgeInput } from "../http/input.ts";
 import type { Database } from "../store/database.ts";
-import { operatorOf } from "./approval-hands.ts";
 import { type Approval, approvalOfRow, endApproval, takeUpExecuting } from "./approvals.sql.ts";
 import { type AuditedCall } from "./audit.sql.ts";
 import { type Audit, keptBody } from "./audit.ts";
@@ -104,7 +103,7 @@ export class ApprovalRuns {
         body,
         query,
         requestId: runId ?? requestId,
-        operator: operatorOf(askedBy),
+        operator: { ...askedBy, expiresAt: undefined },
         keyed,
         approvalId: uuid,
       },

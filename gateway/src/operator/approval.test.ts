@@ -5,7 +5,6 @@ import { describe, expect, test } from "vitest";
 import {
   type Foreseen,
   type Hands,
-  type Identity,
   type PolicyRules,
   demands,
   isLooser,
@@ -13,6 +12,7 @@ import {
   objectionTo,
   policyActions,
 } from "./approval.ts";
+import type { Identity } from "./known-tokens.ts";
 
 const idr = (amountMinor: bigint): Foreseen => ({ summary: "x", amount: { amountMinor, currency: "IDR" } });
 

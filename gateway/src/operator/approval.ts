@@ -4,6 +4,7 @@ import type { Minor } from "../ground/money.ts";
 import type { Posting } from "../ledger/journal.ts";
 import type { Book } from "../merchants/books.ts";
 import { type OperatorRole, mayAct } from "../people/operator-roles.ts";
+import type { Identity } from "./known-tokens.ts";
 import { RESERVED_NAMES } from "./tokens.ts";
 
 /** Actions for which a policy can require a second operator. */
@@ -93,15 +94,6 @@ export function isLooser(before: PolicyRules, after: PolicyRules): boolean {
       return former === undefined || bound > former;
     });
   });
-}
-
-/** The operator who asks or decides. Two identities count as two operators only when no one may have held what both sign in with. */
-export interface Identity {
-  kind: "token" | "person" | "environment";
-  /** Identity of the token or the person. For a token of the environment, its name. */
-  id: string;
-  name: string;
-  role: OperatorRole;
 }
 
 /** Names that may have held what an identity signs in with: its own, who made its token or invited the person, who made or invited those, and so on. */

@@ -9,12 +9,12 @@ import {
   type ApprovalAction,
   type ApprovalStatus,
   type Foreseen,
-  type Identity,
   type PolicyAction,
   type PolicyRules,
   policyActions,
 } from "./approval.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
+import type { Identity } from "./known-tokens.ts";
 
 export interface Policy {
   /** 0 while no policy was ever set. */

@@ -6,7 +6,7 @@ import type { Minor } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { selectBalances } from "../ledger/ledger.sql.ts";
 import type { Row } from "../store/database.ts";
-import { handsOf, identityOf, mayStillAct } from "./approval-hands.ts";
+import { handsOf, mayStillAct } from "./approval-hands.ts";
 import { ApprovalRuns, type ApprovalsParts } from "./approval-runs.ts";
 import { type ApprovalStatus, type Foreseen, type PolicyRules, boundOf, demands, objectionTo } from "./approval.ts";
 import { type DecisionOutlook, approvalView, effectsOf } from "./approvals.schema.ts";
@@ -88,7 +88,7 @@ export class Approvals {
   /** Stores a change for a second operator. A repetition, while the change waits or under its idempotency key, gets the approval that exists. */
   private async ask(
     endpoint: OperatorEndpoint,
-    { requestId, operator }: OperatorCall,
+    { requestId, operator: askedBy }: OperatorCall,
     sent: SentRequest,
     foreseen: Foreseen,
     policyVersion: number,
@@ -99,7 +99,6 @@ export class Approvals {
     await database.query(expireApprovals(EXPIRED_MAX));
     const before = await this.same(sent);
     if (before) return again(before);
-    const askedBy = identityOf(operator);
     const [{ waiting } = { waiting: 0 }] = await database.query<{ waiting: number }>(
       countWaiting(askedBy.name, WAITING_MAX),
     );
@@ -151,7 +150,6 @@ export class Approvals {
 
   /** The approval as `reader` sees it: with the effects that the change would have now, and the reason why `reader` may not approve it. */
   async record(approval: Approval, reader: Operator): Promise<Record<string, unknown>> {
-    const identity = identityOf(reader);
     const { askedBy, status } = approval;
     const { effects, would_fail } =
       status === "waiting" ? await this.outlook(() => this.runs.callOf(approval)) : { effects: [], would_fail: null };
@@ -160,7 +158,7 @@ export class Approvals {
       effects,
       would_fail,
       objection: status === "waiting" ? ((await this.objection(approval, reader)) ?? null) : closedMessage(status),
-      is_yours: identity.kind === askedBy.kind && identity.id === askedBy.id,
+      is_yours: reader.kind === askedBy.kind && reader.id === askedBy.id,
     };
   }
 
@@ -168,13 +166,12 @@ export class Approvals {
    * Approves a change, runs it, and gives the approval with its outcome; its status is `executing` while the outcome is unknown. Throws OBJECT_NOT_FOUND,
    * APPROVAL_CLOSED, and FORBIDDEN when the operator may not be the second operator.
    */
-  async approve(uuid: string, operator: Operator, note: string | undefined): Promise<Approval> {
+  async approve(uuid: string, by: Operator, note: string | undefined): Promise<Approval> {
     const { database, clock, log } = this.parts;
     const approval = await this.required(uuid);
     refuseClosed(approval);
-    const objection = await this.objection(approval, operator);
+    const objection = await this.objection(approval, by);
     if (objection !== undefined) throw new Fault("FORBIDDEN", { message: objection });
-    const by = identityOf(operator);
     const { madeAt } = await handsOf(database, by);
     if (madeAt === undefined) throw new Fault("FORBIDDEN");
     const runId = newId("request", clock.now());
@@ -191,27 +188,25 @@ export class Approvals {
   }
 
   /** Throws OBJECT_NOT_FOUND, APPROVAL_CLOSED, and FORBIDDEN for the operator who asked for the change or whose role is too low for it. */
-  async refuse(uuid: string, operator: Operator, note: string | undefined): Promise<Approval> {
+  async refuse(uuid: string, by: Operator, note: string | undefined): Promise<Approval> {
     const approval = await this.required(uuid);
     refuseClosed(approval);
     const { askedBy, leastRole } = approval;
-    const by = identityOf(operator);
     if (by.kind === askedBy.kind && by.id === askedBy.id)
       throw new Fault("FORBIDDEN", { message: "You asked for this yourself. Take it back instead." });
     if (!mayAct(by.role, leastRole))
       throw new Fault("FORBIDDEN", { message: `This takes the role ${leastRole}; yours is ${by.role}.` });
-    return this.close(uuid, "refused", operator, note);
+    return this.close(uuid, "refused", by, note);
   }
 
   /** Throws OBJECT_NOT_FOUND, APPROVAL_CLOSED, and FORBIDDEN for everyone except the operator who asked for the change. */
-  async withdraw(uuid: string, operator: Operator): Promise<Approval> {
+  async withdraw(uuid: string, by: Operator): Promise<Approval> {
     const approval = await this.required(uuid);
     refuseClosed(approval);
     const { askedBy } = approval;
-    const by = identityOf(operator);
     if (by.kind !== askedBy.kind || by.id !== askedBy.id)
       throw new Fault("FORBIDDEN", { message: `${askedBy.name} asked for this, and alone can take it back.` });
-    return this.close(uuid, "withdrawn", operator, undefined);
+    return this.close(uuid, "withdrawn", by, undefined);
   }
 
   /** One round of background work: expires approvals that waited too long, and resumes approved changes without an outcome. */
@@ -223,18 +218,17 @@ export class Approvals {
   private async close(
     uuid: string,
     status: "refused" | "withdrawn",
-    operator: Operator,
+    by: Operator,
     note: string | undefined,
   ): Promise<Approval> {
-    const done = await this.parts.database.query(closeApproval(uuid, status, identityOf(operator), note));
+    const done = await this.parts.database.query(closeApproval(uuid, status, by, note));
     const after = await this.required(uuid);
     if (done.length === 0) throw closed(after.status);
     return after;
   }
 
   /** The reason why an operator cannot approve the change now; undefined when the operator can. */
-  private async objection({ askedBy, askedAt, leastRole }: Approval, operator: Operator): Promise<string | undefined> {
-    const approver = identityOf(operator);
+  private async objection({ askedBy, askedAt, leastRole }: Approval, approver: Operator): Promise<string | undefined> {
     const { database } = this.parts;
     const [asker, hands, isStillAllowed] = await Promise.all([
       handsOf(database, askedBy),

@@ -36,8 +36,8 @@ export class ConsoleDoor extends PersonDoor {
     if (this.parts.operatorsNeedSecondFactor && secondFactorOf(person) === undefined)
       throw new Fault("SECOND_FACTOR_REQUIRED");
     if (needsFreshProof(endpoint)) this.refuseUnlessFresh(signedIn);
-    const { personId, email: name, role } = operator;
-    return { name, role, expiresAt: undefined, tokenId: undefined, person: { personId } };
+    const { personId: id, email: name, role } = operator;
+    return { kind: "person", id, name, role, expiresAt: undefined };
   }
 
   /** The role of the session's operator, or undefined when they lost access. Checked while an answer is still being sent. */

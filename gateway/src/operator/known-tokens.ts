@@ -7,26 +7,30 @@ import type { SettingsWatch } from "../store/settings-watch.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
 import { type KnownToken, knownTokenOfRow, selectKnownTokens } from "./tokens.sql.ts";
 
-/** The authenticated operator of a request. */
-export interface Operator {
+/** Who an operator is. Two identities count as two operators only when no one may have held what both sign in with. */
+export interface Identity {
+  /** A person has a console session. */
+  kind: "token" | "person" | "environment";
+  /** Identity of the token or the person. For a token of the environment, its name. */
+  id: string;
   /** The name of the token, or the e-mail address of the person. The audit and the log record it. */
   name: string;
   role: OperatorRole;
-  /** Undefined when the token ends only by being revoked. */
+}
+
+/** The authenticated operator of a request. */
+export interface Operator extends Identity {
+  /** Undefined for a session, and when the token ends only by being revoked. */
   expiresAt: Micros | undefined;
-  /** Undefined for a token of the environment, and for a session. */
-  tokenId: string | undefined;
-  /** The person of a console session; undefined for a token. */
-  person: { personId: string } | undefined;
 }
 
 /** The operator that the command line acts as; it has access to the database itself. */
 export const COMMAND_LINE: Operator = {
+  kind: "environment",
+  id: "command-line",
   name: "command-line",
   role: "admin",
   expiresAt: undefined,
-  tokenId: undefined,
-  person: undefined,
 };
 
 /** Ended tokens to keep in memory, so that rejected calls with them can be recorded under their names. */
@@ -50,7 +54,7 @@ export class KnownTokens {
     const { admin, viewer } = parts.environment;
     const fixed = (token: string, name: string, role: OperatorRole) => ({
       digest: digestOf(token),
-      operator: { name, role, expiresAt: undefined, tokenId: undefined, person: undefined },
+      operator: { kind: "environment" as const, id: name, name, role, expiresAt: undefined },
     });
     this.fixed = [
       fixed(admin, "environment", "admin"),
@@ -75,7 +79,7 @@ export class KnownTokens {
     if (!token) return undefined;
     if (!this.isGood(token)) return { ended: token.name };
     const { name, role, expiresAt, tokenId } = token;
-    return { operator: { name, role, expiresAt, tokenId, person: undefined } };
+    return { operator: { kind: "token", id: tokenId, name, role, expiresAt } };
   }
 
   /** True when this process knows the token as valid. It asks no database. */

@@ -103,7 +103,7 @@ async function authenticate({ headers, ip }: FastifyRequest, parts: OperatorPart
   const found = sent === undefined ? undefined : await parts.tokens.find(sent);
   if (found && "operator" in found) {
     const { operator } = found;
-    if (operator.tokenId !== undefined) parts.uses.note(operator.tokenId, { tokenId: operator.tokenId }, ip);
+    if (operator.kind === "token") parts.uses.note(operator.id, { tokenId: operator.id }, ip);
     return operator;
   }
   if (found) parts.refusals.note("ended", ip, found.ended);
