@@ -1,7 +1,8 @@
 // The guard lets webhooks go to public addresses and to networks that the operator names, and nowhere else. It checks an address when
 // it is registered, and again at each connection the IP address that is connected to.
 import { Resolver, lookup as systemLookup } from "node:dns/promises";
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
+import { containedIn } from "../ground/networks.ts";
 import type { Exemptions } from "./exemptions.ts";
 
 const URL_MAX = 2048;
@@ -9,8 +10,8 @@ const URL_MAX = 2048;
 /** The objection to a host that is not public, by its name or by the address that it resolves to. */
 export const NOT_PUBLIC = "The address must be reachable from the public internet; this host is not.";
 
-const refused = new BlockList();
-for (const [network, prefix] of [
+/** Networks of IPv4 that are not public. */
+const closedNetworks = [
   ["0.0.0.0", 8], // this network
   ["10.0.0.0", 8], // private
   ["100.64.0.0", 10], // carrier-grade NAT
@@ -29,45 +30,32 @@ for (const [network, prefix] of [
   ["203.0.113.0", 24], // documentation
   ["224.0.0.0", 4], // multicast
   ["240.0.0.0", 4], // reserved, broadcast
-] as const) {
-  refused.addSubnet(network, prefix, "ipv4");
+] as const;
+
+/** The network of 6to4 that belongs to a network of IPv4: the address is the second and the third group. */
+function in6to4(network: string, prefix: number): string {
+  const digits = Buffer.from(network.split(".").map(Number)).toString("hex");
+  return `2002:${digits.slice(0, 4)}:${digits.slice(4)}::/${16 + prefix}`;
 }
 
-/** The eight 16-bit groups of an IPv6 address; a dotted IPv4 tail becomes two groups. */
-function groupsOf(address: string): number[] {
-  let text = address.split("%")[0] ?? "";
-  const dotted = /(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(text);
-  if (dotted) {
-    const [a, b, c, d] = dotted.slice(1).map(Number) as [number, number, number, number];
-    text = text.slice(0, dotted.index) + `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
-  }
-  const [head = "", tail] = text.split("::");
-  const left = head === "" ? [] : head.split(":");
-  const right = tail === undefined || tail === "" ? [] : tail.split(":");
-  const middle = tail === undefined ? [] : Array.from({ length: 8 - left.length - right.length }, () => "0");
-  return [...left, ...middle, ...right].map((group) => Number.parseInt(group, 16));
-}
+const isClosed = containedIn([
+  ...closedNetworks.flatMap(([network, prefix]) => [
+    `${network}/${prefix}`,
+    `64:ff9b::${network}/${96 + prefix}`, // NAT64
+    in6to4(network, prefix),
+  ]),
+  "2001::/23", // Teredo, ORCHID, benchmarking and other protocol assignments
+  "2001:db8::/32", // documentation
+  "3fff::/20", // documentation
+]);
+/** Only 2000::/3 of IPv6 is assigned to the public internet. NAT64 is outside of it, and judged by the embedded IPv4 address. */
+const isAssigned = containedIn(["2000::/3", "64:ff9b::/96"]);
 
 /** True for an address on the public internet, in every spelling. IPv4 embedded in IPv6 is judged as IPv4. */
 export function isPublicAddress(address: string): boolean {
   const version = isIP(address);
-  if (version === 4) return !refused.check(address, "ipv4");
-  if (version !== 6 || address.includes("%")) return false;
-  const groups = groupsOf(address);
-  const [first = 0, second = 0] = groups;
-  const embedded = (at: number): string => {
-    const [high = 0, low = 0] = groups.slice(at, at + 2);
-    return [high >> 8, high & 255, low >> 8, low & 255].join(".");
-  };
-  // Only 2000::/3 is assigned to the public internet. NAT64 is outside of it and is judged by the embedded IPv4 address.
-  if (first === 0x64 && second === 0xff9b && groups.slice(2, 6).every((group) => group === 0)) {
-    return isPublicAddress(embedded(6));
-  }
-  if (first >> 13 !== 1) return false;
-  if (first === 0x2002) return isPublicAddress(embedded(1)); // 6to4
-  if (first === 0x2001 && second < 0x200) return false; // Teredo, ORCHID, benchmarking and other protocol assignments
-  if (first === 0x2001 && second === 0xdb8) return false; // documentation
-  return !(first === 0x3fff && second < 0x1000); // documentation
+  if (version === 0 || address.includes("%")) return false;
+  return (version === 4 || isAssigned(address)) && !isClosed(address);
 }
 
 /** Names that webhooks never go to, whatever they resolve to. */
@@ -108,8 +96,8 @@ export function objectionTo(text: string, exemptions: Exemptions): string | unde
   if (url.username !== "" || url.password !== "") return "The address must not carry a user name or password.";
   const host = hostOf(url);
   if (exemptions.hosts.has(host)) return undefined;
-  const isClosed = isIP(host) === 0 ? isClosedName(host, exemptions) : !mayGoTo(host, exemptions);
-  return isClosed ? NOT_PUBLIC : undefined;
+  const mayGo = isIP(host) === 0 ? !isClosedName(host, exemptions) : mayGoTo(host, exemptions);
+  return mayGo ? undefined : NOT_PUBLIC;
 }
 
 /** The host as an address or a lower-case name, without brackets. `new URL` has already unified the spellings of IPv4. */
