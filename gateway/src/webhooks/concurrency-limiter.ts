@@ -52,8 +52,8 @@ interface Host {
   slots: Set<Slot>;
 }
 
-/** Counts slots, in all and by merchant. */
-class SlotCount {
+/** Counts slots or places, in all and by merchant. */
+export class MerchantCount {
   taken = 0;
   private readonly merchants = new Map<string, number>();
 
@@ -61,9 +61,9 @@ class SlotCount {
     return this.merchants.get(merchantId) ?? 0;
   }
 
-  add(merchantId: string, slots: 1 | -1): void {
-    this.taken += slots;
-    const own = this.of(merchantId) + slots;
+  add(merchantId: string, change: 1 | -1): void {
+    this.taken += change;
+    const own = this.of(merchantId) + change;
     if (own > 0) this.merchants.set(merchantId, own);
     else this.merchants.delete(merchantId);
   }
@@ -75,11 +75,11 @@ const HOSTS_MAX = 10_000;
 export class ConcurrencyLimiter {
   private readonly limits: SlotLimits;
   private readonly hosts = new Map<string, Host>();
-  private readonly all = new SlotCount();
-  private readonly kinds: Record<Unhealthy, SlotCount> = {
-    slow: new SlotCount(),
-    unknown: new SlotCount(),
-    failing: new SlotCount(),
+  private readonly all = new MerchantCount();
+  private readonly kinds: Record<Unhealthy, MerchantCount> = {
+    slow: new MerchantCount(),
+    unknown: new MerchantCount(),
+    failing: new MerchantCount(),
   };
   private retries = 0;
 

@@ -1,7 +1,7 @@
 // The delivery buffer holds claimed deliveries that wait for a slot. They keep their leases and are sent as soon as their host has
 // a free slot; deliveries that wait too long are given back. No I/O.
 import type { Micros } from "../ground/clock.ts";
-import type { HostHealth } from "./concurrency-limiter.ts";
+import { type HostHealth, MerchantCount } from "./concurrency-limiter.ts";
 
 /** A delivery that this process holds under a lease. */
 export interface LeasedDelivery<Row> {
@@ -29,17 +29,14 @@ const bufferLimits: BufferLimits = {
 /** Number of other hosts that are tried when a slot becomes free. */
 const OTHERS_MAX = 8;
 
-const none = { all: 0, unhealthy: 0 };
-
 type Entry<Row> = LeasedDelivery<Row> & { unhealthy: boolean };
 
 export class DeliveryBuffer<Row> {
   /** Hosts in the order in which they are tried; each with its deliveries, the oldest first. */
   private readonly hosts = new Map<string, Entry<Row>[]>();
-  private readonly merchants = new Map<string, { all: number; unhealthy: number }>();
+  private readonly count = new MerchantCount();
+  private readonly unhealthy = new MerchantCount();
   private readonly limits: BufferLimits;
-  private count = 0;
-  private unhealthy = 0;
 
   constructor(limits: BufferLimits = bufferLimits) {
     this.limits = limits;
@@ -50,7 +47,7 @@ export class DeliveryBuffer<Row> {
   }
 
   get size(): number {
-    return this.count;
+    return this.count.taken;
   }
 
   /** Hosts with waiting deliveries, each with the merchants of those deliveries. */
@@ -61,13 +58,12 @@ export class DeliveryBuffer<Row> {
   /** Number of free places for a host of this health, for a merchant or, without one, for a merchant with no waiting delivery. */
   capacityFor(host: string, health: HostHealth, merchantId = ""): number {
     const waiting = this.waitingFor(host);
-    const own = this.merchants.get(merchantId) ?? none;
+    const { all, unhealthy, perHost } = this.limits;
+    const shared = unhealthy - this.unhealthy.taken - this.unhealthy.of(merchantId) - waiting;
     const capacities = [
-      this.limits.perHost[health] - waiting,
-      Math.ceil((this.limits.all - this.count - own.all) / 2),
-      ...(health === "healthy"
-        ? []
-        : [Math.ceil((this.limits.unhealthy - this.unhealthy - own.unhealthy - waiting) / 3)]),
+      perHost[health] - waiting,
+      Math.ceil((all - this.count.taken - this.count.of(merchantId)) / 2),
+      ...(health === "healthy" ? [] : [Math.ceil(shared / 3)]),
     ];
     return Math.max(0, Math.min(...capacities));
   }
@@ -88,19 +84,12 @@ export class DeliveryBuffer<Row> {
    */
   add(waiting: LeasedDelivery<Row>, health: HostHealth): boolean {
     const { host, merchantId } = waiting;
-    const own = this.merchants.get(merchantId) ?? { ...none };
-    const unhealthy = health !== "healthy";
     if (this.capacityFor(host, health, merchantId) === 0) return false;
+    const entry = { ...waiting, unhealthy: health !== "healthy" };
     const queue = this.hosts.get(host) ?? [];
-    queue.push({ ...waiting, unhealthy });
+    queue.push(entry);
     this.hosts.set(host, queue);
-    this.count++;
-    own.all++;
-    if (unhealthy) {
-      this.unhealthy++;
-      own.unhealthy++;
-    }
-    this.merchants.set(merchantId, own);
+    this.recount(entry, 1);
     return true;
   }
 
@@ -113,7 +102,7 @@ export class DeliveryBuffer<Row> {
     for (const next of [...others, host]) {
       const queue = this.hosts.get(next);
       if (!queue) continue;
-      while (queue[0] && send(queue[0])) this.uncount(queue.shift());
+      while (queue[0] && send(queue[0])) this.recount(queue.shift() as Entry<Row>, -1);
       this.hosts.delete(next);
       if (queue.length > 0) this.hosts.set(next, queue); // at the end of the order
     }
@@ -132,18 +121,12 @@ export class DeliveryBuffer<Row> {
       if (stay.length > 0) this.hosts.set(host, stay);
       else this.hosts.delete(host);
     }
-    for (const waiting of out) this.uncount(waiting);
+    for (const waiting of out) this.recount(waiting, -1);
     return out;
   }
 
-  private uncount(waiting: Entry<Row> | undefined): void {
-    if (!waiting) return;
-    const own = this.merchants.get(waiting.merchantId);
-    this.count--;
-    if (waiting.unhealthy) this.unhealthy--;
-    if (!own) return;
-    own.all--;
-    if (waiting.unhealthy) own.unhealthy--;
-    if (own.all === 0) this.merchants.delete(waiting.merchantId);
+  private recount({ merchantId, unhealthy }: Entry<Row>, change: 1 | -1): void {
+    this.count.add(merchantId, change);
+    if (unhealthy) this.unhealthy.add(merchantId, change);
   }
 }
