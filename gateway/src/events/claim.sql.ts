@@ -89,7 +89,6 @@ export function claimDeliveries(claim: {
   capacityElsewhere: number;
 }): Statement {
   const { books, realNow, which } = claim;
-  const [merchants, environments] = bookArrays(books ?? []);
   const waiting = `d.merchant_id = b.merchant_id and d.environment = b.environment and d.state = 'pending'
           and d.attempts ${which === "first" ? "= 0" : "> 0"}`;
   return {
@@ -167,7 +166,7 @@ order by l.next_attempt_at`,
       claim.limit,
       JSON.stringify(Object.fromEntries(claim.capacities)),
       claim.capacityElsewhere,
-      ...(books ? [merchants, environments] : []),
+      ...(books ? bookArrays(books) : []),
     ],
   };
 }

@@ -4,13 +4,9 @@ import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { EventType } from "./event.ts";
-import type { Attempt } from "./events.sql.ts";
+import { type AttemptSummary, attemptSummaryOfRow } from "./events.sql.ts";
 
-/** An attempt without the headers and bodies of its request and answer. */
-export interface ListedAttempt extends Pick<
-  Attempt,
-  "attempt" | "url" | "startedAt" | "durationMs" | "succeeded" | "status" | "reason" | "address" | "note"
-> {
+export interface ListedAttempt extends AttemptSummary {
   eventId: string;
   type: string;
 }
@@ -71,19 +67,7 @@ limit $3::integer`,
 }
 
 export function listedAttemptOfRow(row: Row): ListedAttempt {
-  return {
-    eventId: idOf("event", row.event_id as string),
-    type: row.type as string,
-    attempt: row.attempt as number,
-    url: (row.url as string | null) ?? undefined,
-    startedAt: row.started_at as Micros,
-    durationMs: row.duration_ms as number,
-    succeeded: row.succeeded as boolean,
-    status: (row.status as number | null) ?? undefined,
-    reason: (row.reason as string | null) ?? undefined,
-    address: (row.address as string | null) ?? undefined,
-    note: (row.note as string | null) ?? undefined,
-  };
+  return { eventId: idOf("event", row.event_id as string), type: row.type as string, ...attemptSummaryOfRow(row) };
 }
 
 /** Selects one attempt with all columns, for `attemptOfRow`. */

@@ -31,10 +31,13 @@ export interface Attempt {
   /** Address of the attempt; undefined for attempts that were recorded before this column existed. */
   url: string | undefined;
   startedAt: Micros;
+  /** Time until the status line, which decides whether the attempt succeeded. */
   durationMs: number;
   succeeded: boolean;
   status: number | undefined;
+  /** Why the attempt failed, in plain words. */
   reason: string | undefined;
+  /** IP address to which the request was sent. */
   address: string | undefined;
   requestHeaders: Record<string, string>;
   /** The body that was sent where fault injection changed it; else undefined, and the event's own body was sent. */
@@ -47,7 +50,10 @@ export interface Attempt {
   responseBody: Buffer | undefined;
 }
 
-/** The least identity that an event of this moment can have: identities begin with the event's time in milliseconds. */
+/** An attempt without the headers and bodies of its request and answer. */
+export type AttemptSummary = Omit<Attempt, "requestHeaders" | "requestBody" | "responseHeaders" | "responseBody">;
+
+/** The least `uuid` of an identity that was made at this moment, such as an event's: identities begin with their time in milliseconds. */
 export function leastIdOf(at: Micros): string {
   const ms = Math.floor(at / 1000)
     .toString(16)
@@ -149,8 +155,7 @@ limit $5::integer`,
   };
 }
 
-export function attemptOfRow(row: Row): Attempt {
-  const { response_headers: answered } = row;
+export function attemptSummaryOfRow(row: Row): AttemptSummary {
   return {
     attempt: row.attempt as number,
     url: (row.url as string | null) ?? undefined,
@@ -160,9 +165,16 @@ export function attemptOfRow(row: Row): Attempt {
     status: (row.status as number | null) ?? undefined,
     reason: (row.reason as string | null) ?? undefined,
     address: (row.address as string | null) ?? undefined,
+    note: (row.note as string | null) ?? undefined,
+  };
+}
+
+export function attemptOfRow(row: Row): Attempt {
+  const { response_headers: answered } = row;
+  return {
+    ...attemptSummaryOfRow(row),
     requestHeaders: JSON.parse(row.request_headers as string) as Record<string, string>,
     requestBody: (row.request_body as string | null) ?? undefined,
-    note: (row.note as string | null) ?? undefined,
     responseHeaders: answered === null ? undefined : (JSON.parse(answered as string) as Record<string, string>),
     responseBody: (row.response_body as Buffer | null) ?? undefined,
   };

@@ -6,22 +6,23 @@ import type { Statement } from "../store/database.ts";
 import { type Columns, type Table, arraysOf, bulkInsert, rowsOf } from "../store/table.ts";
 import { type ClaimedRow, SAME_URL } from "./claim.sql.ts";
 import type { OutboxEvent } from "./event.ts";
+import type { Attempt, DeliveryState } from "./events.sql.ts";
 
-type EventKey = { book: Book; eventId: string };
+export type EventKey = { book: Book; eventId: string };
 
-const keyText = ({ book, eventId }: EventKey): string => `${bookKey(book)}/${eventId}`;
+export const eventKeyText = ({ book, eventId }: EventKey): string => `${bookKey(book)}/${eventId}`;
 
-const keyColumns = {
+export const eventKeyColumns = {
   ...bookColumns,
   event_id: ["uuid", (row: EventKey) => uuidBytes(row.eventId)],
 } as const;
 
 export const events: Table<EventKey, OutboxEvent> = {
   name: "events",
-  keyText,
+  keyText: eventKeyText,
   keyOf: (event) => event,
   insert: bulkInsert<OutboxEvent>("events", {
-    ...keyColumns,
+    ...eventKeyColumns,
     type: ["text", (event) => event.type],
     subject_id: ["uuid", (event) => (event.subjectId === undefined ? null : uuidBytes(event.subjectId))],
     created_at: ["timestamptz", (event) => event.createdAt],
@@ -46,10 +47,10 @@ export interface NewDelivery extends EventKey {
 
 export const deliveries: Table<EventKey, NewDelivery> = {
   name: "deliveries",
-  keyText,
+  keyText: eventKeyText,
   keyOf: (delivery) => delivery,
   insert: bulkInsert<NewDelivery>("deliveries", {
-    ...keyColumns,
+    ...eventKeyColumns,
     url: ["text", (delivery) => delivery.url],
     own_url: ["boolean", (delivery) => delivery.ownUrl],
     next_attempt_at: ["timestamptz", (delivery) => delivery.nextAttemptAt],
@@ -155,28 +156,21 @@ where d.merchant_id = v.merchant_id and d.environment = v.environment and d.even
 }
 
 /** The result of an attempt and the next state of its delivery. `nextAttemptAt` is the book's time, the other times are real time. */
-export interface AttemptRecord extends EventKey {
-  attempt: number;
-  startedAt: Micros;
-  durationMs: number;
-  succeeded: boolean;
-  status: number | undefined;
-  reason: string | undefined;
-  address: string | undefined;
+export interface AttemptRecord
+  extends EventKey, Omit<Attempt, "url" | "requestHeaders" | "requestBody" | "note" | "responseHeaders"> {
   requestHeaders: string;
   /** The body that was sent where fault injection changed the event's body. */
   requestBody?: string | undefined;
   /** Fault injection or probing that changed this attempt, in plain words. */
   note?: string | undefined;
   responseHeaders: string | undefined;
-  responseBody: Buffer | undefined;
-  state: "pending" | "delivered" | "undelivered";
+  state: DeliveryState;
   nextAttemptAt: Micros;
   leaseToken: string;
 }
 
 const attemptColumns: Columns<AttemptRecord> = {
-  ...keyColumns,
+  ...eventKeyColumns,
   attempt: ["smallint", (record) => record.attempt],
   started_at: ["timestamptz", (record) => record.startedAt],
   duration_ms: ["integer", (record) => record.durationMs],

@@ -2,11 +2,10 @@
 import { sqlTime } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
-import { type Book, bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { bookArrays, bookOfRow } from "../merchants/books.ts";
 import { type Table, bulkUpdate } from "../store/table.ts";
 import { type Delivery, deliveryOfRow } from "./events.sql.ts";
-
-type EventKey = { book: Book; eventId: string };
+import { type EventKey, eventKeyColumns, eventKeyText } from "./outbox.sql.ts";
 
 export interface Resendable extends EventKey {
   /** The callback_url of the payment that the event is about, itself or through a refund or a dispute. */
@@ -30,7 +29,7 @@ const heldOf = ({ delivery }: Resendable): HeldDelivery => {
 
 export const resendables: Table<EventKey, Resendable> = {
   name: "resendable events",
-  keyText: ({ book, eventId }) => `${bookKey(book)}/${eventId}`,
+  keyText: eventKeyText,
   keyOf: (resendable) => resendable,
   // Deliveries under a lease are neither locked nor waited for: their worker holds many and records them in an order of its own.
   load: (keys, realNow) => ({
@@ -103,18 +102,14 @@ left join lateral (
             resendOf: (row.resend_of as HeldDelivery["resendOf"] | null) ?? undefined,
           },
   }),
-  update: bulkUpdate<Resendable>(
-    "deliveries",
-    { ...bookColumns, event_id: ["uuid", (resendable) => uuidOf(resendable.eventId)] },
-    {
-      url: ["text", (resendable) => heldOf(resendable).url],
-      state: ["delivery_state", (resendable) => heldOf(resendable).state],
-      next_attempt_at: ["timestamptz", (resendable) => heldOf(resendable).nextAttemptAt],
-      by_hand: ["smallint", (resendable) => heldOf(resendable).byHand],
-      resend_of: ["delivery_state", (resendable) => heldOf(resendable).resendOf],
-      // Ends a parking time or an expired lease: the delivery is due at once, and a worker that returns late finds its lease lost.
-      lease_token: ["uuid", () => null],
-      leased_until: ["timestamptz", () => null],
-    },
-  ),
+  update: bulkUpdate<Resendable>("deliveries", eventKeyColumns, {
+    url: ["text", (resendable) => heldOf(resendable).url],
+    state: ["delivery_state", (resendable) => heldOf(resendable).state],
+    next_attempt_at: ["timestamptz", (resendable) => heldOf(resendable).nextAttemptAt],
+    by_hand: ["smallint", (resendable) => heldOf(resendable).byHand],
+    resend_of: ["delivery_state", (resendable) => heldOf(resendable).resendOf],
+    // Ends a parking time or an expired lease: the delivery is due at once, and a worker that returns late finds its lease lost.
+    lease_token: ["uuid", () => null],
+    leased_until: ["timestamptz", () => null],
+  }),
 };

@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { Agent, type Dispatcher, buildConnector, errors } from "undici";
+import type { Attempt } from "../events/events.sql.ts";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { sign } from "../ground/crypto.ts";
 import type { Book } from "../merchants/books.ts";
@@ -75,21 +76,9 @@ export function deliveryHeaders(delivery: SignedDelivery): Record<string, string
   };
 }
 
-export interface AttemptResult {
-  startedAt: Micros;
-  /** Time until the status line, which decides whether the attempt succeeded. */
-  durationMs: number;
+export interface AttemptResult extends Omit<Attempt, "attempt" | "url" | "requestBody" | "note"> {
   /** Time until the call ended, the body of the answer included: how long the attempt held its slot. */
   heldMs: number;
-  succeeded: boolean;
-  status: number | undefined;
-  /** Why the attempt failed, in plain words. */
-  reason: string | undefined;
-  /** IP address to which the request was sent. */
-  address: string | undefined;
-  requestHeaders: Record<string, string>;
-  responseHeaders: Record<string, string> | undefined;
-  responseBody: Buffer | undefined;
   /** Fault injection or probing that changed this attempt, in plain words. */
   note?: string | undefined;
 }
@@ -112,7 +101,7 @@ export function unsent(now: Micros, reason: string | undefined): AttemptResult {
 
 export class Sender {
   private readonly agent: Agent;
-  private readonly clock: Clock;
+  protected readonly clock: Clock;
   private readonly prefix: string;
   private readonly serviceName: string;
   private readonly exemptions: Exemptions;
