@@ -36,16 +36,13 @@ const columns: Columns<RequestRecord> = {
   response_omitted: ["text", ({ response }) => response.omitted],
 };
 
-const names = Object.keys(columns).join(", ");
 const insertion = `with lazily as (
   select set_config('synchronous_commit', 'off', true) as setting
 ), v as (
 ${rowsOf(columns)}
 )
-insert into request_log (${names})
-select ${Object.keys(columns)
-  .map((name) => `v.${name}`)
-  .join(", ")}
+insert into request_log (${Object.keys(columns).join(", ")})
+select v.*
 from v, lazily
 on conflict do nothing`;
 

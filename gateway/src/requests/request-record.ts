@@ -53,49 +53,35 @@ export interface KeptBody {
   omitted: Omission | undefined;
 }
 
-export interface RequestRecord {
-  requestId: string;
-  book: Book;
+export interface RequestRecord extends Omit<Answered, "target" | "tookMs" | "request" | "response"> {
   at: Micros;
-  clientId: string;
-  isProven: boolean;
-  method: string;
   path: string;
   query: string | undefined;
-  status: number;
   code: string | undefined;
   tookUs: number;
-  replayed: boolean;
-  idempotencyKey: string | undefined;
   requestDigest: Buffer | undefined;
   request: KeptBody;
   response: KeptBody;
 }
 
 export function recordOf(answered: Answered): RequestRecord {
-  const { requestId, book, clientId, isProven, method, target, status, tookMs, replayed, idempotencyKey } = answered;
+  const { target, tookMs, request, response, ...kept } = answered;
   const mark = target.indexOf("?");
   const path = mark < 0 ? target : target.slice(0, mark);
   const query = mark < 0 ? undefined : cut(redactQuery(target.slice(mark + 1)), QUERY_MAX);
-  const { bytes } = answered.request;
+  const { bytes } = request;
   return {
-    requestId,
-    book,
-    at: momentOf(requestId),
-    clientId,
-    isProven,
-    method: cut(method, 20),
+    ...kept,
+    at: momentOf(kept.requestId),
+    method: cut(kept.method, 20),
     path: cut(redactText(path), PATH_MAX),
     query,
-    status,
-    code: codeOf(answered.response),
+    code: codeOf(response),
     tookUs: Math.min(Math.max(0, Math.round(tookMs * 1000)), 600 * SECOND),
-    replayed,
-    idempotencyKey,
     requestDigest: bytes && sha256(bytes),
     // Unauthenticated callers must not put content of theirs into a merchant's log.
-    request: isProven || answered.request.size === 0 ? keptBody(answered.request) : unproven(answered.request),
-    response: keptBody(answered.response, OWN_NUMBERS),
+    request: kept.isProven || request.size === 0 ? keptBody(request) : unproven(request),
+    response: keptBody(response, OWN_NUMBERS),
   };
 }
 

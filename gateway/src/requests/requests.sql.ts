@@ -1,4 +1,5 @@
 // All SQL that reads the request log and the stored state of idempotency keys. Writes nothing.
+import { leastIdOf } from "../events/events.sql.ts";
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
@@ -51,14 +52,6 @@ export interface RequestFilter {
   /** Only requests older than this one. */
   after: string | undefined;
   limit: number;
-}
-
-/** The smallest identity that a request at `at` can have: identities begin with the request's time in milliseconds. */
-function leastIdOf(at: Micros): string {
-  const ms = Math.floor(at / 1000)
-    .toString(16)
-    .padStart(12, "0");
-  return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
 }
 
 /** A page of requests, newest first; one row more than `limit` shows that there is a next page. */
