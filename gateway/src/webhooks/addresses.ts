@@ -6,9 +6,9 @@ import { subscribe } from "node:diagnostics_channel";
 const sentTo = new WeakMap<object, string | undefined>();
 
 subscribe("undici:client:sendHeaders", (message) => {
-  const { request, socket } = message as { request: { body?: unknown }; socket: { remoteAddress?: string } };
+  const { request, socket } = message as { request: { body: object }; socket: { remoteAddress?: string } };
   // Other code of this process may use undici as well: only watched bodies are noted.
-  if (isObject(request.body) && sentTo.has(request.body)) sentTo.set(request.body, socket.remoteAddress);
+  if (sentTo.has(request.body)) sentTo.set(request.body, socket.remoteAddress);
 });
 
 /**
@@ -18,8 +18,4 @@ subscribe("undici:client:sendHeaders", (message) => {
 export function watchAddress(body: object): () => string | undefined {
   sentTo.set(body, undefined);
   return () => sentTo.get(body);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

@@ -106,8 +106,7 @@ function resendEndpoint(database: Database): Endpoint {
       return { event };
     },
     command(call, { event }) {
-      const command = resendEvent({ merchant: call.merchant, book: call.book }, event);
-      return answering(command, (sent) => reply(200, eventView(sent)));
+      return answering(resendEvent(call, event), (sent) => reply(200, eventView(sent)));
     },
     lane: "move",
   });
@@ -133,8 +132,9 @@ function bulkEndpoint(database: Database): Endpoint {
     command(call, { choice }) {
       assert(choice, "a body that was judged has its events chosen");
       const { chosen, next } = choice;
-      const command = resendEvents({ merchant: call.merchant, book: call.book }, chosen);
-      return answering(command, (resent) => reply(200, { resent, has_more: next !== null, next_cursor: next }));
+      return answering(resendEvents(call, chosen), (resent) =>
+        reply(200, { resent, has_more: next !== null, next_cursor: next }),
+      );
     },
     lane: "move",
   });

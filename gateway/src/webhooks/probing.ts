@@ -31,7 +31,6 @@ export interface ProbeTurns {
 export class ProbingSender extends Sender {
   private readonly turns: ProbeTurns;
   private readonly log: Log;
-  private readonly now: () => Micros;
   /** Time of each book's next turn, as far as this process knows. The database is not queried before it. */
   private readonly next = new Map<string, Micros>();
   private found: PreviousSecretMark[] = [];
@@ -56,7 +55,6 @@ export class ProbingSender extends Sender {
     super(clock, prefix, serviceName, exemptions, timing);
     this.turns = turns;
     this.log = log;
-    this.now = () => clock.now();
   }
 
   /** Gives the results of probes since the last call. */
@@ -69,14 +67,14 @@ export class ProbingSender extends Sender {
     if (!book || !isPlain(delivery) || !(await this.isTurn(book))) return super.send(delivery);
     const [current] = delivery.secrets;
     const alone = await super.send({ ...delivery, secrets: [current] });
-    if (alone.succeeded) this.found.push({ book, at: this.now(), fact: "not needed" });
+    if (alone.succeeded) this.found.push({ book, at: this.clock.now(), fact: "not needed" });
     if (alone.succeeded || alone.status === undefined)
       return {
         ...alone,
         note: "Sent with the signature of the new secret alone, to find out whether the one before is needed.",
       };
     const both = await super.send(delivery);
-    if (both.succeeded) this.found.push({ book, at: this.now(), fact: "needed" });
+    if (both.succeeded) this.found.push({ book, at: this.clock.now(), fact: "needed" });
     const answered = `answered ${alone.status} in ${alone.durationMs} ms`;
     return {
       ...both,
@@ -86,7 +84,7 @@ export class ProbingSender extends Sender {
 
   private async isTurn(book: Book): Promise<boolean> {
     const key = bookKey(book);
-    const now = this.now();
+    const now = this.clock.now();
     if (now < (this.next.get(key) ?? -Infinity)) return false;
     // Keeps deliveries that start during the query from querying too.
     this.remember(key, now + PROBE_SECONDS * SECOND);

@@ -23,8 +23,6 @@ export function noSuchEvent(named?: string): Fault {
   return new Fault("OBJECT_NOT_FOUND", { message: "No such event.", ...details });
 }
 
-const isEventId = (text: string): boolean => isId("event", text);
-
 /**
  * Sends one event again. `event` was read before, from either environment; undefined when there is none. Gives the event with its new
  * delivery state. Throws OBJECT_NOT_FOUND (no such event, or no address for it), ENVIRONMENT_MISMATCH, VALIDATION_ERROR.
@@ -65,7 +63,7 @@ export function resendEvents(parts: ResendParts, chosen: Chosen): Command<number
     book,
     needs: [
       need(bookClocks, book),
-      ...eventIds.filter(isEventId).map((eventId) => need(resendables, { book, eventId })),
+      ...eventIds.filter((id) => isId("event", id)).map((eventId) => need(resendables, { book, eventId })),
     ],
     execute(set, { realNow }) {
       const now = bookNow(set, book, realNow);
@@ -80,11 +78,8 @@ export function resendEvents(parts: ResendParts, chosen: Chosen): Command<number
   };
 }
 
-function named(
-  set: WorkingSet,
-  book: Book,
-  { eventIds, elsewhere }: { eventIds: readonly string[]; elsewhere: ReadonlySet<string> },
-): Resendable[] {
+function named(set: WorkingSet, book: Book, chosen: Extract<Chosen, { eventIds: unknown }>): Resendable[] {
+  const { eventIds, elsewhere } = chosen;
   return eventIds.map((eventId) => {
     const event = set.get(resendables, { book, eventId });
     if (event) return event;
