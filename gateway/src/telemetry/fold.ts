@@ -5,7 +5,7 @@ import { foldAcquirers, foldSamples, takeTurn } from "./telemetry.sql.ts";
 /** Gives false when another process is folding. */
 export function foldTelemetry(database: Database): Promise<boolean> {
   return database.transaction(async (query) => {
-    const [turn] = await query(takeTurn());
+    const [turn] = await query(takeTurn);
     if (turn?.taken !== true) return false;
     for (const [from, to] of [
       [5, 60],

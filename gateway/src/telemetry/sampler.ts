@@ -44,7 +44,7 @@ export class Sampler {
   private lastAt: Micros | undefined;
   /** State of each circuit as last written, by acquirer and method. */
   private readonly written = new Map<string, string>();
-  private timers: NodeJS.Timeout[] = [];
+  private timer: NodeJS.Timeout | undefined;
   private next: NodeJS.Timeout | undefined;
   private turn: Promise<void> = Promise.resolve();
   private busy = false;
@@ -71,15 +71,16 @@ export class Sampler {
     this.before = await this.read();
     void this.queue(() => this.write());
     this.plan();
-    this.timers = [setInterval(() => this.look(), CIRCUITS_MS)];
-    for (const timer of this.timers) timer.unref();
+    this.timer = setInterval(() => {
+      if (!this.busy) void this.queue(() => this.writeCircuits());
+    }, CIRCUITS_MS).unref();
   }
 
   /** Writes the last sample, and records the end of the process. */
   async stop(): Promise<void> {
     if (!this.running) return;
     this.running = false;
-    for (const timer of this.timers) clearInterval(timer);
+    clearInterval(this.timer);
     clearTimeout(this.next);
     await this.queue(async () => {
       await this.sample();
@@ -145,10 +146,6 @@ export class Sampler {
       if (!this.busy) void this.queue(() => this.sample());
     }, leftMs + 5);
     this.next.unref();
-  }
-
-  private look(): void {
-    if (!this.busy) void this.queue(() => this.writeCircuits());
   }
 
   /** Runs one task at a time. A failure is only logged, and the next sample retries the write: telemetry must not stop the service. */

@@ -124,12 +124,10 @@ set state = excluded.state, calls = excluded.calls, failures = excluded.failures
 }
 
 /** Takes the lock of folding, which one process holds until its transaction ends; `taken` is false when another has it. */
-export function takeTurn(): Statement {
-  return {
-    name: "turn of telemetry",
-    text: "select pg_try_advisory_xact_lock(hashtext('gerbang telemetry')) as taken",
-  };
-}
+export const takeTurn: Statement = {
+  name: "turn of telemetry",
+  text: "select pg_try_advisory_xact_lock(hashtext('gerbang telemetry')) as taken",
+};
 
 /** Longest delay of a write: a process keeps samples that it could not write for ten minutes. */
 const LATE_SECONDS = 15 * 60;
@@ -185,8 +183,16 @@ export interface SpanRow extends Row, Record<Exclude<keyof Measured, symbol>, un
 /** SQL of a span's number, from 0, when the first span begins at $2 and each has $3 seconds. */
 const span = "floor(extract(epoch from s.at - $2::timestamptz) / $3::integer)::integer";
 
-/** Measures of all processes together, in spans of `spanSeconds` since `begin`. */
-export function selectSamples(asked: { step: SampleStep; begin: Micros; spanSeconds: number }): Statement {
+/** Spans of a plot: `spans` of equal length, the first of which begins at `begin`. */
+export interface Spans {
+  step: SampleStep;
+  begin: Micros;
+  spanSeconds: number;
+  spans: number;
+}
+
+/** Measures of all processes together. */
+export function selectSamples(asked: Spans): Statement {
   return {
     name: "samples over time",
     text: `select ${span} as span, sum(s.measured_ms)::float8 as measured_ms, ${names.map((name) => `${folds[measures[name]]}(s.${name})::float8 as ${name}`).join(", ")}
@@ -212,12 +218,14 @@ export interface AcquirerSpanRow extends Row {
   is_open: boolean;
 }
 
-/** Calls to each acquirer from all processes together, in spans of `spanSeconds` since `begin`. */
-export function selectAcquirers(asked: { step: SampleStep; begin: Micros; spanSeconds: number }): Statement {
+const foldedCalls = `sum(s.calls)::float8 as calls, sum(s.refused)::float8 as refused,
+  sum(s.unknown)::float8 as unknown, sum(s.call_ms)::float8 as call_ms, bool_or(s.is_open) as is_open`;
+
+/** Calls to each acquirer from all processes together. */
+export function selectAcquirers(asked: Spans): Statement {
   return {
     name: "acquirers over time",
-    text: `select ${span} as span, s.gateway_code, sum(s.calls)::float8 as calls, sum(s.refused)::float8 as refused,
-  sum(s.unknown)::float8 as unknown, sum(s.call_ms)::float8 as call_ms, bool_or(s.is_open) as is_open
+    text: `select ${span} as span, s.gateway_code, ${foldedCalls}
 from telemetry_acquirers s
 where s.step_seconds = $1::integer and s.at >= $2::timestamptz
 group by 1, 2
@@ -233,15 +241,11 @@ export interface MethodSpanRow extends AcquirerSpanRow {
 
 const METHODS_MAX = 20;
 
-/** Calls to one acquirer by method, in spans of `spanSeconds` since `begin`. */
-export function selectMethods(
-  asked: { step: SampleStep; begin: Micros; spanSeconds: number },
-  gatewayCode: string,
-): Statement {
+/** Calls to one acquirer by method. */
+export function selectMethods(asked: Spans, gatewayCode: string): Statement {
   return {
     name: "methods of an acquirer over time",
-    text: `select ${span} as span, s.gateway_code, s.method, sum(s.calls)::float8 as calls, sum(s.refused)::float8 as refused,
-  sum(s.unknown)::float8 as unknown, sum(s.call_ms)::float8 as call_ms, bool_or(s.is_open) as is_open
+    text: `select ${span} as span, s.gateway_code, s.method, ${foldedCalls}
 from telemetry_acquirers s
 where s.step_seconds = $1::integer and s.at >= $2::timestamptz and s.gateway_code = $4::text and s.method <> ''
 group by 1, 2, 3
@@ -266,13 +270,14 @@ export interface ProcessRow extends Row {
   measured_ms: number | null;
 }
 
+const alive = `p.ended_at is null and p.seen_at >= statement_timestamp() - interval '${ALIVE_SECONDS} seconds'`;
+
 /** Processes that are alive, with their newest samples, and processes that went within the last hour. */
-export function selectProcesses(): Statement {
-  return {
-    name: "processes",
-    text: `select p.*, n.measured_ms, ${names.map((name) => `n.${name}::float8`).join(", ")}
+export const selectProcesses: Statement = {
+  name: "processes",
+  text: `select p.*, n.measured_ms, ${names.map((name) => `n.${name}::float8`).join(", ")}
 from (
-  select p.*, p.ended_at is null and p.seen_at >= statement_timestamp() - interval '${ALIVE_SECONDS} seconds' as is_alive
+  select p.*, ${alive} as is_alive
   from telemetry_processes p
   where p.seen_at >= statement_timestamp() - interval '${GONE_TOLD_SECONDS} seconds'
   order by p.seen_at desc
@@ -287,25 +292,16 @@ left join lateral (
   limit 1
 ) n on true
 order by p.is_alive desc, p.started_at`,
-  };
-}
+};
 
-export interface CircuitRow extends Row {
-  gateway_code: string;
-  method: string;
-  state: "closed" | "open" | "probing";
-  calls: number;
-  failures: number;
+export interface CircuitRow extends Row, WrittenCircuit {
   changed_at: Micros;
 }
 
-const alive = `p.ended_at is null and p.seen_at >= statement_timestamp() - interval '${ALIVE_SECONDS} seconds'`;
-
 /** Circuits by acquirer and method, over all processes that are alive: the worst state, and the sum of calls and failures. */
-export function selectCircuits(): Statement {
-  return {
-    name: "circuits",
-    text: `select c.gateway_code, c.method, (array_agg(c.state order by array_position(array['open', 'probing', 'closed'], c.state)))[1] as state,
+export const selectCircuits: Statement = {
+  name: "circuits",
+  text: `select c.gateway_code, c.method, (array_agg(c.state order by array_position(array['open', 'probing', 'closed'], c.state)))[1] as state,
   sum(c.calls)::integer as calls, sum(c.failures)::integer as failures, max(c.changed_at) as changed_at
 from telemetry_processes p
 join telemetry_circuits c using (process_id)
@@ -313,14 +309,12 @@ where ${alive}
 group by 1, 2
 order by 1, 2
 limit ${CIRCUITS_MAX}`,
-  };
-}
+};
 
 /** Start of the newest sample's span, and the number of processes that are alive. */
-export function selectPulse(): Statement {
-  return {
-    name: "pulse",
-    text: `select (
+export const selectPulse: Statement = {
+  name: "pulse",
+  text: `select (
   select max(at)
   from telemetry_samples
   where step_seconds = ${SAMPLE_SECONDS}
@@ -329,8 +323,7 @@ export function selectPulse(): Statement {
   from telemetry_processes p
   where ${alive}
 ) as processes`,
-  };
-}
+};
 
 function expired(table: string, step: string, keptSeconds: number, realNow: Micros): Statement {
   return {

@@ -7,8 +7,8 @@ import {
   type CircuitRow,
   type MethodSpanRow,
   type ProcessRow,
-  type SampleStep,
   type SpanRow,
+  type Spans,
   selectAcquirers,
   selectCircuits,
   selectMethods,
@@ -21,14 +21,6 @@ import {
 export interface KnownProcess extends ProcessRow {
   /** Undefined before the first sample, and when the process is no longer alive. */
   newest: { measuredMs: number; measured: Measured } | undefined;
-}
-
-/** Spans of a plot: `spans` of equal length, the first of which begins at `begin`. */
-export interface Spans {
-  step: SampleStep;
-  begin: Micros;
-  spanSeconds: number;
-  spans: number;
 }
 
 export interface AcquirerSpan {
@@ -51,8 +43,8 @@ export interface Vitals {
 /** Reads processes, circuits and plots in one round trip. */
 export async function readVitals(database: Database, asked: Spans): Promise<Vitals> {
   const [processes, circuits, samples, acquirers] = await database.pipeline([
-    selectProcesses(),
-    selectCircuits(),
+    selectProcesses,
+    selectCircuits,
     selectSamples(asked),
     selectAcquirers(asked),
   ]);
@@ -60,21 +52,21 @@ export async function readVitals(database: Database, asked: Spans): Promise<Vita
     processes: ((processes ?? []) as ProcessRow[]).map(processOfRow),
     circuits: (circuits ?? []) as CircuitRow[],
     series: seriesOf((samples ?? []) as SpanRow[], asked.spans),
-    acquirers: acquirersOf((acquirers ?? []) as AcquirerSpanRow[], asked.spans),
+    acquirers: spansOf((acquirers ?? []) as AcquirerSpanRow[], asked.spans, ({ gateway_code: code }) => code),
   };
 }
 
 export async function readProcesses(database: Database): Promise<KnownProcess[]> {
-  return (await database.query<ProcessRow>(selectProcesses())).map(processOfRow);
+  return (await database.query<ProcessRow>(selectProcesses)).map(processOfRow);
 }
 
 export async function readCircuits(database: Database): Promise<CircuitRow[]> {
-  return database.query<CircuitRow>(selectCircuits());
+  return database.query<CircuitRow>(selectCircuits);
 }
 
 /** Time of the newest sample, and the number of processes that are alive. */
 export async function readPulse(database: Database): Promise<{ sampledAt: Micros | undefined; processes: number }> {
-  const [row] = await database.query<{ sampled_at: Micros | null; processes: number }>(selectPulse());
+  const [row] = await database.query<{ sampled_at: Micros | null; processes: number }>(selectPulse);
   return { sampledAt: row?.sampled_at ?? undefined, processes: row?.processes ?? 0 };
 }
 
@@ -104,15 +96,11 @@ export async function readMethods(
   asked: Spans,
   gatewayCode: string,
 ): Promise<{ circuits: CircuitRow[]; methods: Map<string, (AcquirerSpan | undefined)[]> }> {
-  const [circuits, rows] = await database.pipeline([selectCircuits(), selectMethods(asked, gatewayCode)]);
+  const [circuits, rows] = await database.pipeline([selectCircuits, selectMethods(asked, gatewayCode)]);
   return {
     circuits: ((circuits ?? []) as CircuitRow[]).filter(({ gateway_code: code }) => code === gatewayCode),
     methods: spansOf((rows ?? []) as MethodSpanRow[], asked.spans, ({ method }) => method),
   };
-}
-
-function acquirersOf(rows: readonly AcquirerSpanRow[], spans: number): Vitals["acquirers"] {
-  return spansOf(rows, spans, ({ gateway_code: code }) => code);
 }
 
 function spansOf<SpanOf extends AcquirerSpanRow>(
