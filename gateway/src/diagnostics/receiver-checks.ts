@@ -4,23 +4,6 @@ import type { Micros } from "../ground/clock.ts";
 import { forged, reordered, stale, unheardOf } from "../webhooks/fault-injection.ts";
 import type { AttemptResult, OutgoingDelivery } from "../webhooks/sender.ts";
 
-export const checkNames = [
-  "accepts_genuine",
-  "refuses_bad_signature",
-  "refuses_altered_body",
-  "refuses_old_timestamp",
-  "accepts_unknown_type",
-  "accepts_duplicate",
-  "accepts_duplicate_at_once",
-  "accepts_any_order",
-  "accepts_late",
-  "accepts_retry",
-  "accepts_slow_body",
-  "answers_in_time",
-  "tolerates_byte_order",
-] as const;
-export type CheckName = (typeof checkNames)[number];
-
 /** Makes the genuine delivery of a sample event. `about` replaces fields of its data, `secondsAgo` sets when the event happened. */
 export type Make = (
   type: EventType,
@@ -52,7 +35,7 @@ const refused = {
   expected: "a refusal, 400 to 499",
 };
 
-export const checks: Record<CheckName, Check> = {
+export const checks = {
   accepts_genuine: {
     ...accepted,
     rounds: (make) => [[make("payment.created")]],
@@ -169,7 +152,11 @@ export const checks: Record<CheckName, Check> = {
       text: "Verify the bytes as they came, before parsing. Parsed and written again, the same JSON may have its fields in another order, other spaces or other escapes, and no signature fits.",
     },
   },
-};
+} satisfies Record<string, Check>;
+
+export type CheckName = keyof typeof checks;
+
+export const checkNames = Object.keys(checks) as [CheckName, ...CheckName[]];
 
 /** Makes a delivery whose amount was changed after signing. */
 function altered(delivery: OutgoingDelivery): OutgoingDelivery & { signedBody: string } {

@@ -12,7 +12,7 @@ import { type TestService, asOwner, startService } from "../../test/kit.ts";
 import { eventTypes } from "../events/event.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { modes } from "../webhooks/fault-injection.sql.ts";
-import type { CheckResult } from "./receiver-test.ts";
+import type { CheckResult } from "./receiver-test.schema.ts";
 import { type CheckName, checkNames, checks } from "./receiver-checks.ts";
 
 const config = { webhookAllowHosts: new Set(["localhost"]) };

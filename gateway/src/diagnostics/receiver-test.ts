@@ -5,34 +5,10 @@ import type { Book } from "../merchants/books.ts";
 import { secretsOf } from "../webhooks/delivery-attempt.ts";
 import type { AttemptResult, OutgoingDelivery, Sender } from "../webhooks/sender.ts";
 import { deliveryTiming } from "../webhooks/timing.ts";
-import { type CheckName, type Make, checkNames, checks } from "./receiver-checks.ts";
+import { type Check, type CheckName, type Make, checkNames, checks } from "./receiver-checks.ts";
+import type { CheckResult, Scorecard } from "./receiver-test.schema.ts";
 import type { Receiver } from "../sandbox/receiver.ts";
 import { sampleEvent } from "../sandbox/samples.ts";
-
-export interface CheckResult {
-  name: CheckName;
-  passed: boolean;
-  /** The delivery that decided the check. */
-  sent: { headers: Record<string, string>; body: string };
-  received: Answered;
-  guide: string;
-}
-
-export interface Answered {
-  /** Null when no answer came; then `headers` and `body` are null too. */
-  status: number | null;
-  duration_ms: number;
-  /** Why the check failed, in plain words. */
-  reason: string | null;
-  headers: Record<string, string> | null;
-  /** The first bytes of the body, as text. */
-  body: string | null;
-}
-
-export interface Scorecard {
-  passed: boolean;
-  checks: CheckResult[];
-}
 
 /** Most rounds of a check. */
 const ROUNDS_MAX = 2;
@@ -88,8 +64,8 @@ export class Examiner {
   }
 
   private async check(name: CheckName, book: Book, receiver: Receiver, now: Micros): Promise<CheckResult> {
-    const { rounds, expected, guide } = checks[name];
-    const isRight = (result: AttemptResult): boolean => checks[name].isRight(result, this.deadlineMs);
+    const { rounds, expected, guide, ...check }: Check = checks[name];
+    const isRight = (result: AttemptResult): boolean => check.isRight(result, this.deadlineMs);
     const secrets = secretsOf(receiver, this.clock.now());
     const make: Make = (type, { secondsAgo = 0, about } = {}) => ({
       url: receiver.url,
@@ -121,7 +97,7 @@ export class Examiner {
 function answered(
   { status, durationMs, responseHeaders, responseBody }: AttemptResult,
   reason: string | null,
-): Answered {
+): CheckResult["received"] {
   const headers = Object.entries(responseHeaders ?? {}).slice(0, HEADERS_MAX);
   return {
     status: status ?? null,
