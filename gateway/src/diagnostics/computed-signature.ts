@@ -144,10 +144,7 @@ function compare({ signature, timestamp, eventId, own, other, secrets }: Given, 
     const name = renamed[found] ?? found;
     return known.has(name) ? (name as ComputedDiagnosis) : "unknown";
   }
-  return inMilliseconds(signature, own, timestamp, body) ? "milliseconds" : "unknown";
-}
-
-/** True for a signature over the timestamp in milliseconds, which always ends in 000, because our timestamps have no fraction. */
-function inMilliseconds(signature: string, own: string, timestamp: string, body: string): boolean {
-  return mac(own, [`${timestamp}000`, ".", body]).toString("hex") === signature.toLowerCase();
+  // Our timestamps have no fraction, so in milliseconds they always end in 000.
+  const inMilliseconds = mac(own, [`${timestamp}000`, ".", body]).toString("hex");
+  return inMilliseconds === signature.toLowerCase() ? "milliseconds" : "unknown";
 }

@@ -5,14 +5,13 @@ import { SigningKey } from "../ground/signing-key.ts";
 import { timingSafeEqual } from "node:crypto";
 import { contentDigest } from "../auth/content-digest.ts";
 import { baseText, bodyProblem, ownSignature, readSignature, requiredOf, signBase } from "../auth/message-signature.ts";
-
 import { type SignedMessage, addressOf, componentValue, fieldValue, isComponentName } from "../auth/signed-message.ts";
 import { type InnerList, type Item, innerListText } from "../ground/structured-fields.ts";
 import type { RejectedMessage } from "../http/edge.ts";
 import { canonicalTarget } from "../http/request-target.ts";
 import type { Diagnosis } from "./diagnoses.ts";
 import type { MessageDiagnosis } from "./message-diagnoses.ts";
-import { type SecretsAtHand, alterations, decodings } from "./signature-diagnosis.ts";
+import { type SecretsAtHand, keyMistake } from "./signature-diagnosis.ts";
 
 export interface FoundInMessage {
   diagnosis: Diagnosis | MessageDiagnosis;
@@ -48,7 +47,7 @@ export function diagnoseMessage(
     const wrong = bodyProblem(message, body);
     return wrong ? { diagnosis: wrong, subject: "content-digest", base } : { diagnosis: "genuine" };
   }
-  const key = keyMistake(claim.clientId, secrets, fits);
+  const key = keyMistake(claim.clientId, secrets, (candidate) => fits(candidate));
   if (key) return { diagnosis: key, base };
   const sent = linesOf(message, own.list);
   for (const [name, value] of otherValues(message, sent))
@@ -56,20 +55,6 @@ export function diagnoseMessage(
       return { diagnosis: "component_differs", subject: name, base };
   for (const text of otherForms(sent, own.list)) if (fits(secrets.own, text)) return { diagnosis: "base_form", base };
   return { diagnosis: "base_unknown", base };
-}
-
-function keyMistake(
-  clientId: string,
-  secrets: SecretsAtHand,
-  fits: (key: string | Buffer) => boolean,
-): Diagnosis | undefined {
-  const right = (key: string | Buffer): boolean => fits(key);
-  if (secrets.revoked.some(right)) return "old_secret";
-  if (secrets.live.some(right)) return "other_credential";
-  if (secrets.webhooks.some(right)) return "webhook_secret";
-  if (right(clientId)) return "client_id";
-  if (decodings(secrets.own).some(right)) return "secret_decoded";
-  return alterations(secrets.own).some(right) ? "secret_altered" : undefined;
 }
 
 /** Names and values of the components that the signature covers, from the request. */

@@ -44,8 +44,9 @@ export function* serialisationsOf(text: string): Generator<string> {
   for (const sorted of [false, true]) {
     for (const escape of escapes) {
       for (const layout of layouts) {
-        const other = write(value, { ...layout, sorted, escape }, 0);
-        if (other === undefined) return;
+        const written = write(value, layout, sorted, 0);
+        if (written === undefined) return;
+        const other = escape(written);
         if (!known.has(other)) yield other;
         known.add(other);
       }
@@ -62,26 +63,21 @@ class Literal {
   }
 }
 
-interface Style extends Layout {
-  sorted: boolean;
-  escape: (json: string) => string;
-}
-
 /** Undefined when the value is nested too deep. */
-function write(value: unknown, style: Style, depth: number): string | undefined {
+function write(value: unknown, style: Layout, sorted: boolean, depth: number): string | undefined {
   if (depth > DEPTH_MAX) return undefined;
   if (value instanceof Literal) return value.text;
-  if (typeof value !== "object" || value === null) return style.escape(JSON.stringify(value));
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const isArray = Array.isArray(value);
   const [open, close] = isArray ? ["[", "]"] : ["{", "}"];
   const entries = isArray ? value.map((item: unknown): [string, unknown] => ["", item]) : Object.entries(value);
   if (entries.length === 0) return open + close;
-  if (style.sorted && !isArray) entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  if (sorted && !isArray) entries.sort(([a], [b]) => (a < b ? -1 : 1));
   const parts: string[] = [];
   for (const [key, item] of entries) {
-    const written = write(item, style, depth + 1);
+    const written = write(item, style, sorted, depth + 1);
     if (written === undefined) return undefined;
-    parts.push(isArray ? written : style.escape(JSON.stringify(key)) + style.colon + written);
+    parts.push(isArray ? written : JSON.stringify(key) + style.colon + written);
   }
   if (style.indent === "") return open + parts.join(style.comma) + close;
   const inner = `\n${style.indent.repeat(depth + 1)}`;

@@ -38,18 +38,27 @@ export function diagnose(request: SignedRequest, secrets: SecretsAtHand): Diagno
     if (read.spelling !== undefined) return read.spelling;
     return isInTimestampWindow(Number(timestamp), receivedAt) ? "genuine" : "clock";
   }
-  const right = (key: string | Buffer): boolean => fits(key, timestamp, ".", body);
-  if (secrets.revoked.some(right)) return "old_secret";
-  if (secrets.live.some(right)) return "other_credential";
-  if (secrets.webhooks.some(right)) return "webhook_secret";
-  if (right(request.clientId)) return "client_id";
-  if (decodings(secrets.own).some(right)) return "secret_decoded";
-  if (alterations(secrets.own).some(right)) return "secret_altered";
+  const mistaken = keyMistake(request.clientId, secrets, (key) => fits(key, timestamp, ".", body));
+  if (mistaken !== undefined) return mistaken;
   for (const [diagnosis, parts] of otherTexts(request)) if (fits(secrets.own, ...parts)) return diagnosis;
   for (const other of serialisationsOf(body.toString("utf8"))) {
     if (fits(secrets.own, timestamp, ".", other)) return "reserialised_body";
   }
   return "unknown";
+}
+
+/** The mistake by which a key other than the secret was used; `isKey` tells whether the signature was made with a key. */
+export function keyMistake(
+  clientId: string,
+  secrets: SecretsAtHand,
+  isKey: (key: string | Buffer) => boolean,
+): Diagnosis | undefined {
+  if (secrets.revoked.some(isKey)) return "old_secret";
+  if (secrets.live.some(isKey)) return "other_credential";
+  if (secrets.webhooks.some(isKey)) return "webhook_secret";
+  if (isKey(clientId)) return "client_id";
+  if (decodings(secrets.own).some(isKey)) return "secret_decoded";
+  return alterations(secrets.own).some(isKey) ? "secret_altered" : undefined;
 }
 
 export function mac(key: string | Buffer, parts: readonly (string | Buffer)[]): Buffer {
@@ -85,7 +94,7 @@ function fromBase64(text: string): Buffer | undefined {
 }
 
 /** The bytes that programs get when they decode the secret as base64 or hexadecimal, with or without its prefix. */
-export function decodings(secret: string): Buffer[] {
+function decodings(secret: string): Buffer[] {
   const rest = withoutBeginning(secret);
   const texts = [secret, rest];
   return [
@@ -96,7 +105,7 @@ export function decodings(secret: string): Buffer[] {
 }
 
 /** The secret with common additions (spaces, newlines, quotes), without its prefix, or in upper case. */
-export function alterations(secret: string): string[] {
+function alterations(secret: string): string[] {
   const around = ["\n", "\r\n", " "].flatMap((space) => [secret + space, space + secret]);
   return [...around, `"${secret}"`, `'${secret}'`, withoutBeginning(secret), secret.toUpperCase()];
 }
