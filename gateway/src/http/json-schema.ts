@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { nullsIn } from "./fields.ts";
 
+/** A part of a document. Fields that are undefined are left out when the document is written. */
 export type Json = Record<string, unknown>;
 
 const INT32_MAX = 2 ** 31 - 1;
@@ -41,7 +42,7 @@ export class Components {
   toJson(): Json {
     const shapes = [...this.shapes].map(([name, { definition, isSent }]): [string, Json] => {
       const { examples, ...shape } = isSent ? definition : open(definition);
-      return [name, examples === undefined || this.shown.has(name) ? shape : { ...shape, examples }];
+      return [name, { ...shape, examples: this.shown.has(name) ? undefined : examples }];
     });
     return Object.fromEntries(
       [["schemas", shapes] as const, ...this.kinds].map(([kind, named]) => [
@@ -115,12 +116,7 @@ function tidy(schema: Json): Json {
 
 /** Puts title and description first, examples last. */
 function inOrder({ title, description, examples, ...rest }: Json): Json {
-  return {
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...rest,
-    ...(examples === undefined ? {} : { examples }),
-  };
+  return { title, description, ...rest, examples };
 }
 
 const isEmpty = (value: unknown): boolean => JSON.stringify(value) === "{}";
@@ -133,14 +129,10 @@ function nullable(anyOf: Json[]): Json {
   const [shape, other] = anyOf;
   if (anyOf.length !== 2 || !shape || JSON.stringify(other) !== '{"type":"null"}') return { anyOf };
   const { type, description, examples, ...rest } = shape;
-  const words = {
-    ...(description === undefined ? {} : { description }),
-    ...(examples === undefined ? {} : { examples }),
-  };
   if (typeof type !== "string" || rest.const !== undefined)
-    return { ...words, anyOf: [type === undefined ? rest : { type, ...rest }, { type: "null" }] };
+    return { description, examples, anyOf: [{ type, ...rest }, { type: "null" }] };
   const values = Array.isArray(rest.enum) ? { enum: [...(rest.enum as unknown[]), null] } : {};
-  return { ...words, type: [type, "null"], ...rest, ...values };
+  return { description, examples, type: [type, "null"], ...rest, ...values };
 }
 
 /** Removes the refusal of unknown fields from a schema. */

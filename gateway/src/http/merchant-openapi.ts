@@ -93,42 +93,33 @@ export const idempotencyKey: Json = {
   },
 };
 
+const inHeader = (name: string, described: string): Json => ({
+  type: "apiKey",
+  in: "header",
+  name,
+  description: described,
+});
+
 const securitySchemes: Json = {
   client: {
     type: "http",
     scheme: "bearer",
     description: `\`Bearer <client_id>\`, such as \`Bearer ${exampleClientId}\`.`,
   },
-  timestamp: {
-    type: "apiKey",
-    in: "header",
-    name: "X-Timestamp",
-    description: "Unix seconds, at most 300 from our clock.",
-  },
-  signature: {
-    type: "apiKey",
-    in: "header",
-    name: "X-Signature",
-    description: "Lower-case hex HMAC-SHA256 of timestamp + '.' + body, by your secret. Good once.",
-  },
-  contentDigest: {
-    type: "apiKey",
-    in: "header",
-    name: "Content-Digest",
-    description: "With RFC 9421: `sha-256` or `sha-512` of the body, of the empty body too.",
-  },
-  signatureInput: {
-    type: "apiKey",
-    in: "header",
-    name: "Signature-Input",
-    description: "With RFC 9421: the components and parameters of the signature.",
-  },
-  messageSignature: {
-    type: "apiKey",
-    in: "header",
-    name: "Signature",
-    description: "With RFC 9421, in place of X-Timestamp and X-Signature: HMAC-SHA256 in base64.",
-  },
+  timestamp: inHeader("X-Timestamp", "Unix seconds, at most 300 from our clock."),
+  signature: inHeader(
+    "X-Signature",
+    "Lower-case hex HMAC-SHA256 of timestamp + '.' + body, by your secret. Good once.",
+  ),
+  contentDigest: inHeader(
+    "Content-Digest",
+    "With RFC 9421: `sha-256` or `sha-512` of the body, of the empty body too.",
+  ),
+  signatureInput: inHeader("Signature-Input", "With RFC 9421: the components and parameters of the signature."),
+  messageSignature: inHeader(
+    "Signature",
+    "With RFC 9421, in place of X-Timestamp and X-Signature: HMAC-SHA256 in base64.",
+  ),
 };
 
 export function merchantDocument(parts: MerchantDocumentParts): Json {
@@ -192,11 +183,7 @@ export function merchantOperation(document: Document, endpoint: Endpoint, genera
 export function replayReplies(document: Document, success: Success): Json {
   if (success.status === 200) return {};
   const replay = { ...success, status: 200, description: "Status 200: a replay of the stored answer." };
-  return { "2XX": withReplayHeader(document, document.response(replay)) };
-}
-
-function withReplayHeader(document: Document, response: Json): Json {
-  return { ...response, headers: document.headers("X-Idempotent-Replay") };
+  return { "2XX": { ...document.response(replay), headers: document.headers("X-Idempotent-Replay") } };
 }
 
 function healthOperation(document: Document, { health }: MerchantDocumentParts): Json {

@@ -102,18 +102,17 @@ export class Document {
     const told = {
       operationId: operation.operationId,
       summary: operation.summary,
-      ...(operation.description === undefined ? {} : { description: operation.description }),
+      description: operation.description,
       tags: [operation.tag],
-      ...(parameters.length === 0 ? {} : { parameters }),
-      ...(operation.body ? { requestBody: this.requestBody(operation.body) } : {}),
-      ...(operation.upload ? { requestBody: uploadBody(operation.upload.description) } : {}),
+      parameters: parameters.length === 0 ? undefined : parameters,
+      requestBody: operation.upload ? uploadBody(operation.upload.description) : this.requestBody(operation.body),
       responses: {
-        [success.status]: { ...this.response(success), ...(links ? { links: linksOf(links) } : {}) },
+        [success.status]: { ...this.response(success), links: links && linksOf(links) },
         ...operation.replies,
         ...this.errorResponses(errors),
       },
     };
-    this.paths[path] = { ...this.paths[path], [method.toLowerCase()]: told };
+    this.addTold(path, method.toLowerCase(), told);
   }
 
   /** Adds an operation that was not made from an endpoint. */
@@ -171,7 +170,9 @@ export class Document {
     return name === undefined ? response : this.components.keep("responses", name, response);
   }
 
-  private requestBody({ schema, examples, isRequired, nullIsAbsent }: NonNullable<Operation["body"]>): Json {
+  private requestBody(body: Operation["body"]): Json | undefined {
+    if (!body) return undefined;
+    const { schema, examples, isRequired, nullIsAbsent } = body;
     return {
       required: isRequired,
       content: {
@@ -207,7 +208,7 @@ export class Document {
       name,
       in: place,
       required: place === "path" || !schema.safeParse(undefined).success,
-      ...(description === undefined ? {} : { description }),
+      description,
       schema: shape,
     };
     const shared = parameterNames.get(schema)?.name;
@@ -270,11 +271,8 @@ function spoken(id: string): string {
 
 function exampleOf(code: FaultCode): Json {
   const { message } = new Fault(code);
-  const details = exampleDetails[code];
-  return {
-    summary: message,
-    value: { error: { code, message, request_id: exampleIds.request, ...(details ? { details } : {}) } },
-  };
+  const error = { code, message, request_id: exampleIds.request, details: exampleDetails[code] };
+  return { summary: message, value: { error } };
 }
 
 function linksOf(links: readonly Link[]): Json {
@@ -283,12 +281,7 @@ function linksOf(links: readonly Link[]): Json {
   return Object.fromEntries(
     links.map(({ operationId, description, path, body }) => [
       operationId,
-      {
-        operationId,
-        description,
-        ...(path ? { parameters: fields(path) } : {}),
-        ...(body ? { requestBody: fields(body) } : {}),
-      },
+      { operationId, description, parameters: path && fields(path), requestBody: body && fields(body) },
     ]),
   );
 }
