@@ -1,6 +1,5 @@
 // The edge of the merchants' API: every check between the socket and a command, in the order of section 7.4.
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { z } from "zod";
 import type { Admission, Admitted } from "../auth/admission.ts";
 import { verifyMessage } from "../auth/message-signature.ts";
 import { consumeOnly, messageNonces, nonceOf } from "../auth/nonces.ts";
@@ -21,10 +20,8 @@ import type { Command } from "../store/command.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { readBody } from "./body.ts";
 import { type Call, type Endpoint, type ReadEndpoint, type WriteEndpoint, methodOf } from "./endpoint.ts";
-import { allOptional, judgeBody, judgeFields } from "./fields.ts";
+import { allOptional, judgeBody, judged, nothingAsked } from "./fields.ts";
 import type { LoadShedding } from "./load-shedding.ts";
-
-const nothingAsked = z.strictObject({});
 
 /** A request of a known client whose signature or timestamp was rejected. */
 export interface RejectedRequest {
@@ -259,12 +256,7 @@ export class Edge {
     if (admitted.replayed) throw new Fault("SIGNATURE_REPLAYED");
     this.enter(endpoint, known, admitted, request.ip);
     const call = this.callOf(request, known);
-    if (!endpoint.query) refuseQuery(request);
-    else {
-      const found = judgeFields({ schema: endpoint.query, order: [] }, request.query);
-      if ("fault" in found) throw found.fault;
-      call.query = found.value;
-    }
+    call.query = judged(endpoint.query ? { schema: endpoint.query, order: [] } : nothingAsked, request.query);
     return await endpoint.handle(call);
   }
 
@@ -322,7 +314,7 @@ export class Edge {
   ): Promise<Reply> {
     let value: unknown;
     try {
-      refuseQuery(request);
+      judged(nothingAsked, request.query);
       value = await judge(endpoint, call, input);
     } catch (error) {
       if (error instanceof Fault) return await this.parts.lanes.create(refuseUnlessRecorded(intent, error));
@@ -404,13 +396,6 @@ function intentOf(endpoint: WriteEndpoint, call: Call, body: Buffer): Intent {
   };
 }
 
-/** Throws VALIDATION_ERROR when a request of an endpoint without query parameters has any. */
-function refuseQuery(request: FastifyRequest): void {
-  if (Object.keys(request.query as object).length === 0) return;
-  const found = judgeFields({ schema: nothingAsked, order: [] }, request.query);
-  if ("fault" in found) throw found.fault;
-}
-
 async function judge(endpoint: WriteEndpoint, call: Call, input: Record<string, unknown>): Promise<unknown> {
   const found = judgeBody(endpoint.body, input);
   if (endpoint.judge) return endpoint.judge(call, input, found);
@@ -419,7 +404,7 @@ async function judge(endpoint: WriteEndpoint, call: Call, input: Record<string, 
 }
 
 function readJson(request: FastifyRequest, body: Buffer): Record<string, unknown> {
-  if (!isJson(sentContentType(request))) throw new Fault("MALFORMED_JSON");
+  if (!isJson(request.sentContentType)) throw new Fault("MALFORMED_JSON");
   return parseObject(body);
 }
 
@@ -432,14 +417,9 @@ function isJson(contentType: string): boolean {
 
 /** The text that an idempotency key is bound to: the method, the endpoint and a digest of the path parameters. */
 function boundTo(endpoint: WriteEndpoint, params: Readonly<Record<string, string>>): string {
+  const name = `${methodOf(endpoint)} ${endpoint.path}`;
   const parts = Object.values(params);
-  return `${methodOf(endpoint)} ${endpoint.path}${
-    parts.length > 0
-      ? ` ${digestOf(...parts)
-          .toString("hex")
-          .slice(0, 32)}`
-      : ""
-  }`;
+  return parts.length === 0 ? name : `${name} ${digestOf(...parts).toString("hex", 0, 16)}`;
 }
 
 /** Hides the content type from Fastify, because `readJson` checks it after authentication. */
@@ -447,8 +427,4 @@ export function setAsideContentType(request: FastifyRequest): void {
   const { headers } = request.raw;
   request.sentContentType = headers["content-type"] ?? "";
   headers["content-type"] = "application/octet-stream";
-}
-
-export function sentContentType(request: FastifyRequest): string {
-  return request.sentContentType;
 }

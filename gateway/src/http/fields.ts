@@ -12,6 +12,9 @@ export interface FieldRules<Value> {
   faultFor?(field: string, value: unknown): Fault | undefined;
 }
 
+/** Rules of the query of an endpoint without query parameters. */
+export const nothingAsked: FieldRules<Record<string, unknown>> = { schema: z.strictObject({}), order: [] };
+
 export interface FieldFault {
   field: string;
   /** Position in the order of errors. */
@@ -32,7 +35,14 @@ export function judgeFields<Value>(
   return faults[0] as FieldFault;
 }
 
-/** The same for a body, in which an optional field that is `null` counts as left out. */
+/** Gives the parsed value. Throws the fault of the first field that breaks a rule. */
+export function judged<Value>(rules: FieldRules<Value>, input: unknown): Value {
+  const found = judgeFields(rules, input);
+  if ("fault" in found) throw found.fault;
+  return found.value;
+}
+
+/** The same as `judgeFields` for a body, in which an optional field that is `null` counts as left out. */
 export function judgeBody<Value>(rules: FieldRules<Value>, input: unknown): { value: Value } | FieldFault {
   return judgeFields(rules, withoutNulls(rules.schema, input), input);
 }

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { z } from "zod";
 import { Fault } from "../ground/fault.ts";
 import { objectOf } from "../ground/json.ts";
-import { type FieldRules, allOptional, judgeFields } from "./fields.ts";
+import { type FieldRules, allOptional, judged, nothingAsked } from "./fields.ts";
 
 export type Rules<Value> = FieldRules<Value> | z.ZodType<Value>;
 
@@ -12,8 +12,6 @@ export interface SentBody {
   object?: Record<string, unknown>;
   malformed?: boolean;
 }
-
-const nothingAsked = z.strictObject({});
 
 export function rulesOf<Value>(rules: Rules<Value>): FieldRules<Value> {
   return rules instanceof z.ZodType ? { schema: rules, order: [] } : rules;
@@ -46,13 +44,7 @@ export function judgeInput<Body, Query>(
 ): { body: Body; query: Query } {
   if (sent.malformed) throw new Fault("MALFORMED_JSON");
   return {
-    query: judged(rulesOf(rules.query ?? (nothingAsked as unknown as Rules<Query>)), query),
+    query: judged(rulesOf(rules.query ?? (nothingAsked as Rules<Query>)), query),
     body: rules.body ? judged(rulesOf(rules.body), sent.object) : (undefined as Body),
   };
-}
-
-function judged<Value>(rules: FieldRules<Value>, input: unknown): Value {
-  const found = judgeFields(rules, input);
-  if ("fault" in found) throw found.fault;
-  return found.value;
 }
