@@ -102,7 +102,8 @@ export class LoadShedding {
       this.cutOff(request);
       throw full("requests on one connection");
     }
-    const neighbours = this.crowdOf(addressGroup(address));
+    const group = addressGroup(address);
+    const neighbours = this.crowds.get(group) ?? crowdAt(group);
     const { address: room, unauthenticated: all } = this.limits;
     if (neighbours.tickets.size >= room.requests && !this.cutOldest(neighbours)) throw full("requests of one address");
     if (this.unauthenticated.tickets.size >= all.requests && !this.cutOldest(this.unauthenticated))
@@ -167,10 +168,6 @@ export class LoadShedding {
     if (!ticket?.working) return;
     ticket.working = false;
     this.leave(ticket);
-  }
-
-  private crowdOf(address: string): Crowd {
-    return this.crowds.get(address) ?? crowdAt(address);
   }
 
   private hasRoomFor(ticket: Ticket, bytes: number): boolean {

@@ -1,5 +1,5 @@
 // Answers bytes that are not HTTP. They never reach a route, so the answer is written to the socket directly, after the answers before it.
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -17,15 +17,10 @@ export interface MalformedParts {
   unauthenticated: UnauthenticatedCallers;
 }
 
-interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-}
-
 export class Malformed {
   private readonly parts: MalformedParts;
-  /** The latest request of each connection. Answers are sent in order, so once its answer is sent, all are. */
-  private readonly latest = new WeakMap<Socket, Exchange>();
+  /** The answer to the latest request of each connection. Answers are sent in order, so once it is sent, all are. */
+  private readonly latest = new WeakMap<Socket, ServerResponse>();
   private readonly refused = new WeakSet<Socket>();
 
   constructor(parts: MalformedParts) {
@@ -34,9 +29,7 @@ export class Malformed {
 
   /** Remembers the latest request of each connection, and handles Expect and CONNECT requests, which Node would answer itself. */
   watch(server: Server): void {
-    server.prependListener("request", (request, response) => {
-      this.latest.set(request.socket, { request, response });
-    });
+    server.prependListener("request", (request, response) => this.latest.set(request.socket, response));
     server.on("checkExpectation", (request, response) => server.emit("request", request, response));
     server.on("connect", (_request, socket: Socket) => this.refuse(socket, new Fault("ROUTE_NOT_FOUND")));
   }
@@ -53,16 +46,15 @@ export class Malformed {
     const { remoteAddress: address } = socket;
     this.parts.log.info({ status: fault.status, code: fault.code, reason: error.code, address }, "malformed request");
     const before = this.latest.get(socket);
-    if (before && !before.request.complete) this.refuseBody(before, socket, fault);
+    if (before && !before.req.complete) this.refuseBody(before, socket, fault);
     // The answer before must arrive whole, and the refusal must not be taken for it.
-    else if (before && !before.response.writableFinished) {
-      before.response.once("finish", () => this.refuse(socket, fault));
-    } else this.refuse(socket, fault);
+    else if (before && !before.writableFinished) before.once("finish", () => this.refuse(socket, fault));
+    else this.refuse(socket, fault);
   }
 
   /** Refuses bytes in the body of a request that was accepted: the answer to that request reports the error. */
-  private refuseBody({ request, response }: Exchange, socket: Socket, fault: Fault): void {
-    breakOff(request, fault);
+  private refuseBody(response: ServerResponse, socket: Socket, fault: Fault): void {
+    breakOff(response.req, fault);
     // A request whose body is not being read is answered without it.
     if (response.writableFinished) socket.end();
     else response.once("finish", () => socket.end());

@@ -3,15 +3,13 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 
 export interface PageAsset {
   name: string;
   type: string;
-  encoded: Readonly<Record<Encoding, Buffer>>;
+  encoded: Readonly<Record<"br" | "gzip" | "identity", Buffer>>;
 }
-
-export type Encoding = "br" | "gzip" | "identity";
 
 export const STYLE_TYPE = "text/css; charset=utf-8";
 export const SCRIPT_TYPE = "text/javascript; charset=utf-8";
@@ -26,19 +24,12 @@ export function readAsset(file: URL, type: string): PageAsset {
 
 export const FOR_GOOD = { "cache-control": "public, max-age=31536000, immutable", "x-content-type-options": "nosniff" };
 
-/** The best encoding that the client accepts. */
-export function encodingFor({ headers }: FastifyRequest): Encoding {
-  const accepted = headers["accept-encoding"] ?? "";
-  return (["br", "gzip"] as const).find((one) => accepted.includes(one)) ?? "identity";
-}
-
-export function encodingHeaders(encoding: Encoding): Record<string, string> {
-  return encoding === "identity" ? {} : { "content-encoding": encoding };
-}
-
-export function sendAsset(reply: FastifyReply, asset: PageAsset): FastifyReply {
-  const encoding = encodingFor(reply.request);
+/** Sends an asset in the best encoding that the client accepts. */
+export function sendAsset(reply: FastifyReply, { type, encoded }: PageAsset): FastifyReply {
+  const accepted = reply.request.headers["accept-encoding"] ?? "";
+  const encoding = (["br", "gzip"] as const).find((one) => accepted.includes(one));
+  if (encoding) reply.header("content-encoding", encoding);
   return reply
-    .headers({ ...FOR_GOOD, "content-type": asset.type, vary: "accept-encoding", ...encodingHeaders(encoding) })
-    .send(asset.encoded[encoding]);
+    .headers({ ...FOR_GOOD, "content-type": type, vary: "accept-encoding" })
+    .send(encoded[encoding ?? "identity"]);
 }
