@@ -13,9 +13,9 @@ import { selectBooks } from "../merchants/books.sql.ts";
 import { type Book, type Environment, bookOfRow } from "../merchants/books.ts";
 import { UsageError } from "./command.ts";
 import { demandMerchant } from "./known-merchant.ts";
-import { say } from "./say.ts";
-import { openExistingStore, openStore } from "./store-of-config.ts";
-import { Database } from "../store/database.ts";
+import { printJson, say } from "./say.ts";
+import { openStore, withDatabase } from "./store-of-config.ts";
+import type { Database } from "../store/database.ts";
 import { migrate } from "../store/migrations.ts";
 
 export async function migrateCommand(): Promise<number> {
@@ -36,7 +36,7 @@ interface Selection {
 }
 
 export async function verifyCommand({ merchant, environment }: Selection): Promise<number> {
-  return withDatabase(async (database) => {
+  return withBooks(async (database) => {
     if (merchant !== undefined) await demandMerchant(database, merchant);
     const rows = await database.query(selectBooks(merchant, environment));
     if (rows.length === 0) {
@@ -55,16 +55,14 @@ async function verifyBooks(database: Database, books: Book[]): Promise<boolean> 
     const report = await verifyBook(database, book);
     journals += report.journals;
     if (report.wrong !== undefined) wrong++;
-    process.stdout.write(
-      `${JSON.stringify({
-        merchant_id: book.merchantId,
-        environment: book.environment,
-        journals: Number(report.journals),
-        clean: report.wrong === undefined,
-        ...(report.head === undefined ? {} : { head_hash: report.head }),
-        ...(report.wrong === undefined ? {} : { wrong: report.wrong }),
-      })}\n`,
-    );
+    printJson({
+      merchant_id: book.merchantId,
+      environment: book.environment,
+      journals: Number(report.journals),
+      clean: report.wrong === undefined,
+      head_hash: report.head,
+      wrong: report.wrong,
+    });
   }
   const seconds = (stopwatchMs() - begun) / 1000;
   const rate = seconds > 0 ? Math.round(Number(journals) / seconds) : 0;
@@ -83,7 +81,7 @@ interface Selected {
 /** Writes a book to standard output for other programs: as JSON lines, for hledger and Ledger, or for Beancount. */
 export async function ledgerCommand({ merchant, environment, format }: Selected): Promise<number> {
   const book: Book = { merchantId: merchant, environment };
-  return withDatabase(async (database) => {
+  return withBooks(async (database) => {
     await demandMerchant(database, merchant);
     try {
       // The pipeline waits for a slow reader, and stops reading when the reader is gone.
@@ -98,7 +96,7 @@ export async function ledgerCommand({ merchant, environment, format }: Selected)
 
 /** Counts the portal's figures anew from the payments. A running service shows the old figures until the new ones are complete. */
 export async function insightsCommand(): Promise<number> {
-  return withDatabase(async (database) => {
+  return withBooks(async (database) => {
     const begun = stopwatchMs();
     await rebuild(database);
     say(`Every payment was counted anew in ${((stopwatchMs() - begun) / 1000).toFixed(1)} s.`);
@@ -107,16 +105,8 @@ export async function insightsCommand(): Promise<number> {
 }
 
 /** Runs work on the configured database. Its queries may take ten minutes each. */
-async function withDatabase(work: (database: Database) => Promise<number>): Promise<number> {
-  const config = readConfig(undefined, undefined, "database");
-  const store = await openExistingStore(config);
-  const database = new Database(store.url, 2, createLog(config.logLevel), { queryTimeoutMs: 600_000 });
-  try {
-    return await work(database);
-  } finally {
-    await database.end();
-    await store.close();
-  }
+function withBooks(work: (database: Database) => Promise<number>): Promise<number> {
+  return withDatabase(readConfig(undefined, undefined, "database"), work, { queryTimeoutMs: 600_000 });
 }
 
 interface Documents {

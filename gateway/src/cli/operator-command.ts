@@ -3,17 +3,15 @@ import { readConfig } from "../ground/config.ts";
 import { SECOND, systemClock, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
-import { createLog } from "../ground/log.ts";
 import { Audit } from "../operator/audit.ts";
 import { COMMAND_LINE } from "../operator/known-tokens.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
 import { EXPIRES_MAX_SECONDS, EXPIRES_MIN_SECONDS, OVERLAP_MAX_SECONDS } from "../operator/tokens.schema.ts";
 import { tokenView } from "../operator/tokens.routes.ts";
 import { type MadeToken, OperatorTokens } from "../operator/tokens.ts";
-import { Database } from "../store/database.ts";
 import { UsageError } from "./command.ts";
-import { say } from "./say.ts";
-import { openExistingStore } from "./store-of-config.ts";
+import { printJson, say } from "./say.ts";
+import { withDatabase } from "./store-of-config.ts";
 
 interface Tools {
   tokens: OperatorTokens;
@@ -65,7 +63,7 @@ export const listTokensCommand = (): Promise<number> =>
     let after: string | undefined;
     do {
       const page = await tokens.list(after, PAGE);
-      for (const token of page) process.stdout.write(`${JSON.stringify(tokenView(token))}\n`);
+      for (const token of page) printJson(tokenView(token));
       after = page.length === PAGE ? page.at(-1)?.tokenId : undefined;
     } while (after !== undefined);
     return 0;
@@ -117,19 +115,9 @@ export function secondsOf(text: string): number | undefined {
 const isWithin = (seconds: number | undefined, least: number, most: number): boolean =>
   seconds !== undefined && seconds >= least && seconds <= most;
 
-async function withTokens(work: (tools: Tools) => Promise<number>): Promise<number> {
-  const config = readConfig(undefined, undefined, "database");
-  const store = await openExistingStore(config);
-  const database = new Database(store.url, 2, createLog(config.logLevel));
-  const tokens = new OperatorTokens({ database, clock: systemClock, changed: () => Promise.resolve() });
-  try {
-    return await work({ tokens, audit: new Audit(database, systemClock) });
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    say(error.message);
-    return 1;
-  } finally {
-    await database.end();
-    await store.close();
-  }
+function withTokens(work: (tools: Tools) => Promise<number>): Promise<number> {
+  return withDatabase(readConfig(undefined, undefined, "database"), (database) => {
+    const tokens = new OperatorTokens({ database, clock: systemClock, changed: () => Promise.resolve() });
+    return work({ tokens, audit: new Audit(database, systemClock) });
+  });
 }

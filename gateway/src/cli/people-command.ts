@@ -2,20 +2,18 @@
 import { type Config, ConfigError, readConfig } from "../ground/config.ts";
 import { systemClock, wireTime } from "../ground/clock.ts";
 import { Vault } from "../ground/crypto.ts";
-import { Fault } from "../ground/fault.ts";
-import { createLog } from "../ground/log.ts";
 import { DEMO_OPERATOR, DEMO_OWNER, People } from "../people/people.ts";
 import { invitationPage, relyingPartyOf, signInLinkPage } from "../people/relying-party.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
 import type { MemberRole } from "../people/roles.ts";
 import type { Surface } from "../people/sessions.ts";
 import type { LinkPurpose } from "../people/sign-in-links.sql.ts";
-import { Database } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 import { COMMAND_LINE } from "../operator/known-tokens.ts";
 import { demandMerchant } from "./known-merchant.ts";
 import { readSecrets } from "./secrets.ts";
-import { say } from "./say.ts";
-import { openExistingStore } from "./store-of-config.ts";
+import { printJson, say } from "./say.ts";
+import { withDatabase } from "./store-of-config.ts";
 
 interface Opened {
   people: People;
@@ -50,7 +48,9 @@ export const inviteCommand = ({ merchant, role, email }: Invited): Promise<numbe
 export const listCommand = ({ merchant }: { merchant: string }): Promise<number> =>
   withPeople(async ({ people, database }) => {
     await demandMerchant(database, merchant);
-    return list(people, merchant);
+    for (const { personId, email, name, role, hasSecondFactor, since } of await people.members(merchant))
+      printJson({ person_id: personId, email, name, role, has_second_factor: hasSecondFactor, since: wireTime(since) });
+    return 0;
   });
 
 export const inviteOperatorCommand = ({ role, email }: Pick<Invited, "email"> & { role: OperatorRole }) =>
@@ -63,17 +63,16 @@ export const inviteOperatorCommand = ({ role, email }: Pick<Invited, "email"> & 
 
 export const listOperatorsCommand = (): Promise<number> =>
   withPeople(async ({ people }) => {
-    for (const { personId, email, name, role, hasSecondFactor, since, by } of await people.operators.list()) {
-      const line = {
+    for (const { personId, email, name, role, hasSecondFactor, since, by } of await people.operators.list())
+      printJson({
         person_id: personId,
         email,
         name,
         role,
         has_second_factor: hasSecondFactor,
         since: wireTime(since),
-      };
-      process.stdout.write(`${JSON.stringify({ ...line, created_by: by })}\n`);
-    }
+        created_by: by,
+      });
     return 0;
   });
 
@@ -96,14 +95,6 @@ export const resetLinkCommand = ({ email, console: isConsole }: LinkOptions & { 
   return withPeople((opened) => link(opened, email, "reset", surface), surface);
 };
 
-async function list(people: People, merchantId: string): Promise<number> {
-  for (const { personId, email, name, role, hasSecondFactor, since } of await people.members(merchantId)) {
-    const line = { person_id: personId, email, name, role, has_second_factor: hasSecondFactor, since: wireTime(since) };
-    process.stdout.write(`${JSON.stringify(line)}\n`);
-  }
-  return 0;
-}
-
 async function link({ people, root }: Opened, email: string, purpose: LinkPurpose, surface: Surface): Promise<number> {
   const person = await people.readByEmail(email);
   if (!person) {
@@ -116,12 +107,10 @@ async function link({ people, root }: Opened, email: string, purpose: LinkPurpos
   return 0;
 }
 
-async function withPeople(work: Work, surface: Surface = "portal"): Promise<number> {
+function withPeople(work: Work, surface: Surface = "portal"): Promise<number> {
   const config = readConfig();
-  const store = await openExistingStore(config);
-  const database = new Database(store.url, 2, createLog(config.logLevel));
-  const root = surface === "portal" ? rootOf(config) : consoleRootOf(config);
-  try {
+  return withDatabase(config, (database) => {
+    const root = surface === "portal" ? rootOf(config) : consoleRootOf(config);
     const { masterKey, secondMasterKey } = readSecrets(config, "existing");
     const people = new People({
       database,
@@ -132,15 +121,8 @@ async function withPeople(work: Work, surface: Surface = "portal"): Promise<numb
       surface,
       relyingParty: () => relyingPartyOf(root),
     });
-    return await work({ people, database, root });
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    say(error.message);
-    return 1;
-  } finally {
-    await database.end();
-    await store.close();
-  }
+    return work({ people, database, root });
+  });
 }
 
 /** Address of the service, without the /v1. */

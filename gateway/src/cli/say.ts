@@ -1,3 +1,6 @@
-// Sentences for people, on standard error: standard output is for data.
+// Sentences for people, on standard error, and data, on standard output.
 
 export const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+/** Prints a value as a line of JSON. */
+export const printJson = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);

@@ -2,14 +2,13 @@
 import { systemClock } from "../ground/clock.ts";
 import { readConfig } from "../ground/config.ts";
 import { Vault } from "../ground/crypto.ts";
-import { createLog } from "../ground/log.ts";
 import { PayerData } from "../payments/payer-data.ts";
 import { checkMasterKey, sealedColumns } from "../sealed-columns.ts";
-import { Database } from "../store/database.ts";
+import type { Database } from "../store/database.ts";
 import { countSeals, sealAgain } from "../store/seals.ts";
 import { readSecrets } from "./secrets.ts";
-import { say } from "./say.ts";
-import { openExistingStore } from "./store-of-config.ts";
+import { printJson, say } from "./say.ts";
+import { withDatabase } from "./store-of-config.ts";
 
 /** Returns the exit code: 0 when nothing is left to seal again, else 1. */
 export const statusCommand = (): Promise<number> => withVault(status);
@@ -17,22 +16,18 @@ export const statusCommand = (): Promise<number> => withVault(status);
 /** Returns the exit code. Throws `ConfigError` when neither key opens a secret. */
 export const resealCommand = (): Promise<number> => withVault(reseal);
 
-async function withVault(work: (database: Database, vault: Vault) => Promise<number>): Promise<number> {
+function withVault(work: (database: Database, vault: Vault) => Promise<number>): Promise<number> {
   const config = readConfig();
-  const store = await openExistingStore(config);
-  const database = new Database(store.url, 2, createLog(config.logLevel), { queryTimeoutMs: 600_000 });
-  try {
+  const withKeys = (database: Database): Promise<number> => {
     const { masterKey, secondMasterKey } = readSecrets(config, "existing");
-    return await work(database, new Vault(masterKey, secondMasterKey));
-  } finally {
-    await database.end();
-    await store.close();
-  }
+    return work(database, new Vault(masterKey, secondMasterKey));
+  };
+  return withDatabase(config, withKeys, { queryTimeoutMs: 600_000 });
 }
 
 async function status(database: Database, vault: Vault): Promise<number> {
   const counts = await countSeals(database, vault, sealedColumns);
-  for (const count of counts) process.stdout.write(`${JSON.stringify(count)}\n`);
+  for (const count of counts) printJson(count);
   const left = counts.reduce((sum, { other, unknown }) => sum + other + unknown, 0);
   say(left === 0 ? "MASTER_KEY has sealed everything." : `${left} secrets are sealed with another key.`);
   return left === 0 ? 0 : 1;

@@ -1,5 +1,8 @@
 // Opens the database for the command line: an external one, or the embedded one, running or not.
 import { type Config, ConfigError } from "../ground/config.ts";
+import { Fault } from "../ground/fault.ts";
+import { createLog } from "../ground/log.ts";
+import { Database } from "../store/database.ts";
 import { hasCluster, startEmbedded } from "../store/embedded.ts";
 import { demandSchema } from "../store/migrations.ts";
 import { say } from "./say.ts";
@@ -35,10 +38,29 @@ export async function openStore(config: Config, own: boolean): Promise<Store> {
 }
 
 /**
- * The same for a command that inspects existing data: it makes no database and no folder, and changes no schema. Throws `ConfigError` when there
- * is no database yet, or when its schema is of another version.
+ * Runs a command on existing data, and gives its exit code: 1 for a `Fault`, whose message is printed. It makes no database and no folder, and
+ * changes no schema. Throws `ConfigError` when there is no database yet, or when its schema is of another version.
  */
-export async function openExistingStore(config: Config): Promise<Store> {
+export async function withDatabase(
+  config: Config,
+  work: (database: Database) => Promise<number>,
+  options: { queryTimeoutMs?: number } = {},
+): Promise<number> {
+  const store = await openExistingStore(config);
+  const database = new Database(store.url, 2, createLog(config.logLevel), options);
+  try {
+    return await work(database);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    say(error.message);
+    return 1;
+  } finally {
+    await database.end();
+    await store.close();
+  }
+}
+
+async function openExistingStore(config: Config): Promise<Store> {
   if (config.databaseUrl === undefined && !hasCluster(config.dataDirectory))
     throw new ConfigError(
       `There is no database under ${config.dataDirectory}. Start the service once (npm start); GERBANG_DATA names another folder, DATABASE_URL another database.`,
