@@ -1,5 +1,5 @@
 // Makes the page docs/guides/command-line.md from the table of commands. Pure.
-import { type Command, isSwitch, valueOf } from "./command.ts";
+import { type Command, notationOf } from "./command.ts";
 import { exits, summaryOf, usageOf } from "./help.ts";
 import { variables } from "./variables.ts";
 
@@ -40,10 +40,10 @@ export function commandPage(commands: readonly Command[]): string {
 function section(command: Command): string {
   const { name, summary, details = [], options, examples, environment } = command;
   const optionRows = Object.entries(options).map(([option, spec]) => [
-    `\`--${option}${isSwitch(spec) ? "" : ` ${valueOf(spec)}`}\``.replaceAll("|", "\\|"),
+    `\`${notationOf(option, spec)}\``.replaceAll("|", "\\|"),
     summaryOf(command, option),
   ]);
-  const exitRows = Object.entries(command.exits ?? {}).map(([code, meaning]) => [code, meaning]);
+  const exitRows = Object.entries(command.exits ?? {});
   const parts = [
     `## gerbang ${name}\n`,
     `${summary}.\n`,

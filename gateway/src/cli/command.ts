@@ -71,5 +71,6 @@ export class UsageError extends Error {
 
 export const isSwitch = ({ value, choices }: Option): boolean => value === undefined && choices === undefined;
 
-/** Notation of an option's value in a usage line. */
-export const valueOf = ({ value, choices }: Option): string => choices?.join("|") ?? value ?? "";
+/** An option with its value, as in a usage line. */
+export const notationOf = (name: string, option: Option): string =>
+  isSwitch(option) ? `--${name}` : `--${name} ${option.choices?.join("|") ?? option.value}`;

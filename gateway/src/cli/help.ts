@@ -1,5 +1,5 @@
 // The help of the command line as text. Pure.
-import { type Command, UsageError, isSwitch, valueOf } from "./command.ts";
+import { type Command, UsageError, notationOf } from "./command.ts";
 import { nearest } from "./nearest.ts";
 import { followers, startsWith } from "./parse.ts";
 import { variables } from "./variables.ts";
@@ -37,7 +37,7 @@ function noHelp(commands: readonly Command[], words: readonly string[]): string 
 /** The usage line of a command: optional parts are in brackets. */
 export function usageOf({ name, options, operand }: Command): string {
   const parts = Object.entries(options).map(([option, spec]) => {
-    const text = isSwitch(spec) ? `--${option}` : `--${option} ${valueOf(spec)}`;
+    const text = notationOf(option, spec);
     return spec.required === true ? text : `[${text}]`;
   });
   const word = operand && (operand.choices?.join("|") ?? `<${operand.name}>`);
@@ -55,7 +55,7 @@ export function summaryOf(command: Command, option: string): string {
 function helpOfOne(command: Command): string {
   const { summary, details = [], options, examples, environment } = command;
   const optionRows = Object.entries(options).map(([name, option]): [string, string] => [
-    isSwitch(option) ? `--${name}` : `--${name} ${valueOf(option)}`,
+    notationOf(name, option),
     summaryOf(command, name),
   ]);
   const sections = [

@@ -241,7 +241,6 @@ async function serveMetrics(
     announce.metricsOff(port);
     return undefined;
   }
-  const bound = server.address();
-  const used = typeof bound === "object" && bound ? bound.port : port;
+  const { port: used } = server.address() as AddressInfo;
   return { address: `http://${config.metrics.host}:${used}/metrics`, close: () => void server.close() };
 }

@@ -27,7 +27,7 @@ export function signCommand(given: Given): Promise<number> {
   const method = (given.method ?? (body === "" ? "GET" : "POST")).toUpperCase();
   const key = given["idempotency-key"] ?? (method !== "GET" || body !== "" ? randomUUID() : undefined);
   const proof = given.rfc9421
-    ? messageHeaders({ clientId, secret, body, method, url: given.url ?? "", timestamp, nonce: given.nonce, key })
+    ? messageHeaders(given, method, timestamp, key)
     : [`X-Timestamp: ${timestamp}`, `X-Signature: ${sign(new SigningKey(secret), timestamp, body)}`];
   const headers = [
     `Authorization: Bearer ${clientId}`,
@@ -52,20 +52,9 @@ function objectionTo({ rfc9421, url, nonce }: Given): string | undefined {
   return undefined;
 }
 
-interface Message {
-  clientId: string;
-  secret: string;
-  method: string;
-  url: string;
-  body: string;
-  timestamp: string;
-  nonce: string | undefined;
-  key: string | undefined;
-}
-
 /** The headers of RFC 9421: `Content-Digest`, `Signature-Input`, `Signature`. */
-function messageHeaders(message: Message): string[] {
-  const { clientId, secret, method, url, body, timestamp, nonce = randomUUID(), key } = message;
+function messageHeaders(given: Given, method: string, timestamp: string, key: string | undefined): string[] {
+  const { "client-id": clientId, secret, body, url = "", nonce = randomUUID() } = given;
   const digest = contentDigest(body);
   const components: [string, string][] = [
     ["@method", method],

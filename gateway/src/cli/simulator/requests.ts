@@ -43,7 +43,8 @@ export interface Call {
   refuse(): Reply;
 }
 
-const refused = (): Reply => failure(422, "refused", "Refused, as this simulator was told.", true);
+const TOLD = "Refused, as this simulator was told.";
+const refused = (): Reply => failure(422, "refused", TOLD, true);
 
 const calls: Route<Call>[] = [
   [
@@ -53,8 +54,7 @@ const calls: Route<Call>[] = [
       const order = parse(paymentOrderSchema, body);
       return {
         work: () => operations.openPayment(order),
-        refuse: () =>
-          operations.refuse("payment", order.operation_key, "refused", "Refused, as this simulator was told."),
+        refuse: () => operations.refuse("payment", order.operation_key, "refused", TOLD),
       };
     },
   ],
@@ -70,8 +70,7 @@ const calls: Route<Call>[] = [
           desk.concludeSoon(operations.get("refund", order.operation_key));
           return reply;
         },
-        refuse: () =>
-          operations.refuse("refund", order.operation_key, "refused", "Refused, as this simulator was told."),
+        refuse: () => operations.refuse("refund", order.operation_key, "refused", TOLD),
       };
     },
   ],
