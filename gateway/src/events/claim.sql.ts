@@ -62,6 +62,21 @@ const named = `unnest($8::uuid[], $9::text[]::environment[]) as n(merchant_id, e
       limit 1
     ) b`;
 
+/** What a claim asks for: how many deliveries, of which books, and of each queue at most so many. */
+export interface Claim {
+  /** First attempts or retries: each kind has a partial index, so that neither waits behind the other. */
+  which: AttemptKind;
+  /** Undefined for all books. */
+  books: readonly Book[] | undefined;
+  limit: number;
+  perBook: number;
+  /**
+   * Numbers of deliveries that may be claimed of a merchant's queue to a host (by `queueKey`), of a merchant at any host (by its identity)
+   * and of any merchant at a host (by its name). The first entry that exists in this order counts; without one, `capacityElsewhere`.
+   */
+  capacities: ReadonlyMap<string, number>;
+}
+
 /**
  * Leases due deliveries, oldest first in each queue (a book's deliveries to one host): at most the capacity of each host, `perBook` of each
  * of `books` (all books when undefined) and `limit` in all. Due times are compared with each book's own clock.
@@ -72,22 +87,9 @@ const named = `unnest($8::uuid[], $9::text[]::environment[]) as n(merchant_id, e
  *   this statement: a step of the index for each queue, then each due one  0.3 ms at any depth of the backlog
  * With the 100,000 spread over 20,000 hosts this statement takes 2.8 ms, because of `STEPS`.
  */
-export function claimDeliveries(claim: {
-  books: readonly Book[] | undefined;
-  realNow: Micros;
-  leaseMs: number;
-  token: string;
-  perBook: number;
-  limit: number;
-  /** First attempts or retries: each kind has a partial index, so that neither waits behind the other. */
-  which: AttemptKind;
-  /**
-   * Numbers of deliveries that may be claimed of a merchant's queue to a host (by `queueKey`), of a merchant at any host (by its identity)
-   * and of any merchant at a host (by its name). The first entry that exists in this order counts; without one, `capacityElsewhere`.
-   */
-  capacities: ReadonlyMap<string, number>;
-  capacityElsewhere: number;
-}): Statement {
+export function claimDeliveries(
+  claim: Claim & { realNow: Micros; leaseMs: number; token: string; capacityElsewhere: number },
+): Statement {
   const { books, realNow, which } = claim;
   const waiting = `d.merchant_id = b.merchant_id and d.environment = b.environment and d.state = 'pending'
           and d.attempts ${which === "first" ? "= 0" : "> 0"}`;

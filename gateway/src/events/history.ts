@@ -93,13 +93,8 @@ class Sweep {
     const held = over.filter((eventId) => !gone.has(eventId));
     // Another statement has these events locked, or the roll-up has not counted them. If this note is lost, they are kept too long, never
     // too short.
-    if (held.length > 0)
-      await database.query(
-        retainEvents(
-          book,
-          held.map((eventId) => ({ eventId, lookAt: realNow + DAY })),
-        ),
-      );
+    const tomorrow = held.map((eventId) => ({ eventId, lookAt: realNow + DAY }));
+    if (held.length > 0) await database.query(retainEvents(book, tomorrow));
     this.forgotten += rows.length;
     return found.length >= STEP;
   }

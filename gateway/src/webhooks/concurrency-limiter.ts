@@ -57,13 +57,14 @@ export class MerchantCount {
   taken = 0;
   private readonly merchants = new Map<string, number>();
 
-  of(merchantId: string): number {
-    return this.merchants.get(merchantId) ?? 0;
+  /** What is left of a limit, less what the merchant has: it may not have more than stays free. */
+  left(limit: number, merchantId: string): number {
+    return limit - this.taken - (this.merchants.get(merchantId) ?? 0);
   }
 
   add(merchantId: string, change: 1 | -1): void {
     this.taken += change;
-    const own = this.of(merchantId) + change;
+    const own = (this.merchants.get(merchantId) ?? 0) + change;
     if (own > 0) this.merchants.set(merchantId, own);
     else this.merchants.delete(merchantId);
   }
@@ -146,10 +147,11 @@ export class ConcurrencyLimiter {
   capacityAt(host: string, nowMs: number, merchantId = ""): number {
     const health = this.healthOf(host, nowMs);
     const held = this.hosts.get(host)?.slots.size ?? 0;
+    const { all, shared } = this.limits;
     const rooms = [
       this.limits.host[health] - held,
-      Math.ceil((this.capacity("first") - this.all.of(merchantId)) / 2),
-      ...(health === "healthy" ? [] : [Math.ceil((this.left(health) - this.kinds[health].of(merchantId) - held) / 3)]),
+      Math.ceil(this.all.left(all, merchantId) / 2),
+      ...(health === "healthy" ? [] : [Math.ceil((this.kinds[health].left(shared[health], merchantId) - held) / 3)]),
     ];
     return Math.max(0, Math.min(...rooms));
   }
@@ -160,10 +162,6 @@ export class ConcurrencyLimiter {
     for (const [host, { slots }] of this.hosts)
       if (slots.size > 0) byHost.set(host, new Set([...slots].map(({ merchantId }) => merchantId)));
     return byHost;
-  }
-
-  private left(health: Unhealthy): number {
-    return this.limits.shared[health] - this.kinds[health].taken;
   }
 
   private count({ merchantId, first, health }: Slot, slots: 1 | -1): void {

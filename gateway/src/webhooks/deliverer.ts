@@ -2,7 +2,14 @@
 // is open during a call.
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { type AttemptKind, type ClaimedRow, capacityOf, claimDeliveries, queueKey } from "../events/claim.sql.ts";
+import {
+  type AttemptKind,
+  type Claim,
+  type ClaimedRow,
+  capacityOf,
+  claimDeliveries,
+  queueKey,
+} from "../events/claim.sql.ts";
 import { oldestDue, parkDeliveries, readdressDeliveries } from "../events/outbox.sql.ts";
 import type { Clock } from "../ground/clock.ts";
 import type { Config } from "../ground/config.ts";
@@ -33,16 +40,6 @@ const BATCH_MAX = 128;
 const CAPACITY_ELSEWHERE = 20;
 
 type Leased = LeasedDelivery<ClaimedRow>;
-
-/** What a claim asks for: how many deliveries, of which books, and of each queue at most so many. */
-interface Claim {
-  which: AttemptKind;
-  /** Undefined for all books. */
-  books: Book[] | undefined;
-  limit: number;
-  perBook: number;
-  capacities: ReadonlyMap<string, number>;
-}
 
 export interface DelivererParts {
   database: Database;

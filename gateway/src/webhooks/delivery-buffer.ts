@@ -59,11 +59,10 @@ export class DeliveryBuffer<Row> {
   capacityFor(host: string, health: HostHealth, merchantId = ""): number {
     const waiting = this.waitingFor(host);
     const { all, unhealthy, perHost } = this.limits;
-    const shared = unhealthy - this.unhealthy.taken - this.unhealthy.of(merchantId) - waiting;
     const capacities = [
       perHost[health] - waiting,
-      Math.ceil((all - this.count.taken - this.count.of(merchantId)) / 2),
-      ...(health === "healthy" ? [] : [Math.ceil(shared / 3)]),
+      Math.ceil(this.count.left(all, merchantId) / 2),
+      ...(health === "healthy" ? [] : [Math.ceil((this.unhealthy.left(unhealthy, merchantId) - waiting) / 3)]),
     ];
     return Math.max(0, Math.min(...capacities));
   }

@@ -2,6 +2,7 @@
 // tells the merchant of the mistake at once, instead of by failing deliveries. A host whose look-up takes too long is accepted, because
 // the guard looks it up again at each attempt.
 import { isIP } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { stopwatchMs } from "../ground/clock.ts";
 import type { Exemptions } from "./exemptions.ts";
 import { ForbiddenAddress, type VettedAddress, vet } from "./guard.ts";
@@ -55,13 +56,7 @@ export class Names {
     if (kept && kept.until > stopwatchMs()) return kept.verdict === "forbidden";
     const verdict = this.running.get(host) ?? this.begin(host, merchantId);
     if (verdict === undefined) return false;
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<Verdict>((resolve) => {
-      timer = setTimeout(() => resolve("unknown"), this.limits.waitMs);
-    });
-    const found = await Promise.race([verdict, timeout]);
-    clearTimeout(timer);
-    return found === "forbidden";
+    return (await Promise.race([verdict, pause(this.limits.waitMs, "unknown")])) === "forbidden";
   }
 
   /** Starts a look-up. Gives undefined when too many look-ups are under way. */
