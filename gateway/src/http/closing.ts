@@ -1,6 +1,7 @@
 // Closes a server without losing requests: requests under way are answered, and idle connections are closed.
 import type { Server } from "node:http";
 import { Server as Listener, type Socket } from "node:net";
+import { setImmediate as immediate, setTimeout as pause } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { stopwatchMs } from "../ground/clock.ts";
 import type { LoadShedding } from "./load-shedding.ts";
@@ -55,11 +56,11 @@ function quietTurn(): Promise<void> {
   });
 }
 
-function connectionsEnd(open: ReadonlySet<Socket>, load: LoadShedding, unusedMs: number): Promise<void> {
+async function connectionsEnd(open: ReadonlySet<Socket>, load: LoadShedding, unusedMs: number): Promise<void> {
   const closedAt = stopwatchMs();
   /** Bytes that each connection had received at the last check. */
   const received = new Map<Socket, number>();
-  const look = (): void => {
+  for (;;) {
     const unusedMay = stopwatchMs() - closedAt < unusedMs;
     for (const socket of open) {
       const before = received.get(socket) ?? socket.bytesRead;
@@ -67,14 +68,8 @@ function connectionsEnd(open: ReadonlySet<Socket>, load: LoadShedding, unusedMs:
       const isUnderWay = load.isWaiting(socket) || socket.writableLength > 0 || socket.bytesRead > before;
       if (!isUnderWay && !(unusedMay && socket.bytesWritten === 0)) socket.destroy();
     }
-  };
-  return new Promise((resolve) => {
-    const turn = (): void => {
-      look();
-      if (open.size === 0) resolve();
-      // `setImmediate` runs after a poll for events, so that arrived bytes are read before their connection is checked.
-      else setTimeout(() => setImmediate(turn), LOOK_MS);
-    };
-    turn();
-  });
+    if (open.size === 0) return;
+    await pause(LOOK_MS);
+    await immediate(); // comes after a poll for events, so that arrived bytes are read before their connection is checked
+  }
 }

@@ -1,4 +1,5 @@
 // GET /v1/health (section 2.7): queries the database and the ledger, with a deadline, at most once in KEEP_MS.
+import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { type Clock, stopwatchMs, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -72,6 +73,7 @@ interface Findings {
   ledger: boolean;
 }
 
+const NEITHER: Findings = { database: false, ledger: false };
 const DEADLINE_MS = 2_000;
 const KEEP_MS = 250;
 
@@ -79,7 +81,7 @@ export class Health {
   private readonly parts: HealthParts;
   private asked = -Infinity;
   private opened = false;
-  private findings: Promise<Findings> = Promise.resolve({ database: false, ledger: false });
+  private findings = Promise.resolve(NEITHER);
 
   constructor(parts: HealthParts) {
     this.parts = parts;
@@ -116,25 +118,18 @@ export class Health {
   private find(): Promise<Findings> {
     if (stopwatchMs() - this.asked > KEEP_MS) {
       this.asked = stopwatchMs();
-      this.findings = this.ask();
+      this.findings = Promise.race([this.ask(), pause(DEADLINE_MS, NEITHER, { ref: false })]);
     }
     return this.findings;
   }
 
   private async ask(): Promise<Findings> {
-    const late = new Promise<Findings>((resolve) => {
-      setTimeout(() => resolve({ database: false, ledger: false }), DEADLINE_MS).unref();
-    });
-    return Promise.race([this.askDatabase(), late]);
-  }
-
-  private async askDatabase(): Promise<Findings> {
     try {
       const [row] = await this.parts.database.query<{ whole: boolean }>(selectLedgerHealth);
       const writable = await this.parts.writes.isWritable();
       return { database: writable && this.parts.mayServe(), ledger: row?.whole === true };
     } catch {
-      return { database: false, ledger: false }; // a failed query means that both are unavailable
+      return NEITHER; // a failed query means that both are unavailable
     }
   }
 }

@@ -106,7 +106,7 @@ function tidy(schema: Json): Json {
   const tidied: Json = { ...rest };
   if (typeof $ref === "string") tidied.$ref = $ref.replace("#/$defs/", "#/components/schemas/");
   if (additionalProperties !== undefined)
-    tidied.additionalProperties = isEmpty(additionalProperties) ? true : additionalProperties;
+    tidied.additionalProperties = JSON.stringify(additionalProperties) === "{}" ? true : additionalProperties;
   // Property names are always strings, so this schema of them is redundant.
   if (propertyNames !== undefined && JSON.stringify(propertyNames) !== '{"type":"string"}')
     tidied.propertyNames = propertyNames;
@@ -118,8 +118,6 @@ function tidy(schema: Json): Json {
 function inOrder({ title, description, examples, ...rest }: Json): Json {
   return { title, description, ...rest, examples };
 }
-
-const isEmpty = (value: unknown): boolean => JSON.stringify(value) === "{}";
 
 const isInt32 = ({ minimum = 0, maximum = Infinity }: { minimum?: number; maximum?: number }): boolean =>
   minimum >= -INT32_MAX && maximum <= INT32_MAX;

@@ -3,25 +3,22 @@ import type { FastifyInstance } from "fastify";
 import { Fault } from "../ground/fault.ts";
 
 export class KnownPaths {
-  private readonly methods = new Map<string, Set<string>>();
-  private readonly patterns = new Map<string, RegExp>();
+  private readonly routes = new Map<string, { pattern: RegExp; methods: Set<string> }>();
 
   /** Notes every route that is added to the server from now on. */
   watch(server: FastifyInstance): void {
     server.addHook("onRoute", ({ url, method }) => {
-      const known = this.methods.get(url) ?? new Set();
-      for (const one of Array.isArray(method) ? method : [method]) known.add(one);
-      this.methods.set(url, known);
-      this.patterns.set(url, new RegExp(`^${url.replaceAll(/:\w+/g, "[^/]+")}$`));
+      const pattern = new RegExp(`^${url.replaceAll(/:\w+/g, "[^/]+")}$`);
+      const route = this.routes.get(url) ?? { pattern, methods: new Set() };
+      for (const one of [method].flat()) route.methods.add(one);
+      this.routes.set(url, route);
     });
   }
 
   /** METHOD_NOT_ALLOWED for a known path, with the methods that it has; else ROUTE_NOT_FOUND. */
   faultFor(target: string): Fault {
     const [path = ""] = target.split(/[?#]/, 1);
-    const allow = [...this.patterns].flatMap(([url, pattern]) =>
-      pattern.test(path) ? [...(this.methods.get(url) ?? [])] : [],
-    );
+    const allow = [...this.routes.values()].flatMap(({ pattern, methods }) => (pattern.test(path) ? [...methods] : []));
     return allow.length === 0
       ? new Fault("ROUTE_NOT_FOUND")
       : new Fault("METHOD_NOT_ALLOWED", { allow: [...new Set(allow)].sort() });

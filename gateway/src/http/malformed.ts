@@ -87,6 +87,5 @@ export class Malformed {
 
 function faultOf(code: string | undefined): Fault {
   if (code === "HPE_HEADER_OVERFLOW") return new Fault("MALFORMED_REQUEST", { status: 431 });
-  if (code !== "ERR_HTTP_REQUEST_TIMEOUT") return new Fault("MALFORMED_REQUEST");
-  return lateFault();
+  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? lateFault() : new Fault("MALFORMED_REQUEST");
 }
