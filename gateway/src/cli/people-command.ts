@@ -21,7 +21,6 @@ interface Opened {
   /** Address of the service, without the /v1. */
   root: string;
 }
-type Work = (opened: Opened) => Promise<number>;
 
 interface LinkOptions {
   email?: string | undefined;
@@ -84,30 +83,28 @@ export const removeOperatorCommand = ({ email }: { email: string }): Promise<num
     return 1;
   });
 
-export const signInLinkCommand = ({ email, console: isConsole }: LinkOptions): Promise<number> => {
-  const surface = isConsole ? "console" : "portal";
-  const { email: demo } = isConsole ? DEMO_OPERATOR : DEMO_OWNER;
-  return withPeople((opened) => link(opened, email ?? demo, "sign_in", surface), surface);
-};
+export const signInLinkCommand = ({ email, console: isConsole }: LinkOptions): Promise<number> =>
+  makeLink(email ?? (isConsole ? DEMO_OPERATOR : DEMO_OWNER).email, "sign_in", isConsole);
 
-export const resetLinkCommand = ({ email, console: isConsole }: LinkOptions & { email: string }): Promise<number> => {
-  const surface = isConsole ? "console" : "portal";
-  return withPeople((opened) => link(opened, email, "reset", surface), surface);
-};
+export const resetLinkCommand = ({ email, console: isConsole }: LinkOptions & { email: string }): Promise<number> =>
+  makeLink(email, "reset", isConsole);
 
-async function link({ people, root }: Opened, email: string, purpose: LinkPurpose, surface: Surface): Promise<number> {
-  const person = await people.readByEmail(email);
-  if (!person) {
-    say("There is nobody by this e-mail address.");
-    return 1;
-  }
-  const { token, expiresAt } = await people.makeLink(person.personId, purpose);
-  say(`Good once, until ${wireTime(expiresAt)}. Give it to ${person.name} and to nobody else:`);
-  process.stdout.write(`${signInLinkPage(root, token, surface)}\n`);
-  return 0;
+function makeLink(email: string, purpose: LinkPurpose, isConsole: boolean): Promise<number> {
+  const surface = isConsole ? "console" : "portal";
+  return withPeople(async ({ people, root }) => {
+    const person = await people.readByEmail(email);
+    if (!person) {
+      say("There is nobody by this e-mail address.");
+      return 1;
+    }
+    const { token, expiresAt } = await people.makeLink(person.personId, purpose);
+    say(`Good once, until ${wireTime(expiresAt)}. Give it to ${person.name} and to nobody else:`);
+    process.stdout.write(`${signInLinkPage(root, token, surface)}\n`);
+    return 0;
+  }, surface);
 }
 
-function withPeople(work: Work, surface: Surface = "portal"): Promise<number> {
+function withPeople(work: (opened: Opened) => Promise<number>, surface: Surface = "portal"): Promise<number> {
   const config = readConfig();
   return withDatabase(config, (database) => {
     const root = surface === "portal" ? rootOf(config) : consoleRootOf(config);

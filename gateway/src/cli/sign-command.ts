@@ -6,20 +6,9 @@ import { SECOND, systemClock } from "../ground/clock.ts";
 import { sign } from "../ground/crypto.ts";
 import { SigningKey } from "../ground/signing-key.ts";
 import { UsageError } from "./command.ts";
+import type { SignValues } from "./developer.commands.ts";
 
-interface Given {
-  "client-id": string;
-  secret: string;
-  body: string;
-  method: string | undefined;
-  timestamp: string | undefined;
-  "idempotency-key": string | undefined;
-  rfc9421: boolean;
-  url: string | undefined;
-  nonce: string | undefined;
-}
-
-export function signCommand(given: Given): Promise<number> {
+export function signCommand(given: SignValues): Promise<number> {
   const { "client-id": clientId, secret, body } = given;
   const wrong = objectionTo(given);
   if (wrong !== undefined) throw new UsageError(wrong);
@@ -40,7 +29,7 @@ export function signCommand(given: Given): Promise<number> {
 }
 
 /** Says which option is missing, or does not belong to the others; undefined when all is well. */
-function objectionTo({ rfc9421, url, nonce }: Given): string | undefined {
+function objectionTo({ rfc9421, url, nonce }: SignValues): string | undefined {
   if (!rfc9421)
     return url === undefined && nonce === undefined
       ? undefined
@@ -53,7 +42,7 @@ function objectionTo({ rfc9421, url, nonce }: Given): string | undefined {
 }
 
 /** The headers of RFC 9421: `Content-Digest`, `Signature-Input`, `Signature`. */
-function messageHeaders(given: Given, method: string, timestamp: string, key: string | undefined): string[] {
+function messageHeaders(given: SignValues, method: string, timestamp: string, key: string | undefined): string[] {
   const { "client-id": clientId, secret, body, url = "", nonce = randomUUID() } = given;
   const digest = contentDigest(body);
   const components: [string, string][] = [
