@@ -111,12 +111,8 @@ export function createServer(parts: ServerParts): FastifyInstance {
   );
   server.decorateRequest("begunAt", 0);
   server.decorateRequest("sentContentType", "");
-  server.decorateRequest("sender", undefined);
   server.decorateRequest("isProven", false);
-  server.decorateRequest("actor", undefined);
-  server.decorateRequest("book", undefined);
-  server.decorateRequest("span", undefined);
-  server.decorateRequest("errorCode", undefined);
+  for (const name of ["sender", "actor", "book", "span", "errorCode"] as const) server.decorateRequest(name, undefined);
   server.decorateReply("rate", undefined);
   server.decorateReply("proven", function proven(this: FastifyReply) {
     load.prove(this.request.raw);
