@@ -56,7 +56,7 @@ const tags = [
   ["Contract", "This document."],
 ].map(([name, description]) => ({ name, description }));
 
-export interface OperatorSurface {
+interface OperatorSurface {
   endpoints: readonly OperatorEndpoint[];
   /** Endpoints by which people sign in to the console. */
   access: readonly AccessEndpoint[];

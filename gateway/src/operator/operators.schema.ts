@@ -56,7 +56,7 @@ const invitation = {
   expires_at: exampleTimes.payout,
   created_by: "sari@gateway.example",
 };
-export const operatorInvitationSchema = z
+const operatorInvitationSchema = z
   .strictObject(invitationShape)
   .meta({ id: "OperatorInvitation", examples: [invitation] });
 export const operatorInvitationListSchema = listSchema(operatorInvitationSchema, "OperatorInvitationList");

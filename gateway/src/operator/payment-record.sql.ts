@@ -4,9 +4,9 @@ import type { Book } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
 /** Records of each kind that are listed at most. */
-export const RECORDED_MAX = 100;
+const RECORDED_MAX = 100;
 /** The newest changes by a merchant's people that are searched for those about a payment. */
-export const PEOPLE_LOOKED_AT = 2_000;
+const PEOPLE_LOOKED_AT = 2_000;
 
 /** Acquirer operations of the payment and its refunds; rows for `operationOfRow`. */
 export function selectOperationsOf(book: Book, subjects: readonly string[]): Statement {

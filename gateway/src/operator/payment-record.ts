@@ -137,7 +137,7 @@ export const paymentRecordSchema = storySchema
       },
     ],
   });
-export type PaymentRecord = z.infer<typeof paymentRecordSchema>;
+type PaymentRecord = z.infer<typeof paymentRecordSchema>;
 
 export interface PaymentRecordParts {
   database: Database;

@@ -47,7 +47,7 @@ export const paymentsQuery = z.strictObject({
   ...pageFieldsOf("payment", "reference"),
 });
 
-export const paymentSummarySchema = z
+const paymentSummarySchema = z
   .strictObject({
     reference: identity("payment"),
     merchant_id: identity("merchant"),

@@ -7,7 +7,7 @@ import type { Statement } from "../store/database.ts";
 
 const DAY = 24 * 3600 * SECOND;
 /** Payments of the book around the receipt's date that are examined at most. */
-export const LOOKED_AT_MAX = 2_000;
+const LOOKED_AT_MAX = 2_000;
 const FOUND_MAX = 20;
 
 /** Payments of the receipt's amount, created from three days before the receipt to a day after it, newest first. */

@@ -63,7 +63,7 @@ export const candidateSchema = z
       },
     ],
   });
-export type Candidate = z.infer<typeof candidateSchema>;
+type Candidate = z.infer<typeof candidateSchema>;
 
 /** Ranks the candidates by score, then newest first. Each payment appears once. */
 export function rank(

@@ -14,7 +14,7 @@ export interface ToldRefund {
   operation: Pick<Operation, "book" | "id" | "step" | "attempt" | "round" | "inquiries" | "dueAt"> | undefined;
 }
 
-export interface RefundFilter {
+interface RefundFilter {
   uuid?: string | undefined;
   merchantId?: string | undefined;
   environment?: Environment | undefined;

@@ -1,6 +1,5 @@
 // What fraud detection saw of a payment, counted again from the stored payments. Payments are never deleted, so the counts equal those of that moment.
 import { leastIdOf } from "../events/events.sql.ts";
-import { SECOND } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Payment } from "../payments/payment.ts";
 import { CUSTOMER_WINDOW, MERCHANT_WINDOW } from "../risk/velocity.sql.ts";
@@ -80,6 +79,3 @@ limit ${2 * OTHERS_MAX}`,
     values: keyOf(payment),
   };
 }
-
-/** The velocity windows in seconds. */
-export const windowSeconds = { merchant: MERCHANT_WINDOW / SECOND, customer: CUSTOMER_WINDOW / SECOND };

@@ -57,7 +57,7 @@ export const summarySchema = z
   })
   .meta({ id: "RoutingRuleSetSummary", examples: [exampleSummary] });
 
-export const faultSchema = z
+const faultSchema = z
   .strictObject({
     rule: z.int().min(0).nullable().meta({ description: "The rule by its place, from 0; null: the rules as a whole." }),
     field: z

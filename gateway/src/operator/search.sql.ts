@@ -4,7 +4,7 @@ import type { Environment } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
 /** Results of one statement at most. */
-export const FOUND_MAX = 8;
+const FOUND_MAX = 8;
 
 export interface FoundRow extends Row {
   merchant_id: string;

@@ -1,7 +1,7 @@
 // The configuration with which this process runs, for operators: each setting under its environment variable. Of a secret, only whether it is set.
 import type { Config } from "../ground/config.ts";
 
-export interface SettingInForce {
+interface SettingInForce {
   name: string;
   /** The value as text; null when it is not set. */
   value: string | null;
@@ -23,7 +23,7 @@ const hidden = (name: string, value: unknown): SettingInForce => ({
 });
 
 /** The settings of each part of the configuration. A part that is missing here does not compile. */
-const parts: { [Part in keyof Config]-?: (value: Config[Part], config: Config) => SettingInForce[] } = {
+const parts: { [Part in keyof Config]-?: (value: Config[Part]) => SettingInForce[] } = {
   mode: (mode) => [shown("NODE_ENV", mode)],
   host: (host) => [shown("HOST", host)],
   port: (port) => [shown("PORT", port)],
@@ -69,6 +69,6 @@ const parts: { [Part in keyof Config]-?: (value: Config[Part], config: Config) =
 /** Every setting, in the order of the guide, without secret values. */
 export function settingsInForce(config: Config): SettingInForce[] {
   return (Object.keys(parts) as (keyof Config)[]).flatMap((part) =>
-    (parts[part] as (value: unknown, config: Config) => SettingInForce[])(config[part], config),
+    (parts[part] as (value: unknown) => SettingInForce[])(config[part]),
   );
 }

@@ -75,7 +75,7 @@ order by 1, 2`,
   };
 }
 
-export interface DayFilter {
+interface DayFilter {
   environment: Environment;
   day: string;
   status: SettlementStatus | undefined;

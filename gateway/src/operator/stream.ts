@@ -27,7 +27,7 @@ export const operatorStreamLimits = {
 };
 export type OperatorStreamLimits = typeof operatorStreamLimits;
 
-export interface OperatorListenerOf {
+interface OperatorListenerOf {
   /** The name of the token or the person; limits are counted by it. */
   name: string;
   /** False once the operator may no longer read the stream. Throws when that cannot be checked. */

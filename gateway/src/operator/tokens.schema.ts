@@ -10,7 +10,7 @@ export const OVERLAP_MAX_SECONDS = 30 * DAY;
 export const EXPIRES_MIN_SECONDS = 60;
 export const EXPIRES_MAX_SECONDS = 3_650 * DAY;
 
-export const tokenName = z
+const tokenName = z
   .string()
   .max(40)
   .meta({ pattern: TOKEN_NAME.source, examples: ["sari"] });

@@ -123,12 +123,12 @@ export class OperatorTokens {
   }
 }
 
-export const NAME_RULE =
+const NAME_RULE =
   "name must be 1 to 40 lower-case letters, digits, dots, dashes or underscores, begin with a letter or a digit, and not be one of " +
   `${[...RESERVED_NAMES].join(", ")}.`;
 
 /** True while a token gives access. */
-export function isLive({ revokedAt, expiresAt }: Pick<OperatorToken, "revokedAt" | "expiresAt">, now: Micros): boolean {
+function isLive({ revokedAt, expiresAt }: Pick<OperatorToken, "revokedAt" | "expiresAt">, now: Micros): boolean {
   return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }
 

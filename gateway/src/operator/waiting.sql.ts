@@ -9,15 +9,15 @@ import type { Row, Statement } from "../store/database.ts";
 export const WAITING_MAX = 100;
 const HOUR = 3600 * SECOND;
 /** A dispute is urgent when its evidence is due within this time. */
-export const DEADLINE_NEAR: Micros = 72 * HOUR;
+const DEADLINE_NEAR: Micros = 72 * HOUR;
 /** A refund without an answer of its acquirer is late after this time. */
-export const REFUND_LATE: Micros = 24 * HOUR;
+const REFUND_LATE: Micros = 24 * HOUR;
 /** An acquirer operation that is due is late after this time; workers poll every second. */
-export const OPERATION_LATE: Micros = 5 * 60 * SECOND;
+const OPERATION_LATE: Micros = 5 * 60 * SECOND;
 /** Deliveries that were given up within this time show that an endpoint fails. */
-export const UNDELIVERED_SINCE: Micros = 24 * HOUR;
+const UNDELIVERED_SINCE: Micros = 24 * HOUR;
 /** Settlement batches that the bank returned are listed for this time. */
-export const RETURNED_SINCE: Micros = 14 * 24 * HOUR;
+const RETURNED_SINCE: Micros = 14 * 24 * HOUR;
 
 export interface WaitingRow extends Row {
   /** Null for a change that belongs to no merchant, such as one of the routing rules. */

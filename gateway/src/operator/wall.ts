@@ -25,7 +25,7 @@ export type WallCounts = Record<WallOutcome, number>;
 
 /** Reasons why payments did not succeed, derived from their outcome. */
 export const reasons = ["declined", "not_taken", "risk", "unpaid", "canceled"] as const;
-export type Reason = (typeof reasons)[number];
+type Reason = (typeof reasons)[number];
 
 /** Undefined for the outcomes `asked` and `succeeded`. */
 export function reasonOf(outcome: string, acquirer: string): Reason | undefined {
@@ -43,7 +43,7 @@ export interface WallGroup {
   ended: number[];
 }
 
-export interface WallAmounts {
+interface WallAmounts {
   currency: string;
   succeededMinor: bigint;
   points: bigint[];
