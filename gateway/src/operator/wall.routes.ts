@@ -51,13 +51,7 @@ export function wallEndpoints({ wall, streams, router }: WallEndpointParts): Ope
           now: measuredView(now(picture.vitals.processes)),
           measured: measuredPointsView(picture.vitals.series),
           processes: processesView(picture),
-          waiting: picture.waiting.map(({ kind, about, count, is_more, items }) => ({
-            kind,
-            about,
-            count,
-            is_more,
-            since: items[0]?.since ?? null,
-          })),
+          waiting: picture.waiting.map(({ items, ...queue }) => ({ ...queue, since: items[0]?.since ?? null })),
         } satisfies z.infer<typeof wallSchema>);
       },
     }),

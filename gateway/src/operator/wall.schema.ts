@@ -3,7 +3,7 @@ import { z } from "zod";
 import { exampleTimes } from "../http/examples.ts";
 import { currencyCode, environmentField, exampleOf, exponentField, timestamp } from "../http/shapes.ts";
 import { measuredPointsSchema, measuredSchema } from "./vitals.schema.ts";
-import { type Period, outcomes, periods, reasons } from "./wall.ts";
+import { type Period, ofEachOutcome, periods, reasons } from "./wall.ts";
 import { WAITING_MAX } from "./waiting.sql.ts";
 
 export const wallQuery = z.strictObject({
@@ -36,15 +36,13 @@ const about = {
   canceled: "Payments that their merchant canceled.",
 } as const;
 const exampleCounts = { asked: 12, succeeded: 9, failed: 1, rejected: 0, expired: 1, canceled: 0 };
-const ofEach = <T>(make: (outcome: (typeof outcomes)[number]) => T) =>
-  Object.fromEntries(outcomes.map((outcome) => [outcome, make(outcome)])) as Record<(typeof outcomes)[number], T>;
 
 export const countsSchema = z
-  .strictObject(ofEach((outcome) => many(about[outcome], exampleCounts[outcome])))
+  .strictObject(ofEachOutcome((outcome) => many(about[outcome], exampleCounts[outcome])))
   .meta({ id: "WallCounts", examples: [exampleCounts] });
 const countPointsSchema = z
-  .strictObject(ofEach((outcome) => points(about[outcome])))
-  .meta({ id: "WallCountPoints", examples: [ofEach(() => [3, 4])] });
+  .strictObject(ofEachOutcome((outcome) => points(about[outcome])))
+  .meta({ id: "WallCountPoints", examples: [ofEachOutcome(() => [3, 4])] });
 const groupSchema = z
   .strictObject({
     key: z.string().meta({

@@ -17,8 +17,10 @@ export const periods = {
 } as const satisfies Record<string, { spans: number; spanSeconds: number; totals: TotalsStep; samples: SampleStep }>;
 export type Period = keyof typeof periods;
 
-export const outcomes = ["asked", "succeeded", "failed", "rejected", "expired", "canceled"] as const;
-export type WallOutcome = (typeof outcomes)[number];
+const outcomes = ["asked", "succeeded", "failed", "rejected", "expired", "canceled"] as const;
+type WallOutcome = (typeof outcomes)[number];
+export const ofEachOutcome = <T>(make: (outcome: WallOutcome) => T) =>
+  Object.fromEntries(outcomes.map((outcome) => [outcome, make(outcome)])) as Record<WallOutcome, T>;
 
 /** Numbers of payments by outcome. */
 export type WallCounts = Record<WallOutcome, number>;
@@ -43,78 +45,45 @@ export interface WallGroup {
   ended: number[];
 }
 
-interface WallAmounts {
-  currency: string;
-  succeededMinor: bigint;
-  points: bigint[];
-}
-
-export interface WallPayments {
-  total: WallCounts;
-  points: Record<WallOutcome, number[]>;
-  byMethod: WallGroup[];
-  byAcquirer: WallGroup[];
-  byReason: Map<Reason, number>;
-  amounts: WallAmounts[];
-}
-
-const noCounts = (): WallCounts => ({ asked: 0, succeeded: 0, failed: 0, rejected: 0, expired: 0, canceled: 0 });
-const zeros = (spans: number): number[] => Array.from({ length: spans }, () => 0);
+const countOf = (rows: readonly TotalRow[]): number => rows.reduce((sum, { payments }) => sum + Number(payments), 0);
+const ofOutcome = (rows: readonly TotalRow[], outcome: WallOutcome): TotalRow[] =>
+  rows.filter((row) => row.outcome === outcome);
+const countsOf = (rows: readonly TotalRow[]): WallCounts =>
+  ofEachOutcome((outcome) => countOf(ofOutcome(rows, outcome)));
 
 /** Sums rows of totals. A row beyond the last span, written by a process whose clock is ahead, counts in the last span. */
-export function paymentsOf(rows: readonly TotalRow[], spans: number): WallPayments {
-  const total = noCounts();
-  const points = Object.fromEntries(outcomes.map((outcome) => [outcome, zeros(spans)])) as WallPayments["points"];
-  const [byMethod, byAcquirer] = [new Map<string, WallGroup>(), new Map<string, WallGroup>()];
-  const byReason = new Map<Reason, number>();
-  const amounts = new Map<string, WallAmounts>();
-  for (const row of rows) {
-    const { acquirer, currency, method } = row;
-    const outcome = row.outcome as WallOutcome;
-    const at = Math.max(0, Math.min(spans - 1, row.span));
-    const payments = Number(row.payments);
-    total[outcome] += payments;
-    add(points[outcome], at, payments);
-    for (const [groups, key] of [
-      [byMethod, method],
-      [byAcquirer, acquirer],
-    ] as const) {
-      const group = groups.get(key) ?? { key, total: noCounts(), succeeded: zeros(spans), ended: zeros(spans) };
-      groups.set(key, group);
-      group.total[outcome] += payments;
-      if (outcome === "succeeded") add(group.succeeded, at, payments);
-      if (outcome !== "asked" && outcome !== "canceled") add(group.ended, at, payments);
-    }
-    const reason = reasonOf(outcome, acquirer);
-    if (reason !== undefined) byReason.set(reason, (byReason.get(reason) ?? 0) + payments);
-    if (outcome === "succeeded") {
-      const own = amounts.get(currency) ?? {
-        currency,
-        succeededMinor: 0n,
-        points: Array.from({ length: spans }, () => 0n),
-      };
-      amounts.set(currency, own);
-      own.succeededMinor += BigInt(row.amount_minor);
-      own.points[at] = (own.points[at] ?? 0n) + BigInt(row.amount_minor);
-    }
-  }
-  return {
-    total,
-    points,
-    byMethod: largestFirst(byMethod),
-    byAcquirer: largestFirst(byAcquirer),
-    byReason,
-    amounts: [...amounts.values()].toSorted((one, other) => (one.currency < other.currency ? -1 : 1)),
+export function paymentsOf(rows: readonly TotalRow[], spans: number) {
+  const inSpans = <Sum>(some: readonly TotalRow[], sumOf: (rows: readonly TotalRow[]) => Sum): Sum[] => {
+    const bySpan = Map.groupBy(some, ({ span }) => Math.max(0, Math.min(spans - 1, span)));
+    return Array.from({ length: spans }, (_, at) => sumOf(bySpan.get(at) ?? []));
   };
-}
-
-function add(points: number[], at: number, payments: number): void {
-  points[at] = (points[at] ?? 0) + payments;
-}
-
-function largestFirst(groups: ReadonlyMap<string, WallGroup>): WallGroup[] {
-  const sizeOf = ({ total }: WallGroup): number => Object.values(total).reduce((sum, count) => sum + count, 0);
-  return [...groups.values()].toSorted((one, other) => sizeOf(other) - sizeOf(one) || (one.key < other.key ? -1 : 1));
+  const largestFirst = (keyOf: (row: TotalRow) => string): WallGroup[] =>
+    [...Map.groupBy(rows, keyOf)]
+      .toSorted(([one, own], [other, its]) => countOf(its) - countOf(own) || (one < other ? -1 : 1))
+      .map(([key, own]) => ({
+        key,
+        total: countsOf(own),
+        succeeded: inSpans(ofOutcome(own, "succeeded"), countOf),
+        ended: inSpans(
+          own.filter(({ outcome }) => outcome !== "asked" && outcome !== "canceled"),
+          countOf,
+        ),
+      }));
+  const amountOf = (some: readonly TotalRow[]): bigint => some.reduce((sum, row) => sum + BigInt(row.amount_minor), 0n);
+  return {
+    total: countsOf(rows),
+    points: ofEachOutcome((outcome) => inSpans(ofOutcome(rows, outcome), countOf)),
+    byMethod: largestFirst(({ method }) => method),
+    byAcquirer: largestFirst(({ acquirer }) => acquirer),
+    byReason: new Map(
+      [...Map.groupBy(rows, ({ outcome, acquirer }) => reasonOf(outcome, acquirer))].flatMap(([reason, own]) =>
+        reason ? [[reason, countOf(own)] as const] : [],
+      ),
+    ),
+    amounts: [...Map.groupBy(ofOutcome(rows, "succeeded"), ({ currency }) => currency)]
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([currency, own]) => ({ currency, succeededMinor: amountOf(own), points: inSpans(own, amountOf) })),
+  };
 }
 
 /** Everything that the wall shows, at one moment. */
@@ -122,7 +91,7 @@ export interface WallPicture {
   asOf: Micros;
   begins: Micros[];
   countedAt: Micros | undefined;
-  payments: WallPayments;
+  payments: ReturnType<typeof paymentsOf>;
   vitals: Vitals;
   waiting: Awaited<ReturnType<typeof readWaiting>>;
 }
