@@ -25,6 +25,7 @@ import { defaultSettings, settingsSchema } from "../merchants/settings.ts";
 import { memberRoles } from "../people/roles.ts";
 import { pageFields, pageFieldsOf } from "./lists.ts";
 import { CLIENT_ID_PATTERN } from "./params.ts";
+import { count } from "./shapes.ts";
 
 const exampleMerchant = {
   merchant_id: exampleIds.merchant,
@@ -224,10 +225,7 @@ export const webhookSchema = z
 export const bookReportSchema = z
   .strictObject({
     clean: z.boolean().meta({ description: "True when nothing is wrong." }),
-    journals: z
-      .int()
-      .min(0)
-      .meta({ description: "Journals that were replayed.", examples: [1] }),
+    journals: count(1, "Journals that were replayed."),
     wrong: z.string().optional().meta({ description: "The first thing found wrong; absent when the book is clean." }),
   })
   .meta({ id: "BookReport", examples: [{ clean: true, journals: 1 }] });

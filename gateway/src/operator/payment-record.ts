@@ -24,6 +24,7 @@ import { selectExceptionsOf, selectOperationsOf, selectPeopleAbout } from "./pay
 import { selectAnyPayment } from "./payments.sql.ts";
 import { exceptionSchema, exceptionView } from "./reconciliation-exceptions.routes.ts";
 import { readRiskSeen, riskSeenSchema } from "./risk-seen.ts";
+import { operationObject } from "./shapes.ts";
 
 const ownerSchema = z
   .strictObject({
@@ -42,9 +43,7 @@ const ownerSchema = z
 
 const operationSchema = z
   .strictObject({
-    object: z
-      .string()
-      .meta({ description: "The payment's reference or the refund's uuid.", examples: [exampleIds.payment] }),
+    object: operationObject,
     gateway_code: z.string().meta({ examples: ["nusantara"] }),
     step: z.enum(operationSteps).meta({ description: "`done`: nothing is left to do." }),
     operation_key: z

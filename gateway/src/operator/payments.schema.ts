@@ -21,6 +21,7 @@ import type { Payment } from "../payments/payment.ts";
 import { amountMinor, createdPaymentSchema, invalidAmount, listQuerySchema } from "../payments/payments.schema.ts";
 import { createRefundSchema, createdRefundSchema } from "../refunds/refunds.schema.ts";
 import { idField, pageFieldsOf } from "./lists.ts";
+import { referenceId } from "./shapes.ts";
 
 /** An amount as a query parameter, which is text. */
 const amountQuery = z
@@ -60,9 +61,7 @@ const paymentSummarySchema = z
     fee_minor: minorAmount("What the merchant is charged for it.", 105_000),
     refunded_minor: minorAmount("What was given back so far.", 0),
     payment_method: paymentMethodSchema,
-    reference_id: z
-      .string()
-      .meta({ description: "The merchant's own identity of the order.", examples: ["order-1042"] }),
+    reference_id: referenceId,
     gateway_code: createdPaymentSchema.shape.gateway_code,
     risk: createdPaymentSchema.shape.risk,
     created_at: timestamp,

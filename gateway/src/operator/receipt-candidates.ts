@@ -11,6 +11,7 @@ import { paymentOfRow } from "../payments/payments.sql.ts";
 import type { Database } from "../store/database.ts";
 import { selectSameAmount } from "./receipt-candidates.sql.ts";
 import { selectOthersOfPayer } from "./risk-seen.sql.ts";
+import { referenceId, score } from "./shapes.ts";
 
 const CANDIDATES_MAX = 10;
 
@@ -27,19 +28,13 @@ type Sign = keyof typeof signs;
 export const candidateSchema = z
   .strictObject({
     reference: identity("payment"),
-    reference_id: z
-      .string()
-      .meta({ description: "The merchant's own identity of the order.", examples: ["order-1042"] }),
+    reference_id: referenceId,
     status: paymentStatusSchema.shape.status,
     amount_minor: paymentStatusSchema.shape.amount_minor,
     currency: currencyCode,
     exponent: exponentField,
     created_at: timestamp,
-    score: z
-      .int()
-      .min(0)
-      .max(100)
-      .meta({ examples: [75] }),
+    score,
     signs: z.array(z.enum(Object.keys(signs) as Sign[])).meta({
       description:
         "What speaks for it. named: the acquirer named it. same_payer, same_amount. awaits_money: it is pending. expired: it expired or was canceled.",

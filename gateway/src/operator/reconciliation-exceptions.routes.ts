@@ -15,6 +15,7 @@ import type { Lanes } from "../store/lanes.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { limitOf, pageFieldsOf } from "./lists.ts";
 import { exceptionParams } from "./params.ts";
+import { count, operationObject } from "./shapes.ts";
 
 const exampleNote = "The acquirer corrected its report; nothing moved.";
 export const exceptionSchema = z
@@ -24,13 +25,8 @@ export const exceptionSchema = z
     environment: environmentField,
     kind: z.enum(exceptionKinds).meta({ id: "ExceptionKind" }),
     gateway_code: z.string().meta({ examples: ["nusantara"] }),
-    operation: z
-      .string()
-      .meta({ description: "The payment's reference or the refund's uuid.", examples: [exampleIds.payment] }),
-    attempt: z
-      .int()
-      .min(0)
-      .meta({ description: "Which attempt at the acquirer.", examples: [1] }),
+    operation: operationObject,
+    attempt: count(1, "Which attempt at the acquirer."),
     noticed_at: timestamp,
     closed_at: timestamp.nullable().meta({ description: "Null while it is open." }),
     note: z.string().nullable().meta({ description: "What was done about it." }),

@@ -14,6 +14,7 @@ import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { idField, limitOf, pageFieldsOf } from "./lists.ts";
 import { type ToldRefund, selectRefunds, toldRefundOfRow } from "./refunds.sql.ts";
+import { count } from "./shapes.ts";
 
 const operationSchema = z
   .strictObject({
@@ -26,14 +27,8 @@ const operationSchema = z
       .int()
       .min(1)
       .meta({ examples: [1] }),
-    refusals: z
-      .int()
-      .min(0)
-      .meta({ examples: [0] }),
-    questions: z
-      .int()
-      .min(0)
-      .meta({ examples: [0] }),
+    refusals: count(0),
+    questions: count(0),
     next_at: timestamp.nullable().meta({ description: "When it is looked at again; null when nothing is left." }),
   })
   .meta({ id: "AcquirerOperation", description: "How a refund stands at its acquirer." });

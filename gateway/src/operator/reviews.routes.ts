@@ -35,6 +35,7 @@ import { type PaymentRecords, paymentRecordSchema } from "./payment-record.ts";
 import { findAnyPayment } from "./payments.routes.ts";
 import { selectReviews } from "./reviews.sql.ts";
 import { riskReasonSchema } from "./risk-seen.ts";
+import { count, score } from "./shapes.ts";
 import { decisionsField, totalsField, totalsOf } from "./waiting-items.routes.ts";
 
 export interface ReviewParts {
@@ -67,11 +68,7 @@ const reviewSchema = z
     payment_method: paymentMethodSchema,
     reference_id: z.string().meta({ description: "The merchant's own identity of the order." }),
     customer: customerSchema.nullable().meta({ description: "Who pays, as far as the merchant knows." }),
-    score: z
-      .int()
-      .min(0)
-      .max(100)
-      .meta({ examples: [75] }),
+    score,
     reasons: z.array(riskReasonSchema),
     created_at: timestamp,
     asked_by: askedByField,
@@ -127,19 +124,14 @@ const judgedSchema = tellablePaymentSchema
   });
 
 const outcomes = ["succeeded", "rejected", "failed", "expired", "canceled"] as const;
-const number = (description: string) =>
-  z
-    .int()
-    .min(0)
-    .meta({ description, examples: [3] });
 const daySchema = z
   .strictObject({
     begins_at: timestamp.meta({ description: "Days are UTC's.", examples: [exampleTimes.dayBegins] }),
-    succeeded: number("Payments that were paid."),
-    rejected: number("Payments that fraud detection refused, or a person."),
-    failed: number("Payments that failed at an acquirer."),
-    expired: number("Payments that nobody paid."),
-    canceled: number("Payments that were canceled."),
+    succeeded: count(3, "Payments that were paid."),
+    rejected: count(3, "Payments that fraud detection refused, or a person."),
+    failed: count(3, "Payments that failed at an acquirer."),
+    expired: count(3, "Payments that nobody paid."),
+    canceled: count(3, "Payments that were canceled."),
   })
   .meta({ id: "MerchantDay", description: "Payments of a merchant that came to their end in one day." });
 

@@ -6,6 +6,7 @@ import { text, timestamp } from "../http/shapes.ts";
 import type { Objection, RoutingFault } from "../routing/objections.ts";
 import { routingRuleSchema } from "../routing/routing.ts";
 import type { Activation, RuleSet, RuleSetSummary } from "../routing/rules.sql.ts";
+import { count, textOrNull } from "./shapes.ts";
 
 const exampleSummary = {
   version: 3,
@@ -28,10 +29,7 @@ const versionNumber = z
   .int()
   .min(1)
   .meta({ examples: [3] });
-const who = z
-  .string()
-  .nullable()
-  .meta({ description: "Null: the installation.", examples: ["sari"] });
+const who = textOrNull("sari", "Null: the installation.");
 
 export const noteField = text(1, 200)
   .optional()
@@ -50,20 +48,14 @@ export const summarySchema = z
     restores: versionNumber.nullable().meta({ description: "The earlier version whose rules it has again." }),
     activated_at: timestamp.nullable().meta({ description: "The last time that it was activated." }),
     activated_by: who,
-    rule_count: z
-      .int()
-      .min(0)
-      .meta({ examples: [2] }),
+    rule_count: count(2),
   })
   .meta({ id: "RoutingRuleSetSummary", examples: [exampleSummary] });
 
 const faultSchema = z
   .strictObject({
     rule: z.int().min(0).nullable().meta({ description: "The rule by its place, from 0; null: the rules as a whole." }),
-    field: z
-      .string()
-      .nullable()
-      .meta({ description: "The field of it; null: the rule as a whole.", examples: ["split.percent"] }),
+    field: textOrNull("split.percent", "The field of it; null: the rule as a whole."),
     message: z.string().meta({ examples: ["is not the code of an acquirer"] }),
   })
   .meta({

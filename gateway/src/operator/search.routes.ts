@@ -21,6 +21,7 @@ import {
   selectMerchantsLike,
   sought,
 } from "./search.sql.ts";
+import { textOrNull, wholeOrNull } from "./shapes.ts";
 
 const kinds = ["merchant", ...(Object.keys(sought) as SoughtKind[])] as const;
 type Kind = (typeof kinds)[number];
@@ -33,24 +34,12 @@ const hitSchema = z
     merchant_id: identity("merchant"),
     merchant_name: z.string().meta({ examples: ["Kopi Melati"] }),
     environment: environmentField.nullable().meta({ description: "Null for a merchant." }),
-    status: z
-      .string()
-      .nullable()
-      .meta({ examples: ["succeeded"] }),
-    amount_minor: z
-      .int()
-      .nullable()
-      .meta({ examples: [15_000_000] }),
+    status: textOrNull("succeeded"),
+    amount_minor: wholeOrNull(15_000_000),
     currency: currencyCode.nullable(),
     exponent: exponentField.nullable(),
     at: timestamp,
-    url: z
-      .string()
-      .nullable()
-      .meta({
-        description: "Where it is read; null where nothing more is told.",
-        examples: [`/ops/v1/payments/${exampleIds.payment}`],
-      }),
+    url: textOrNull(`/ops/v1/payments/${exampleIds.payment}`, "Where it is read; null where nothing more is told."),
   })
   .meta({
     id: "OperatorHit",

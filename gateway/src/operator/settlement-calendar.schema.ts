@@ -13,6 +13,7 @@ import {
 } from "../http/shapes.ts";
 import { settlementSchema, settlementsQuerySchema } from "../settlements/settlements.schema.ts";
 import { pageFieldsOf } from "./lists.ts";
+import { count, wholeOrNull } from "./shapes.ts";
 
 /** Two months, and the days that complete their first and last weeks. */
 export const CALENDAR_DAYS_MAX = 75;
@@ -40,16 +41,10 @@ export const dayQuery = z.strictObject({
   ...pageFieldsOf("settlement", "uuid"),
 });
 
-const sumMinor = z
-  .int()
-  .nullable()
-  .meta({ description: "Null beyond 2^53 - 1.", examples: [9_895_000] });
+const sumMinor = wholeOrNull(9_895_000, "Null beyond 2^53 - 1.");
 const batchesSchema = z
   .strictObject({
-    batches: z
-      .int()
-      .min(0)
-      .meta({ examples: [1] }),
+    batches: count(1),
     net_minor: sumMinor,
   })
   .meta({ id: "CalendarBatches", description: "How many batches, and what they pay out together." });
@@ -63,10 +58,7 @@ const currencySchema = z
     failed: batchesSchema.meta({ description: "The bank returned them." }),
     to_come: z
       .strictObject({
-        books: z
-          .int()
-          .min(0)
-          .meta({ description: "Books whose next batch is paid out on this day.", examples: [12] }),
+        books: count(12, "Books whose next batch is paid out on this day."),
         available_minor: sumMinor.meta({
           description: "What is available in them now: at most so much will be paid, as things stand.",
         }),

@@ -43,12 +43,7 @@ import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { limitOf } from "./lists.ts";
 import { bookParams } from "./params.ts";
-
-const amount = (description: string, example: number) =>
-  z
-    .int()
-    .nullable()
-    .meta({ description: `${description} Null beyond 2^53 - 1.`, examples: [example] });
+import { wholeOrNull } from "./shapes.ts";
 
 const periodEnd = (description: string, example: string) =>
   rangeBound(description)
@@ -73,8 +68,11 @@ const balanceStatementSchema = z
     exponent: exponentField,
     from: timestamp.meta({ examples: [exampleTimes.dayBegins] }),
     before: timestamp.meta({ description: "Exclusive.", examples: [exampleTimes.dayEnds] }),
-    opening_minor: amount("The figure when the period begins.", 0),
-    closing_minor: amount("The figure when it ends: the opening one and all movements.", 15_000_000),
+    opening_minor: wholeOrNull(0, "The figure when the period begins. Null beyond 2^53 - 1."),
+    closing_minor: wholeOrNull(
+      15_000_000,
+      "The figure when it ends: the opening one and all movements. Null beyond 2^53 - 1.",
+    ),
     movements: z.array(entrySchema).meta({ description: "A page of them, oldest first." }),
     has_more: z.boolean(),
     next_cursor: z.string().nullable().meta({ description: "Send it as `starting_after` for the next page." }),

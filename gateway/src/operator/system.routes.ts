@@ -12,6 +12,7 @@ import { samplesKeptSeconds } from "../telemetry/telemetry.sql.ts";
 import { type KnownProcess, now, readProcesses } from "../telemetry/vitals.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { settingsInForce } from "./settings-in-force.ts";
+import { count, textOrNull } from "./shapes.ts";
 import {
   type DatabaseRow,
   QUEUE_MAX,
@@ -63,14 +64,8 @@ const processSchema = z
 
 const replicaSchema = z
   .strictObject({
-    name: z
-      .string()
-      .nullable()
-      .meta({ examples: ["standby"] }),
-    state: z
-      .string()
-      .nullable()
-      .meta({ examples: ["streaming"] }),
+    name: textOrNull("standby"),
+    state: textOrNull("streaming"),
     lag_seconds: z
       .number()
       .nullable()
@@ -81,10 +76,7 @@ const replicaSchema = z
 const databaseSchema = z
   .strictObject({
     version: z.string().meta({ description: "Of PostgreSQL.", examples: ["18.4"] }),
-    size_bytes: z
-      .int()
-      .min(0)
-      .meta({ examples: [104_857_600] }),
+    size_bytes: count(104_857_600),
     started_at: timestamp,
     connections: z.int().meta({ description: "To this database, by anybody.", examples: [17] }),
     connections_max: z.int().meta({ description: "That the server allows, to all its databases.", examples: [100] }),
@@ -135,10 +127,7 @@ const clocksSchema = z
 const settingSchema = z
   .strictObject({
     name: z.string().meta({ description: "The variable.", examples: ["SERVICE_NAME"] }),
-    value: z
-      .string()
-      .nullable()
-      .meta({ description: "Null: nothing is set. Of a secret only `set`.", examples: ["gerbang"] }),
+    value: textOrNull("gerbang", "Null: nothing is set. Of a secret only `set`."),
     secret: z.boolean(),
   })
   .meta({ id: "SystemSetting", examples: [{ name: "SERVICE_NAME", value: "gerbang", secret: false }] });
@@ -159,10 +148,7 @@ const queueSchema = z
       description:
         "`deliveries_due`: events that should be on their way. `deliveries_undelivered`: given up. `acquirer_operations`: calls and inquiries under way.",
     }),
-    count: z
-      .int()
-      .min(0)
-      .meta({ description: `Counted to ${QUEUE_MAX}.`, examples: [0] }),
+    count: count(0, `Counted to ${QUEUE_MAX}.`),
     is_more: z.boolean(),
   })
   .meta({ id: "SystemQueue", examples: [{ what: "deliveries_due", count: 0, is_more: false }] });

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { operatorRoleField } from "../access/session.schema.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { identity, parameterNames, timestamp } from "../http/shapes.ts";
+import { textOrNull } from "./shapes.ts";
 import { TOKEN_NAME } from "./tokens.ts";
 
 const DAY = 86_400;
@@ -51,10 +52,7 @@ export const tokenSchema = z
       .nullable()
       .meta({ description: "What it was rotated to; it may be good beside it until `expires_at`." }),
     last_used_at: timestamp.nullable().meta({ description: "Within a minute; null before its first use." }),
-    last_used_from: z
-      .string()
-      .nullable()
-      .meta({ description: "Address of that use.", examples: ["192.0.2.17"] }),
+    last_used_from: textOrNull("192.0.2.17", "Address of that use."),
   })
   .meta({
     id: "OperatorToken",

@@ -18,6 +18,7 @@ import { type Environment, environments } from "../merchants/books.ts";
 import type { Database, Statement } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { textOrNull, wholeOrNull } from "./shapes.ts";
 import {
   WAITING_MAX,
   waitingApprovals,
@@ -144,23 +145,14 @@ const itemSchema = z
   .strictObject({
     id: z.string().meta({ description: "Identity of what waits.", examples: [exampleIds.payment] }),
     merchant_id: identity("merchant").nullable().meta({ description: "Null of a change that is nobody's." }),
-    merchant_name: z
-      .string()
-      .nullable()
-      .meta({ examples: ["Kopi Melati"] }),
+    merchant_name: textOrNull("Kopi Melati"),
     environment: environmentField.nullable(),
     since: timestamp.nullable().meta({ description: "Since when, by the clock of its book." }),
     due_at: timestamp.nullable().meta({ description: "When it is too late, or was due; null when nothing runs out." }),
-    amount_minor: z
-      .int()
-      .nullable()
-      .meta({ examples: [6_000_000_000] }),
+    amount_minor: wholeOrNull(6_000_000_000),
     currency: currencyCode.nullable(),
     exponent: exponentField.nullable(),
-    note: z
-      .string()
-      .nullable()
-      .meta({ description: "What tells it apart.", examples: ["order-1042"] }),
+    note: textOrNull("order-1042", "What tells it apart."),
     url: z.string().meta({ description: "Where it is read.", examples: [`/ops/v1/reviews/${exampleIds.payment}`] }),
   })
   .meta({

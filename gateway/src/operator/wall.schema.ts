@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { exampleTimes } from "../http/examples.ts";
 import { currencyCode, environmentField, exampleOf, exponentField, timestamp } from "../http/shapes.ts";
+import { count, wholeOrNull } from "./shapes.ts";
 import { measuredPointsSchema, measuredSchema } from "./vitals.schema.ts";
 import { type Period, ofEachOutcome, periods, reasons } from "./wall.ts";
 import { WAITING_MAX } from "./waiting.sql.ts";
@@ -19,11 +20,6 @@ export const wallQuery = z.strictObject({
     .meta({ description: "Payments and what waits of this environment alone; of both when absent." }),
 });
 
-const many = (description: string, example: number) =>
-  z
-    .int()
-    .min(0)
-    .meta({ description, examples: [example] });
 export const points = (description: string) =>
   z.array(z.int().min(0)).meta({ description: `${description} One for each span.`, examples: [[3, 4]] });
 
@@ -38,7 +34,7 @@ const about = {
 const exampleCounts = { asked: 12, succeeded: 9, failed: 1, rejected: 0, expired: 1, canceled: 0 };
 
 export const countsSchema = z
-  .strictObject(ofEachOutcome((outcome) => many(about[outcome], exampleCounts[outcome])))
+  .strictObject(ofEachOutcome((outcome) => count(exampleCounts[outcome], about[outcome])))
   .meta({ id: "WallCounts", examples: [exampleCounts] });
 const countPointsSchema = z
   .strictObject(ofEachOutcome((outcome) => points(about[outcome])))
@@ -64,13 +60,10 @@ const reasonSchema = z
         "`declined` by the acquirer. `not_taken`: no acquirer could. `risk`: refused by fraud detection or a reviewer. " +
         "`unpaid`: nobody paid in time. `canceled` by the merchant.",
     }),
-    payments: many("Payments that ended so.", 1),
+    payments: count(1, "Payments that ended so."),
   })
   .meta({ id: "WallReason", examples: [{ reason: "declined", payments: 1 }] });
-const sumMinor = z
-  .int()
-  .nullable()
-  .meta({ description: "What succeeded payments came to. Null beyond 2^53 - 1.", examples: [135_000_000] });
+const sumMinor = wholeOrNull(135_000_000, "What succeeded payments came to. Null beyond 2^53 - 1.");
 const amountsSchema = z
   .strictObject({
     currency: currencyCode,
@@ -89,8 +82,8 @@ export const circuitSchema = z
     state: z
       .enum(["closed", "open", "probing"])
       .meta({ description: "The worst that any process sees. `open`: not asked for a while." }),
-    calls: many("Latest calls that are counted, of all processes.", 20),
-    failures: many("Those of them that failed.", 0),
+    calls: count(20, "Latest calls that are counted, of all processes."),
+    failures: count(0, "Those of them that failed."),
     changed_at: timestamp.meta({ description: "When its state changed last." }),
   })
   .meta({
@@ -138,7 +131,7 @@ const waitingSchema = z
     about: z
       .string()
       .meta({ examples: ["A payment that fraud detection left to a person; it is refused at `due_at`."] }),
-    count: many(`How many wait; counted to ${WAITING_MAX}.`, 1),
+    count: count(1, `How many wait; counted to ${WAITING_MAX}.`),
     is_more: z.boolean().meta({ description: `True when there are more than ${WAITING_MAX}.` }),
     since: timestamp.nullable().meta({ description: "Since when the first of them waits, by the clock of its book." }),
   })
@@ -150,8 +143,8 @@ const waitingSchema = z
 
 const processesSchema = z
   .strictObject({
-    alive: many("Processes that were seen in the last 15 seconds.", 2),
-    lost: many("Processes of the last hour that are not seen any more and did not say that they stop.", 0),
+    alive: count(2, "Processes that were seen in the last 15 seconds."),
+    lost: count(0, "Processes of the last hour that are not seen any more and did not say that they stop."),
     versions: z.array(z.string()).meta({ description: "Versions that run.", examples: [["0.1.0"]] }),
   })
   .meta({ id: "WallProcesses", examples: [{ alive: 2, lost: 0, versions: ["0.1.0"] }] });

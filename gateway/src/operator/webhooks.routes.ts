@@ -10,6 +10,7 @@ import type { Merchants } from "../merchants/merchants.ts";
 import { previousSchema, previousView } from "../webhooks/registration.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { merchantParams } from "./params.ts";
+import { textOrNull } from "./shapes.ts";
 
 const DAY = 86_400;
 const rotateSchema = z
@@ -35,10 +36,7 @@ const rotatedSchema = z
 const registrationSchema = z
   .strictObject({
     environment: environmentField,
-    url: z
-      .string()
-      .nullable()
-      .meta({ description: "Where events go; null while they go nowhere.", examples: [exampleAddress] }),
+    url: textOrNull(exampleAddress, "Where events go; null while they go nowhere."),
     rotated_at: timestamp.nullable().meta({ description: "Null before the first rotation." }),
     previous: previousSchema
       .nullable()

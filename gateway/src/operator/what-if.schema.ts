@@ -6,6 +6,7 @@ import { checkedIdentity, currencyCode, environmentField, exponentField, identit
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import { type Estimate, OBSERVATIONS_MIN, type Outcome, type WhatIf, sumOf } from "../routing/what-if.ts";
 import type { WhatIfAnswer, WhatIfQuestion } from "../routing/what-ifs.ts";
+import { textOrNull } from "./shapes.ts";
 
 const count = z.int().min(0);
 const rate = z
@@ -18,10 +19,7 @@ const sum = z
   .int()
   .nullable()
   .meta({ description: "Minor units; null when the sum is beyond what JSON numbers carry exactly." });
-const code = z
-  .string()
-  .nullable()
-  .meta({ description: "Null: no acquirer would be asked.", examples: ["cendana"] });
+const code = textOrNull("cendana", "Null: no acquirer would be asked.");
 
 const costSchema = z
   .strictObject({

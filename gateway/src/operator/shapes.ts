@@ -1,0 +1,37 @@
+// Schemas that several files of the operator API use in answers.
+import { z } from "zod";
+import { exampleIds } from "../http/examples.ts";
+
+/** A whole number from 0. */
+export const count = (example: number, description?: string) =>
+  z
+    .int()
+    .min(0)
+    .meta({ description, examples: [example] });
+
+export const wholeOrNull = (example: number, description?: string) =>
+  z
+    .int()
+    .nullable()
+    .meta({ description, examples: [example] });
+
+export const textOrNull = (example: string, description?: string) =>
+  z
+    .string()
+    .nullable()
+    .meta({ description, examples: [example] });
+
+export const score = z
+  .int()
+  .min(0)
+  .max(100)
+  .meta({ examples: [75] });
+
+export const referenceId = z
+  .string()
+  .meta({ description: "The merchant's own identity of the order.", examples: ["order-1042"] });
+
+/** The object of an acquirer operation. */
+export const operationObject = z
+  .string()
+  .meta({ description: "The payment's reference or the refund's uuid.", examples: [exampleIds.payment] });
