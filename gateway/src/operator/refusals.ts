@@ -21,29 +21,24 @@ export const TOLD_APART_MAX = 100;
 const ADDRESS_MAX = 60;
 
 type Counted = Omit<Refusal, "refusalId">;
+type RefusalsParts = { database: Database; clock: Clock; metrics: Metrics; log: Log };
 
 export class Refusals {
-  private readonly database: Database;
-  private readonly clock: Clock;
-  private readonly metrics: Metrics;
-  private readonly log: Log;
+  private readonly parts: RefusalsParts;
   private counted = new Map<string, Counted>();
   /** Monotonic time, in milliseconds. */
   private writtenAt = -Infinity;
   private timer: NodeJS.Timeout | undefined;
   private last: Promise<void> = Promise.resolve();
 
-  constructor(parts: { database: Database; clock: Clock; metrics: Metrics; log: Log }) {
-    this.database = parts.database;
-    this.clock = parts.clock;
-    this.metrics = parts.metrics;
-    this.log = parts.log;
+  constructor(parts: RefusalsParts) {
+    this.parts = parts;
   }
 
   /** Counts a rejected call, in memory only. */
   note(reason: RefusalReason, address: string, actor?: string): void {
-    if (reason !== "role") this.metrics.operatorAuthenticationFailures.inc({ reason });
-    const at = this.clock.now();
+    if (reason !== "role") this.parts.metrics.operatorAuthenticationFailures.inc({ reason });
+    const at = this.parts.clock.now();
     this.add({ reason, address: address.slice(0, ADDRESS_MAX), actor, count: 1, firstAt: at, lastAt: at });
     this.schedule();
   }
@@ -58,11 +53,11 @@ export class Refusals {
 
   /** At most `count` rejections before `after`, newest first. */
   async list(after: string | undefined, count: number): Promise<Refusal[]> {
-    return (await this.database.query(selectRefusals(after, count))).map(refusalOfRow);
+    return (await this.parts.database.query(selectRefusals(after, count))).map(refusalOfRow);
   }
 
   async has(refusalId: string): Promise<boolean> {
-    return (await this.database.query(selectRefusal(refusalId))).length > 0;
+    return (await this.parts.database.query(selectRefusal(refusalId))).length > 0;
   }
 
   private add(one: Counted): void {
@@ -90,9 +85,12 @@ export class Refusals {
     this.writtenAt = stopwatchMs();
     try {
       const rows = [...counted.values()].map((one) => ({ refusalId: newId("refusal", one.lastAt), ...one }));
-      await this.database.query(insertRefusals(rows));
+      await this.parts.database.query(insertRefusals(rows));
     } catch (error) {
-      this.log.warn({ err: error, refusals: counted.size }, "refused calls of operators could not be written down yet");
+      this.parts.log.warn(
+        { err: error, refusals: counted.size },
+        "refused calls of operators could not be written down yet",
+      );
       for (const one of counted.values()) this.add(one);
       this.schedule();
     }
