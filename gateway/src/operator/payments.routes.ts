@@ -17,7 +17,7 @@ import { createdRefundView } from "../refunds/refund.ts";
 import { createRefund, refundAmount, remainingOf } from "../refunds/refunds.ts";
 import type { Database } from "../store/database.ts";
 import type { Foreseen } from "./approval.ts";
-import { type OperatorCall, type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import type { KeyedMoves } from "./keyed-moves.ts";
 import { limitOf } from "./lists.ts";
 import { type PaymentRecords, paymentRecordSchema } from "./payment-record.ts";
@@ -137,24 +137,6 @@ function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
     if (!found || !merchant) throw new Fault("PAYMENT_NOT_FOUND");
     return { ...found, merchant };
   };
-  const refund = async (merchant: Merchant, payment: Payment, call: OperatorCall<OperatorRefund>): Promise<Reply> => {
-    const { book, reference } = payment;
-    const command = createRefund(
-      { acquirer: parts.acquirer, planRefund },
-      { merchant, book },
-      {
-        ...call.body,
-        payment_reference: reference,
-      },
-      // A sandbox's clock may let the key expire before a second attempt: the approval itself names the refund.
-      call.approvalId && idOf("refund", uuidOf(call.approvalId)),
-    );
-    const answered = answering(command, (done) => {
-      refuseBeyond(call.freeUpToMinor, payment.amountMinor - done.remainingMinor);
-      return reply(201, { ...createdRefundView(done.refund, done.remainingMinor), merchant_id: book.merchantId });
-    });
-    return moves.move(book, call, answered);
-  };
   return operatorEndpoint<OperatorRefund, unknown>({
     method: "POST",
     operationId: "refundPayment",
@@ -190,7 +172,19 @@ function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
     },
     async handle(call) {
       const { payment, merchant } = await find(call.params.reference);
-      return refund(merchant, payment, call);
+      const { book, reference } = payment;
+      const command = createRefund(
+        { acquirer: parts.acquirer, planRefund },
+        { merchant, book },
+        { ...call.body, payment_reference: reference },
+        // A sandbox's clock may let the key expire before a second attempt: the approval itself names the refund.
+        call.approvalId && idOf("refund", uuidOf(call.approvalId)),
+      );
+      const answered = answering(command, (done) => {
+        refuseBeyond(call.freeUpToMinor, payment.amountMinor - done.remainingMinor);
+        return reply(201, { ...createdRefundView(done.refund, done.remainingMinor), merchant_id: book.merchantId });
+      });
+      return moves.move(book, call, answered);
     },
   });
 }
