@@ -53,9 +53,8 @@ limit 20`,
 }
 
 export interface QueueRow extends Row {
-  deliveries_due: number;
-  deliveries_undelivered: number;
-  operations: number;
+  what: "deliveries_due" | "deliveries_undelivered" | "acquirer_operations";
+  count: number;
 }
 
 /** Deliveries and acquirer operations that are due or under way, over all books. */
@@ -69,13 +68,16 @@ export function selectQueues(realNow: Micros): Statement {
       where d.merchant_id = b.merchant_id and d.environment = b.environment and ${condition}
       limit ${QUEUE_MAX + 1}
     ) d`);
+  const due =
+    "d.state = 'pending' and d.next_attempt_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)";
   return {
     name: "queues",
-    text: `select (${ofBooks(
-      "d.state = 'pending' and d.next_attempt_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)",
-    )}) as deliveries_due, (${ofBooks("d.state = 'undelivered'")}) as deliveries_undelivered, (${counted(
-      "select from acquirer_operations o where o.due_at is not null",
-    )}) as operations`,
+    text: `select *
+from (values
+  ('deliveries_due', (${ofBooks(due)})),
+  ('deliveries_undelivered', (${ofBooks("d.state = 'undelivered'")})),
+  ('acquirer_operations', (${counted("select from acquirer_operations o where o.due_at is not null")}))
+) q (what, count)`,
     values: [sqlTime(realNow)],
   };
 }
