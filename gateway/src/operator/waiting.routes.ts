@@ -212,7 +212,6 @@ const waitingQuery = z.strictObject({
 });
 
 export function waitingEndpoint(parts: { database: Database; lanes: Lanes; clock: Clock }): OperatorEndpoint[] {
-  const { database, lanes, clock } = parts;
   return [
     operatorEndpoint({
       method: "GET",
@@ -227,8 +226,8 @@ export function waitingEndpoint(parts: { database: Database; lanes: Lanes; clock
       success: { status: 200, description: "Every kind, with the first few of each.", schema: waitingSchema },
       errors: [],
       async handle({ query: { environment, limit } }) {
-        const data = await readWaiting({ database, lanes, clock }, environment, Number(limit ?? SHOWN_MAX));
-        return reply(200, { data, checked_at: wireTime(clock.now()) });
+        const data = await readWaiting(parts, environment, Number(limit ?? SHOWN_MAX));
+        return reply(200, { data, checked_at: wireTime(parts.clock.now()) });
       },
     }),
   ];

@@ -58,8 +58,22 @@ order by ${order}`,
 
 const inEnvironment = (table: string, place: string): string =>
   `(${place}::text is null or ${table}.environment = ${place}::text::environment)`;
-const ofBook = (table: string): string =>
-  `${table}.merchant_id = b.merchant_id and ${table}.environment = b.environment`;
+/** The time $1 by the clock of the book. */
+const bookTime = "$1::timestamptz + make_interval(secs => b.clock_offset_seconds)";
+
+/** The first rows `t` of each book in the environment $2. An index of the book must answer the condition and the order. */
+function ofBooks(table: string, columns: string, condition: string, order: string): string {
+  return `  select t.*
+  from books b
+  cross join lateral (
+    select t.merchant_id, t.environment, ${columns}
+    from ${table} t
+    where t.merchant_id = b.merchant_id and t.environment = b.environment and ${condition}
+    order by ${order}
+    limit ${WAITING_MAX + 1}
+  ) t
+  where ${inEnvironment("b", "$2")}`;
+}
 
 export function waitingReviews({ environment }: QueueFilter): Statement {
   const columns = `p.merchant_id, p.environment, p.payment_id as id, p.payment_id, p.created_at as since, p.expires_at as due_at,
@@ -77,18 +91,10 @@ export function waitingReviews({ environment }: QueueFilter): Statement {
 
 /** Disputes that the merchant must answer soon, by the clock of their book. */
 export function waitingDeadlines({ now, environment }: QueueFilter): Statement {
-  const from = `  select d.*
-  from books b
-  cross join lateral (
-    select d.merchant_id, d.environment, d.dispute_id as id, d.payment_id, d.opened_at as since, d.evidence_due_at as due_at,
-      d.amount_minor, d.currency, d.reason as note
-    from disputes d
-    where ${ofBook("d")} and d.status = 'needs_response'
-      and d.evidence_due_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
-    order by d.evidence_due_at
-    limit ${WAITING_MAX + 1}
-  ) d
-  where ${inEnvironment("b", "$2")}`;
+  const columns = `t.dispute_id as id, t.payment_id, t.opened_at as since, t.evidence_due_at as due_at,
+      t.amount_minor, t.currency, t.reason as note`;
+  const condition = `t.status = 'needs_response' and t.evidence_due_at <= ${bookTime}`;
+  const from = ofBooks("disputes", columns, condition, "t.evidence_due_at");
   return named("deadlines", from, "due_at, id", [sqlTime(now + DEADLINE_NEAR), environment ?? null]);
 }
 
@@ -118,54 +124,31 @@ export function waitingExceptions({ environment }: QueueFilter): Statement {
   return named("exceptions", from, "id", [environment ?? null]);
 }
 
+const batchColumns = (since: string, due: string): string =>
+  `t.settlement_id as id, null::uuid as payment_id, ${since} as since, ${due} as due_at,
+      t.net_minor as amount_minor, t.currency, t.payout_date::text as note`;
+
 /** Settlement batches whose payout is due and not recorded as paid. */
 export function waitingPayouts({ now, environment }: QueueFilter): Statement {
-  const from = `  select s.*
-  from books b
-  cross join lateral (
-    select s.merchant_id, s.environment, s.settlement_id as id, null::uuid as payment_id, s.created_at as since, s.pay_due_at as due_at,
-      s.net_minor as amount_minor, s.currency, s.payout_date::text as note
-    from settlements s
-    where ${ofBook("s")} and s.status = 'processing'
-      and s.pay_due_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
-    order by s.pay_due_at
-    limit ${WAITING_MAX + 1}
-  ) s
-  where ${inEnvironment("b", "$2")}`;
+  const condition = `t.status = 'processing' and t.pay_due_at <= ${bookTime}`;
+  const from = ofBooks("settlements", batchColumns("t.created_at", "t.pay_due_at"), condition, "t.pay_due_at");
   return named("payouts", from, "due_at, id", [sqlTime(now), environment ?? null]);
 }
 
 /** Settlement batches that the bank returned within RETURNED_SINCE, by the clock of their book. */
 export function waitingReturns({ now, environment }: QueueFilter): Statement {
-  const from = `  select s.*
-  from books b
-  cross join lateral (
-    select s.merchant_id, s.environment, s.settlement_id as id, null::uuid as payment_id, s.returned_at as since, null::timestamptz as due_at,
-      s.net_minor as amount_minor, s.currency, s.payout_date::text as note
-    from settlements s
-    where ${ofBook("s")} and s.status = 'failed'
-      and s.returned_at >= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
-    order by s.returned_at
-    limit ${WAITING_MAX + 1}
-  ) s
-  where ${inEnvironment("b", "$2")}`;
+  const columns = batchColumns("t.returned_at", "null::timestamptz");
+  const condition = `t.status = 'failed' and t.returned_at >= ${bookTime}`;
+  const from = ofBooks("settlements", columns, condition, "t.returned_at");
   return named("returns", from, "since, id", [sqlTime(now - RETURNED_SINCE), environment ?? null]);
 }
 
 /** Refunds without an answer of their acquirer for REFUND_LATE. */
 export function waitingRefunds({ now, environment }: QueueFilter): Statement {
-  const from = `  select r.*
-  from books b
-  cross join lateral (
-    select r.merchant_id, r.environment, r.refund_id as id, r.payment_id, r.created_at as since, null::timestamptz as due_at,
-      r.amount_minor, r.currency, r.reason as note
-    from refunds r
-    where ${ofBook("r")} and r.status = 'pending'
-      and r.created_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
-    order by r.refund_id
-    limit ${WAITING_MAX + 1}
-  ) r
-  where ${inEnvironment("b", "$2")}`;
+  const columns = `t.refund_id as id, t.payment_id, t.created_at as since, null::timestamptz as due_at,
+      t.amount_minor, t.currency, t.reason as note`;
+  const condition = `t.status = 'pending' and t.created_at <= ${bookTime}`;
+  const from = ofBooks("refunds", columns, condition, "t.refund_id");
   return named("refunds", from, "since, id", [sqlTime(now - REFUND_LATE), environment ?? null]);
 }
 
@@ -183,8 +166,8 @@ export function waitingOperations({ now, environment }: QueueFilter): Statement 
  * that was given up keeps the time of its last attempt in `next_attempt_at`.
  */
 export function waitingEndpoints({ now, environment }: QueueFilter): Statement {
-  const givenUp = `${ofBook("d")} and d.state = 'undelivered'
-      and d.next_attempt_at >= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)`;
+  const givenUp = `d.merchant_id = b.merchant_id and d.environment = b.environment and d.state = 'undelivered'
+      and d.next_attempt_at >= ${bookTime}`;
   const from = `  select b.merchant_id, b.environment, d.event_id as id, null::uuid as payment_id, d.next_attempt_at as since,
     null::timestamptz as due_at, null::bigint as amount_minor, null::text as currency, (
       select count(*)
