@@ -36,7 +36,7 @@ import { operatorEventEndpoints } from "./operator/events.routes.ts";
 import { incidentEndpoints } from "./operator/incidents.routes.ts";
 import { KeyedMoves } from "./operator/keyed-moves.ts";
 import { merchantEndpoints } from "./operator/merchants.routes.ts";
-import { PaymentRecords } from "./operator/payment-record.ts";
+import type { PaymentRecordParts } from "./operator/payment-record.ts";
 import { operatorInvitationAccess, operatorPeopleEndpoints } from "./operator/operators.routes.ts";
 import { paymentAtAcquirerEndpoint } from "./operator/payment-acquirer.routes.ts";
 import { operatorPaymentEndpoints } from "./operator/payments.routes.ts";
@@ -181,13 +181,13 @@ export function operatorSurface(
   const { consolePeople, consoleAddress } = rooms;
   const moves = new KeyedMoves({ database, lanes, clock });
   const outlooks = new Outlooks(database, clock);
-  const records = new PaymentRecords({
+  const records: PaymentRecordParts = {
     database,
     payers,
     directory,
     audit,
     estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
-  });
+  };
   const acquirer = (code: string) => router.acquirer(code);
   const costs = new AcquirerCosts(database, clock);
   const ruleSets = new RuleSets(database, watch, clock);

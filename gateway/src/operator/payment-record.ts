@@ -3,7 +3,6 @@ import { z } from "zod";
 import { type Operation, operationKey, operationSteps, wasCalled } from "../acquiring/operation.ts";
 import { exceptionOfRow } from "../acquiring/exceptions.sql.ts";
 import { operationOfRow } from "../acquiring/operations.sql.ts";
-import type { BookOwner } from "../commands/command-context.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -13,8 +12,9 @@ import type { Directory } from "../merchants/directory.ts";
 import { type MerchantAuditEntry, merchantAuditOfRow } from "../people/audit.sql.ts";
 import { actions } from "../people/roles.ts";
 import type { PayerData } from "../payments/payer-data.ts";
-import { type Payment, type PaymentSummary, awaitsSettlement } from "../payments/payment.ts";
+import { awaitsSettlement } from "../payments/payment.ts";
 import { paymentOfRow } from "../payments/payments.sql.ts";
+import type { Outlooks } from "../settlements/outlook.ts";
 import { storySchema } from "../story/story.schema.ts";
 import { readStory } from "../story/story.ts";
 import type { Database } from "../store/database.ts";
@@ -136,7 +136,6 @@ export const paymentRecordSchema = storySchema
       },
     ],
   });
-type PaymentRecord = z.infer<typeof paymentRecordSchema>;
 
 export interface PaymentRecordParts {
   database: Database;
@@ -144,69 +143,58 @@ export interface PaymentRecordParts {
   directory: Directory;
   audit: Audit;
   /** The expected payout day of each payment, by reference; null without one. */
-  estimatePayouts: (
-    owner: BookOwner,
-    waiting: readonly PaymentSummary[],
-  ) => Promise<ReadonlyMap<string, string | null>>;
+  estimatePayouts: Outlooks["estimate"];
 }
 
 const everything: ReadonlySet<string> = new Set(actions);
 
-export class PaymentRecords {
-  private readonly parts: PaymentRecordParts;
-
-  constructor(parts: PaymentRecordParts) {
-    this.parts = parts;
-  }
-
-  /** The record of a payment of any merchant. Throws PAYMENT_NOT_FOUND. */
-  async read(reference: string): Promise<PaymentRecord> {
-    const { database, payers, directory, audit } = this.parts;
-    const [row] = isId("payment", reference) ? await database.query(selectAnyPayment(reference)) : [];
-    const payment = row && paymentOfRow(row);
-    const merchant = payment && (await directory.merchant(payment.book.merchantId));
-    if (!payment || !merchant) throw new Fault("PAYMENT_NOT_FOUND");
-    const { book } = payment;
-    const estimate = (): Promise<string | null> => this.payoutOf({ merchant, book }, payment);
-    const [{ withheld: _, ...story }, risk] = await Promise.all([
-      readStory({ database, payers }, book, reference, everything, estimate),
-      readRiskSeen(database, payment, merchant.settings),
-    ]);
-    const subjects = [reference, ...idsIn(story.steps, "refunded"), ...idsIn(story.steps, "disputed")];
-    const called = subjects.filter((id) => !isId("dispute", id));
-    const [operations = [], exceptions = [], people = []] = await database.pipeline([
-      selectOperationsOf(book, called),
-      selectExceptionsOf(book, called),
-      selectPeopleAbout(book, subjects),
-    ]);
-    const disagreements = exceptions.map(exceptionOfRow);
-    const touched = [...subjects, ...idsIn(story.steps, "received"), ...disagreements.map(({ uuid }) => uuid)];
-    return {
-      ...story,
-      merchant: {
-        merchant_id: book.merchantId,
-        name: row.merchant_name as string,
-        suspended: merchant.suspended,
-        environment: book.environment,
-      },
-      risk,
-      operations: operations.map((one) => operationView(operationOfRow(one))),
-      exceptions: disagreements.map(exceptionView),
-      audit: (
-        await audit.about(pathsOf(touched, `/ops/v1/merchants/${book.merchantId}/books/${book.environment}`))
-      ).map(auditEntryView),
-      people: people.map((one) => byPersonView(merchantAuditOfRow(one))),
-    };
-  }
-
-  private async payoutOf(owner: BookOwner, payment: Payment): Promise<string | null> {
+/** The record of a payment of any merchant. Throws PAYMENT_NOT_FOUND. */
+export async function readPaymentRecord(
+  { database, payers, directory, audit, estimatePayouts }: PaymentRecordParts,
+  reference: string,
+): Promise<z.infer<typeof paymentRecordSchema>> {
+  const [row] = isId("payment", reference) ? await database.query(selectAnyPayment(reference)) : [];
+  const payment = row && paymentOfRow(row);
+  const merchant = payment && (await directory.merchant(payment.book.merchantId));
+  if (!payment || !merchant) throw new Fault("PAYMENT_NOT_FOUND");
+  const { book } = payment;
+  const payout = async (): Promise<string | null> => {
     if (!awaitsSettlement(payment)) return null;
-    return (await this.parts.estimatePayouts(owner, [payment])).get(payment.reference) ?? null;
-  }
+    return (await estimatePayouts({ merchant, book }, [payment])).get(reference) ?? null;
+  };
+  const [{ withheld: _, ...story }, risk] = await Promise.all([
+    readStory({ database, payers }, book, reference, everything, payout),
+    readRiskSeen(database, payment, merchant.settings),
+  ]);
+  const subjects = [reference, ...idsIn(story.steps, "refunded"), ...idsIn(story.steps, "disputed")];
+  const called = subjects.filter((id) => !isId("dispute", id));
+  const [operations = [], exceptions = [], people = []] = await database.pipeline([
+    selectOperationsOf(book, called),
+    selectExceptionsOf(book, called),
+    selectPeopleAbout(book, subjects),
+  ]);
+  const disagreements = exceptions.map(exceptionOfRow);
+  const touched = [...subjects, ...idsIn(story.steps, "received"), ...disagreements.map(({ uuid }) => uuid)];
+  return {
+    ...story,
+    merchant: {
+      merchant_id: book.merchantId,
+      name: row.merchant_name as string,
+      suspended: merchant.suspended,
+      environment: book.environment,
+    },
+    risk,
+    operations: operations.map((one) => operationView(operationOfRow(one))),
+    exceptions: disagreements.map(exceptionView),
+    audit: (await audit.about(pathsOf(touched, `/ops/v1/merchants/${book.merchantId}/books/${book.environment}`))).map(
+      auditEntryView,
+    ),
+    people: people.map((one) => byPersonView(merchantAuditOfRow(one))),
+  };
 }
 
 /** The distinct identities of the objects in one kind of step. */
-function idsIn(steps: PaymentRecord["steps"], kind: "refunded" | "disputed" | "received"): string[] {
+function idsIn(steps: z.infer<typeof storySchema>["steps"], kind: "refunded" | "disputed" | "received"): string[] {
   return [...new Set(steps.flatMap((step) => (step.kind === kind ? [step.object.uuid] : [])))];
 }
 

@@ -20,7 +20,7 @@ import type { Foreseen } from "./approval.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import type { KeyedMoves } from "./keyed-moves.ts";
 import { limitOf } from "./lists.ts";
-import { type PaymentRecords, paymentRecordSchema } from "./payment-record.ts";
+import { type PaymentRecordParts, paymentRecordSchema, readPaymentRecord } from "./payment-record.ts";
 import {
   type OperatorRefund,
   operatorRefundRules,
@@ -35,7 +35,7 @@ export interface OperatorPaymentParts {
   database: Database;
   directory: Directory;
   moves: KeyedMoves;
-  records: PaymentRecords;
+  records: PaymentRecordParts;
   /** The acquirer of a code; undefined when it is no longer configured. */
   acquirer: (code: string) => Acquirer | undefined;
 }
@@ -111,7 +111,7 @@ async function searched(database: Database, search: PaymentSearch, limit: number
   });
 }
 
-function recordEndpoint(records: PaymentRecords): OperatorEndpoint {
+function recordEndpoint(records: PaymentRecordParts): OperatorEndpoint {
   return operatorEndpoint({
     method: "GET",
     operationId: "getPaymentRecord",
@@ -125,7 +125,7 @@ function recordEndpoint(records: PaymentRecords): OperatorEndpoint {
     role: "viewer",
     success: { status: 200, description: "The payment and what happened to it.", schema: paymentRecordSchema },
     errors: ["PAYMENT_NOT_FOUND"],
-    handle: async ({ params }) => reply(200, await records.read(params.reference ?? "")),
+    handle: async ({ params }) => reply(200, await readPaymentRecord(records, params.reference ?? "")),
   });
 }
 

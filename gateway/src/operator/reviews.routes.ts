@@ -1,7 +1,6 @@
 // Endpoints of reviews: the queue of payments under review, what fraud detection saw of a payment, and the decision.
 import { z } from "zod";
 import { judgeQuestioned } from "../acquiring/questioned.ts";
-import type { BookOwner } from "../commands/command-context.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -31,7 +30,7 @@ import type { Approvals } from "./approvals.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import type { KeyedMoves } from "./keyed-moves.ts";
 import { limitOf, pageFieldsOf } from "./lists.ts";
-import { type PaymentRecords, paymentRecordSchema } from "./payment-record.ts";
+import { type PaymentRecordParts, paymentRecordSchema, readPaymentRecord } from "./payment-record.ts";
 import { findAnyPayment } from "./payments.routes.ts";
 import { selectReviews } from "./reviews.sql.ts";
 import { riskReasonSchema } from "./risk-seen.ts";
@@ -44,7 +43,7 @@ export interface ReviewParts {
   moves: KeyedMoves;
   payments: PaymentParts;
   payers: PayerData;
-  records: PaymentRecords;
+  records: PaymentRecordParts;
   figures: Figures;
   approvals: Approvals;
 }
@@ -169,12 +168,7 @@ const judgeSchema = z
   .meta({ id: "JudgePayment", examples: [{ reason: "The payer is known to the merchant" }] });
 
 export function reviewEndpoints(parts: ReviewParts): OperatorEndpoint[] {
-  return [
-    queueEndpoint(parts),
-    oneEndpoint(parts),
-    judgeEndpoint(parts, "approve", (owner, reference) => approvePayment(parts.payments, owner, reference)),
-    judgeEndpoint(parts, "refuse", refusePayment),
-  ];
+  return [queueEndpoint(parts), oneEndpoint(parts), judgeEndpoint(parts, "approve"), judgeEndpoint(parts, "refuse")];
 }
 
 function queueEndpoint({ database, payers }: ReviewParts): OperatorEndpoint {
@@ -215,7 +209,7 @@ function oneEndpoint({ database, records, figures, approvals }: ReviewParts): Op
       const payment = await findReviewed(database, call.params.reference ?? "");
       const { book, reference, currency } = payment;
       const [record, series, totals, decision] = await Promise.all([
-        records.read(reference),
+        readPaymentRecord(records, reference),
         figures.series(book, { range: "week", by: "outcome", currency, timeZone: "UTC" }),
         totalsOf(database, book, currency),
         approvals.foresee("approvePayment", { params: { reference } }, call),
@@ -235,11 +229,7 @@ function oneEndpoint({ database, records, figures, approvals }: ReviewParts): Op
   });
 }
 
-function judgeEndpoint(
-  parts: ReviewParts,
-  word: "approve" | "refuse",
-  command: (owner: BookOwner, reference: string) => Command<Payment>,
-): OperatorEndpoint {
+function judgeEndpoint(parts: ReviewParts, word: "approve" | "refuse"): OperatorEndpoint {
   return operatorEndpoint({
     method: "POST",
     operationId: `${word}Payment`,
@@ -287,11 +277,13 @@ function judgeEndpoint(
           reasons: judged.risk.reasons,
           merchant_id: book.merchantId,
         });
+      const owner = { merchant, book };
+      const approveOrRefuse = (): Command<Payment> =>
+        word === "approve" ? approvePayment(parts.payments, owner, reference) : refusePayment(owner, reference);
+      // Our fraud detection questions pending payments only; an acquirer questions a payment only later.
+      const judging = found.status === "pending" ? approveOrRefuse() : judgeQuestioned(owner, reference, word);
       let judged: Payment | undefined;
       // The answer stored under the key contains no data of the payer.
-      const judging = isQuestionable(found)
-        ? judgeQuestioned({ merchant, book }, reference, word)
-        : command({ merchant, book }, reference);
       const kept = answering(judging, (payment) => view((judged = payment), undefined));
       const answer = await parts.moves.move(book, call, kept);
       return judged && !call.keyed ? view(judged, await parts.payers.open(judged)) : answer;
@@ -303,11 +295,6 @@ async function findReviewed(database: Database, reference: string): Promise<Paym
   const [row] = isId("payment", reference) ? await database.query(selectReviews(reference, undefined, 1)) : [];
   if (!row) throw new Fault("PAYMENT_NOT_FOUND", { message: "No such payment is under review." });
   return paymentOfRow(row);
-}
-
-/** Our fraud detection questions pending payments only; an acquirer questions a payment only later. */
-function isQuestionable({ status }: Payment): boolean {
-  return status !== "pending";
 }
 
 async function findAny(database: Database, reference: string): Promise<Payment> {

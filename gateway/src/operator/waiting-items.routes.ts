@@ -25,7 +25,7 @@ import type { Approvals } from "./approvals.ts";
 import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { bookParams, exceptionParams, receiptParams } from "./params.ts";
-import { type PaymentRecords, paymentRecordSchema } from "./payment-record.ts";
+import { type PaymentRecordParts, paymentRecordSchema, readPaymentRecord } from "./payment-record.ts";
 import { findAnyPayment } from "./payments.routes.ts";
 import { candidateSchema, findCandidates } from "./receipt-candidates.ts";
 import { receiptSchema, receiptView } from "./receipts.routes.ts";
@@ -35,7 +35,7 @@ import { exceptionSchema, exceptionView } from "./reconciliation-exceptions.rout
 export interface WaitingItemParts {
   database: Database;
   directory: Directory;
-  records: PaymentRecords;
+  records: PaymentRecordParts;
   approvals: Approvals;
 }
 
@@ -175,7 +175,7 @@ function receiptEndpoint({ database, records, approvals }: WaitingItemParts): Op
       const named = await findAnyPayment(database, paymentReference);
       if (!named) throw new Fault("OBJECT_NOT_FOUND");
       const [record, candidates, totals, ...decisions] = await Promise.all([
-        records.read(paymentReference),
+        readPaymentRecord(records, paymentReference),
         findCandidates(database, receipt, named.payment),
         totalsOf(database, book, currency),
         ...["creditReceipt", "returnReceipt"].map((word) => approvals.foresee(word, { params: { uuid } }, call)),
@@ -204,7 +204,7 @@ function exceptionEndpoint({ database, records }: WaitingItemParts): OperatorEnd
       if (!exception || !found) throw new Fault("OBJECT_NOT_FOUND", { message: "No such reconciliation exception." });
       const { book, currency } = found.payment;
       const [record, totals] = await Promise.all([
-        records.read(found.payment.reference),
+        readPaymentRecord(records, found.payment.reference),
         totalsOf(database, book, currency),
       ]);
       return reply(200, { exception: exceptionView(exception), record, book: totals });
@@ -238,7 +238,7 @@ function disputeEndpoint({ database, directory, records, approvals }: WaitingIte
       if (dispute?.book.environment !== book.environment)
         throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
       const [record, evidence, totals, ...decisions] = await Promise.all([
-        records.read(dispute.paymentReference),
+        readPaymentRecord(records, dispute.paymentReference),
         readEvidence(database, book, dispute.uuid),
         totalsOf(database, book, dispute.currency),
         ...outcomes.map((outcome) => approvals.foresee("decideDispute", { params, body: { outcome } }, call)),
