@@ -78,7 +78,6 @@ const searchQuery = z.strictObject({
 export interface OperatorSearchParts {
   database: Database;
   payers: PayerData;
-  /** The codes of all acquirers. */
   gatewayCodes: () => readonly string[];
 }
 

@@ -18,78 +18,49 @@ export interface FoundRow extends Row {
   at: number | null;
 }
 
+/** SQL of a row `t` of a table. */
 interface Sought {
   table: string;
-  id: string;
-  /** SQL of the columns `title`, `status`, `amount_minor`, `currency`, `at` of a row `t`. */
-  columns: string;
+  title: string;
+  /** `t.status` when absent. */
+  status?: string;
+  /** Absent where a row has no amount and no currency. */
+  amount?: string;
+  at: string;
 }
 
-const noMoney = "null::bigint as amount_minor, null::text as currency";
-
-/** Objects of a book, by the kind of their identity. */
+/** Objects of a book, by the kind of their identity, which the column `<kind>_id` holds. */
 export const sought = {
-  payment: {
-    table: "payments",
-    id: "payment_id",
-    columns: "t.reference_id as title, t.status::text as status, t.amount_minor, t.currency, t.created_at as at",
-  },
-  refund: {
-    table: "refunds",
-    id: "refund_id",
-    columns:
-      "coalesce(t.reason, '') as title, t.status::text as status, t.amount_minor, t.currency, t.created_at as at",
-  },
-  dispute: {
-    table: "disputes",
-    id: "dispute_id",
-    columns: "t.reason as title, t.status::text as status, t.amount_minor, t.currency, t.opened_at as at",
-  },
-  settlement: {
-    table: "settlements",
-    id: "settlement_id",
-    columns:
-      "t.payout_date::text as title, t.status::text as status, t.net_minor as amount_minor, t.currency, t.created_at as at",
-  },
-  receipt: {
-    table: "receipts",
-    id: "receipt_id",
-    columns: "t.transaction_id as title, t.status, t.amount_minor, t.currency, t.received_at as at",
-  },
+  payment: { table: "payments", title: "t.reference_id", amount: "t.amount_minor", at: "t.created_at" },
+  refund: { table: "refunds", title: "coalesce(t.reason, '')", amount: "t.amount_minor", at: "t.created_at" },
+  dispute: { table: "disputes", title: "t.reason", amount: "t.amount_minor", at: "t.opened_at" },
+  settlement: { table: "settlements", title: "t.payout_date::text", amount: "t.net_minor", at: "t.created_at" },
+  receipt: { table: "receipts", title: "t.transaction_id", amount: "t.amount_minor", at: "t.received_at" },
   exception: {
     table: "reconciliation_exceptions",
-    id: "exception_id",
-    columns: `t.kind as title, case when t.closed_at is null then 'open' else 'closed' end as status, ${noMoney}, t.noticed_at as at`,
+    title: "t.kind",
+    status: "case when t.closed_at is null then 'open' else 'closed' end",
+    at: "t.noticed_at",
   },
-  event: {
-    table: "events",
-    id: "event_id",
-    columns: `t.type as title, null::text as status, ${noMoney}, t.created_at as at`,
-  },
-  journal: {
-    table: "journals",
-    id: "journal_id",
-    columns: `t.seq::text || ' ' || t.kind as title, null::text as status, ${noMoney}, t.posted_at as at`,
-  },
-  request: {
-    table: "request_log",
-    id: "request_id",
-    columns: `t.method || ' ' || t.path as title, t.status::text as status, ${noMoney}, t.at as at`,
-  },
+  event: { table: "events", title: "t.type", status: "null", at: "t.created_at" },
+  journal: { table: "journals", title: "t.seq::text || ' ' || t.kind", status: "null", at: "t.posted_at" },
+  request: { table: "request_log", title: "t.method || ' ' || t.path", at: "t.at" },
 } as const satisfies Record<string, Sought>;
 export type SoughtKind = keyof typeof sought;
 
 /** Searches every book. An index of the book must answer the `conditions` on a row `t`. */
-function inEachBook(name: string, { table, id, columns }: Sought, conditions: string, values: unknown[]): Statement {
+function inEachBook(name: string, kind: SoughtKind, conditions: string, values: unknown[]): Statement {
+  const { table, title, status = "t.status", amount, at }: Sought = sought[kind];
   return {
     name,
     text: `select b.merchant_id, b.environment, m.name as merchant_name, t.*
 from books b
 cross join lateral (
-  select t.${id} as id, ${columns}
+  select t.${kind}_id as id, ${title} as title, (${status})::text as status, ${amount ?? "null::bigint"} as amount_minor,
+    ${amount ? "t.currency" : "null::text"} as currency, ${at} as at
   from ${table} t
   where t.merchant_id = b.merchant_id and t.environment = b.environment and ${conditions}
-  order by t.${id} desc
+  order by t.${kind}_id desc
   limit ${FOUND_MAX}
 ) t
 join merchants m on m.merchant_id = b.merchant_id
@@ -100,26 +71,25 @@ limit ${FOUND_MAX}`,
 }
 
 export function selectById(kind: SoughtKind, id: string): Statement {
-  const one: Sought = sought[kind];
-  return inEachBook(`find ${kind}`, one, `t.${one.id} = $1::uuid`, [uuidOf(id)]);
+  return inEachBook(`find ${kind}`, kind, `t.${kind}_id = $1::uuid`, [uuidOf(id)]);
 }
 
 export function selectByReferenceId(referenceId: string): Statement {
-  return inEachBook("find reference_id", sought.payment, "t.reference_id = $1::text", [referenceId]);
+  return inEachBook("find reference_id", "payment", "t.reference_id = $1::text", [referenceId]);
 }
 
 /** Payments of a payer, by the contact key (in hex) of their e-mail address or telephone. */
 export function selectByContact(contactKey: string): Statement[] {
   const key = Buffer.from(contactKey, "hex");
   return ["customer_key", "phone_key"].map((column) =>
-    inEachBook(`find ${column}`, sought.payment, `t.${column} = $1::bytea`, [key]),
+    inEachBook(`find ${column}`, "payment", `t.${column} = $1::bytea`, [key]),
   );
 }
 
 /** Receipts by the acquirer's transaction number; `codes` are the codes of all acquirers. */
 export function selectByTransaction(transactionId: string, codes: readonly string[]): Statement {
   const conditions = "t.gateway_code = any($2::text[]) and t.transaction_id = $1::text";
-  return inEachBook("find transaction", sought.receipt, conditions, [transactionId, codes]);
+  return inEachBook("find transaction", "receipt", conditions, [transactionId, codes]);
 }
 
 /** Merchants whose name contains a text, newest first; or the merchant of an identity or a credential. */
@@ -127,7 +97,8 @@ export function selectMerchantsLike(by: { name?: string; id?: string; clientId?:
   return {
     name: "find merchants",
     text: `select m.merchant_id, m.name as merchant_name, null::environment as environment, m.merchant_id as id, m.name as title,
-  case when m.suspended then 'suspended' else 'active' end as status, ${noMoney}, m.created_at as at
+  case when m.suspended then 'suspended' else 'active' end as status, null::bigint as amount_minor, null::text as currency,
+  m.created_at as at
 from merchants m
 where ($1::text is null or strpos(lower(m.name), lower($1::text)) > 0) and ($2::uuid is null or m.merchant_id = $2::uuid)
   and ($3::text is null or m.merchant_id in (select merchant_id from credentials where client_id = $3::text))
