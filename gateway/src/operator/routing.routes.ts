@@ -256,10 +256,8 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
         },
       },
       async handle({ params, operator }) {
-        const version = versionOf(params.version);
-        const activated = version === undefined ? undefined : await ruleSets.activate(version, operator.name);
-        if (!activated) throw noSuchVersion();
-        return reply(200, view(activated));
+        const activate = (version: number) => ruleSets.activate(version, operator.name);
+        return reply(200, view(await ofVersion(params.version, activate)));
       },
     }),
     operatorEndpoint({
@@ -287,10 +285,8 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
         },
       },
       async handle({ params, body, operator }) {
-        const version = versionOf(params.version);
-        const restored = version === undefined ? undefined : await ruleSets.rollBack(version, operator.name, body.note);
-        if (!restored) throw noSuchVersion();
-        return reply(201, view(restored));
+        const rollBack = (version: number) => ruleSets.rollBack(version, operator.name, body.note);
+        return reply(201, view(await ofVersion(params.version, rollBack)));
       },
     }),
     operatorEndpoint({
@@ -326,15 +322,19 @@ export function versionOf(text: string | undefined): number | undefined {
   return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 }
 
-function noSuchVersion(): Fault {
-  return new Fault("OBJECT_NOT_FOUND", { message: "No such version of the routing rules." });
+/** What `find` gives for the version. Throws OBJECT_NOT_FOUND when it gives nothing. */
+async function ofVersion(
+  text: string | undefined,
+  find: (version: number) => Promise<RuleSet | undefined>,
+): Promise<RuleSet> {
+  const version = versionOf(text);
+  const ruleSet = version === undefined ? undefined : await find(version);
+  if (!ruleSet) throw new Fault("OBJECT_NOT_FOUND", { message: "No such version of the routing rules." });
+  return ruleSet;
 }
 
-export async function requiredVersion(ruleSets: RuleSets, text: string | undefined): Promise<RuleSet> {
-  const version = versionOf(text);
-  const ruleSet = version === undefined ? undefined : await ruleSets.read(version);
-  if (!ruleSet) throw noSuchVersion();
-  return ruleSet;
+export function requiredVersion(ruleSets: RuleSets, text: string | undefined): Promise<RuleSet> {
+  return ofVersion(text, (version) => ruleSets.read(version));
 }
 
 function previewView(
