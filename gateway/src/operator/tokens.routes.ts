@@ -8,7 +8,7 @@ import { listSchema } from "../http/shapes.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { limitOf, pageFieldsOf } from "./lists.ts";
 import { madeTokenSchema, newTokenSchema, rotateTokenSchema, tokenParams, tokenSchema } from "./tokens.schema.ts";
-import type { OperatorToken } from "./tokens.sql.ts";
+import type { NewToken, OperatorToken } from "./tokens.sql.ts";
 import type { MadeToken, OperatorTokens } from "./tokens.ts";
 
 const path = "/ops/v1/tokens";
@@ -98,7 +98,7 @@ function notFound(): Fault {
   });
 }
 
-function fieldsOf({ tokenId, name, role, createdAt, createdBy, expiresAt }: OperatorToken) {
+function fieldsOf({ tokenId, name, role, createdAt, createdBy, expiresAt }: NewToken) {
   return {
     token_id: tokenId,
     name,

@@ -11,11 +11,14 @@ export interface TokenTerms {
   expiresAt: Micros | undefined;
 }
 
-/** A token as listed, without its secret. */
-export interface OperatorToken extends TokenTerms {
+export interface NewToken extends TokenTerms {
   tokenId: string;
   createdAt: Micros;
   createdBy: string;
+}
+
+/** A token as listed, without its secret. */
+export interface OperatorToken extends NewToken {
   replacedBy: string | undefined;
   revokedAt: Micros | undefined;
   lastUse: { at: Micros; address: string } | undefined;
@@ -29,9 +32,7 @@ export interface KnownToken extends TokenTerms {
   revoked: boolean;
 }
 
-export function insertToken(
-  token: TokenTerms & { tokenId: string; digest: Buffer; createdAt: Micros; createdBy: string },
-): Statement {
+export function insertToken(token: NewToken, digest: Buffer): Statement {
   return {
     text: `insert into operator_tokens (token_id, name, role, digest, created_at, created_by, expires_at)
 values ($1::uuid, $2::text, $3::text, $4::bytea, $5::timestamptz, $6::text, $7::timestamptz)`,
@@ -39,7 +40,7 @@ values ($1::uuid, $2::text, $3::text, $4::bytea, $5::timestamptz, $6::text, $7::
       uuidOf(token.tokenId),
       token.name,
       token.role,
-      token.digest,
+      digest,
       sqlTime(token.createdAt),
       token.createdBy,
       token.expiresAt === undefined ? null : sqlTime(token.expiresAt),
@@ -67,7 +68,6 @@ where name = $2::text and revoked_at is null`,
   };
 }
 
-/** Counts valid tokens. */
 export function countLiveTokens(now: Micros): Statement {
   return {
     text: `select count(*)::integer as live from operator_tokens

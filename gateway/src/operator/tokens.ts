@@ -8,6 +8,7 @@ import { nextEpoch } from "../store/settings-watch.ts";
 import type { Operator } from "./known-tokens.ts";
 import { mayAct } from "../people/operator-roles.ts";
 import {
+  type NewToken,
   type OperatorToken,
   type TokenTerms,
   countLiveTokens,
@@ -27,7 +28,7 @@ export const TOKEN_NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/;
 export const RESERVED_NAMES: ReadonlySet<string> = new Set(["environment", "environment-viewer", "command-line"]);
 
 export interface MadeToken {
-  token: OperatorToken;
+  token: NewToken;
   /** Shown only in this answer; the database keeps a digest. */
   secret: string;
 }
@@ -116,10 +117,9 @@ export class OperatorTokens {
     if ((row?.live ?? 0) >= LIVE_TOKENS_MAX)
       throw validationFault("name", name, `At most ${LIVE_TOKENS_MAX} tokens may be good at once. Revoke one first.`);
     const secret = newSecret("op_");
-    const terms = { name, role, expiresAt };
-    await query(insertToken({ ...terms, tokenId, digest: sha256(secret), createdAt: now, createdBy: maker.name }));
-    const made = { tokenId, ...terms, createdAt: now, createdBy: maker.name };
-    return { token: { ...made, replacedBy: undefined, revokedAt: undefined, lastUse: undefined }, secret };
+    const token = { tokenId, name, role, expiresAt, createdAt: now, createdBy: maker.name };
+    await query(insertToken(token, sha256(secret)));
+    return { token, secret };
   }
 }
 
@@ -127,7 +127,6 @@ const NAME_RULE =
   "name must be 1 to 40 lower-case letters, digits, dots, dashes or underscores, begin with a letter or a digit, and not be one of " +
   `${[...RESERVED_NAMES].join(", ")}.`;
 
-/** True while a token gives access. */
 function isLive({ revokedAt, expiresAt }: Pick<OperatorToken, "revokedAt" | "expiresAt">, now: Micros): boolean {
   return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }
