@@ -2,12 +2,12 @@
 import { z } from "zod";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { readable } from "../ground/money.ts";
-import { reply } from "../ground/reply.ts";
+import { type Reply, reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
 import { payoutPostings, unsettlePostings } from "../ledger/journal.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
-import { settlementView } from "../settlements/settlement.ts";
+import { type Settlement, settlementView } from "../settlements/settlement.ts";
 import { listSettlements, readSettlement } from "../settlements/settlements.routes.ts";
 import {
   settlementListSchema,
@@ -17,10 +17,11 @@ import {
 } from "../settlements/settlements.schema.ts";
 import { itemOfRow, selectItems } from "../settlements/settlements.sql.ts";
 import { paySettlement, returnSettlement } from "../settlements/settlements.ts";
+import type { Command } from "../store/command.ts";
 import type { Database } from "../store/database.ts";
 import type { Foreseen } from "./approval.ts";
 import { OF_BOOK, findBook } from "./books.ts";
-import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import { type OperatorCall, type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import type { KeyedMoves } from "./keyed-moves.ts";
 import { bookParams } from "./params.ts";
 
@@ -59,6 +60,10 @@ export function operatorSettlementEndpoints({
       postings: word === "paid" ? payoutPostings(amount) : unsettlePostings(amount),
     };
   };
+  const record = (call: OperatorCall, book: Book, command: Command<Settlement>): Promise<Reply> => {
+    const answered = answering(command, (settlement) => reply(200, settlementView(settlement)));
+    return moves.move(book, call, answered);
+  };
   const errors = ["OBJECT_NOT_FOUND", "SETTLEMENT_CLOSED"] as const;
   return [
     operatorEndpoint({
@@ -96,14 +101,9 @@ export function operatorSettlementEndpoints({
       },
       async handle(call) {
         const { params, body } = call;
-        const { book, merchant } = await findBook(directory, params);
-        requireReference(book, body.bank_reference);
-        const command = paySettlement({ merchant, book }, params.uuid ?? "", body.bank_reference);
-        return moves.move(
-          book,
-          call,
-          answering(command, (paid) => reply(200, settlementView(paid))),
-        );
+        const owner = await findBook(directory, params);
+        requireReference(owner.book, body.bank_reference);
+        return record(call, owner.book, paySettlement(owner, params.uuid ?? "", body.bank_reference));
       },
     }),
     operatorEndpoint({
@@ -121,17 +121,11 @@ export function operatorSettlementEndpoints({
         foresee: async ({ params }) => foresee((await findBook(directory, params)).book, params.uuid ?? "", "returned"),
       },
       async handle(call) {
-        const { params } = call;
-        const owner = await findBook(directory, params);
-        const { book } = owner;
-        const settlement = await readSettlement(database, book.merchantId, params.uuid ?? "");
+        const { uuid = "" } = call.params;
+        const owner = await findBook(directory, call.params);
+        const settlement = await readSettlement(database, owner.book.merchantId, uuid);
         const items = settlement ? (await database.query(selectItems(settlement))).map(itemOfRow) : [];
-        const command = returnSettlement(owner, params.uuid ?? "", items);
-        return moves.move(
-          book,
-          call,
-          answering(command, (returned) => reply(200, settlementView(returned))),
-        );
+        return record(call, owner.book, returnSettlement(owner, uuid, items));
       },
     }),
   ];
