@@ -183,7 +183,6 @@ export interface SystemEndpointParts {
   clock: Clock;
   config: Config;
   skewMs: () => number;
-  /** The identity of this process. */
   processId: string;
 }
 

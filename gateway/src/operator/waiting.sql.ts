@@ -24,7 +24,6 @@ export interface WaitingRow extends Row {
   merchant_id: string | null;
   environment: Environment | null;
   merchant_name: string | null;
-  /** Identity of the waiting object. */
   id: string;
   payment_id: string | null;
   since: Micros;

@@ -22,7 +22,6 @@ type WallOutcome = (typeof outcomes)[number];
 export const ofEachOutcome = <T>(make: (outcome: WallOutcome) => T) =>
   Object.fromEntries(outcomes.map((outcome) => [outcome, make(outcome)])) as Record<WallOutcome, T>;
 
-/** Numbers of payments by outcome. */
 export type WallCounts = Record<WallOutcome, number>;
 
 /** Reasons why payments did not succeed, derived from their outcome. */
@@ -86,7 +85,6 @@ export function paymentsOf(rows: readonly TotalRow[], spans: number) {
   };
 }
 
-/** Everything that the wall shows, at one moment. */
 export interface WallPicture {
   asOf: Micros;
   begins: Micros[];
