@@ -3,7 +3,7 @@ import { z } from "zod";
 import { exampleClientId } from "../http/examples.ts";
 import { environmentField, inPath, parameterNames } from "../http/shapes.ts";
 
-const word = (name: string, description: string, pattern: string, example: string) =>
+export const word = (name: string, description: string, pattern: string, example: string) =>
   z
     .string()
     .meta({ description, pattern, examples: [example] })
@@ -33,8 +33,10 @@ export const receiptParams = { uuid: inPath("receipt", "ReceiptUuid", "`uuid` of
 
 export const exceptionParams = { uuid: inPath("exception", "ExceptionUuid", "`uuid` of the exception.") };
 
+export const VERSION_PATTERN = "^[1-9]\\d{0,8}$";
+
 export const versionParams = {
-  version: word("RulesVersion", "Number of the version.", "^[1-9]\\d{0,8}$", "3"),
+  version: word("RulesVersion", "Number of the version.", VERSION_PATTERN, "3"),
 };
 
 export const fileNumber = z.string().meta({

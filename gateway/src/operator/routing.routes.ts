@@ -16,7 +16,7 @@ import type { RuleSet } from "../routing/rules.sql.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { limitOf, pageFields } from "./lists.ts";
-import { versionParams } from "./params.ts";
+import { VERSION_PATTERN, versionParams } from "./params.ts";
 import {
   activationSchema,
   activationView,
@@ -143,7 +143,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       summary: "List the versions of the routing rules, newest first",
       tag,
       role: "viewer",
-      query: z.strictObject(pageFields("version", (value) => versionOf(value) !== undefined, "^[1-9]\\d{0,8}$", "3")),
+      query: z.strictObject(pageFields("version", isVersion, VERSION_PATTERN, "3")),
       success: {
         status: 200,
         description: "A page of versions.",
@@ -151,9 +151,8 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       },
       errors: [],
       async handle({ query }) {
-        const { starting_after: cursor } = query;
-        const after = versionOf(cursor);
-        if (cursor !== undefined && after !== undefined && !(await ruleSets.read(after))) throw unknownCursor(cursor);
+        const after = versionOf(query.starting_after);
+        if (after !== undefined && !(await ruleSets.read(after))) throw unknownCursor(String(after));
         const limit = limitOf(query);
         const rows = await ruleSets.list(after, limit + 1);
         return page(rows, limit, summaryView, (row) => String(row.version));
@@ -296,9 +295,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       summary: "List which version decided from when on, newest first",
       tag,
       role: "viewer",
-      query: z.strictObject(
-        pageFields("activation", (value) => versionOf(value) !== undefined, "^[1-9]\\d{0,8}$", "2"),
-      ),
+      query: z.strictObject(pageFields("activation", isVersion, VERSION_PATTERN, "2")),
       success: {
         status: 200,
         description: "A page of activations.",
@@ -306,10 +303,8 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       },
       errors: [],
       async handle({ query }) {
-        const { starting_after: cursor } = query;
-        const after = versionOf(cursor);
-        if (cursor !== undefined && after !== undefined && !(await ruleSets.hasActivation(after)))
-          throw unknownCursor(cursor);
+        const after = versionOf(query.starting_after);
+        if (after !== undefined && !(await ruleSets.hasActivation(after))) throw unknownCursor(String(after));
         const limit = limitOf(query);
         const rows = await ruleSets.activations(after, limit + 1);
         return page(rows, limit, activationView, ({ activation }) => String(activation));
@@ -318,8 +313,12 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
   ];
 }
 
-export function versionOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+export function isVersion(text: string): boolean {
+  return new RegExp(VERSION_PATTERN).test(text);
+}
+
+function versionOf(text: string | undefined): number | undefined {
+  return text !== undefined && isVersion(text) ? Number(text) : undefined;
 }
 
 /** What `find` gives for the version. Throws OBJECT_NOT_FOUND when it gives nothing. */

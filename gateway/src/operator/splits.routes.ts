@@ -13,7 +13,8 @@ import { type ArmRow, selectArms } from "../routing/split-results.sql.ts";
 import { type ArmResult, type SplitResult, meanCost, splitResult } from "../routing/split-results.ts";
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { requiredVersion, versionOf } from "./routing.routes.ts";
+import { VERSION_PATTERN } from "./params.ts";
+import { isVersion, requiredVersion } from "./routing.routes.ts";
 import { rateOf, rounded } from "./what-if.schema.ts";
 
 /** Payments that one call counts at most, divided among the listed split tests. */
@@ -138,9 +139,9 @@ export function splitEndpoints({ database, ruleSets, router, costs }: SplitEndpo
       query: z.strictObject({
         version: z
           .string()
-          .refine((text) => versionOf(text) !== undefined, "is not a version")
+          .refine(isVersion, "is not a version")
           .optional()
-          .meta({ description: "The one that decides when absent.", pattern: "^[1-9]\\d{0,8}$", examples: ["3"] }),
+          .meta({ description: "The one that decides when absent.", pattern: VERSION_PATTERN, examples: ["3"] }),
       }),
       success: { status: 200, description: "Each test with its result.", schema: resultsSchema },
       errors: ["OBJECT_NOT_FOUND"],
