@@ -31,13 +31,14 @@ const wire = {
 } as const satisfies Record<string, readonly [Measure, string]>;
 type WireMeasure = keyof typeof wire;
 
-const entries = Object.entries(wire) as [WireMeasure, readonly [Measure, string]][];
-const each = <T>(make: (name: WireMeasure, says: string) => T) =>
-  Object.fromEntries(entries.map(([name, [, says]]) => [name, make(name, says)])) as Record<WireMeasure, T>;
+const each = <T>(make: (name: WireMeasure, measure: Measure, says: string) => T) =>
+  Object.fromEntries(
+    Object.entries(wire).map(([name, [measure, says]]) => [name, make(name as WireMeasure, measure, says)]),
+  ) as Record<WireMeasure, T>;
 
 export const measuredSchema = z
   .strictObject(
-    each((_name, says) =>
+    each((_name, _measure, says) =>
       z
         .number()
         .min(0)
@@ -48,7 +49,7 @@ export const measuredSchema = z
 
 export const measuredPointsSchema = z
   .strictObject(
-    each((_name, says) =>
+    each((_name, _measure, says) =>
       z
         .array(z.number().min(0).nullable())
         .meta({ description: `${says} Null where nothing was measured.`, examples: [[1.5, null]] }),
@@ -65,18 +66,11 @@ function shown(name: WireMeasure, value: number): number {
 
 /** The view of measures whose counts are per second. */
 export function measuredView(measured: Record<Measure, number>): z.infer<typeof measuredSchema> {
-  return Object.fromEntries(entries.map(([name, [measure]]) => [name, shown(name, measured[measure])])) as z.infer<
-    typeof measuredSchema
-  >;
+  return each((name, measure) => shown(name, measured[measure]));
 }
 
 export function measuredPointsView(
   series: Record<Measure, (number | undefined)[]>,
 ): z.infer<typeof measuredPointsSchema> {
-  return Object.fromEntries(
-    entries.map(([name, [measure]]) => [
-      name,
-      series[measure].map((value) => (value === undefined ? null : shown(name, value))),
-    ]),
-  ) as z.infer<typeof measuredPointsSchema>;
+  return each((name, measure) => series[measure].map((value) => (value === undefined ? null : shown(name, value))));
 }
