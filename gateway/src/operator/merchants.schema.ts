@@ -1,5 +1,6 @@
 // The JSON schemas of merchants, credentials and webhook addresses for operators.
 import { z } from "zod";
+import { roleField } from "../access/session.schema.ts";
 import { wireTime } from "../ground/clock.ts";
 import {
   exampleAddress,
@@ -22,7 +23,6 @@ import type { Credential } from "../merchants/credentials.sql.ts";
 import { scopes, signatureDemands } from "../merchants/directory.ts";
 import type { MerchantSummary } from "../merchants/merchants.ts";
 import { defaultSettings, settingsSchema } from "../merchants/settings.ts";
-import { memberRoles } from "../people/roles.ts";
 import { pageFields, pageFieldsOf } from "./lists.ts";
 import { CLIENT_ID_PATTERN } from "./params.ts";
 import { count } from "./shapes.ts";
@@ -59,7 +59,7 @@ export const createCredentialSchema = z
   .meta({ id: "CreateCredential", examples: [{ environment: "sandbox" }] });
 export const inviteToMerchantSchema = z
   .strictObject({
-    role: z.enum(memberRoles).meta({ id: "MemberRole", description: "What a member may do." }),
+    role: roleField,
     email: emailAddress.optional().meta({ description: "Where given, only this person may accept." }),
   })
   .meta({ id: "InviteToMerchant", examples: [{ role: "owner" as const }] });
@@ -67,7 +67,7 @@ export const merchantInvitationSchema = z
   .strictObject({
     invitation_id: identity("invitation"),
     merchant_id: identity("merchant"),
-    role: z.enum(memberRoles).meta({ id: "MemberRole", description: "What a member may do." }),
+    role: roleField,
     email: z.string().nullable(),
     expires_at: timestamp,
     url: z.string().meta({ description: "The link that lets them in. It is shown this once." }),

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { operatorRoleField } from "../access/session.schema.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { identity, parameterNames, timestamp } from "../http/shapes.ts";
+import { identity, timestamp } from "../http/shapes.ts";
+import { word } from "./params.ts";
 import { textOrNull } from "./shapes.ts";
 import { TOKEN_NAME } from "./tokens.ts";
 
@@ -16,12 +17,7 @@ const tokenName = z
   .max(40)
   .meta({ pattern: TOKEN_NAME.source, examples: ["sari"] });
 
-export const tokenParams = {
-  name: z
-    .string()
-    .meta({ description: "`name` of the token.", pattern: TOKEN_NAME.source, examples: ["sari"] })
-    .register(parameterNames, { name: "TokenName" }),
-};
+export const tokenParams = { name: word("TokenName", "`name` of the token.", TOKEN_NAME.source, "sari") };
 
 const tokenFields = {
   token_id: identity("operatorToken"),
