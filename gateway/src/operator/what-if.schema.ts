@@ -184,8 +184,6 @@ export function whatIfView(
   { whatIf, version, ended }: WhatIfAnswer,
 ): z.infer<typeof whatIfSchema> {
   const { cells, moves, days, estimates } = whatIf;
-  const methods = [...new Set(cells.map(({ method }) => method))];
-  const codes = [...new Set(cells.map((cell) => cell.code))].toSorted((a, b) => ((a ?? "~") < (b ?? "~") ? -1 : 1));
   return {
     environment: question.environment,
     merchant_id: question.merchantId ?? null,
@@ -195,14 +193,13 @@ export function whatIfView(
     moved: whatIf.moved,
     ended,
     total: sumView(cells),
-    by_method: methods.map((method) => ({
+    by_method: [...Map.groupBy(cells, ({ method }) => method)].map(([method, own]) => ({
       payment_method: method,
-      ...sumView(cells.filter((cell) => cell.method === method)),
+      ...sumView(own),
     })),
-    by_acquirer: codes.map((one) => ({
-      gateway_code: one ?? null,
-      ...sumView(cells.filter((cell) => cell.code === one)),
-    })),
+    by_acquirer: [...Map.groupBy(cells, (cell) => cell.code)]
+      .toSorted(([one = "~"], [other = "~"]) => (one < other ? -1 : 1))
+      .map(([one, own]) => ({ gateway_code: one ?? null, ...sumView(own) })),
     cells: cells.map((cell) => ({ payment_method: cell.method, gateway_code: cell.code ?? null, ...sumView([cell]) })),
     moves: moves.map((move) => ({
       payment_method: move.method,
