@@ -21,7 +21,6 @@ const keyCodes: FaultCode[] = [
   "IDEMPOTENCY_CONFLICT",
   "IDEMPOTENCY_IN_PROGRESS",
 ];
-const approvalCodes: FaultCode[] = ["PAYLOAD_TOO_LARGE"];
 const asked = {
   status: 202,
   description: "Nothing was done: the policy demands a second operator, who approves it under `/ops/v1/approvals`.",
@@ -122,7 +121,7 @@ function operationOf(document: Document, endpoint: OperatorEndpoint): Operation 
       ...(needsFreshProof(endpoint) ? (["PROOF_REQUIRED"] as const) : []),
       "SECOND_FACTOR_REQUIRED",
       ...(endpoint.keyed ? keyCodes : []),
-      ...(endpoint.approval && !endpoint.keyed ? approvalCodes : []),
+      ...(endpoint.approval && !endpoint.keyed ? (["PAYLOAD_TOO_LARGE"] as const) : []),
     ],
     sendsBody: endpoint.body !== undefined,
   });

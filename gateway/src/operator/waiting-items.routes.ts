@@ -1,6 +1,5 @@
 // Items of the work queues, each with everything that a decision needs: unapplied receipts, reconciliation exceptions, disputes, settlement batches.
 import { z } from "zod";
-import type { KeptReceipt } from "../acquiring/receipt.ts";
 import type { ReconciliationException } from "../acquiring/exception.ts";
 import { exceptionOfRow, selectExceptions } from "../acquiring/exceptions.sql.ts";
 import { receiptOfRow, selectUnapplied } from "../acquiring/receipts.sql.ts";
@@ -154,11 +153,6 @@ export function waitingItemEndpoints(parts: WaitingItemParts): OperatorEndpoint[
 }
 
 function receiptEndpoint({ database, records, approvals }: WaitingItemParts): OperatorEndpoint {
-  const find = async (uuid: string): Promise<KeptReceipt> => {
-    const [row] = isId("receipt", uuid) ? await database.query(selectUnapplied(uuid)) : [];
-    if (!row) throw new Fault("OBJECT_NOT_FOUND", { message: "No such money waits for a decision." });
-    return receiptOfRow(row);
-  };
   return operatorEndpoint({
     method: "GET",
     operationId: "getReceipt",
@@ -170,8 +164,11 @@ function receiptEndpoint({ database, records, approvals }: WaitingItemParts): Op
     success: { status: 200, description: "What there is to decide by.", schema: receiptRecordSchema },
     errors: ["OBJECT_NOT_FOUND"],
     async handle(call) {
-      const receipt = await find(call.params.uuid ?? "");
-      const { uuid, book, currency, paymentReference } = receipt;
+      const { uuid = "" } = call.params;
+      const [row] = isId("receipt", uuid) ? await database.query(selectUnapplied(uuid)) : [];
+      if (!row) throw new Fault("OBJECT_NOT_FOUND", { message: "No such money waits for a decision." });
+      const receipt = receiptOfRow(row);
+      const { book, currency, paymentReference } = receipt;
       const named = await findAnyPayment(database, paymentReference);
       if (!named) throw new Fault("OBJECT_NOT_FOUND");
       const [record, candidates, totals, ...decisions] = await Promise.all([
