@@ -5,7 +5,7 @@ import { validationFault } from "../ground/fault.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { page, unknownCursor } from "../http/lists.ts";
-import { settlementView } from "../settlements/settlement.ts";
+import { type Settlement, settlementView } from "../settlements/settlement.ts";
 import { settlementOfRow } from "../settlements/settlements.sql.ts";
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -75,20 +75,8 @@ export function settlementCalendarEndpoints(database: Database, clock: Clock): O
           throw unknownCursor(after);
         const limit = limitOf(query);
         const rows = await database.query(selectPayoutsOf(filter, limit));
-        return page(
-          rows,
-          limit,
-          (row) => {
-            const settlement = settlementOfRow(row);
-            return {
-              ...settlementView(settlement),
-              merchant_id: settlement.book.merchantId,
-              merchant_name: row.merchant_name,
-              payout_date: settlement.payoutDate,
-            };
-          },
-          (row) => settlementOfRow(row).uuid,
-        );
+        const payouts = rows.map((row) => ({ ...settlementOfRow(row), merchantName: row.merchant_name as string }));
+        return page(payouts, limit, payoutView, ({ uuid }) => uuid);
       },
     }),
   ];
@@ -105,6 +93,15 @@ function rangeOf({ environment, from, to }: z.infer<typeof calendarQuery>, now: 
   if (days > CALENDAR_DAYS_MAX)
     throw validationFault("to", range.to, `is more than ${CALENDAR_DAYS_MAX} days after \`from\``);
   return range;
+}
+
+function payoutView(payout: Settlement & { merchantName: string }) {
+  return {
+    ...settlementView(payout),
+    merchant_id: payout.book.merchantId,
+    merchant_name: payout.merchantName,
+    payout_date: payout.payoutDate,
+  };
 }
 
 function daysOf(payouts: readonly PayoutRow[], coming: readonly ComingRow[]): z.infer<typeof calendarSchema>["days"] {
