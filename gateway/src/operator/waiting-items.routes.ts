@@ -54,12 +54,13 @@ export const totalsField = currencyTotalsSchema.meta({
 export const decisionsField = z
   .array(outlookSchema)
   .meta({ description: "What can be decided, and what that would do." });
+const story = { record: paymentRecordSchema, book: totalsField };
+const exampleStory = { record: exampleOf(paymentRecordSchema), book: exampleOf(totalsField) };
 const receiptRecordSchema = z
   .strictObject({
     receipt: receiptSchema,
     candidates: z.array(candidateSchema).meta({ description: "What it may have been meant for, the likeliest first." }),
-    record: paymentRecordSchema,
-    book: totalsField,
+    ...story,
     decisions: decisionsField,
   })
   .meta({
@@ -69,34 +70,24 @@ const receiptRecordSchema = z
       {
         receipt: exampleOf(receiptSchema),
         candidates: [exampleOf(candidateSchema)],
-        record: exampleOf(paymentRecordSchema),
-        book: exampleOf(totalsField),
+        ...exampleStory,
         decisions: [exampleOf(outlookSchema)],
       },
     ],
   });
 
-const exceptionRecordSchema = z
-  .strictObject({ exception: exceptionSchema, record: paymentRecordSchema, book: totalsField })
-  .meta({
-    id: "ExceptionRecord",
-    description: "Where two records disagree, with the payment and everything that happened to it.",
-    examples: [
-      {
-        exception: exampleOf(exceptionSchema),
-        record: exampleOf(paymentRecordSchema),
-        book: exampleOf(totalsField),
-      },
-    ],
-  });
+const exceptionRecordSchema = z.strictObject({ exception: exceptionSchema, ...story }).meta({
+  id: "ExceptionRecord",
+  description: "Where two records disagree, with the payment and everything that happened to it.",
+  examples: [{ exception: exampleOf(exceptionSchema), ...exampleStory }],
+});
 
 const disputeRecordSchema = z
   .strictObject({
     dispute: disputeSchema,
     merchant_id: identity("merchant"),
     evidence: keptEvidenceSchema.nullable().meta({ description: "Null while the merchant has said nothing." }),
-    record: paymentRecordSchema,
-    book: totalsField,
+    ...story,
     decisions: decisionsField,
   })
   .meta({
@@ -107,8 +98,7 @@ const disputeRecordSchema = z
         dispute: exampleOf(disputeSchema),
         merchant_id: exampleIds.merchant,
         evidence: exampleOf(keptEvidenceSchema),
-        record: exampleOf(paymentRecordSchema),
-        book: exampleOf(totalsField),
+        ...exampleStory,
         decisions: [exampleOf(outlookSchema)],
       },
     ],
