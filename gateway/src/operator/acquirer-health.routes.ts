@@ -9,7 +9,7 @@ import type { Router } from "../routing/router.ts";
 import type { Database } from "../store/database.ts";
 import { type MethodHealth, readAcquirerHealth } from "./acquirer-health.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { count } from "./fields.ts";
+import { count } from "./shapes.ts";
 import { acquirerParams } from "./params.ts";
 import { type WallCounts, periods } from "./wall.ts";
 import { circuitSchema, countsSchema, points, wallQuery } from "./wall.schema.ts";
@@ -24,8 +24,8 @@ const methodSchema = z
     total: countsSchema.meta({ description: "What became of its payments." }),
     succeeded: points("Payments that succeeded."),
     ended: points("Payments that came to their end, but for canceled ones: what `succeeded` is a part of."),
-    calls_in_all: count("Calls in the period.", 120),
-    failed_in_all: count("Calls of these that were refused, or whose outcome is unknown.", 2),
+    calls_in_all: count(120, "Calls in the period."),
+    failed_in_all: count(2, "Calls of these that were refused, or whose outcome is unknown."),
     call_ms_mean: z
       .number()
       .min(0)
@@ -73,7 +73,7 @@ const healthSchema = z
     counted_at: timestamp
       .nullable()
       .meta({ description: "Up to when payments are counted; null while they are counted for the first time." }),
-    span_seconds: count("How long a span is.", 60),
+    span_seconds: count(60, "How long a span is."),
     at: z.array(timestamp).meta({ description: "When each span begins, oldest first. The last one still runs." }),
     methods: z.array(methodSchema),
   })

@@ -10,7 +10,7 @@ import { exampleOf, timestamp } from "../http/shapes.ts";
 import type { Router } from "../routing/router.ts";
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { nullableText } from "./fields.ts";
+import { textOrNull } from "./shapes.ts";
 import { acquirerParams } from "./params.ts";
 
 /** Stray messages that are listed at most: the newest. */
@@ -35,7 +35,7 @@ const straySchema = z
         description: "What it told of; null where it cannot be read. `look`: only that something happened.",
         examples: ["payment"],
       }),
-    about: nullableText("Which kind of message it was; null where that is not kept.", "notification"),
+    about: textOrNull("notification", "Which kind of message it was; null where that is not kept."),
     text: z
       .string()
       .nullable()

@@ -7,7 +7,7 @@ import { environmentField, exampleOf } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import type { Router } from "../routing/router.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { count } from "./fields.ts";
+import { count } from "./shapes.ts";
 import { acquirerParams } from "./params.ts";
 
 const health = z.enum(["healthy", "degraded", "down"]).meta({
@@ -22,8 +22,8 @@ const circuitSchema = z
   .strictObject({
     payment_method: z.string().meta({ examples: ["qris"] }),
     state: z.enum(["closed", "open", "probing"]).meta({ description: "`open`: not asked for a while." }),
-    calls: count("Latest calls that are counted.", 20),
-    failures: count("Those of them that failed.", 0),
+    calls: count(20, "Latest calls that are counted."),
+    failures: count(0, "Those of them that failed."),
   })
   .meta({ id: "Circuit", description: "How the latest calls for one method went." });
 const acquirerSchema = z
@@ -37,7 +37,7 @@ const acquirerSchema = z
     circuits: z
       .array(circuitSchema)
       .meta({ description: "How its latest calls went, as this process saw them; none for one that is not called." }),
-    rules_version: count("The version of the routing rules that decides.", 3),
+    rules_version: count(3, "The version of the routing rules that decides."),
   })
   .meta({
     id: "Acquirer",

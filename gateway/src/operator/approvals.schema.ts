@@ -20,7 +20,7 @@ import type { Posting } from "../ledger/journal.ts";
 import { keptBody } from "./audit.ts";
 import { APPROVAL_HOURS, approvalActions, approvalStatuses, type PolicyAction, policyActions } from "./approval.ts";
 import { type Approval, type Policy, wireRules } from "./approvals.sql.ts";
-import { nullableText } from "./fields.ts";
+import { textOrNull } from "./shapes.ts";
 import { idField, pageFieldsOf } from "./lists.ts";
 
 const HOUR = 3_600 * SECOND;
@@ -179,7 +179,7 @@ export const approvalSchema = z
     expires_at: timestamp.meta({ description: `${APPROVAL_HOURS} hours after it was asked for.` }),
     decided_by: operatorName.nullable().meta({ description: "Who approved, refused or took it back." }),
     decided_at: timestamp.nullable(),
-    note: nullableText("What whoever decided had to say.", "Checked with the merchant"),
+    note: textOrNull("Checked with the merchant", "What whoever decided had to say."),
     result: resultSchema.nullable().meta({ description: "Null before it ran." }),
   })
   .meta({
@@ -231,7 +231,7 @@ export const approvalRecordSchema = approvalSchema
         "The journal that it would post as things stand now; none once it is decided, and of what moves no money.",
     }),
     would_fail: faultSchema.nullable().meta({ description: "As things stand now. Null: nothing speaks against it." }),
-    objection: nullableText("Why you cannot approve it; null when you can.", "You asked for this yourself."),
+    objection: textOrNull("You asked for this yourself.", "Why you cannot approve it; null when you can."),
     is_yours: z.boolean().meta({ description: "True when you asked for it, and may take it back." }),
   })
   .meta({

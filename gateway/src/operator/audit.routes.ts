@@ -9,7 +9,7 @@ import { identity, listSchema, timestamp } from "../http/shapes.ts";
 import type { AuditRow } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { nullableText } from "./fields.ts";
+import { textOrNull } from "./shapes.ts";
 import { idField, limitOf, pageFieldsOf } from "./lists.ts";
 import { type Refusal, refusalReasons } from "./refusals.sql.ts";
 import type { Refusals } from "./refusals.ts";
@@ -30,8 +30,8 @@ export const auditEntrySchema = z
       description:
         "Name of the token, or the e-mail address of who was signed in; `command-line` for the command line. Null in entries of before tokens had names.",
     }),
-    address: nullableText("From where; null for the command line, and for what ran after an approval.", "192.0.2.17"),
-    approved_by: nullableText("Who approved a change that needed a second operator; its `actor` asked for it.", "budi"),
+    address: textOrNull("192.0.2.17", "From where; null for the command line, and for what ran after an approval."),
+    approved_by: textOrNull("budi", "Who approved a change that needed a second operator; its `actor` asked for it."),
     role: operatorRoleField,
     method: z.string().meta({ examples: ["PATCH"] }),
     path: z.string().meta({ examples: [`/ops/v1/merchants/${exampleIds.merchant}`] }),
@@ -84,9 +84,9 @@ const refusalSchema = z
         "The call had no token, one that never was, one that has ended, or one whose role is too low to read this.",
     }),
     actor: actorName.nullable().meta({ description: "Name of the token, where it has one." }),
-    address: nullableText(
-      "From where; null for addresses beyond the hundred that are told apart at a time.",
+    address: textOrNull(
       "203.0.113.9",
+      "From where; null for addresses beyond the hundred that are told apart at a time.",
     ),
     count: z
       .int()

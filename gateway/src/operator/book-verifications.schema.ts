@@ -4,7 +4,7 @@ import { wireTime } from "../ground/clock.ts";
 import { exampleIds, exampleSignature, exampleTimes } from "../http/examples.ts";
 import { environmentField, identity, inPath, listSchema, timestamp } from "../http/shapes.ts";
 import { type Verification, verificationStatuses } from "./book-verifications.sql.ts";
-import { count, nullableText } from "./fields.ts";
+import { count, textOrNull } from "./shapes.ts";
 import { bookParams } from "./params.ts";
 
 export const verificationParams = {
@@ -25,18 +25,18 @@ export const verificationSchema = z
     started_at: timestamp,
     ended_at: timestamp.nullable().meta({ description: "Null while it runs." }),
     stopped_by: z.string().nullable().meta({ description: "Who asked that it ends." }),
-    journals: count("Journals that were replayed so far.", 412_000),
-    journals_in_all: count("Journals that the book had when it began.", 1_000_000),
+    journals: count(412_000, "Journals that were replayed so far."),
+    journals_in_all: count(1_000_000, "Journals that the book had when it began."),
     journals_per_second: z
       .int()
       .min(0)
       .nullable()
       .meta({ description: "How fast journals are replayed; null before the first page.", examples: [14_500] }),
-    checks: count("Checks that hold rows against the journals, done so far. They come after the journals.", 0),
-    checks_in_all: count("Checks in all.", 15),
-    rows: count("Rows that were held against the journals so far; a row counts in each check.", 0),
+    checks: count(0, "Checks that hold rows against the journals, done so far. They come after the journals."),
+    checks_in_all: count(15, "Checks in all."),
+    rows: count(0, "Rows that were held against the journals so far; a row counts in each check."),
     wrong: z.string().nullable().meta({ description: "The first thing found wrong." }),
-    head_hash: nullableText("The end of the chain that was replayed, once it is.", exampleSignature),
+    head_hash: textOrNull(exampleSignature, "The end of the chain that was replayed, once it is."),
   })
   .meta({
     id: "BookVerification",
