@@ -1,110 +1,92 @@
 // Texts of payment links' pages in each language. Pure.
 import type { Language } from "../ground/languages.ts";
 
-export interface LinkWords {
-  howMuch: string;
-  between: (least: string, most: string) => string;
-  atLeast: (least: string) => string;
-  atMost: (most: string) => string;
-  methodQuestion: string;
-  who: string;
-  name: string;
-  email: string;
-  emailWhy: string;
-  go: string;
-  next: string;
-  resume: string;
-  problems: Record<
-    "amount" | "bounds" | "methodAmount" | "method" | "name" | "email" | "stale" | "often" | "unavailable",
-    string
-  >;
-  faces: Record<"paid" | "in_use" | "yours" | "expired" | "deactivated" | "unavailable", string>;
-  leads: Record<"paid" | "in_use" | "yours" | "expired" | "deactivated" | "unavailable", string>;
-}
-
-export const linkWords: Readonly<Record<Language, LinkWords>> = {
-  en: {
-    howMuch: "How much do you pay?",
-    between: (least, most) => `From ${least} to ${most}.`,
-    atLeast: (least) => `At least ${least}.`,
-    atMost: (most) => `At most ${most}.`,
-    methodQuestion: "How do you pay?",
-    who: "Who pays?",
-    name: "Your name",
-    email: "Your e-mail address",
-    emailWhy: "The merchant needs both for this payment.",
-    go: "Continue",
-    next: "You see how to pay on the next page. Nothing is paid yet.",
-    resume: "Continue your payment",
-    problems: {
-      amount: "Write an amount in figures, such as 25,000.",
-      bounds: "This amount cannot be paid here.",
-      methodAmount: "This amount cannot be paid by this method. Choose another one.",
-      method: "Choose how you pay.",
-      name: "Write your name, with 1 to 120 characters.",
-      email: "Write your e-mail address, such as sari@example.com.",
-      stale: "This page was too old. Look at it once more, then continue.",
-      often: "Too many payments were begun here just now. Wait a minute, then try again.",
-      unavailable: "This method cannot be used just now. Try again in a moment, or choose another one.",
-    },
-    faces: {
-      paid: "Paid already",
-      in_use: "Being paid just now",
-      yours: "Your payment is open",
-      expired: "Too late",
-      deactivated: "Closed",
-      unavailable: "Cannot be paid now",
-    },
-    leads: {
-      paid: "This was to be paid once, and it is. Do not pay again.",
-      in_use:
-        "Somebody has begun to pay it. If they do not finish, you can pay it here soon. This page changes by itself.",
-      yours: "You began to pay it on this device, and are not done.",
-      expired: "The time to pay is over. Ask the merchant for a new link.",
-      deactivated: "The merchant closed this link. Ask them for a new one.",
-      unavailable: "The merchant takes no payments at the moment. Try again later, or ask them.",
-    },
+const en = {
+  howMuch: "How much do you pay?",
+  between: (least: string, most: string) => `From ${least} to ${most}.`,
+  atLeast: (least: string) => `At least ${least}.`,
+  atMost: (most: string) => `At most ${most}.`,
+  methodQuestion: "How do you pay?",
+  who: "Who pays?",
+  name: "Your name",
+  email: "Your e-mail address",
+  emailWhy: "The merchant needs both for this payment.",
+  go: "Continue",
+  next: "You see how to pay on the next page. Nothing is paid yet.",
+  resume: "Continue your payment",
+  problems: {
+    amount: "Write an amount in figures, such as 25,000.",
+    bounds: "This amount cannot be paid here.",
+    methodAmount: "This amount cannot be paid by this method. Choose another one.",
+    method: "Choose how you pay.",
+    name: "Write your name, with 1 to 120 characters.",
+    email: "Write your e-mail address, such as sari@example.com.",
+    stale: "This page was too old. Look at it once more, then continue.",
+    often: "Too many payments were begun here just now. Wait a minute, then try again.",
+    unavailable: "This method cannot be used just now. Try again in a moment, or choose another one.",
   },
-  id: {
-    howMuch: "Berapa yang ingin Anda bayar?",
-    between: (least, most) => `Dari ${least} sampai ${most}.`,
-    atLeast: (least) => `Paling sedikit ${least}.`,
-    atMost: (most) => `Paling banyak ${most}.`,
-    methodQuestion: "Mau bayar dengan apa?",
-    who: "Siapa yang membayar?",
-    name: "Nama Anda",
-    email: "Alamat email Anda",
-    emailWhy: "Penjual membutuhkan keduanya untuk pembayaran ini.",
-    go: "Lanjut",
-    next: "Cara membayar muncul di halaman berikutnya. Belum ada yang dibayar.",
-    resume: "Lanjutkan pembayaran Anda",
-    problems: {
-      amount: "Tulis jumlahnya dengan angka, misalnya 25.000.",
-      bounds: "Jumlah ini tidak bisa dibayar di sini.",
-      methodAmount: "Jumlah ini tidak bisa dibayar dengan cara ini. Pilih cara lain.",
-      method: "Pilih cara membayar.",
-      name: "Tulis nama Anda, 1 sampai 120 karakter.",
-      email: "Tulis alamat email Anda, misalnya sari@example.com.",
-      stale: "Halaman ini sudah terlalu lama. Periksa sekali lagi, lalu lanjutkan.",
-      often: "Baru saja terlalu banyak pembayaran dimulai di sini. Tunggu satu menit, lalu coba lagi.",
-      unavailable: "Cara ini sedang tidak bisa dipakai. Coba lagi sebentar lagi, atau pilih cara lain.",
-    },
-    faces: {
-      paid: "Sudah dibayar",
-      in_use: "Sedang dibayar",
-      yours: "Pembayaran Anda belum selesai",
-      expired: "Waktu habis",
-      deactivated: "Sudah ditutup",
-      unavailable: "Belum bisa dibayar",
-    },
-    leads: {
-      paid: "Tagihan ini cukup dibayar sekali, dan sudah dibayar. Jangan membayar lagi.",
-      in_use:
-        "Seseorang sedang membayarnya. Kalau tidak jadi, sebentar lagi Anda bisa membayar di sini. Halaman ini berubah sendiri.",
-      yours: "Anda memulainya di perangkat ini dan belum selesai.",
-      expired: "Waktu pembayaran sudah habis. Minta tautan baru kepada penjual.",
-      deactivated: "Penjual menutup tautan ini. Minta tautan baru kepada penjual.",
-      unavailable: "Penjual sedang tidak menerima pembayaran. Coba lagi nanti, atau tanyakan kepada penjual.",
-    },
+  faces: {
+    paid: "Paid already",
+    in_use: "Being paid just now",
+    yours: "Your payment is open",
+    expired: "Too late",
+    deactivated: "Closed",
+    unavailable: "Cannot be paid now",
+  },
+  leads: {
+    paid: "This was to be paid once, and it is. Do not pay again.",
+    in_use:
+      "Somebody has begun to pay it. If they do not finish, you can pay it here soon. This page changes by itself.",
+    yours: "You began to pay it on this device, and are not done.",
+    expired: "The time to pay is over. Ask the merchant for a new link.",
+    deactivated: "The merchant closed this link. Ask them for a new one.",
+    unavailable: "The merchant takes no payments at the moment. Try again later, or ask them.",
   },
 };
+
+export type LinkWords = typeof en;
+
+const id: LinkWords = {
+  howMuch: "Berapa yang ingin Anda bayar?",
+  between: (least, most) => `Dari ${least} sampai ${most}.`,
+  atLeast: (least) => `Paling sedikit ${least}.`,
+  atMost: (most) => `Paling banyak ${most}.`,
+  methodQuestion: "Mau bayar dengan apa?",
+  who: "Siapa yang membayar?",
+  name: "Nama Anda",
+  email: "Alamat email Anda",
+  emailWhy: "Penjual membutuhkan keduanya untuk pembayaran ini.",
+  go: "Lanjut",
+  next: "Cara membayar muncul di halaman berikutnya. Belum ada yang dibayar.",
+  resume: "Lanjutkan pembayaran Anda",
+  problems: {
+    amount: "Tulis jumlahnya dengan angka, misalnya 25.000.",
+    bounds: "Jumlah ini tidak bisa dibayar di sini.",
+    methodAmount: "Jumlah ini tidak bisa dibayar dengan cara ini. Pilih cara lain.",
+    method: "Pilih cara membayar.",
+    name: "Tulis nama Anda, 1 sampai 120 karakter.",
+    email: "Tulis alamat email Anda, misalnya sari@example.com.",
+    stale: "Halaman ini sudah terlalu lama. Periksa sekali lagi, lalu lanjutkan.",
+    often: "Baru saja terlalu banyak pembayaran dimulai di sini. Tunggu satu menit, lalu coba lagi.",
+    unavailable: "Cara ini sedang tidak bisa dipakai. Coba lagi sebentar lagi, atau pilih cara lain.",
+  },
+  faces: {
+    paid: "Sudah dibayar",
+    in_use: "Sedang dibayar",
+    yours: "Pembayaran Anda belum selesai",
+    expired: "Waktu habis",
+    deactivated: "Sudah ditutup",
+    unavailable: "Belum bisa dibayar",
+  },
+  leads: {
+    paid: "Tagihan ini cukup dibayar sekali, dan sudah dibayar. Jangan membayar lagi.",
+    in_use:
+      "Seseorang sedang membayarnya. Kalau tidak jadi, sebentar lagi Anda bisa membayar di sini. Halaman ini berubah sendiri.",
+    yours: "Anda memulainya di perangkat ini dan belum selesai.",
+    expired: "Waktu pembayaran sudah habis. Minta tautan baru kepada penjual.",
+    deactivated: "Penjual menutup tautan ini. Minta tautan baru kepada penjual.",
+    unavailable: "Penjual sedang tidak menerima pembayaran. Coba lagi nanti, atau tanyakan kepada penjual.",
+  },
+};
+
+export const linkWords: Readonly<Record<Language, LinkWords>> = { en, id };
