@@ -1,5 +1,5 @@
 // Routes of payers' pages at /pay/{token}: the page, its QR code as a file, its state and its stream. The token alone gives access.
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Fault } from "../ground/fault.ts";
 import { languageOf } from "../ground/languages.ts";
 import { sendReply } from "../http/server.ts";
@@ -7,7 +7,7 @@ import { openCheckoutAssets } from "./assets.ts";
 import { type CheckoutParts, decide, findCheckout } from "./checkout.ts";
 import type { OpenPages } from "./open-pages.ts";
 import { payerPage } from "./page.ts";
-import { PAGE_HEADERS } from "./page-headers.ts";
+import { PAGE_HEADERS, onRequest } from "./page-headers.ts";
 import { qrPng } from "./qr-picture.ts";
 
 export interface CheckoutRouteParts extends CheckoutParts {
@@ -27,11 +27,6 @@ function pageRequest(request: FastifyRequest): PageRequest {
 }
 
 export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts): void {
-  // The address is the key to the page, so no answer may let a browser send it to a linked site as a referrer.
-  const onRequest: onRequestHookHandler = (_request, reply, done) => {
-    reply.header("referrer-policy", "no-referrer");
-    done();
-  };
   openCheckoutAssets(server);
   server.get("/pay/:token", { onRequest }, async (request, reply) => {
     const { token, lang } = pageRequest(request);
@@ -54,7 +49,13 @@ export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts)
   server.get("/pay/:token/qr.png", { onRequest }, async (request, reply) => {
     const { instructions } = await findCheckout(parts, pageRequest(request).token);
     if (instructions?.type !== "qr_string") throw new Fault("ROUTE_NOT_FOUND");
-    return sendPicture(reply, qrPng(instructions.value));
+    return reply
+      .headers({
+        "content-type": "image/png",
+        "content-disposition": 'attachment; filename="qris.png"',
+        "x-content-type-options": "nosniff",
+      })
+      .send(qrPng(instructions.value));
   });
   server.get("/pay/:token/state", { onRequest }, async (request, reply) => {
     const { face } = await findCheckout(parts, pageRequest(request).token);
@@ -67,14 +68,4 @@ export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts)
     const stream = parts.openPages.listen(named);
     return sendReply(reply, { status: 200, body: "", stream, contentType: "text/event-stream; charset=utf-8" });
   });
-}
-
-function sendPicture(reply: FastifyReply, bytes: Buffer): FastifyReply {
-  return reply
-    .headers({
-      "content-type": "image/png",
-      "content-disposition": 'attachment; filename="qris.png"',
-      "x-content-type-options": "nosniff",
-    })
-    .send(bytes);
 }

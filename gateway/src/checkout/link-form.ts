@@ -1,4 +1,5 @@
-// The form of a payment link's page: reads it, checks it against the link, and turns it into the creation of a payment. Pure.
+// The form of a payment link's page: reads it, checks it against the link, and turns it into the creation of a payment. Pure but for `newOnce`.
+import { randomBytes } from "node:crypto";
 import { sha256 } from "../ground/crypto.ts";
 import { decoded, encode } from "../ground/ids.ts";
 import type { Language } from "../ground/languages.ts";
@@ -37,7 +38,7 @@ export function sentForm(body: Buffer): SentForm {
 }
 
 /** A new value of the hidden field `once`, which identifies a form: a form that is sent twice begins only one payment. */
-export const newOnce = (random: Buffer): string => encode(random);
+export const newOnce = (): string => encode(randomBytes(16));
 
 /** The `reference_id` of the payment that a form begins: the same for the same link and `once`. */
 export const referenceIdOf = ({ uuid }: Link, once: string): string =>

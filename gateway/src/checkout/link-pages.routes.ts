@@ -1,12 +1,12 @@
 // Routes of payment links' pages at /pay/l/{token}: the page, and the form that begins a payment. The address alone gives access.
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { UnauthenticatedCallers } from "../auth/rate.ts";
 import { Fault } from "../ground/fault.ts";
 import { type Language, languageOf } from "../ground/languages.ts";
-import { type LinkCheckout, type LinkCheckoutParts, beginPayment, findLink, onceForPage } from "./links.ts";
-import { type Problems, type SentForm, judgeForm, sentForm } from "./link-form.ts";
+import { type LinkCheckout, type LinkCheckoutParts, beginPayment, findLink } from "./links.ts";
+import { type Problems, type SentForm, judgeForm, newOnce, sentForm } from "./link-form.ts";
 import { linkPage } from "./link-page.ts";
-import { PAGE_HEADERS } from "./page-headers.ts";
+import { PAGE_HEADERS, onRequest } from "./page-headers.ts";
 
 /** Payments begun from one IP address in a minute, in each process: enough for an office behind one address, too few for a program. */
 const BEGUN_PER_ADDRESS = 30;
@@ -33,18 +33,13 @@ function pageRequest(request: FastifyRequest): PageRequest {
 export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts): void {
   const begun = new UnauthenticatedCallers(BEGUN_PER_ADDRESS, parts.clock);
   const { serviceName } = parts;
-  // The address is the key to the page, so no answer may let a browser send it to a linked site as a referrer.
-  const onRequest: onRequestHookHandler = (_request, reply, done) => {
-    reply.header("referrer-policy", "no-referrer");
-    done();
-  };
   const show = (
     reply: FastifyReply,
     checkout: LinkCheckout,
     { path, language }: PageRequest,
     sent?: { form: SentForm; problems: Problems },
   ): FastifyReply =>
-    reply.headers(PAGE_HEADERS).send(linkPage({ checkout, path, language, serviceName, once: onceForPage(), sent }));
+    reply.headers(PAGE_HEADERS).send(linkPage({ checkout, path, language, serviceName, once: newOnce(), sent }));
 
   server.get("/pay/l/:token", { onRequest }, async (request, reply) => {
     const from = pageRequest(request);

@@ -1,5 +1,4 @@
 // A payment link as its payer sees it: look-up by its address, the state that its page shows, and beginning a payment.
-import { randomBytes } from "node:crypto";
 import { Fault } from "../ground/fault.ts";
 import { readLinkName } from "../links/link-address.ts";
 import { type LinkSnapshot, statusOf } from "../links/link.ts";
@@ -13,7 +12,6 @@ import type { PayerData } from "../payments/payer-data.ts";
 import type { CreatePayment } from "../payments/payments.schema.ts";
 import { expirePayment } from "../payments/payments.ts";
 import type { CheckoutParts } from "./checkout.ts";
-import { newOnce } from "./link-form.ts";
 
 export interface LinkCheckoutParts extends CheckoutParts {
   payers: PayerData;
@@ -74,8 +72,6 @@ function faceOf(
   if (merchant.suspended || !isPayable || !parts.isOpen(link.book.environment)) return "unavailable";
   return isHeld ? "in_use" : "form";
 }
-
-export const onceForPage = (): string => newOnce(randomBytes(16));
 
 /**
  * Begins the payment of a form, or finds the payment that the same form began before. Gives the payment's reference. Throws PAYMENT_NOT_PAYABLE,
