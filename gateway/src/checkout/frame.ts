@@ -1,15 +1,15 @@
 // The frame of all payers' pages: the merchant's branding, the choice of language, the sandbox's stripes. Pure.
 import { type Html, html, pageText } from "../ground/html.ts";
 import { type Language, languages } from "../ground/languages.ts";
+import type { Book } from "../merchants/books.ts";
 import { logoPath } from "../merchants/profiles.ts";
 import type { Profile } from "../merchants/profiles.sql.ts";
 import { SCRIPT_PATH, STYLE_PATH, colourPath } from "./assets.ts";
 import { words } from "./words.ts";
 
 export interface FrameParts {
-  merchantId: string;
+  book: Book;
   profile: Profile;
-  isSandbox: boolean;
   path: string;
   language: Language;
   serviceName: string;
@@ -25,7 +25,8 @@ export interface FrameParts {
 
 /** The whole HTML document. */
 export function framed(parts: FrameParts): string {
-  const { merchantId, profile, isSandbox, path, language, serviceName, face, refreshSeconds } = parts;
+  const { book, profile, path, language, serviceName, face, refreshSeconds } = parts;
+  const isSandbox = book.environment === "sandbox";
   const text = words[language];
   return `<!doctype html>\n${pageText(
     html`<html lang="${language}">
@@ -45,7 +46,7 @@ export function framed(parts: FrameParts): string {
       <body class="${isSandbox ? "sandbox" : ""}" data-face="${face}" ${parts.attributes}>
         <div class="around">
           <main>
-            <header>${logo(merchantId, profile)}${switcher(path, language)}</header>
+            <header>${logo(book.merchantId, profile)}${switcher(path, language)}</header>
             ${isSandbox && html`<p class="note">${text.sandbox}</p>`}
             <h1>${text.pay(profile.name)}</h1>
             ${parts.content}

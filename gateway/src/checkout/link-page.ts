@@ -3,8 +3,9 @@ import { type Html, html } from "../ground/html.ts";
 import type { Language } from "../ground/languages.ts";
 import { type Minor, readable } from "../ground/money.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
+import type { Face } from "./checkout.ts";
 import { framed } from "./frame.ts";
-import { markOf, strokes } from "./faces.ts";
+import { facePart } from "./faces.ts";
 import type { Problems, SentForm } from "./link-form.ts";
 import { linkWords } from "./link-words.ts";
 import type { LinkCheckout, LinkFace } from "./links.ts";
@@ -29,9 +30,8 @@ export function linkPage(parts: LinkPageParts): string {
   const { link, profile, face } = checkout;
   const waits = face === "in_use";
   return framed({
-    merchantId: link.book.merchantId,
+    book: link.book,
     profile,
-    isSandbox: link.book.environment === "sandbox",
     path,
     language,
     serviceName,
@@ -43,7 +43,7 @@ export function linkPage(parts: LinkPageParts): string {
       html`<p class="amount"><small>${link.currency}</small>${written(link.amountMinor, parts)}</p>`
     }
     ${link.description !== undefined && link.description !== "" && html`<p class="what">${link.description}</p>`}
-    ${face === "form" ? formPart(parts) : facePart(face, parts)}`,
+    ${face === "form" ? formPart(parts) : linkFacePart(face, parts)}`,
   });
 }
 
@@ -51,28 +51,25 @@ function written(amount: Minor, { checkout, language }: LinkPageParts): string {
   return words[language].amountOf(readable(amount, checkout.link.currency));
 }
 
-const marks: Readonly<Record<Exclude<LinkFace, "form">, readonly [stroke: keyof typeof strokes, tone: string]>> = {
-  paid: ["paid", "paid"],
-  in_use: ["processing", "processing"],
-  yours: ["processing", "processing"],
-  expired: ["expired", "expired"],
-  deactivated: ["canceled", "canceled"],
-  unavailable: ["canceled", "review"],
+/** The payment's state whose mark a link has. */
+const marks: Readonly<Record<Exclude<LinkFace, "form">, Exclude<Face, "open">>> = {
+  paid: "paid",
+  in_use: "processing",
+  yours: "processing",
+  expired: "expired",
+  deactivated: "canceled",
+  unavailable: "canceled",
 };
 
-function facePart(face: Exclude<LinkFace, "form">, { checkout, language }: LinkPageParts): Html {
+function linkFacePart(face: Exclude<LinkFace, "form">, { checkout, language }: LinkPageParts): Html {
   const text = linkWords[language];
-  const [stroke, tone] = marks[face];
-  return html`<div class="face ${tone}" role="status">
-      ${markOf(strokes[stroke])}
-      <p class="said">${text.faces[face]}</p>
-      <p class="muted">${text.leads[face]}</p>
-    </div>
-    ${
-      face === "yours" &&
-      checkout.resumePath !== undefined &&
-      html`<a class="button main wide" href="${checkout.resumePath}?lang=${language}">${text.resume}</a>`
-    }`;
+  const tone = face === "unavailable" ? "review" : marks[face];
+  return html`${facePart(marks[face], tone, text.faces[face], text.leads[face])}
+  ${
+    face === "yours" &&
+    checkout.resumePath !== undefined &&
+    html`<a class="button main wide" href="${checkout.resumePath}?lang=${language}">${text.resume}</a>`
+  }`;
 }
 
 function formPart(parts: LinkPageParts): Html {

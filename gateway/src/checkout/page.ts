@@ -5,7 +5,7 @@ import type { Language } from "../ground/languages.ts";
 import { readable } from "../ground/money.ts";
 import type { Payment } from "../payments/payment.ts";
 import type { Checkout, Face } from "./checkout.ts";
-import { faceOfEnd } from "./faces.ts";
+import { facePart } from "./faces.ts";
 import { framed } from "./frame.ts";
 import { instructionsPart } from "./methods.ts";
 import { words } from "./words.ts";
@@ -29,15 +29,13 @@ const leadsBack: ReadonlySet<Face> = new Set(["paid", "failed"]);
 export function payerPage({ checkout, path, language, serviceName }: PageParts): string {
   const { payment, profile, face, secondsLeft } = checkout;
   const text = words[language];
-  const isSandbox = payment.book.environment === "sandbox";
   const watch = waiting.has(face) && path;
   const back = payment.returnUrl;
   // The `reference_id` of a payment by link means nothing to its payer: the service made it from the form.
   const what = payment.description ?? (payment.link === undefined ? payment.referenceId : undefined);
   return framed({
-    merchantId: payment.book.merchantId,
+    book: payment.book,
     profile,
-    isSandbox,
     path,
     language,
     serviceName,
@@ -47,7 +45,7 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
     content: html`<p class="amount">
         <small>${payment.currency}</small>${text.amountOf(readable(payment.amountMinor, payment.currency))}
       </p>
-      ${face === "open" ? html`<p class="left">${text.timeLeft}: <b data-left="${secondsLeft}">${clock(secondsLeft)}</b></p>` : faceOfEnd(face, language)}
+      ${face === "open" ? html`<p class="left">${text.timeLeft}: <b data-left="${secondsLeft}">${clock(secondsLeft)}</b></p>` : facePart(face, face, text.faces[face], text.leads[face])}
       ${checkout.instructions && instructionsPart({ instructions: checkout.instructions, payment, path, language })}
       ${
         watch !== false &&
@@ -72,7 +70,10 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
           }
         </dl>
       </section>`,
-    aside: isSandbox && face === "open" ? decisionPart(payment.method, path, language) : undefined,
+    aside:
+      payment.book.environment === "sandbox" && face === "open"
+        ? decisionPart(payment.method, path, language)
+        : undefined,
   });
 }
 
