@@ -9,13 +9,16 @@ import {
   type Bill,
   type Known,
   type KnownRefund,
+  type Message,
   type OpenRequest,
   type Opened,
   type ProviderIds,
+  type ProviderReply,
   type RefundRequest,
   type Refunded,
   type Report,
   type ReportedDispute,
+  type ReportedState,
 } from "../../acquirers/acquirer.ts";
 import { SECOND, stopwatchMs, systemClock } from "../../ground/clock.ts";
 import { Fault } from "../../ground/fault.ts";
@@ -50,18 +53,17 @@ export function check(holds: boolean, what: string): asserts holds {
 export type Ended<T> = { kind: "answered"; answer: T } | { kind: "refused" | "unknown"; why: string };
 
 /** A message of the provider as it arrived, and the reports that were read from it. */
-interface ReceivedMessage {
-  target: string;
-  rest: string;
-  headers: Readonly<Record<string, string | string[] | undefined>>;
-  body: Buffer;
+interface ReceivedMessage extends Omit<Message, "method"> {
   reports: readonly Report[];
 }
 
+/** Path of the address at which the bench listens for notifications. */
+const CALLBACKS = "/acquirers/examined/callbacks";
 const BODY_MAX_BYTES = 65_536;
 const RECEIVED_MAX = 10_000;
 /** A notification arrives within this time, or not at all. */
 const NOTIFIED_WITHIN_MS = 2_000;
+
 export interface ExamCase {
   /** A sentence that must be true of the acquirer. */
   name: string;
@@ -76,11 +78,9 @@ export class Bench {
   private server: Server | undefined;
   private readonly opened = new Map<string, { request: OpenRequest; answer: Opened | undefined }>();
   private readonly refundIds = new Map<string, ProviderIds>();
-  private prefix = "";
 
   /** Starts the listener, then opens the acquirer with the listener's address. */
   async start(open: (callbackUrl: string) => Promise<Subject>): Promise<void> {
-    this.prefix = "/acquirers/examined/callbacks";
     const server = createServer((incoming, response) => {
       const parts: Buffer[] = [];
       let size = 0;
@@ -91,7 +91,7 @@ export class Bench {
       });
       incoming.on("end", () => {
         const { method = "", url: target = "", headers } = incoming;
-        const { status, headers: own = {}, body } = this.hear(method, target, headers, Buffer.concat(parts));
+        const { status, headers: own = {}, body } = this.hear({ method, target, headers, body: Buffer.concat(parts) });
         response.writeHead(status, { "content-type": "application/json", ...own }).end(body);
       });
     });
@@ -110,7 +110,7 @@ export class Bench {
   get callbackUrl(): string {
     if (!this.server) throw new Error("the bench has not started");
     const { port } = this.server.address() as AddressInfo;
-    return `http://127.0.0.1:${port}${this.prefix}`;
+    return `http://127.0.0.1:${port}${CALLBACKS}`;
   }
 
   get acquirer(): CallableAcquirer {
@@ -228,10 +228,16 @@ export class Bench {
     return ended;
   }
 
-  /** Opens a payment and makes the payer pay it. */
-  async paid(changes: Partial<OpenRequest> = {}): Promise<OpenRequest> {
+  /** Makes a payment and opens it. */
+  async taken(changes: Partial<OpenRequest> = {}): Promise<OpenRequest> {
     const request = this.payment(changes);
     await this.take(request);
+    return request;
+  }
+
+  /** Opens a payment and makes the payer pay it. */
+  async paid(changes: Partial<OpenRequest> = {}): Promise<OpenRequest> {
+    const request = await this.taken(changes);
     await this.control.pay(request.operationKey);
     return request;
   }
@@ -253,13 +259,13 @@ export class Bench {
   }
 
   /** The messages about a key. Waits for the first one. */
-  async messagesOf(key: string): Promise<ReceivedMessage[]> {
+  async messagesOf(key: string): Promise<[ReceivedMessage, ...ReceivedMessage[]]> {
     const about = (): ReceivedMessage[] =>
       this.received.filter(({ reports }) => reports.some((report) => this.isAbout(report, key)));
     await until(() => about().length > 0);
-    const found = about();
-    check(found.length > 0, "nothing was notified");
-    return found;
+    const [first, ...others] = about();
+    check(first !== undefined, "nothing was notified");
+    return [first, ...others];
   }
 
   /** Whether a reported dispute counts: the provider confirms it, or its report proves itself. */
@@ -310,15 +316,10 @@ export class Bench {
     }
   }
 
-  private hear(
-    method: string,
-    target: string,
-    headers: ReceivedMessage["headers"],
-    body: Buffer,
-  ): { status: number; headers?: Readonly<Record<string, string>>; body: string } {
+  private hear({ method, target, headers, body }: Omit<Message, "rest">): ProviderReply {
     const path = target.split("?", 1)[0] ?? "";
-    if (!path.startsWith(this.prefix)) return { status: 404, body: "" };
-    const rest = path.slice(this.prefix.length);
+    if (!path.startsWith(CALLBACKS)) return { status: 404, body: "" };
+    const rest = path.slice(CALLBACKS.length);
     try {
       const meaning = this.acquirer.calls.receive({ method, target, rest, headers, body }, systemClock.now());
       if (meaning.kind === "reply") return meaning.reply;
@@ -346,6 +347,11 @@ export class Bench {
 /** An operation key of a payment or a refund, with a new merchant id. */
 function keyOf(id: string): string {
   return `${id.replace("_", "")}.${newId("merchant", systemClock.now()).slice("mer_".length)}.s1`;
+}
+
+/** The state in an inquiry's answer; undefined when the inquiry finds no payment. */
+export function stateOf(ended: Ended<Known>): ReportedState | undefined {
+  return ended.kind === "answered" && ended.answer.known ? ended.answer.state : undefined;
 }
 
 export function whyOf(ended: Ended<unknown>): string {

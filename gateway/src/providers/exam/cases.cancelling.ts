@@ -20,14 +20,11 @@ async function isEnded(bench: Bench, request: OpenRequest): Promise<void> {
 async function endable(bench: Bench): Promise<OpenRequest[]> {
   const found: OpenRequest[] = [];
   for (const { method, currencies } of bench.acquirer.capabilities) {
-    const tried = bench.payment({ method, currency: currencies[0] ?? "" });
-    await bench.take(tried);
+    const tried = await bench.taken({ method, currency: currencies[0] ?? "" });
     const ended = await bench.cancel(tried);
     check(ended.kind !== "unknown", `it is not known whether a payment by ${method} has ended: ${whyOf(ended)}`);
     if (ended.kind === "refused") continue;
-    const request = bench.payment({ method, currency: currencies[0] ?? "" });
-    await bench.take(request);
-    found.push(request);
+    found.push(await bench.taken({ method, currency: currencies[0] ?? "" }));
   }
   if (found.length === 0) throw new NotApplicable("it ends no payment before its time");
   return found;

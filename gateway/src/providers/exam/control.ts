@@ -2,23 +2,21 @@
 import type { PaymentMethod } from "../../merchants/settings.ts";
 
 /** Faults that the next requests can meet. */
-export const faultNames = [
-  "silent after effect",
-  "500 after effect",
-  "silent before effect",
-  "unavailable",
-  "html",
-  "half answer",
-  "huge answer",
-  "redirect",
-  "slow",
-  "refuse",
-  "wrong amount",
-  "wrong currency",
-  "unknown status",
-  "key revoked",
-] as const;
-export type FaultName = (typeof faultNames)[number];
+export type FaultName =
+  | "silent after effect"
+  | "500 after effect"
+  | "silent before effect"
+  | "unavailable"
+  | "html"
+  | "half answer"
+  | "huge answer"
+  | "redirect"
+  | "slow"
+  | "refuse"
+  | "wrong amount"
+  | "wrong currency"
+  | "unknown status"
+  | "key revoked";
 
 /** Every `key` is an operation key of Gerbang. */
 export interface ExamControl {
