@@ -138,3 +138,8 @@ function reasonOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return `the connection failed (${typeof code === "string" ? code : "unknown reason"})`;
 }
+
+/** Makes an acquirer's text safe for a log: printable ASCII, at most `max` characters. */
+export function printable(text: string, max = 200): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, max);
+}

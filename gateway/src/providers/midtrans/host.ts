@@ -1,5 +1,6 @@
 // Requests to Midtrans' two hosts, with the current server key and with idempotency keys.
 import type { RecordMessage } from "../../acquirers/acquirer.ts";
+import { printable } from "../../acquirers/remote-http.ts";
 import type { Clock } from "../../ground/clock.ts";
 import { Caller, type ProviderAnswer } from "../caller.ts";
 import { type Secret, openSecret } from "../secrets.ts";
@@ -66,9 +67,4 @@ export function refusal(what: string, code: string, meaning: string, { body }: P
   const message = body?.["status_message"];
   const theirs = typeof message === "string" ? `: ${printable(message)}` : "";
   return `Midtrans refused ${what} with ${code} (${meaning})${theirs}`;
-}
-
-/** Makes Midtrans' text safe for a log: printable ASCII, at most 200 characters. */
-export function printable(text: string): string {
-  return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 200);
 }

@@ -8,12 +8,13 @@ import {
   type Opened,
   type ProviderIds,
 } from "../../acquirers/acquirer.ts";
+import { printable } from "../../acquirers/remote-http.ts";
 import { type Micros, SECOND, wireTime } from "../../ground/clock.ts";
 import { channelOf } from "../profile.ts";
 import { type Transaction, madeAt, readTransaction, stateOf, statusCodeOf } from "./answers.ts";
 import { astrayIn } from "./astray.ts";
 import { definiteNo, saysAlreadyThere } from "./errors.ts";
-import { type Context, FOUND, type Host, type Tried, printable, refusal } from "./host.ts";
+import { type Context, FOUND, type Host, type Tried, refusal } from "./host.ts";
 import { instructionsOf, redirect } from "./instructions.ts";
 import { idempotencyKeyOf, orderIdOf } from "./names.ts";
 import { type Order, channelsOf, chargeBody, pageBody } from "./requests.ts";

@@ -16,7 +16,7 @@ import type { Minor } from "../../ground/money.ts";
 import type { Bank, VirtualAccounts } from "./dialect.ts";
 import { type Account, accountNumber } from "./partner.ts";
 import { nameOf } from "./requests.ts";
-import { CURRENCY, printable, readAmount, referenceOf } from "./values.ts";
+import { CURRENCY, quoted, readAmount, referenceOf } from "./values.ts";
 
 export type Body = Readonly<Record<string, unknown>>;
 
@@ -320,5 +320,5 @@ function expectAmount(value: unknown, expected: Minor, name: string): void {
 }
 
 function differs(name: string, value: unknown): Error {
-  return new Error(`${name} is not what was asked about: ${printable(value)}`);
+  return new Error(`${name} is not what was asked about: ${quoted(value)}`);
 }

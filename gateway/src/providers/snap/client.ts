@@ -10,7 +10,7 @@ import type { Partner } from "./partner.ts";
 import type { SnapRequest } from "./requests.ts";
 import { signedByHmac, signedByRsa, tokenText, transactionText } from "./signature.ts";
 import { type GivenToken, TokenStore } from "./tokens.ts";
-import { digitsOf, printable, snapTime } from "./values.ts";
+import { digitsOf, quoted, snapTime } from "./values.ts";
 
 /** The keys with which Gerbang proves its identity. */
 export interface OwnKeys {
@@ -197,5 +197,5 @@ export function readAnswer(
 }
 
 function exchangeText(status: number, { responseCode, responseMessage }: Body): string {
-  return `${status}, ${printable(responseCode)} ${printable(responseMessage)}`;
+  return `${status}, ${quoted(responseCode)} ${quoted(responseMessage)}`;
 }

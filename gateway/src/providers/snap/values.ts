@@ -1,4 +1,5 @@
 // SNAP's formats of amounts, times and references: how they are written and read. Pure.
+import { printable } from "../../acquirers/remote-http.ts";
 import { type Micros, SECOND, parseWireTime, wireTime } from "../../ground/clock.ts";
 import { digestOf } from "../../ground/crypto.ts";
 import { momentOf } from "../../ground/ids.ts";
@@ -28,11 +29,11 @@ export function amountOf(minor: Minor): SnapAmount {
  */
 export function readAmount(given: unknown, what: string): Minor {
   const { value, currency } = (typeof given === "object" && given !== null ? given : {}) as Record<string, unknown>;
-  if (currency !== CURRENCY) throw new Error(`${what} is in ${printable(currency)}, not in ${CURRENCY}`);
+  if (currency !== CURRENCY) throw new Error(`${what} is in ${quoted(currency)}, not in ${CURRENCY}`);
   // The JSON parser keeps a number that is written unusually, such as 1000.00, as a symbol with its text.
   const text = typeof value === "number" ? String(value) : typeof value === "symbol" ? value.description : value;
   const parts = typeof text === "string" ? /^(\d{1,16})(?:\.(\d{1,2}))?$/.exec(text) : null;
-  if (!parts) throw new Error(`${what} is no amount: ${printable(value)}`);
+  if (!parts) throw new Error(`${what} is no amount: ${quoted(value)}`);
   return BigInt(parts[1] ?? "") * 100n + BigInt((parts[2] ?? "").padEnd(2, "0"));
 }
 
@@ -84,8 +85,8 @@ export function digitsOf(count: number, ...texts: string[]): string {
 }
 
 /** Makes a provider's value safe for an error message: printable ASCII, at most 60 characters of a text. */
-export function printable(value: unknown): string {
-  if (typeof value === "string") return `"${value.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 60)}"`;
+export function quoted(value: unknown): string {
+  if (typeof value === "string") return `"${printable(value, 60)}"`;
   return typeof value === "number" || typeof value === "boolean"
     ? String(value)
     : `(${value === null ? "null" : typeof value})`;

@@ -1,6 +1,7 @@
 // The errors that Stripe's documentation calls a definite refusal. Any other error leaves the outcome unknown. Pure. Documentation:
 // docs.stripe.com/error-low-level (status codes, what is kept under an idempotency key), /error-codes, /api/errors.
 import { z } from "zod";
+import { printable } from "../../acquirers/remote-http.ts";
 
 /**
  * A definite refusal. `gate`: Stripe refused before it looked at the idempotency key, so the refusal tells nothing about an earlier request with
@@ -133,9 +134,5 @@ function errorOf(body: Record<string, unknown> | undefined): StripeError | undef
 
 function nameOf({ type, code, param }: StripeError): string {
   const parts = [type, code, param === null || param === undefined ? undefined : `(${param})`];
-  return parts
-    .filter((part) => typeof part === "string")
-    .join(" ")
-    .replaceAll(/[^\x20-\x7e]/g, "?")
-    .slice(0, 200);
+  return printable(parts.filter((part) => typeof part === "string").join(" "));
 }

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Instructions, OpenRequest, Receipt, RefundRequest, RefundStatus } from "../../acquirers/acquirer.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
+import { printable } from "../../acquirers/remote-http.ts";
 import { wireTime } from "../../ground/clock.ts";
 import { readAmount } from "./amounts.ts";
 import { banks, isBank } from "./channels.ts";
@@ -159,7 +160,7 @@ export function readReceipt(
 ): Receipt {
   const what = "a payment";
   const { payment_id, status, currency, captures, request_amount, ...read } = parse(paymentSchema, body, what);
-  if (status !== "SUCCEEDED") throw new Unreadable(what, `status is ${printable(status)}, not SUCCEEDED`);
+  if (status !== "SUCCEEDED") throw new Unreadable(what, `status is ${printable(status, 60)}, not SUCCEEDED`);
   if (payment_id !== paymentId) throw new Unreadable(what, "payment_id is another one");
   if (paymentRequestId !== undefined && read.payment_request_id && read.payment_request_id !== paymentRequestId)
     throw new Unreadable(what, "payment_request_id is another one");
@@ -270,7 +271,7 @@ function sameMoney(
 
 function known<Value>(table: Readonly<Record<string, Value>>, status: string, what: string): Value {
   const value = Object.hasOwn(table, status) ? table[status] : undefined;
-  if (value === undefined) throw new Unreadable(what, `status ${printable(status)} is unknown`);
+  if (value === undefined) throw new Unreadable(what, `status ${printable(status, 60)} is unknown`);
   return value;
 }
 
@@ -279,9 +280,4 @@ function parse<Value>(schema: z.ZodType<Value>, body: unknown, what: string): Va
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new Unreadable(what, issue === undefined ? "?" : `${issue.path.map(String).join(".")}: ${issue.message}`);
-}
-
-/** Makes Xendit's text safe for an error message: printable ASCII, at most 60 characters. */
-function printable(text: string): string {
-  return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 60);
 }
