@@ -1,4 +1,5 @@
 // The adapter for acquirers that speak Gerbang's own HTTP protocol. Its callers decide what follows.
+import type { z } from "zod";
 import { type Clock, stopwatchMs, systemClock, wireTime } from "../ground/clock.ts";
 import { SigningKey } from "../ground/signing-key.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
@@ -12,12 +13,13 @@ import {
   type Instructions,
   type OpenRequest,
   type RefundRequest,
+  type RefundStatus,
   type Report,
   type ReportedState,
 } from "./acquirer.ts";
 import { objectionToAddresses } from "./payer-address.ts";
-import { exchange, newAgent, unlessUnreached } from "./remote-http.ts";
-import type { RemoteProfile } from "./remote-profile.ts";
+import { exchange, newAgent, printable, unlessUnreached } from "./remote-http.ts";
+import { type RemoteProfile, acquirerOf, capabilityOf } from "./remote-profile.ts";
 import {
   type PaymentOrder,
   type RefundOrder,
@@ -53,21 +55,8 @@ export function remoteAcquirer(
 ): Acquirer & { calls: AcquirerCalls; close(): Promise<void> } {
   const remote = new Remote(profile, clock);
   return {
-    code: profile.code,
-    name: profile.name,
-    environment: profile.environment,
-    weight: profile.weight,
-    capabilities: profile.capabilities.map(({ method, currencies, minimum_minor, maximum_minor, cost }) => ({
-      method,
-      currencies,
-      minimumMinor: BigInt(minimum_minor),
-      maximumMinor: BigInt(maximum_minor),
-      cost: { basisPoints: cost.basis_points, flatMinor: BigInt(cost.flat_minor) },
-    })),
-    issue: () => undefined,
-    inquiresAfterMs: () => undefined,
-    refundsLater: () => true,
-    remote: true,
+    ...acquirerOf(profile),
+    capabilities: profile.capabilities.map((one) => ({ ...capabilityOf(one), currencies: one.currencies })),
     calls: {
       deadlineMs: profile.deadline_ms,
       open: async (request, signal) => ({ instructions: await remote.open(request, remote.limit(signal)) }),
@@ -157,7 +146,7 @@ class Remote {
     throw new AcquirerRefused(`${this.profile.code} ends no such payment: ${printable(refusal.data.error.message)}`);
   }
 
-  async refund(request: RefundRequest, limit: Limit): Promise<"pending" | "succeeded" | "failed"> {
+  async refund(request: RefundRequest, limit: Limit): Promise<RefundStatus> {
     const order: RefundOrder = {
       operation_key: request.operationKey,
       payment_operation_key: request.paymentOperationKey,
@@ -212,7 +201,7 @@ class Remote {
     return { instructions, state: stateOf(status, transaction) };
   }
 
-  refundStatus(answer: Answer, request: RefundRequest): "pending" | "succeeded" | "failed" {
+  refundStatus(answer: Answer, request: RefundRequest): RefundStatus {
     const { operation_key, status } = this.read(refundAnswerSchema, answer, "a refund");
     if (operation_key !== request.operationKey) throw this.malformed("a refund", "operation_key is another one");
     return status;
@@ -232,7 +221,7 @@ class Remote {
     return { status, body: objectOf(bytes) };
   }
 
-  private read<Value>(schema: { safeParse(input: unknown): Parsed<Value> }, answer: Answer, what: string): Value {
+  private read<Value>(schema: z.ZodType<Value>, answer: Answer, what: string): Value {
     const parsed = schema.safeParse(answer.body);
     if (parsed.success) return parsed.data;
     const issue = parsed.error.issues[0];
@@ -247,10 +236,6 @@ class Remote {
     return new Error(`${this.profile.code} answered ${what} with ${status}`);
   }
 }
-
-type Parsed<Value> =
-  | { success: true; data: Value }
-  | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
 
 function readCallback(body: Buffer): Report {
   const value = parseObject(body);
@@ -271,9 +256,4 @@ function stateOf(status: "waiting" | "processing" | "failed" | "paid", transacti
   assert(transaction !== undefined, "a paid payment has passed without its transaction");
   const { transaction_id, amount_minor, currency } = transaction;
   return { status, receipt: { transactionId: transaction_id, amountMinor: BigInt(amount_minor), currency } };
-}
-
-/** Makes an acquirer's text safe for a log: printable ASCII, at most 200 characters. */
-function printable(text: string): string {
-  return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, 200);
 }

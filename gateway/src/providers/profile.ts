@@ -2,18 +2,19 @@
 import { z } from "zod";
 import type { Acquirer, Capability } from "../acquirers/acquirer.ts";
 import {
-  capabilityCost,
+  capabilityOf,
   checkAcquirerUrl,
-  codeSchema,
-  minorSchema,
-  weightSchema,
+  checkLimits,
+  checkPairs,
+  entryFields,
+  methodFields,
 } from "../acquirers/remote-profile.ts";
 import type { Minor } from "../ground/money.ts";
-import { type PaymentMethod, paymentMethods } from "../merchants/settings.ts";
+import type { PaymentMethod } from "../merchants/settings.ts";
 
 const methodSchema = z
   .strictObject({
-    method: z.enum(paymentMethods),
+    ...methodFields,
     /** False switches the method off and keeps its entry. */
     on: z.boolean().default(true),
     /** Banks or wallets. The first is the default for payments that name none. */
@@ -27,59 +28,32 @@ const methodSchema = z
       .min(1)
       .max(200)
       .default(["IDR"]),
-    minimum_minor: minorSchema.min(1),
-    maximum_minor: minorSchema.min(1),
-    /** The provider's fee to the platform, which routing compares. */
-    cost: capabilityCost,
   })
-  .refine(({ minimum_minor, maximum_minor }) => minimum_minor <= maximum_minor, {
-    path: ["maximum_minor"],
-    message: "is below minimum_minor",
-  });
+  .superRefine(checkLimits);
 export type ProviderMethod = z.infer<typeof methodSchema>;
 
 /** Fields of every provider. A provider's own schema is a strict object of these and of its own fields. */
 export const commonFields = {
-  code: codeSchema,
-  name: z.string().trim().min(1).max(100),
-  environment: z.enum(["sandbox", "production"]),
-  weight: weightSchema,
+  ...entryFields,
   /** Replaces the provider's own address, to try a fake provider on this machine. */
   url: z.string().max(2048).superRefine(checkAcquirerUrl).optional(),
-  deadline_ms: z.int().min(100).max(30_000).default(8_000),
   /** Maximum number of sockets. */
   connections: z.int().min(1).max(256).default(64),
-  methods: z
-    .array(methodSchema)
-    .min(1)
-    .max(50)
-    .superRefine((methods, context) => {
-      const seen = new Set<string>();
-      for (const [at, { method, currencies }] of methods.entries()) {
-        for (const currency of currencies) {
-          const pair = `${method} in ${currency}`;
-          if (seen.has(pair)) context.addIssue({ code: "custom", path: [at], message: `${pair} is there already` });
-          seen.add(pair);
-        }
-      }
-    }),
+  methods: z.array(methodSchema).min(1).max(50).superRefine(checkPairs),
 };
 export type CommonProfile = z.infer<z.ZodObject<typeof commonFields>> & { provider: string };
 
 /** Capabilities of the methods that are switched on. `stepMinor` gives the smallest step of amounts in a currency, if it is more than 1. */
 export function capabilitiesOf(
   methods: readonly ProviderMethod[],
-  stepMinor: (currency: string) => Minor = () => 1n,
+  stepMinor: (currency: string) => Minor,
 ): Capability[] {
   return methods
     .filter(({ on }) => on)
-    .flatMap(({ method, currencies, minimum_minor, maximum_minor, cost }) =>
-      currencies.map((currency) => ({
-        method,
+    .flatMap((one) =>
+      one.currencies.map((currency) => ({
+        ...capabilityOf(one),
         currencies: [currency],
-        minimumMinor: BigInt(minimum_minor),
-        maximumMinor: BigInt(maximum_minor),
-        cost: { basisPoints: cost.basis_points, flatMinor: BigInt(cost.flat_minor) },
         stepMinor: stepMinor(currency),
       })),
     );

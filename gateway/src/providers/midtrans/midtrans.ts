@@ -1,5 +1,6 @@
 // The connector of Midtrans: charges by its Core API, card pages by Snap, inquiries and refunds. README.md lists the documentation.
 import type { AcquirerCalls } from "../../acquirers/acquirer.ts";
+import { acquirerOf } from "../../acquirers/remote-profile.ts";
 import { type Clock, systemClock } from "../../ground/clock.ts";
 import { definiteOnly } from "../caller.ts";
 import { type OpenAcquirer, capabilitiesOf, provider } from "../profile.ts";
@@ -23,15 +24,8 @@ export function midtransAcquirer(
   const payments = new Payments(host);
   const refunds = new Refunds(host);
   return {
-    code: profile.code,
-    name: profile.name,
-    environment: profile.environment,
-    weight: profile.weight,
+    ...acquirerOf(profile),
     capabilities: capabilitiesOf(profile.methods, () => STEP_MINOR),
-    issue: () => undefined,
-    inquiresAfterMs: () => undefined,
-    refundsLater: () => true,
-    remote: true,
     dashboardUrl: () => addressesOf(profile).dashboard,
     calls: {
       deadlineMs: profile.deadline_ms,

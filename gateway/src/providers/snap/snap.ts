@@ -10,6 +10,7 @@ import {
   type Refunded,
   type RecordMessage,
 } from "../../acquirers/acquirer.ts";
+import { acquirerOf } from "../../acquirers/remote-profile.ts";
 import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock.ts";
 import { Caller } from "../caller.ts";
 import { type OpenAcquirer, type Provider, capabilitiesOf, channelOf, provider } from "../profile.ts";
@@ -61,21 +62,15 @@ export function snapAcquirer(
 ): OpenAcquirer & { calls: AcquirerCalls } {
   const partner = partnerOf(profile);
   const keys = openKeys(profile);
-  const { code, name, environment, weight, methods, deadline_ms: deadlineMs, connections } = profile;
+  const { code, methods, deadline_ms: deadlineMs, connections } = profile;
   const baseUrl = urlOf(profile);
   const caller = new Caller({ code, baseUrl, deadlineMs, connections });
   const client = new SnapClient(partner, keys.own, caller, clock);
   const calls = new Snap(profile, partner, client, clock, baseUrl);
   return {
-    code,
-    name,
-    weight,
-    environment,
+    ...acquirerOf(profile),
     capabilities: capabilitiesOf(methods, () => WHOLE_RUPIAH),
-    issue: () => undefined,
     inquiresAfterMs: () => INQUIRES_AFTER_MS,
-    refundsLater: () => true,
-    remote: true,
     calls: {
       deadlineMs,
       open: (request, signal, record) => calls.open(request, signal, record),

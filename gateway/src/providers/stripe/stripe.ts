@@ -11,7 +11,7 @@ import {
   type RefundRequest,
   type RecordMessage,
 } from "../../acquirers/acquirer.ts";
-import { isLoopback } from "../../acquirers/remote-profile.ts";
+import { acquirerOf, isLoopback } from "../../acquirers/remote-profile.ts";
 import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock.ts";
 import { Caller, type ProviderAnswer, definiteOnly } from "../caller.ts";
 import { type OpenAcquirer, capabilitiesOf, provider } from "../profile.ts";
@@ -71,15 +71,8 @@ export function stripeAcquirer(profile: StripeProfile, clock: Clock = systemCloc
   const webhookSecret = openSecret(profile.webhook_secret);
   const stripe = new Stripe(profile, secretKey, clock);
   return {
-    code: profile.code,
-    name: profile.name,
-    environment: profile.environment,
-    weight: profile.weight,
+    ...acquirerOf(profile),
     capabilities: capabilitiesOf(profile.methods, (currency) => boundsOf(currency).stepMinor),
-    issue: () => undefined,
-    inquiresAfterMs: () => undefined,
-    refundsLater: () => true,
-    remote: true,
     dashboardUrl({ payment_intent: intent }) {
       const mode = profile.environment === "production" ? "" : "test/";
       return intent === undefined ? undefined : `https://dashboard.stripe.com/${mode}payments/${intent}`;

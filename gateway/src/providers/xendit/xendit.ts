@@ -1,5 +1,6 @@
 // Xendit as an acquirer: its capabilities. Its calls are in calls.ts, their contents in requests.ts, answers.ts and webhooks.ts.
 import type { Acquirer, AcquirerCalls } from "../../acquirers/acquirer.ts";
+import { acquirerOf } from "../../acquirers/remote-profile.ts";
 import { type Clock, systemClock } from "../../ground/clock.ts";
 import { capabilitiesOf, provider } from "../profile.ts";
 import { RUPIAH } from "./amounts.ts";
@@ -13,15 +14,8 @@ export function xenditAcquirer(
 ): Acquirer & { calls: AcquirerCalls; close(): Promise<void> } {
   const calls = new XenditCalls(profile, clock);
   return {
-    code: profile.code,
-    name: profile.name,
-    environment: profile.environment,
-    weight: profile.weight,
+    ...acquirerOf(profile),
     capabilities: capabilitiesOf(profile.methods, (currency) => (currency === "IDR" ? RUPIAH : 1n)),
-    issue: () => undefined,
-    inquiresAfterMs: () => undefined,
-    refundsLater: () => true,
-    remote: true,
     calls,
     close: () => calls.close(),
   };
