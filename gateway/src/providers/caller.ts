@@ -36,6 +36,12 @@ export interface ProviderAnswer {
   headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
+/** The parts of one call that all its requests share. */
+export interface CallContext {
+  signal: AbortSignal;
+  record: RecordMessage | undefined;
+}
+
 export class Caller {
   private readonly options: CallerOptions;
   private readonly agent;

@@ -43,47 +43,33 @@ export class SnapClient {
     this.clock = clock;
     this.ids = new ExternalIds(partner.dialect.externalIdDigits, clock);
     // A call stops waiting for the token when its own time is over; the request for the token ends by the deadline of `caller`.
-    this.tokens = new TokenStore(() => this.askToken(new AbortController().signal, undefined), clock);
+    const ask = async () => this.readToken(await this.requestToken(new AbortController().signal, undefined));
+    this.tokens = new TokenStore(ask, clock);
   }
 
   /**
-   * Makes one request. `others`: digits of services that this provider answers with instead. Throws `AcquirerRefused` when no token could be
-   * had, since then nothing was sent; any other error leaves the outcome unknown.
+   * Makes one request. Throws `AcquirerRefused` when no token could be had, since then nothing was sent; any other error leaves the outcome
+   * unknown.
    */
-  async call(
-    request: SnapRequest,
-    signal: AbortSignal,
-    record: RecordMessage | undefined,
-    others: readonly string[] = [],
-  ): Promise<SnapAnswer> {
-    return await this.exchange(request, others, (sent) => this.caller.call(sent, signal, record), signal);
+  async call(request: SnapRequest, signal: AbortSignal, record: RecordMessage | undefined): Promise<SnapAnswer> {
+    return await this.exchange(request, (sent) => this.caller.call(sent, signal, record), signal);
   }
 
   /**
    * Like `call`, for the first request that orders something and for inquiries before it: a request that was certainly not sent is a definite
    * refusal, too. Not for a repetition: that it was not sent says nothing about the first request.
    */
-  async order(
-    request: SnapRequest,
-    signal: AbortSignal,
-    record: RecordMessage | undefined,
-    others: readonly string[] = [],
-  ): Promise<SnapAnswer> {
-    return await this.exchange(request, others, (sent) => this.caller.order(sent, signal, record), signal);
+  async order(request: SnapRequest, signal: AbortSignal, record: RecordMessage | undefined): Promise<SnapAnswer> {
+    return await this.exchange(request, (sent) => this.caller.order(sent, signal, record), signal);
   }
 
-  private async exchange(
-    request: SnapRequest,
-    others: readonly string[],
-    send: Send,
-    signal: AbortSignal,
-  ): Promise<SnapAnswer> {
+  private async exchange(request: SnapRequest, send: Send, signal: AbortSignal): Promise<SnapAnswer> {
     const token = await this.token(signal);
-    const answer = await this.send(request, token, send, others);
+    const answer = await this.send(request, token, send);
     if (answer.meaning !== "token" || token === undefined) return answer;
     // The provider rejected the token and did nothing else: the same request is sent once more.
     this.tokens.forget(token);
-    return await this.send(request, await this.token(signal), send, others);
+    return await this.send(request, await this.token(signal), send);
   }
 
   /** Asks for a token and does not use it. Returns the response, and either the token's lifetime or the reason why there is none. */
@@ -109,12 +95,7 @@ export class SnapClient {
     }
   }
 
-  private async send(
-    request: SnapRequest,
-    token: string | undefined,
-    send: Send,
-    others: readonly string[],
-  ): Promise<SnapAnswer> {
+  private async send(request: SnapRequest, token: string | undefined, send: Send): Promise<SnapAnswer> {
     const { partnerId, channelId, dialect } = this.partner;
     const now = this.clock.now();
     const timestamp = snapTime(now);
@@ -134,7 +115,7 @@ export class SnapClient {
       ...request.headers,
     };
     const answer = await send({ method, path: request.path, headers, body });
-    const read = readAnswer(answer, request, dialect.repetition, others);
+    const read = readAnswer(answer, request, dialect.repetition);
     if (read.meaning === "repeated") this.ids.redraw();
     return read;
   }
@@ -147,10 +128,6 @@ export class SnapClient {
     const { externalIdDigits, repetition } = this.partner.dialect;
     if (repetition === "same" && isOrder(service)) return digitsOf(externalIdDigits, this.partner.code, service, about);
     return this.ids.next();
-  }
-
-  private async askToken(signal: AbortSignal, record: RecordMessage | undefined): Promise<GivenToken> {
-    return this.readToken(await this.requestToken(signal, record));
   }
 
   private async requestToken(signal: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
@@ -185,9 +162,8 @@ export class SnapClient {
  */
 export function readAnswer(
   { status, body = {} }: Pick<ProviderAnswer, "status" | "body">,
-  { service }: Pick<SnapRequest, "service">,
+  { service, others }: Pick<SnapRequest, "service" | "others">,
   repetition: "same" | "conflict",
-  others: readonly string[] = [],
 ): SnapAnswer {
   const { responseCode } = body;
   const agrees = typeof responseCode === "string" && responseCode.startsWith(String(status));

@@ -1,6 +1,6 @@
 // Ends payments before their time. Only virtual accounts can be ended: no documentation shows how to take back an unpaid QR code or wallet page.
 import { AcquirerRefused, type OpenRequest, type ReportedState, type RecordMessage } from "../../acquirers/acquirer.ts";
-import { definiteOnly } from "../caller.ts";
+import { type CallContext, definiteOnly } from "../caller.ts";
 import type { ProviderMethod } from "../profile.ts";
 import { readAccountStatus, readDeleted } from "./answers.ts";
 import type { SnapClient } from "./client.ts";
@@ -34,7 +34,7 @@ export async function endPayment(
   // Whether the account exists is not certain, and an inquiry would make it again.
   if (channel === undefined || found?.wasAnnounced !== true)
     throw new Error(`${code}: it is not known yet which account is to be ended`);
-  await definiteOnly(deleteIt(provider, request, { channel, account: found.account }, signal, record));
+  await definiteOnly(deleteIt(provider, request, { channel, account: found.account }, { signal, record }));
 }
 
 interface Place {
@@ -42,20 +42,15 @@ interface Place {
   account: Account;
 }
 
-async function deleteIt(
-  provider: Provider,
-  request: OpenRequest,
-  place: Place,
-  signal: AbortSignal,
-  record?: RecordMessage,
-): Promise<void> {
+async function deleteIt(provider: Provider, request: OpenRequest, place: Place, context: CallContext): Promise<void> {
   const { client, partner } = provider;
-  const answer = await client.call(deleteAccount(partner, request, place.channel, place.account), signal, record);
+  const sent = deleteAccount(partner, request, place.channel, place.account);
+  const answer = await client.call(sent, context.signal, context.record);
   if (answer.meaning === "done") return readDeleted(answer.body, request, place.account);
   const said = `${partner.code} answered the end of an account with ${answer.said}`;
   if (answer.meaning !== "refused" && answer.meaning !== "not found") throw new Error(said);
   // The provider did nothing: the account had ended before, was paid, or cannot be ended.
-  const state = await stateOf(provider, request, place, signal, record);
+  const state = await stateOf(provider, request, place, context);
   if (state === undefined) return;
   if (answer.meaning === "refused" && state.status === "waiting") throw new AcquirerRefused(said);
   throw new Error(`${said}, and it stands as ${state.status}`);
@@ -66,8 +61,7 @@ async function stateOf(
   { client, partner }: Provider,
   request: OpenRequest,
   { channel, account }: Place,
-  signal: AbortSignal,
-  record?: RecordMessage,
+  { signal, record }: CallContext,
 ): Promise<ReportedState | undefined> {
   const answer = await client.call(inquireAccount(partner, request, channel, account), signal, record);
   if (answer.meaning === "not found") return undefined;

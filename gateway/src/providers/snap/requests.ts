@@ -15,6 +15,8 @@ export interface SnapRequest {
   /** Operation key that the request is about. With the service it makes the `X-EXTERNAL-ID` of orders whose repetition must have the same one. */
   about: string;
   headers?: Readonly<Record<string, string>>;
+  /** Digits of services that this provider answers with instead of the standard's. */
+  others?: readonly string[];
 }
 
 /** Orders an account that takes this amount once. `account` is whole if Gerbang chooses the numbers, else the beginning of Gerbang's range. */
@@ -133,6 +135,7 @@ export function payByWallet(wallets: Wallets, request: OpenRequest, channel: str
       additionalInfo: { channel: walletChannel(wallets, channel), orderTitle: nameOf(request.merchantName) },
     },
     headers: deviceHeaders(request.operationKey),
+    others: wallets.paymentServices,
   };
 }
 

@@ -8,11 +8,10 @@ import {
   type OpenRequest,
   type RefundRequest,
   type Refunded,
-  type RecordMessage,
 } from "../../acquirers/acquirer.ts";
 import { acquirerOf } from "../../acquirers/remote-profile.ts";
 import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock.ts";
-import { Caller } from "../caller.ts";
+import { type CallContext, Caller } from "../caller.ts";
 import { type OpenAcquirer, type Provider, capabilitiesOf, channelOf, provider } from "../profile.ts";
 import {
   qrKept,
@@ -73,11 +72,11 @@ export function snapAcquirer(
     inquiresAfterMs: () => INQUIRES_AFTER_MS,
     calls: {
       deadlineMs,
-      open: (request, signal, record) => calls.open(request, signal, record),
-      inquire: (request, signal, record) => calls.inquire(request, signal, record),
+      open: (request, signal, record) => calls.open(request, { signal, record }),
+      inquire: (request, signal, record) => calls.inquire(request, { signal, record }),
       cancel: (request, signal, record) => endPayment({ client, partner, methods }, request, signal, record),
-      refund: (request, signal, record) => calls.refund(request, signal, record),
-      inquireRefund: (request, signal, record) => calls.inquireRefund(request, signal, record),
+      refund: (request, signal, record) => calls.refund(request, { signal, record }),
+      inquireRefund: (request, signal, record) => calls.inquireRefund(request, { signal, record }),
       receive: (message, now) => received(partner, keys.theirs(), message, now),
       check: (signal, record) => checkKeys(client, partner.dialect.title, clock, signal, record),
     },
@@ -100,29 +99,17 @@ class Snap {
     this.plainOnLoopback = baseUrl.startsWith("http:");
   }
 
-  async open(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Opened> {
+  async open(request: OpenRequest, context: CallContext): Promise<Opened> {
     const channel = channelOf(this.profile.methods, request) ?? "";
     if (request.method === "va" && bankOf(this.partner, channel).range.numbers === "asked")
       return this.accountBilledOnDemand(request, channel);
-    const { sent, read, others } = this.opening(request, channel);
-    const answer = await this.client.order(sent, signal, record, others);
-    switch (answer.meaning) {
-      case "done":
-        return read(answer.body);
-      case "refused":
-      case "not found":
-        throw this.refused(answer, false);
-      case "unavailable":
-      case "token":
-        throw this.refused(answer, true);
-      case "in progress":
-      case "repeated":
-      case "unknown":
-        throw this.unclear(sent, answer);
-    }
+    const { sent, read } = this.opening(request, channel);
+    const answer = await this.client.order(sent, context.signal, context.record);
+    if (answer.meaning === "done") return read(answer.body);
+    throw this.notDone(sent, answer);
   }
 
-  async inquire(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known> {
+  async inquire(request: OpenRequest, context: CallContext): Promise<Known> {
     const channel = openedBy(this.partner, this.profile.methods, request);
     if (channel === undefined) {
       if (this.hasEnded(request)) return { known: false };
@@ -130,12 +117,12 @@ class Snap {
     }
     switch (request.method) {
       case "va":
-        return await this.inquireAccount(request, channel, signal, record);
+        return await this.inquireAccount(request, channel, context);
       case "qris":
       case "ewallet": {
         const kept = request.method === "qris" ? qrKept(request) : walletKept(request);
-        const opened = kept ?? (await this.recovered(request, channel, signal, record));
-        return opened ? await this.inquireStatus(request, channel, opened, signal, record) : { known: false };
+        const opened = kept ?? (await this.recovered(request, channel, context));
+        return opened ? await this.inquireStatus(request, channel, opened, context) : { known: false };
       }
       case "bank_transfer":
       case "card":
@@ -143,28 +130,16 @@ class Snap {
     }
   }
 
-  async refund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<Refunded> {
+  async refund(request: RefundRequest, context: CallContext): Promise<Refunded> {
     if (request.method === "va")
       throw new AcquirerRefused(
         `${this.partner.code}: a virtual account cannot be paid back, since SNAP has no way to do so`,
       );
-    const sent = await this.refunding(request, signal, record);
-    const answer = await this.client.order(sent, signal, record);
-    switch (answer.meaning) {
-      case "done":
-        return readRefund(answer.body, request);
-      case "in progress":
-        return TAKEN;
-      case "refused":
-      case "not found":
-        throw this.refused(answer, false);
-      case "unavailable":
-      case "token":
-        throw this.refused(answer, true);
-      case "repeated":
-      case "unknown":
-        throw this.unclear(sent, answer);
-    }
+    const sent = await this.refunding(request, context);
+    const answer = await this.client.order(sent, context.signal, context.record);
+    if (answer.meaning === "done") return readRefund(answer.body, request);
+    if (answer.meaning === "in progress") return TAKEN;
+    throw this.notDone(sent, answer);
   }
 
   /**
@@ -172,9 +147,9 @@ class Snap {
    * payment. An accepted refund of a part stays pending, since SNAP has no inquiry about refunds of QRIS. If no response has come, the same
    * order is repeated, on its own day.
    */
-  async inquireRefund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<KnownRefund> {
+  async inquireRefund(request: RefundRequest, context: CallContext): Promise<KnownRefund> {
     if (request.method === "va") return { known: false };
-    const told = await this.refundTold(request, signal, record);
+    const told = await this.refundTold(request, context);
     if (told) return { known: true, ...told };
     // A repeated order would get the first response again, and on another day it would be another refund.
     if (request.providerIds?.taken !== undefined) return { known: true, ...TAKEN };
@@ -182,48 +157,39 @@ class Snap {
       throw new Error(
         `${this.partner.code} does not tell any more what became of ${referenceOf(request.operationKey)}`,
       );
-    const again = await this.refunding(request, signal, record);
-    const answer = await this.client.call(again, signal, record);
+    const again = await this.refunding(request, context);
+    const answer = await this.client.call(again, context.signal, context.record);
     if (answer.meaning === "done") return { known: true, ...readRefund(answer.body, request) };
     if (answer.meaning === "in progress") return { known: true, ...TAKEN };
     throw this.unclear(again, answer);
   }
 
-  private async refundTold(
-    request: RefundRequest,
-    signal: AbortSignal,
-    record?: RecordMessage,
-  ): Promise<Refunded | undefined> {
+  private async refundTold(request: RefundRequest, context: CallContext): Promise<Refunded | undefined> {
     const { paymentOperationKey: operationKey, paymentAmountMinor: amountMinor, paymentProviderIds } = request;
     const kept = paymentProviderIds?.reference;
     const sent =
       request.method === "ewallet"
         ? inquireWallet(this.wallets(), operationKey, this.keptChannel(request))
         : queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey));
-    const answer = await this.client.call(sent, signal, record);
+    const answer = await this.client.call(sent, context.signal, context.record);
     if (answer.meaning !== "done") throw this.unclear(sent, answer);
     if (request.method === "ewallet") return refundInHistory(answer.body, request);
     const status = readStatus(answer.body, { operationKey, amountMinor, kept });
     return status?.isRefunded === true && request.amountMinor === amountMinor ? { status: "succeeded" } : undefined;
   }
 
-  private async inquireAccount(
-    request: OpenRequest,
-    channel: string,
-    signal: AbortSignal,
-    record?: RecordMessage,
-  ): Promise<Known> {
+  private async inquireAccount(request: OpenRequest, channel: string, context: CallContext): Promise<Known> {
     const found = accountOf(this.partner, request, channel);
     if (!found) {
-      const opened = await this.recovered(request, channel, signal, record);
+      const opened = await this.recovered(request, channel, context);
       if (!opened) return { known: false };
-      return await this.inquireAccount({ ...request, providerIds: opened.providerIds }, channel, signal, record);
+      return await this.inquireAccount({ ...request, providerIds: opened.providerIds }, channel, context);
     }
     const { account, isBilledOnDemand, wasAnnounced } = found;
     const { traits } = bankOf(this.partner, channel);
     const opened = openedAt(this.partner, request, channel, found);
     const sent = inquireAccount(this.partner, request, channel, account);
-    const answer = await this.client.call(sent, signal, record);
+    const answer = await this.client.call(sent, context.signal, context.record);
     if (answer.meaning === "done")
       return { known: true, ...opened, state: readAccountStatus(answer.body, request, account, traits) };
     if (answer.meaning !== "not found") throw this.unclear(sent, answer);
@@ -234,7 +200,7 @@ class Snap {
     if (wasAnnounced) return { known: true, ...opened, state: { status: "failed" } };
     if (this.hasEnded(request)) return { known: false };
     // The number follows from the operation key: made again, it is the same account.
-    const made = await this.remade(request, channel, signal, record);
+    const made = await this.remade(request, channel, context);
     return { known: true, ...made, state: { status: "waiting" } };
   }
 
@@ -242,8 +208,7 @@ class Snap {
     request: OpenRequest,
     channel: string,
     opened: Opened,
-    signal: AbortSignal,
-    record?: RecordMessage,
+    context: CallContext,
   ): Promise<Known> {
     const { operationKey, amountMinor } = request;
     const kept = opened.providerIds?.reference;
@@ -251,7 +216,7 @@ class Snap {
       request.method === "qris"
         ? queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey))
         : inquireWallet(this.wallets(), operationKey, channel);
-    const answer = await this.client.call(sent, signal, record);
+    const answer = await this.client.call(sent, context.signal, context.record);
     // A wallet may know nothing of a payment whose page was not opened yet.
     const absent = answer.meaning === "not found" && request.method === "ewallet" && !this.hasEnded(request);
     if (absent) return { known: true, ...opened, state: { status: "waiting" } };
@@ -265,28 +230,18 @@ class Snap {
    * Recovers a lost response. If the provider repeats its first response, the same order is sent again, on its own day. Undefined when the
    * payment has ended at the provider: nobody was ever told where to pay, so nobody can have paid.
    */
-  private async recovered(
-    request: OpenRequest,
-    channel: string,
-    signal: AbortSignal,
-    record?: RecordMessage,
-  ): Promise<Opened | undefined> {
+  private async recovered(request: OpenRequest, channel: string, context: CallContext): Promise<Opened | undefined> {
     if (this.hasEnded(request)) return undefined;
     if (!this.mayRepeat(request.operationKey) || this.clock.now() >= request.expiresAt)
       throw new Error(
         `${this.partner.code} does not tell again what it answered to ${referenceOf(request.operationKey)}`,
       );
-    return await this.remade(request, channel, signal, record);
+    return await this.remade(request, channel, context);
   }
 
-  private async remade(
-    request: OpenRequest,
-    channel: string,
-    signal: AbortSignal,
-    record?: RecordMessage,
-  ): Promise<Opened> {
-    const { sent, read, others } = this.opening(request, channel);
-    const answer = await this.client.call(sent, signal, record, others);
+  private async remade(request: OpenRequest, channel: string, context: CallContext): Promise<Opened> {
+    const { sent, read } = this.opening(request, channel);
+    const answer = await this.client.call(sent, context.signal, context.record);
     // A refusal of the repetition says nothing about the first order.
     if (answer.meaning !== "done") throw this.unclear(sent, answer);
     return read(answer.body);
@@ -296,7 +251,7 @@ class Snap {
   private opening(
     request: OpenRequest,
     channel: string,
-  ): { sent: SnapRequest; read: (body: SnapAnswer["body"]) => Opened; others?: readonly string[] } {
+  ): { sent: SnapRequest; read: (body: SnapAnswer["body"]) => Opened } {
     switch (request.method) {
       case "va": {
         const { range, traits } = bankOf(this.partner, channel);
@@ -321,7 +276,6 @@ class Snap {
         return {
           sent: payByWallet(wallets, request, channel),
           read: (body) => readWalletPage(body, request, channel, this.plainOnLoopback),
-          others: wallets.paymentServices,
         };
       }
       case "bank_transfer":
@@ -330,23 +284,21 @@ class Snap {
     }
   }
 
-  private async refunding(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<SnapRequest> {
+  private async refunding(request: RefundRequest, context: CallContext): Promise<SnapRequest> {
     if (request.method === "ewallet") return refundWallet(this.wallets(), request, this.keptChannel(request));
     if (request.method !== "qris") throw new AcquirerRefused(`${this.partner.code} refunds no ${request.method}`);
-    return refundQr(this.qris(), this.partner, request, await this.approvalOf(request, signal, record));
+    return refundQr(this.qris(), this.partner, request, await this.approvalOf(request, context));
   }
 
   /** The approval code of the payment at its issuer: stored from an inquiry, or asked for now. */
-  private async approvalOf(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<string> {
+  private async approvalOf(request: RefundRequest, context: CallContext): Promise<string> {
     const { paymentOperationKey: operationKey, paymentAmountMinor: amountMinor, paymentProviderIds } = request;
     if (paymentProviderIds?.approval !== undefined) return paymentProviderIds.approval;
     const kept = paymentProviderIds?.reference;
     const sent = queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey));
-    const answer = await this.client.order(sent, signal, record);
+    const answer = await this.client.order(sent, context.signal, context.record);
     // The inquiry changes nothing: when the provider refuses it, no refund was ordered.
-    if (["refused", "not found", "unavailable", "token"].includes(answer.meaning))
-      throw this.refused(answer, answer.meaning !== "refused" && answer.meaning !== "not found");
-    if (answer.meaning !== "done") throw this.unclear(sent, answer);
+    if (answer.meaning !== "done") throw this.notDone(sent, answer);
     const approval = readStatus(answer.body, { operationKey, amountMinor, kept })?.ids.approval;
     if (approval === undefined)
       throw new AcquirerRefused(`${this.partner.code} knows of no payment to refund (${answer.said})`);
@@ -387,8 +339,12 @@ class Snap {
     return wallets;
   }
 
-  private refused({ said }: SnapAnswer, unavailable: boolean): AcquirerRefused {
-    return new AcquirerRefused(`${this.partner.code} refused: ${said}`, { unavailable });
+  /** Of a first request that was not done: a definite refusal, or an unknown outcome. */
+  private notDone(sent: SnapRequest, answer: SnapAnswer): Error {
+    const isUnavailable = answer.meaning === "unavailable" || answer.meaning === "token";
+    if (!isUnavailable && answer.meaning !== "refused" && answer.meaning !== "not found")
+      return this.unclear(sent, answer);
+    return new AcquirerRefused(`${this.partner.code} refused: ${answer.said}`, { unavailable: isUnavailable });
   }
 
   private unclear({ service }: SnapRequest, { said }: SnapAnswer): Error {
