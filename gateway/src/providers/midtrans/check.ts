@@ -1,10 +1,11 @@
 // Checks an entry: whether each of Midtrans' hosts accepts the key, and how far Midtrans' clock is from Gerbang's.
 import type { Checked } from "../../acquirers/acquirer.ts";
+import type { CallContext } from "../caller.ts";
 import { statusCodeOf } from "./answers.ts";
-import type { Context, Host } from "./host.ts";
+import type { Host } from "./host.ts";
 
 /** Asks for an order that does not exist: 404 means that the key is good. Orders an empty card page: 400, for missing fields, means the same. */
-export async function check(host: Host, context: Context): Promise<Checked> {
+export async function check(host: Host, context: CallContext): Promise<Checked> {
   const core = await host.get("/v2/gerbang-check/status", context);
   const findings = [finding("The Core API", statusCodeOf(core), "404")];
   if (host.profile.methods.some(({ method, on }) => on && method === "card")) {

@@ -1,8 +1,9 @@
 // Disputes at Midtrans: their kinds, and whether a notified dispute is true. The signature of a notification covers neither its status nor its
 // transaction, so a notified dispute counts only once an inquiry says the same.
 import type { ConfirmDisputeRequest, ReportedDispute } from "../../acquirers/acquirer.ts";
+import type { CallContext } from "../caller.ts";
 import { type Ordered, type Transaction, readTransaction, statusCodeOf } from "./answers.ts";
-import { type Context, FOUND, type Host } from "./host.ts";
+import { FOUND, type Host } from "./host.ts";
 import { orderIdOf } from "./names.ts";
 
 /** Midtrans' status code of a denied transaction, which notifications sign. The code of a settlement is 200. */
@@ -27,7 +28,7 @@ export function isTransfer(paymentType: unknown): boolean {
 export async function confirmDispute(
   host: Host,
   { operationKey, dispute }: ConfirmDisputeRequest,
-  context: Context,
+  context: CallContext,
 ): Promise<boolean> {
   const orderId = orderIdOf(operationKey);
   const answer = await host.get(`/v2/${orderId}/status`, context);

@@ -1,17 +1,10 @@
 // Requests to Midtrans' two hosts, with the current server key and with idempotency keys.
-import type { RecordMessage } from "../../acquirers/acquirer.ts";
 import { printable } from "../../acquirers/remote-http.ts";
 import type { Clock } from "../../ground/clock.ts";
-import { Caller, type ProviderAnswer } from "../caller.ts";
+import { type CallContext, Caller, type ProviderAnswer } from "../caller.ts";
 import { type Secret, openSecret } from "../secrets.ts";
 import { type MidtransProfile, addressesOf } from "./profile.ts";
 import { headersOf } from "./requests.ts";
-
-/** The parts of one call that all its requests share. */
-export interface Context {
-  signal: AbortSignal;
-  record: RecordMessage | undefined;
-}
 
 /** `later`: certainly not done, but possible later as a new order under another key. */
 export type Tried<Done> = Done | { no: { meaning: string; unavailable: boolean; later?: boolean } };
@@ -40,7 +33,7 @@ export class Host {
     this.caller = new Caller({ code, baseUrl: core, deadlineMs, connections });
   }
 
-  get(path: string, { signal, record }: Context): Promise<ProviderAnswer> {
+  get(path: string, { signal, record }: CallContext): Promise<ProviderAnswer> {
     const headers = headersOf(this.key.current());
     return this.caller.call({ method: "GET", path, headers }, signal, record);
   }
@@ -48,7 +41,7 @@ export class Host {
   post(
     path: string,
     body: object | undefined,
-    { signal, record }: Context,
+    { signal, record }: CallContext,
     { baseUrl, ...named }: { baseUrl?: string; idempotencyKey?: string; notifyUrl?: string } = {},
   ): Promise<ProviderAnswer> {
     const headers = headersOf(this.key.current(), { ...named, plain: this.plainOnLoopback });

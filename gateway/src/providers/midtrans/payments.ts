@@ -10,11 +10,12 @@ import {
 } from "../../acquirers/acquirer.ts";
 import { printable } from "../../acquirers/remote-http.ts";
 import { type Micros, SECOND, wireTime } from "../../ground/clock.ts";
+import type { CallContext } from "../caller.ts";
 import { channelOf } from "../profile.ts";
 import { type Transaction, madeAt, readTransaction, stateOf, statusCodeOf } from "./answers.ts";
 import { astrayIn } from "./astray.ts";
 import { definiteNo, saysAlreadyThere } from "./errors.ts";
-import { type Context, FOUND, type Host, type Tried, refusal } from "./host.ts";
+import { FOUND, type Host, type Tried, refusal } from "./host.ts";
 import { instructionsOf, redirect } from "./instructions.ts";
 import { idempotencyKeyOf, orderIdOf } from "./names.ts";
 import { type Order, channelsOf, chargeBody, pageBody } from "./requests.ts";
@@ -33,18 +34,18 @@ export class Payments {
     this.host = host;
   }
 
-  async open(request: OpenRequest, context: Context): Promise<Opened> {
+  async open(request: OpenRequest, context: CallContext): Promise<Opened> {
     const opening = await this.tryOpen(request, context);
     if ("opened" in opening) return opening.opened;
     throw new AcquirerRefused(opening.no.meaning, { unavailable: opening.no.unavailable });
   }
 
   /** Opens a payment, or returns the definite refusal. Under the same order id and idempotency key it is opened once. */
-  private tryOpen(request: OpenRequest, context: Context): Promise<Tried<{ opened: Opened }>> {
+  private tryOpen(request: OpenRequest, context: CallContext): Promise<Tried<{ opened: Opened }>> {
     return request.method === "card" ? this.openPage(request, context) : this.charge(request, context);
   }
 
-  private async charge(request: OpenRequest, context: Context): Promise<Tried<{ opened: Opened }>> {
+  private async charge(request: OpenRequest, context: CallContext): Promise<Tried<{ opened: Opened }>> {
     const order = this.order(request);
     const body = chargeBody(order, this.host.clock.now());
     const answer = await this.host.post("/v2/charge", body, context, {
@@ -68,7 +69,7 @@ export class Payments {
     return { opened: { instructions, providerIds: idsOf(transaction) } };
   }
 
-  private async openPage(request: OpenRequest, context: Context): Promise<Tried<{ opened: Opened }>> {
+  private async openPage(request: OpenRequest, context: CallContext): Promise<Tried<{ opened: Opened }>> {
     const order = this.order(request);
     const body = pageBody(order, this.host.clock.now());
     const answer = await this.host.post("/snap/v1/transactions", body, context, {
@@ -93,7 +94,7 @@ export class Payments {
    * Ends a waiting payment. A card page cannot be ended, neither before its payer has tried to pay nor after: it stays open until its own end,
    * and a new attempt on it is a new transaction.
    */
-  async cancel(request: OpenRequest, context: Context): Promise<void> {
+  async cancel(request: OpenRequest, context: CallContext): Promise<void> {
     if (request.method === "card") throw new AcquirerRefused("Midtrans ends no page before its time");
     const order = this.order(request);
     const answer = await this.host.post(`/v2/${order.orderId}/expire`, undefined, context);
@@ -106,7 +107,7 @@ export class Payments {
   }
 
   /** Accepts or denies a payment that Midtrans' fraud detection questions. */
-  async judge(request: OpenRequest, judgement: Judgement, context: Context): Promise<void> {
+  async judge(request: OpenRequest, judgement: Judgement, context: CallContext): Promise<void> {
     const order = this.order(request);
     const verb = judgement === "approve" ? "approve" : "deny";
     const answer = await this.host.post(`/v2/${order.orderId}/${verb}`, undefined, context);
@@ -118,7 +119,7 @@ export class Payments {
       throw new Error(`Midtrans answered ${verb} with a transaction that is ${status}`);
   }
 
-  async inquire(request: OpenRequest, context: Context): Promise<Known> {
+  async inquire(request: OpenRequest, context: CallContext): Promise<Known> {
     const order = this.order(request);
     const answer = await this.host.get(`/v2/${order.orderId}/status`, context);
     const code = statusCodeOf(answer);
@@ -136,7 +137,7 @@ export class Payments {
   }
 
   /** Handles a payment that Midtrans does not have. A payment that was never opened is ordered under the same order id while it still lives. */
-  private async absent(request: OpenRequest, context: Context): Promise<Known> {
+  private async absent(request: OpenRequest, context: CallContext): Promise<Known> {
     const { providerIds, expiresAt } = request;
     // A card page exists before its payer tries to pay, but Midtrans' inquiry does not know it until then.
     const page = this.pageOf(request);
@@ -154,7 +155,7 @@ export class Payments {
    * Handles a payment that exists although the response with its instructions was lost. Under the same idempotency key Midtrans repeats the
    * response for five minutes. After that nobody can ever pay it, so it is ended at Midtrans, and another is made.
    */
-  private async recover(request: OpenRequest, transaction: Transaction, context: Context): Promise<Known> {
+  private async recover(request: OpenRequest, transaction: Transaction, context: CallContext): Promise<Known> {
     const made = madeAt(transaction);
     if (request.method === "card" || made === undefined || this.host.clock.now() < made + ANSWERS_REPEAT) {
       const opening = await this.tryOpen(request, context);

@@ -1,8 +1,9 @@
 // Refunds at Midtrans: ordered once under their key, and found again. A card payment that is not settled yet is cancelled instead.
 import { AcquirerRefused, type KnownRefund, type RefundRequest, type Refunded } from "../../acquirers/acquirer.ts";
+import type { CallContext } from "../caller.ts";
 import { type Ordered, type Transaction, readTransaction, stateOf, statusCodeOf } from "./answers.ts";
 import { definiteNo } from "./errors.ts";
-import { type Context, FOUND, type Host, type Tried, refusal } from "./host.ts";
+import { FOUND, type Host, type Tried, refusal } from "./host.ts";
 import { idempotencyKeyOf, orderIdOf, refundKeyOf } from "./names.ts";
 import { listsLess, refundDenied, refundIn, refundTaken } from "./refund-answers.ts";
 import { refundBody } from "./requests.ts";
@@ -14,13 +15,13 @@ export class Refunds {
     this.host = host;
   }
 
-  async refund(request: RefundRequest, context: Context): Promise<Refunded> {
+  async refund(request: RefundRequest, context: CallContext): Promise<Refunded> {
     const tried = await this.tryRefund(request, context);
     if ("refunded" in tried) return tried.refunded;
     throw new AcquirerRefused(tried.no.meaning, { unavailable: tried.no.unavailable });
   }
 
-  async inquireRefund(request: RefundRequest, context: Context): Promise<KnownRefund> {
+  async inquireRefund(request: RefundRequest, context: CallContext): Promise<KnownRefund> {
     const found = this.refundOf(request, await this.paymentOf(request, context));
     if (found) return { known: true, ...found };
     if (request.isOver) return { known: false };
@@ -31,7 +32,7 @@ export class Refunds {
     return { known: false };
   }
 
-  private async tryRefund(request: RefundRequest, context: Context): Promise<Tried<{ refunded: Refunded }>> {
+  private async tryRefund(request: RefundRequest, context: CallContext): Promise<Tried<{ refunded: Refunded }>> {
     const { operationKey, amountMinor, currency } = request;
     const refundKey = refundKeyOf(operationKey);
     const body = refundBody(refundKey, amountMinor, currency);
@@ -66,7 +67,7 @@ export class Refunds {
   private async cancel(
     request: RefundRequest,
     { transaction_id }: Transaction,
-    context: Context,
+    context: CallContext,
   ): Promise<Tried<{ refunded: Refunded }>> {
     const answer = await this.host.post(`/v2/${transaction_id}/cancel`, undefined, context);
     const code = statusCodeOf(answer);
@@ -84,7 +85,7 @@ export class Refunds {
   }
 
   /** Inquires about the payment of a refund. */
-  private async paymentOf(request: RefundRequest, context: Context): Promise<Transaction> {
+  private async paymentOf(request: RefundRequest, context: CallContext): Promise<Transaction> {
     const answer = await this.host.get(`/v2/${nameOf(request)}/status`, context);
     const code = statusCodeOf(answer);
     if (!FOUND.includes(code)) throw new Error(`Midtrans answered an inquiry with ${code}`);

@@ -10,7 +10,7 @@ import {
   isSubmitted,
   pageOf,
   paymentIntentOf,
-  refundAmong,
+  among as refundAmong,
   refundOf,
   sessionAmong,
 } from "./answers.ts";

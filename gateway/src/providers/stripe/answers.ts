@@ -202,18 +202,14 @@ const listSchema = z.object({
   has_more: z.boolean(),
 });
 
-/** The refund of this operation in one page of a list, or the id after which to go on; neither at the end of the list. */
-export function refundAmong(body: Body, operationKey: string): { found?: Record<string, unknown>; after?: string } {
-  return among(body, operationKey);
-}
-
 /** The id of the payment page of this operation in one page of a list, or the id after which to go on. */
 export function sessionAmong(body: Body, operationKey: string): { found?: string; after?: string } {
   const { found, after } = among(body, operationKey);
   return { ...(found === undefined ? {} : { found: found.id }), ...(after === undefined ? {} : { after }) };
 }
 
-function among(body: Body, operationKey: string) {
+/** The object of this operation in one page of a list, or the id after which to go on; neither at the end of the list. */
+export function among(body: Body, operationKey: string): { found?: { id: string }; after?: string } {
   const { data, has_more } = read(listSchema, body, "a list");
   const found = data.find((one) => one.metadata?.operation_key === operationKey);
   if (found !== undefined) return { found };

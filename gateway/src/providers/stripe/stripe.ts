@@ -9,24 +9,23 @@ import {
   AcquirerRefused,
   type Refunded,
   type RefundRequest,
-  type RecordMessage,
 } from "../../acquirers/acquirer.ts";
 import { acquirerOf, isLoopback } from "../../acquirers/remote-profile.ts";
 import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock.ts";
-import { Caller, type ProviderAnswer, definiteOnly } from "../caller.ts";
+import { type CallContext, Caller, type ProviderAnswer, definiteOnly } from "../caller.ts";
 import { type OpenAcquirer, capabilitiesOf, provider } from "../profile.ts";
 import { type Secret, openSecret } from "../secrets.ts";
 import { boundsOf } from "./amounts.ts";
 import {
   type Account,
   type Page,
+  among,
   checkEnded,
   fileIdOf,
   isLive,
   isSubmitted,
   pageOf,
   paymentIntentOf,
-  refundAmong,
   refundOf,
   sessionAmong,
 } from "./answers.ts";
@@ -56,11 +55,6 @@ const SESSION_PAGES_MAX = 3;
 const REFUND_PAGES_MAX = 10;
 /** A page without an end of its own is open for 24 hours: after this time no page of the payment can be open. */
 const FORGOTTEN: Micros = 25 * 3_600 * SECOND;
-
-interface CallContext {
-  signal: AbortSignal;
-  record: RecordMessage | undefined;
-}
 
 /**
  * Creates the acquirer of an account at Stripe. Reads the keys at once, and again when their files change. Throws when a key is missing, or is
@@ -198,11 +192,8 @@ class Stripe {
   }
 
   async check(context: CallContext): Promise<Checked> {
-    const answer = await this.caller.call(
-      this.request({ method: "GET", path: "/v1/balance" }),
-      context.signal,
-      context.record,
-    );
+    const request = this.request({ method: "GET", path: "/v1/balance" });
+    const answer = await this.caller.call(request, context.signal, context.record);
     const date = typeof answer.headers.date === "string" ? Date.parse(answer.headers.date) : Number.NaN;
     const clockDifferenceMs = Number.isNaN(date) ? undefined : date - Math.floor(this.clock.now() / 1_000);
     return { findings: this.findings(answer), clockDifferenceMs };
@@ -297,9 +288,9 @@ class Stripe {
   private async refundOfKey(operationKey: string, intent: string, context: CallContext) {
     let after: string | undefined;
     for (let page = 0; page < REFUND_PAGES_MAX; page++) {
-      const among = refundAmong(await this.get(refundsPath(intent, after), context, LIST_MAX_BYTES), operationKey);
-      if (among.found !== undefined || among.after === undefined) return among.found;
-      after = among.after;
+      const listed = among(await this.get(refundsPath(intent, after), context, LIST_MAX_BYTES), operationKey);
+      if (listed.found !== undefined || listed.after === undefined) return listed.found;
+      after = listed.after;
     }
     throw new Error(`${this.profile.code} has more refunds of this payment than are read`);
   }
@@ -325,10 +316,8 @@ class Stripe {
   }
 
   private refundRequest(request: RefundRequest, intent: string) {
-    return this.request(
-      { method: "POST", path: "/v1/refunds", body: refundOrder(request, intent) },
-      request.operationKey,
-    );
+    const body = refundOrder(request, intent);
+    return this.request({ method: "POST", path: "/v1/refunds", body }, request.operationKey);
   }
 
   private request({ contentType = FORM, ...request }: Order, idempotencyKey?: string) {

@@ -14,7 +14,7 @@ import {
   type RecordMessage,
 } from "../../acquirers/acquirer.ts";
 import { type Clock, type Micros, SECOND } from "../../ground/clock.ts";
-import { Caller, type ProviderAnswer, definiteOnly } from "../caller.ts";
+import { type CallContext, Caller, type ProviderAnswer, definiteOnly } from "../caller.ts";
 import { channelOf } from "../profile.ts";
 import { type Secret, openSecret } from "../secrets.ts";
 import {
@@ -72,7 +72,7 @@ export class XenditCalls implements AcquirerCalls {
   async open(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Opened> {
     const channel = this.channelOf(request);
     const opening = openingOf(request, channel, { qrisExpiry: this.profile.qris_expiry });
-    const answer = await this.order(opening, this.limit(signal), record);
+    const answer = await this.order(opening, this.context(signal, record));
     if (answer.status !== 200 && answer.status !== 201)
       throw this.notDone(request.method === "card" ? "card page" : "payment", answer, opening);
     const payment = readStood(answer.body, request);
@@ -82,39 +82,39 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   async inquire(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known> {
-    const limit = this.limit(signal);
-    const payment = await this.find(request, limit, record);
-    if (payment !== undefined) return this.known(request, payment, limit, record);
+    const context = this.context(signal, record);
+    const payment = await this.find(request, context);
+    if (payment !== undefined) return this.known(request, payment, context);
     const overFor = this.clock.now() - request.expiresAt;
     if (overFor >= FORGOTTEN) return { known: false };
     if (overFor >= 0) throw new Error(`${this.profile.code} does not show the payment`);
     // No payer ever saw this payment, so nobody has paid it. Xendit keeps the idempotency key: the same order again makes one payment.
-    const opened = await refusedForGood(this.open(request, limit, record));
+    const opened = await refusedForGood(this.open(request, context.signal, record));
     return opened === undefined ? { known: false } : { known: true, state: { status: "waiting" }, ...opened };
   }
 
   cancel(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<void> {
-    return definiteOnly(this.end(request, this.limit(signal), record));
+    return definiteOnly(this.end(request, this.context(signal, record)));
   }
 
   async refund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<Refunded> {
-    const limit = this.limit(signal);
-    return this.orderRefund(request, await this.paymentRequestOf(request, limit, record), limit, record);
+    const context = this.context(signal, record);
+    return this.orderRefund(request, await this.paymentRequestOf(request, context), context);
   }
 
   async inquireRefund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<KnownRefund> {
-    const limit = this.limit(signal);
+    const context = this.context(signal, record);
     const own = request.providerIds?.refund;
     if (own !== undefined) {
-      const answer = await this.get(inquiries.refund(own), limit, record);
+      const answer = await this.get(inquiries.refund(own), context);
       return { known: true, ...refundedOf(readRefund(answer.body, request)) };
     }
-    const paymentRequest = await this.paymentRequestOf(request, limit, record);
-    const found = await this.findRefund(request, paymentRequest, limit, record);
+    const paymentRequest = await this.paymentRequestOf(request, context);
+    const found = await this.findRefund(request, paymentRequest, context);
     if (found !== undefined) return { known: true, ...refundedOf(found) };
     if (request.isOver) return { known: false };
     // Xendit keeps the idempotency key of a refund: the repeated order refunds once at most.
-    const refunded = await refusedForGood(this.orderRefund(request, paymentRequest, limit, record));
+    const refunded = await refusedForGood(this.orderRefund(request, paymentRequest, context));
     return refunded === undefined ? { known: false } : { known: true, ...refunded };
   }
 
@@ -124,13 +124,13 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   check(signal: AbortSignal, record?: RecordMessage): Promise<Checked> {
-    const limit = this.limit(signal);
-    return checkedOf((sent) => this.call(sent, limit, record), this.clock);
+    const context = this.context(signal, record);
+    return checkedOf((sent) => this.call(sent, context), this.clock);
   }
 
   /** One deadline for all requests of a call. */
-  private limit(signal: AbortSignal): AbortSignal {
-    return AbortSignal.any([signal, AbortSignal.timeout(this.deadlineMs)]);
+  private context(signal: AbortSignal, record: RecordMessage | undefined): CallContext {
+    return { signal: AbortSignal.any([signal, AbortSignal.timeout(this.deadlineMs)]), record };
   }
 
   /** The bank or wallet of a payment: the stored one, else the one that the profile chooses now. */
@@ -146,37 +146,30 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   /** Finds the payment at Xendit; undefined when Xendit shows nothing under the operation key. */
-  private async find(
-    request: OpenRequest,
-    limit: AbortSignal,
-    record?: RecordMessage,
-  ): Promise<XenditPayment | undefined> {
+  private async find(request: OpenRequest, context: CallContext): Promise<XenditPayment | undefined> {
     const { session, payment_request: paymentRequest } = request.providerIds ?? {};
     if (request.method === "card") {
       // Xendit lists no card pages: without its id, a page is found only by repeating the order under its idempotency key.
       if (session === undefined) return undefined;
-      return readSession((await this.get(inquiries.session(session), limit, record)).body, request);
+      return readSession((await this.get(inquiries.session(session), context)).body, request);
     }
     if (paymentRequest !== undefined)
-      return readPaymentRequest(
-        (await this.get(inquiries.paymentRequest(paymentRequest), limit, record)).body,
-        request,
-      );
+      return readPaymentRequest((await this.get(inquiries.paymentRequest(paymentRequest), context)).body, request);
     const { operationKey } = request;
-    const { body } = await this.get(inquiries.paymentRequests(operationKey), limit, record);
+    const { body } = await this.get(inquiries.paymentRequests(operationKey), context);
     const found = readList(body, operationKey).matching.map((item) => readPaymentRequest(item, request));
     return found.find(({ state }) => state === "paid") ?? found[0];
   }
 
-  private async end(request: OpenRequest, limit: AbortSignal, record?: RecordMessage): Promise<void> {
-    const named = await this.named(request, limit, record);
+  private async end(request: OpenRequest, context: CallContext): Promise<void> {
+    const named = await this.named(request, context);
     const name = nameOf(named);
     if (name === undefined) throw new Error(`${this.profile.code} does not show the payment that is to be ended`);
     const ending = endingOf(request, name);
-    const answer = await this.call(ending, limit, record);
+    const answer = await this.call(ending, context);
     if (answer.status === 200) return checkEnded(readStood(answer.body, request), name);
     if (!isWorthALook(answer.status)) throw this.unexpected(answer, ending);
-    const payment = await this.find(named, limit, record);
+    const payment = await this.find(named, context);
     if (payment?.state === "failed") return checkEnded(payment, name);
     throw payment?.state === "waiting"
       ? this.notDone("end of a payment", answer, ending)
@@ -184,19 +177,14 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   /** Adds Xendit's id of the payment to the request, if Xendit shows one. */
-  private async named(request: OpenRequest, limit: AbortSignal, record?: RecordMessage): Promise<OpenRequest> {
+  private async named(request: OpenRequest, context: CallContext): Promise<OpenRequest> {
     if (nameOf(request) !== undefined) return request;
-    const payment = await this.find(request, limit, record);
+    const payment = await this.find(request, context);
     return payment === undefined ? request : { ...request, providerIds: { ...request.providerIds, ...idsOf(payment) } };
   }
 
-  private async known(
-    request: OpenRequest,
-    payment: XenditPayment,
-    limit: AbortSignal,
-    record?: RecordMessage,
-  ): Promise<Known> {
-    const state = await this.state(payment, limit, record);
+  private async known(request: OpenRequest, payment: XenditPayment, context: CallContext): Promise<Known> {
+    const state = await this.state(payment, context);
     const channel = this.channelOf(request);
     const { instructions, providerIds } = this.opened(request, channel, payment);
     const paid = state.status === "paid" ? state.receipt.transactionId : undefined;
@@ -207,43 +195,37 @@ export class XenditCalls implements AcquirerCalls {
 
   private async state(
     { state, paymentId, paymentRequestId }: XenditPayment,
-    limit: AbortSignal,
-    record?: RecordMessage,
+    context: CallContext,
   ): Promise<ReportedState> {
     if (state !== "paid") return { status: state };
     if (paymentId === undefined) throw new Error(`${this.profile.code} says paid, and not by which payment`);
-    const { body } = await this.get(inquiries.payment(paymentId), limit, record);
+    const { body } = await this.get(inquiries.payment(paymentId), context);
     return { status: "paid", receipt: readReceipt(body, { paymentId, paymentRequestId }) };
   }
 
   /** Xendit's id of the payment that is refunded. A card page returns it only once it is paid. */
-  private async paymentRequestOf(request: RefundRequest, limit: AbortSignal, record?: RecordMessage): Promise<string> {
+  private async paymentRequestOf(request: RefundRequest, context: CallContext): Promise<string> {
     const { payment_request: known, session } = request.paymentProviderIds ?? {};
     if (known !== undefined) return known;
     const { paymentOperationKey: operationKey, paymentAmountMinor: amountMinor, currency } = request;
     const payment = { operationKey, amountMinor, currency };
     const found =
       session === undefined
-        ? readList((await this.get(inquiries.paymentRequests(operationKey), limit, record)).body, operationKey)
+        ? readList((await this.get(inquiries.paymentRequests(operationKey), context)).body, operationKey)
             .matching.map((item) => readPaymentRequest(item, payment))
             .find(({ state }) => state === "paid")
-        : readSession((await this.get(inquiries.session(session), limit, record)).body, payment);
+        : readSession((await this.get(inquiries.session(session), context)).body, payment);
     if (found?.paymentRequestId === undefined)
       throw new Error(`${this.profile.code} does not name the payment that is to be refunded`);
     return found.paymentRequestId;
   }
 
-  private async orderRefund(
-    request: RefundRequest,
-    paymentRequest: string,
-    limit: AbortSignal,
-    record?: RecordMessage,
-  ): Promise<Refunded> {
+  private async orderRefund(request: RefundRequest, paymentRequest: string, context: CallContext): Promise<Refunded> {
     const asked = refundOf(request, paymentRequest);
-    const answer = await this.order(asked, limit, record);
+    const answer = await this.order(asked, context);
     if (answer.status === 200 || answer.status === 201) return refundedOf(readRefund(answer.body, request));
     if (refusalOf("refund", answer.status, answer.body?.error_code)?.lookFirst === true) {
-      const found = await this.findRefund(request, paymentRequest, limit, record);
+      const found = await this.findRefund(request, paymentRequest, context);
       if (found !== undefined) return refundedOf(found);
     }
     throw this.notDone("refund", answer, asked);
@@ -253,12 +235,11 @@ export class XenditCalls implements AcquirerCalls {
   private async findRefund(
     request: RefundRequest,
     paymentRequest: string,
-    limit: AbortSignal,
-    record?: RecordMessage,
+    context: CallContext,
   ): Promise<ReadRefund | undefined> {
     let after: string | undefined;
     for (let page = 0; page < PAGES_MAX; page++) {
-      const { body } = await this.get(inquiries.refunds(paymentRequest, after), limit, record);
+      const { body } = await this.get(inquiries.refunds(paymentRequest, after), context);
       const { matching, more, lastId } = readList(body, request.operationKey);
       if (matching.length > 0) return readRefund(matching[0], request);
       if (!more) return undefined;
@@ -268,22 +249,18 @@ export class XenditCalls implements AcquirerCalls {
     throw new Error(`${this.profile.code} has more refunds of the payment than are read`);
   }
 
-  private async get(
-    sent: XenditRequest,
-    limit: AbortSignal,
-    record: RecordMessage | undefined,
-  ): Promise<ProviderAnswer> {
-    const answer = await this.call(sent, limit, record);
+  private async get(sent: XenditRequest, context: CallContext): Promise<ProviderAnswer> {
+    const answer = await this.call(sent, context);
     if (answer.status !== 200) throw this.unexpected(answer, sent);
     return answer;
   }
 
-  private call(sent: XenditRequest, limit: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
-    return this.caller.call(this.written(sent), limit, record);
+  private call(sent: XenditRequest, context: CallContext): Promise<ProviderAnswer> {
+    return this.caller.call(this.written(sent), context.signal, context.record);
   }
 
-  private order(sent: XenditRequest, limit: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
-    return this.caller.order(this.written(sent), limit, record);
+  private order(sent: XenditRequest, context: CallContext): Promise<ProviderAnswer> {
+    return this.caller.order(this.written(sent), context.signal, context.record);
   }
 
   private written({ method, path, headers, body }: XenditRequest): Parameters<Caller["call"]>[0] {
