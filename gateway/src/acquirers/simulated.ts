@@ -83,16 +83,6 @@ function simulated(profile: Profile): Acquirer {
   };
 }
 
-/** Scenarios of a simulator, which merchants name in `metadata["sandbox.scenario"]`. */
-export const scenarios = [
-  "gateway_error",
-  "gateway_error_once",
-  "gateway_timeout",
-  "decline",
-  "auto_success",
-  "slow",
-] as const;
-
 /** Scenarios in which the simulator behaves like a remote acquirer that must be called. */
 const asked: ReadonlySet<string> = new Set(["gateway_error", "gateway_error_once", "gateway_timeout", "slow"]);
 /** Scenarios that the simulator decides without a payer. */
