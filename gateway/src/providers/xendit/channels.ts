@@ -1,16 +1,11 @@
 // The banks and wallets (Xendit: channels) that Gerbang offers, with what Xendit's pages say of each. Data, read on 2026-11-23.
 
-export interface Bank {
+interface Bank {
   /** Xendit's `channel_code`. */
   code: string;
   name: string;
   /** Bank Indonesia's number of the bank, for a payer who has to select the bank. */
   bankCode: string;
-}
-
-export interface Wallet {
-  code: string;
-  name: string;
 }
 
 /** Xendit's only channel for QR codes, and its only one for cards. */
@@ -30,23 +25,21 @@ export const banks = {
   muamalat: { code: "MUAMALAT_VIRTUAL_ACCOUNT", name: "Bank Muamalat", bankCode: "147" },
 } as const satisfies Record<string, Bank>;
 
-/** Wallets, each with a page of its own for payers. OVO refunds no one-off payment, LinkAja refunds whole payments only. */
+/** Xendit's `channel_code` of each wallet, which has a page of its own for payers. OVO refunds no one-off payment, LinkAja refunds whole payments only. */
 export const wallets = {
-  ovo: { code: "OVO", name: "OVO" },
-  dana: { code: "DANA", name: "DANA" },
-  linkaja: { code: "LINKAJA", name: "LinkAja" },
-  shopeepay: { code: "SHOPEEPAY", name: "ShopeePay" },
-} as const satisfies Record<string, Wallet>;
+  ovo: "OVO",
+  dana: "DANA",
+  linkaja: "LINKAJA",
+  shopeepay: "SHOPEEPAY",
+} as const;
 
-export type BankName = keyof typeof banks;
-export type WalletName = keyof typeof wallets;
-export const bankNames = Object.keys(banks) as [BankName, ...BankName[]];
-export const walletNames = Object.keys(wallets) as [WalletName, ...WalletName[]];
+export const bankNames = Object.keys(banks);
+export const walletNames = Object.keys(wallets);
 
-export function isBank(name: string): name is BankName {
+export function isBank(name: string): name is keyof typeof banks {
   return Object.hasOwn(banks, name);
 }
 
-export function isWallet(name: string): name is WalletName {
+export function isWallet(name: string): name is keyof typeof wallets {
   return Object.hasOwn(wallets, name);
 }

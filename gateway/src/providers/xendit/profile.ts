@@ -1,6 +1,6 @@
 // Xendit's entry in acquirers.json: the fields of every provider, its keys, and the rules for its methods.
 import { z } from "zod";
-import { type ProviderMethod, commonFields } from "../profile.ts";
+import { commonFields } from "../profile.ts";
 import { secretSource } from "../secrets.ts";
 import { bankNames, walletNames } from "./channels.ts";
 
@@ -24,31 +24,22 @@ export const xenditSchema = z
     qris_expiry: z.boolean().default(true),
   })
   .superRefine(({ methods }, context) => {
-    for (const [at, method] of methods.entries()) {
-      for (const { path, message } of objectionsTo(method))
+    for (const [at, { method, channels, currencies }] of methods.entries()) {
+      const wrong = (path: (string | number)[], message: string): void =>
         context.addIssue({ code: "custom", path: ["methods", at, ...path], message });
+      const known = channelsOfMethod[method];
+      if (known === undefined) {
+        wrong(["method"], "is nothing that Xendit takes here");
+        continue;
+      }
+      if (known.length === 0 && channels !== undefined)
+        wrong(["channels"], `belongs to va and ewallet, not to ${method}`);
+      if (known.length > 0 && channels === undefined)
+        wrong(["channels"], `must name at least one of ${known.join(", ")}`);
+      for (const [index, name] of (known.length > 0 ? (channels ?? []) : []).entries())
+        if (!known.includes(name)) wrong(["channels", index], `must be one of ${known.join(", ")}`);
+      for (const [index, currency] of currencies.entries())
+        if (currency !== "IDR") wrong(["currencies", index], "must be IDR");
     }
   });
 export type XenditProfile = z.infer<typeof xenditSchema>;
-
-function objectionsTo({
-  method,
-  channels,
-  currencies,
-}: ProviderMethod): { path: (string | number)[]; message: string }[] {
-  const known = channelsOfMethod[method];
-  if (known === undefined) return [{ path: ["method"], message: "is nothing that Xendit takes here" }];
-  const objections: { path: (string | number)[]; message: string }[] = [];
-  if (known.length === 0 && channels !== undefined)
-    objections.push({ path: ["channels"], message: `belongs to va and ewallet, not to ${method}` });
-  if (known.length > 0 && channels === undefined)
-    objections.push({ path: ["channels"], message: `must name at least one of ${known.join(", ")}` });
-  for (const [index, name] of (known.length > 0 ? (channels ?? []) : []).entries()) {
-    if (!known.includes(name))
-      objections.push({ path: ["channels", index], message: `must be one of ${known.join(", ")}` });
-  }
-  for (const [index, currency] of currencies.entries()) {
-    if (currency !== "IDR") objections.push({ path: ["currencies", index], message: "must be IDR" });
-  }
-  return objections;
-}

@@ -91,7 +91,7 @@ function channelOf(
   if (request.method === "va" && channel !== undefined && isBank(channel))
     return { code: banks[channel].code, properties: { display_name: displayName(request.merchantName), expires_at } };
   if (request.method === "ewallet" && channel !== undefined && isWallet(channel))
-    return { code: wallets[channel].code, properties: { success_return_url: returnUrlOf(request) } };
+    return { code: wallets[channel], properties: { success_return_url: returnUrlOf(request) } };
   throw new AcquirerRefused(`Xendit has no ${request.method} of that name`);
 }
 
