@@ -9,38 +9,36 @@ export interface DefiniteNo {
 const no = (meaning: string): DefiniteNo => ({ meaning, unavailable: false });
 const notNow = (meaning: string): DefiniteNo => ({ meaning, unavailable: true });
 
-/** https://docs.midtrans.com/reference/code-4xx, for a charge: nothing was made under the order id. */
-const charges: Readonly<Record<string, DefiniteNo>> = {
-  "400": no("the request is not valid"),
-  "401": notNow("the server key is not accepted"),
-  "402": no("the account has no access to this payment type"),
-  "404": no("what was asked for is not found"),
-  "405": no("the HTTP method is not allowed"),
-  "408": no("a field has the wrong data type"),
-  "410": no("the GoPay user is blocked"),
-  "411": no("the card's token is missing, invalid or timed out"),
-  "413": no("the body cannot be parsed"),
-  "429": notNow("the rate limit is exceeded"),
-};
-
-/** The same page, and https://docs.midtrans.com/reference/refund-transaction, for a refund or a cancellation. */
-const reversals: Readonly<Record<string, DefiniteNo>> = {
-  "400": no("the request is not valid"),
-  "401": notNow("the server key is not accepted"),
-  "402": no("the account has no access to this payment type"),
-  "404": no("the transaction is not found"),
-  "405": no("the HTTP method is not allowed"),
-  "408": no("a field has the wrong data type"),
-  "412": no("the transaction's status cannot be changed"),
-  "413": no("the body cannot be parsed"),
-  "414": no("the amount is invalid, or the account's balance is too low"),
-  "429": notNow("the rate limit is exceeded"),
-};
-
 /** HTTP statuses of card pages (Snap): https://docs.midtrans.com/reference/sample-response */
 const pages: Readonly<Record<string, DefiniteNo>> = {
   "400": no("the request is not valid"),
   "401": notNow("the server key is not accepted"),
+};
+
+/** https://docs.midtrans.com/reference/code-4xx, for charges, refunds and cancellations alike. */
+const requests: Readonly<Record<string, DefiniteNo>> = {
+  ...pages,
+  "402": no("the account has no access to this payment type"),
+  "405": no("the HTTP method is not allowed"),
+  "408": no("a field has the wrong data type"),
+  "413": no("the body cannot be parsed"),
+  "429": notNow("the rate limit is exceeded"),
+};
+
+/** The same page, for a charge: nothing was made under the order id. */
+const charges: Readonly<Record<string, DefiniteNo>> = {
+  ...requests,
+  "404": no("what was asked for is not found"),
+  "410": no("the GoPay user is blocked"),
+  "411": no("the card's token is missing, invalid or timed out"),
+};
+
+/** The same page, and https://docs.midtrans.com/reference/refund-transaction, for a refund or a cancellation. */
+const reversals: Readonly<Record<string, DefiniteNo>> = {
+  ...requests,
+  "404": no("the transaction is not found"),
+  "412": no("the transaction's status cannot be changed"),
+  "414": no("the amount is invalid, or the account's balance is too low"),
 };
 
 const tables = { charge: charges, page: pages, reversal: reversals };

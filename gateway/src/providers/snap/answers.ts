@@ -189,9 +189,8 @@ export function readStatus(
     case "04": {
       expectAmount(body.amount ?? body.transAmount, amountMinor, "amount");
       const receipt = receiptOf(textIn(ids, "reference"), amountMinor);
-      const feeMinor = feeOf(body.feeAmount);
       return {
-        state: { status: "paid", receipt: feeMinor === undefined ? receipt : { ...receipt, feeMinor } },
+        state: { status: "paid", receipt: { ...receipt, feeMinor: feeOf(body.feeAmount) } },
         ids,
         isRefunded: status === "04",
       };

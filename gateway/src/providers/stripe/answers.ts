@@ -72,7 +72,7 @@ export function pageOf(body: Body, request: OpenRequest, account: Account): Page
     throw malformed("a page", "metadata.operation_key is another one");
   }
   const state = stateOf(session);
-  if (state.status !== "paid") checkAmount(session, request);
+  if (state.status !== "paid") checkMoney("a page", session.amount_total, session.currency, request);
   const paid = idOf(session.payment_intent);
   // Disputes name a payment by this id; `account` is the field by which Gerbang finds a payment without its operation key.
   const names = paid === undefined ? {} : { payment_intent: paid, account: paid };
@@ -121,10 +121,10 @@ function receiptOf({ payment_intent: intent, amount_total, currency }: Session):
   return { transactionId, ...received, ...fee };
 }
 
-function checkAmount({ amount_total, currency }: Session, request: OpenRequest): void {
-  const theirs = ourAmount(amount_total, currency);
-  if (theirs.currency !== request.currency) throw malformed("a page", "its currency is another one");
-  if (theirs.amountMinor !== request.amountMinor) throw malformed("a page", "its amount is another one");
+function checkMoney(what: string, amount: number, currency: string, ours: OpenRequest | RefundRequest): void {
+  const theirs = ourAmount(amount, currency);
+  if (theirs.currency !== ours.currency) throw malformed(what, "its currency is another one");
+  if (theirs.amountMinor !== ours.amountMinor) throw malformed(what, "its amount is another one");
 }
 
 /** The address at which the payer pays. A page that is over has none: Gerbang's payer page, which shows the payment's state, stands in. */
@@ -182,9 +182,7 @@ export function refundOf(body: Body, request: RefundRequest): Refunded {
   if (refund.metadata?.["operation_key"] !== request.operationKey) {
     throw malformed("a refund", "metadata.operation_key is another one");
   }
-  const theirs = ourAmount(refund.amount, refund.currency);
-  if (theirs.currency !== request.currency) throw malformed("a refund", "its currency is another one");
-  if (theirs.amountMinor !== request.amountMinor) throw malformed("a refund", "its amount is another one");
+  checkMoney("a refund", refund.amount, refund.currency, request);
   const intent = request.paymentProviderIds?.["payment_intent"];
   if (intent !== undefined && refund.payment_intent !== intent) throw malformed("a refund", "it is of another payment");
   return { status: refundStatusOf(refund.status), providerIds: { refund: refund.id } };
