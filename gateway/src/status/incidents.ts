@@ -3,7 +3,6 @@ import { type Clock, type Micros, wireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
-import type { Component } from "./components.ts";
 import {
   BEGUN_BEFORE_MAX,
   type Incident,
@@ -26,27 +25,16 @@ import {
   takeIncidentTurn,
   updateIncident,
 } from "./incidents.sql.ts";
-import type { Impact } from "./states.ts";
 
 type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
 
-export interface NewIncident {
-  title: string;
-  impact: Impact;
-  components: readonly Component[];
+export interface NewIncident extends Omit<IncidentTerms, "startsAt"> {
   message: string;
   /** The current time when left out. */
   startsAt: Micros | undefined;
-  endsAt: Micros | undefined;
 }
 
-export interface IncidentChange {
-  title?: string | undefined;
-  impact?: Impact | undefined;
-  components?: readonly Component[] | undefined;
-  startsAt?: Micros | undefined;
-  endsAt?: Micros | undefined;
-}
+export type IncidentChange = { [Term in keyof IncidentTerms]?: IncidentTerms[Term] | undefined };
 
 export class Incidents {
   private readonly database: Database;
@@ -58,16 +46,16 @@ export class Incidents {
   }
 
   /** Publishes an incident or planned work. Throws VALIDATION_ERROR for impossible times, and when too many are open. */
-  async create({ title, impact, components, message, ...times }: NewIncident, by: string): Promise<Incident> {
+  async create({ message, ...asked }: NewIncident, by: string): Promise<Incident> {
     return this.database.transaction(async (query) => {
       await query(takeIncidentTurn);
       const now = this.clock.now();
-      const terms = checked({ title, impact, components, startsAt: times.startsAt ?? now, endsAt: times.endsAt }, now);
+      const terms = checked({ ...asked, startsAt: asked.startsAt ?? now }, now);
       const [row] = await query<{ open: number }>(countOpen(now));
       if ((row?.open ?? 0) >= OPEN_MAX)
-        throw validationFault("title", title, `At most ${OPEN_MAX} may be open at once. Resolve one first.`);
+        throw validationFault("title", terms.title, `At most ${OPEN_MAX} may be open at once. Resolve one first.`);
       const incidentId = newId("incident", now);
-      const status: IncidentStatus = impact === "maintenance" ? "scheduled" : "investigating";
+      const status: IncidentStatus = terms.impact === "maintenance" ? "scheduled" : "investigating";
       await query(insertIncident({ ...terms, incidentId, createdAt: now, createdBy: by }));
       await query(insertUpdate(incidentId, { updateId: newId("incidentUpdate", now), status, message, at: now, by }));
       return found(query, incidentId);

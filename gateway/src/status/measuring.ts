@@ -13,7 +13,7 @@ import type { Component } from "./components.ts";
 import { MINUTE, Minutes, minuteOf } from "./minutes.ts";
 import type { Counts } from "./states.ts";
 import {
-  type ConditionRow,
+  type CountsRow,
   countDays,
   putMinutes,
   countBooksBySettlementDelay,
@@ -151,13 +151,13 @@ export class Measuring {
   /** While the database is unavailable, nothing is delivered or settled, so both components count as bad. */
   private async measureDeliveriesAndSettlements(): Promise<void> {
     const { database, log } = this.parts;
-    const asked = { webhooks: countBooksByDeliveryDelay, settlements: countBooksBySettlementDelay } as const;
-    for (const [component, statement] of Object.entries(asked) as [
-      keyof typeof asked,
-      typeof countBooksByDeliveryDelay,
-    ][]) {
+    const asked = [
+      ["webhooks", countBooksByDeliveryDelay],
+      ["settlements", countBooksBySettlementDelay],
+    ] as const;
+    for (const [component, statement] of asked) {
       try {
-        const [row] = await database.query<ConditionRow>(statement(this.now()));
+        const [row] = await database.query<CountsRow>(statement(this.now()));
         for (const what of ["good", "slow", "bad"] as const) this.note(component, what, Number(row?.[what] ?? 0));
       } catch (error) {
         if (isOutOfService(error)) this.note(component, "bad");

@@ -6,7 +6,7 @@ import { type Component, components, kindOf } from "./components.ts";
 import { MINUTE, type MeasuredMinute } from "./minutes.ts";
 import { type Counts, type DayMinutes, thresholds } from "./states.ts";
 
-const DAY: Micros = 86_400 * SECOND;
+export const DAY: Micros = 86_400 * SECOND;
 export const DAYS_SHOWN = 90;
 /** Minutes are kept for longer than a process keeps them in memory, and for longer than their day is counted again. */
 const MINUTES_KEPT_DAYS = 3;
@@ -34,12 +34,16 @@ set good = excluded.good, slow = excluded.slow, bad = excluded.bad`,
   };
 }
 
-export interface MinuteRow extends Row {
-  minute: Micros;
-  component: Component;
+/** Counts as a query returns them. */
+export interface CountsRow extends Row {
   good: bigint;
   slow: bigint;
   bad: bigint;
+}
+
+export interface MinuteRow extends CountsRow {
+  minute: Micros;
+  component: Component;
 }
 
 /** The counts of all processes together, from the minute `since` on. */
@@ -55,7 +59,7 @@ order by minute, component`,
   };
 }
 
-export function countsOfRow({ good, slow, bad }: MinuteRow): Counts {
+export function countsOfRow({ good, slow, bad }: CountsRow): Counts {
   return { good: Number(good), slow: Number(slow), bad: Number(bad) };
 }
 
@@ -171,12 +175,6 @@ returning 1`,
       values: [sqlTime(realNow - DAYS_SHOWN * DAY).slice(0, "2026-01-01".length)],
     },
   ];
-}
-
-export interface ConditionRow extends Row {
-  good: bigint;
-  slow: bigint;
-  bad: bigint;
 }
 
 /** A first attempt counts as slow or bad when it is overdue for this long, unless a worker has leased it lately. */

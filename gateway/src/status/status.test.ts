@@ -15,7 +15,7 @@ import { rssTime } from "./feed.ts";
 import { Incidents } from "./incidents.ts";
 import { Minutes } from "./minutes.ts";
 import { statusSchema } from "./status.schema.ts";
-import { type ConditionRow, countBooksBySettlementDelay, countBooksByDeliveryDelay } from "./status.sql.ts";
+import { type CountsRow, countBooksBySettlementDelay, countBooksByDeliveryDelay } from "./status.sql.ts";
 
 const ATTACK = `<script>alert("1")</script> & ]]> <img src=x onerror='x'>`;
 const HOUR = 3600 * SECOND;
@@ -356,7 +356,7 @@ describe("an incident", () => {
 
 describe("deliveries and settlements", () => {
   const condition = async (statement: typeof countBooksByDeliveryDelay, laterBy: number) => {
-    const [row] = await database.query<ConditionRow>(statement(systemClock.now() + laterBy * SECOND));
+    const [row] = await database.query<CountsRow>(statement(systemClock.now() + laterBy * SECOND));
     return [Number(row?.good), Number(row?.slow), Number(row?.bad)];
   };
 

@@ -1,5 +1,5 @@
 // The public view of the status page, combined from measurements and published incidents. Pure.
-import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
+import { type Micros, wireTime } from "../ground/clock.ts";
 import type { Known, MinuteCounts } from "./board.ts";
 import { type Component, components, isMethod } from "./components.ts";
 import { type Incident, type Phase, endOf, phaseOf, exchangeText } from "./incident.ts";
@@ -14,9 +14,7 @@ import {
   uptimePercent,
   worst,
 } from "./states.ts";
-import { DAYS_SHOWN, RECENT } from "./status.sql.ts";
-
-const DAY: Micros = 86_400 * SECOND;
+import { DAY, DAYS_SHOWN, RECENT } from "./status.sql.ts";
 
 export interface DayView {
   /** YYYY-MM-DD, in UTC. */
