@@ -56,7 +56,7 @@ export function endOf({ endsAt, resolvedAt }: Incident): Micros | undefined {
 }
 
 /** What open incidents say about a component. Planned work takes its place while it runs; else the worst of them counts. */
-export function exchangeText(component: Component, incidents: readonly Incident[], now: Micros): State[] {
+export function statesSaid(component: Component, incidents: readonly Incident[], now: Micros): State[] {
   return incidents
     .filter((one) => one.components.includes(component) && phaseOf(one, now) === "open")
     .flatMap(({ impact }) => (impact === "none" ? [] : [stateOfImpact[impact]]));

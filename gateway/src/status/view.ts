@@ -2,7 +2,7 @@
 import { type Micros, wireTime } from "../ground/clock.ts";
 import type { Known, MinuteCounts } from "./board.ts";
 import { type Component, components, isMethod } from "./components.ts";
-import { type Incident, type Phase, endOf, phaseOf, exchangeText } from "./incident.ts";
+import { type Incident, type Phase, endOf, phaseOf, statesSaid } from "./incident.ts";
 import { MINUTE, minuteOf } from "./minutes.ts";
 import {
   type DayMinutes,
@@ -56,7 +56,7 @@ export function statusView({ now, snapshot, isFromMemory, own }: Known, offered:
     // No merchant request can succeed without the database, whatever was counted a moment ago.
     const isDown = component === "api" && isFromMemory;
     const measured = isDown ? "outage" : stateOf(component, latest.counts);
-    const said = exchangeText(component, incidents, now);
+    const said = statesSaid(component, incidents, now);
     const days = daysOf(snapshot?.days.get(component), now);
     return {
       component,
