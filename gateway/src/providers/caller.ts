@@ -1,6 +1,13 @@
 // Calls to providers: kept-alive connections, a limit on concurrent requests, a deadline, and a masked record of each exchange.
 import { AcquirerRefused, type RecordMessage } from "../acquirers/acquirer.ts";
-import { NoAnswer, exchange, newAgent, unlessUnreached } from "../acquirers/remote-http.ts";
+import {
+  type Exchange,
+  type Exchanged,
+  NoAnswer,
+  exchange,
+  newAgent,
+  unlessUnreached,
+} from "../acquirers/remote-http.ts";
 import { stopwatchMs } from "../ground/clock.ts";
 import { objectOf } from "../ground/json.ts";
 import { exchangeText } from "./mask.ts";
@@ -15,25 +22,19 @@ export interface CallerOptions {
   connections: number;
 }
 
-export interface ProviderRequest {
-  method: "GET" | "POST" | "DELETE" | "PATCH" | "PUT";
+export interface ProviderRequest extends Pick<Exchange, "method" | "headers" | "answerMaxBytes"> {
   /** Path below `baseUrl`, query included. */
   path: string;
-  headers: Record<string, string>;
   body?: string | Buffer | undefined;
   /** Replaces the caller's `baseUrl`, for a provider with a second host. */
   baseUrl?: string;
   /** Replaces the caller's deadline, for a request with a large body. */
   deadlineMs?: number;
-  /** Longest answer that is read, for lists; 64 KiB when absent. */
-  answerMaxBytes?: number | undefined;
 }
 
-export interface ProviderAnswer {
-  status: number;
+export interface ProviderAnswer extends Pick<Exchanged, "status" | "headers"> {
   /** Undefined when the body is not one JSON object. */
   body: Record<string, unknown> | undefined;
-  headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
 /** The parts of one call that all its requests share. */

@@ -1,17 +1,11 @@
 // Reads the payer's instructions from Midtrans' responses: a QR text, an account number, Mandiri's bill key, or the address of a page. Pure.
-import type { Instructions } from "../../acquirers/acquirer.ts";
+import type { Instructions, OpenRequest } from "../../acquirers/acquirer.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
 import { readQr } from "../../acquirers/qris-reading.ts";
-import { type Micros, wireTime } from "../../ground/clock.ts";
-import type { Minor } from "../../ground/money.ts";
-import type { PaymentMethod } from "../../merchants/settings.ts";
+import { wireTime } from "../../ground/clock.ts";
 import { type Transaction, minorOf } from "./answers.ts";
 
-export interface OrderedPayment {
-  method: PaymentMethod;
-  amountMinor: Minor;
-  merchantName: string;
-  expiresAt: Micros;
+export interface OrderedPayment extends Pick<OpenRequest, "method" | "amountMinor" | "merchantName" | "expiresAt"> {
   /** The ordered bank; undefined when any bank will do. */
   bank?: string;
 }

@@ -1,19 +1,15 @@
 // Builds the requests to Midtrans: charges, card pages and refunds. Pure.
-import { AcquirerRefused } from "../../acquirers/acquirer.ts";
+import { AcquirerRefused, type OpenRequest } from "../../acquirers/acquirer.ts";
 import { type Micros, SECOND, wireTime } from "../../ground/clock.ts";
 import type { Minor } from "../../ground/money.ts";
 import type { PaymentMethod } from "../../merchants/settings.ts";
 
-export interface Order {
+export interface Order extends Pick<OpenRequest, "method" | "amountMinor" | "currency" | "expiresAt"> {
   orderId: string;
   /** Reference of the payment, for people who look at it in Midtrans' dashboard. */
   reference: string;
-  method: PaymentMethod;
   /** The bank or wallet: one of `channelsOf` the method. */
   channel: string;
-  amountMinor: Minor;
-  currency: string;
-  expiresAt: Micros;
   /** Address to which the payer's browser returns. */
   finishUrl: string;
 }

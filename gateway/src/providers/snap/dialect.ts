@@ -1,8 +1,6 @@
 // How one bank or provider differs from the standard, as data: its addresses, its paths, its banks and wallets, and its behaviour.
 
 export interface Dialect {
-  /** Value of `profile` in acquirers.json. */
-  name: string;
   title: string;
   urls: Readonly<Record<"sandbox" | "production", string>>;
   /** Value of the header `CHANNEL-ID`, if it is the same for all partners; undefined if each partner is given its own. */

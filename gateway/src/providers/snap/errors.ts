@@ -15,51 +15,45 @@ export type Meaning =
   | "not found"
   | "unknown";
 
-interface Line {
-  /** The standard's name of the case. */
-  says: string;
-  means: Exclude<Meaning, "unknown">;
-}
-
 /**
- * Keyed by status and case, for every service: the codes of the standard's table that decide something. All others are unknown, so a definite
- * refusal is never guessed. Left out on purpose: 404xx14 (paid), 404xx18 (inconsistent: the same reference with other fields) and all of 5xx,
- * which may be responses to a repetition of an order that was carried out.
+ * Keyed by status and case, for every service: the codes of the standard's table that decide something, beside the standard's names of the
+ * cases. All others are unknown, so a definite refusal is never guessed. Left out on purpose: 404xx14 (paid), 404xx18 (inconsistent: the same
+ * reference with other fields) and all of 5xx, which may be responses to a repetition of an order that was carried out.
  */
-export const codeTable: Readonly<Record<string, Line>> = {
-  "20000": { says: "Successful", means: "done" },
-  "20200": { says: "Request In Progress", means: "in progress" },
-  "40000": { says: "Bad Request", means: "refused" },
-  "40001": { says: "Invalid Field Format", means: "refused" },
-  "40002": { says: "Invalid Mandatory Field", means: "refused" },
-  "40100": { says: "Unauthorized", means: "unavailable" },
-  "40101": { says: "Invalid Token (B2B)", means: "token" },
-  "40103": { says: "Token Not Found (B2B)", means: "token" },
-  "40301": { says: "Feature Not Allowed", means: "refused" },
-  "40302": { says: "Exceeds Transaction Amount Limit", means: "refused" },
-  "40303": { says: "Suspected Fraud", means: "refused" },
-  "40304": { says: "Activity Count Limit Exceeded", means: "unavailable" },
-  "40305": { says: "Do Not Honor", means: "refused" },
-  "40306": { says: "Feature Not Allowed At This Time", means: "unavailable" },
-  "40314": { says: "Insufficient Funds", means: "refused" },
-  "40315": { says: "Transaction Not Permitted", means: "refused" },
-  "40316": { says: "Suspend Transaction", means: "unavailable" },
-  "40318": { says: "Inactive Card/Account/Customer", means: "refused" },
-  "40320": { says: "Merchant Limit Exceed", means: "unavailable" },
-  "40401": { says: "Transaction Not Found", means: "not found" },
-  "40402": { says: "Invalid Routing", means: "refused" },
-  "40403": { says: "Bank Not Supported By Switch", means: "refused" },
-  "40408": { says: "Invalid Merchant", means: "refused" },
-  "40411": { says: "Invalid Card/Account/Customer/Virtual Account", means: "refused" },
-  "40412": { says: "Invalid Bill/Virtual Account", means: "not found" },
-  "40413": { says: "Invalid Amount", means: "refused" },
-  "40416": { says: "Partner Not Found", means: "refused" },
-  "40417": { says: "Invalid Terminal", means: "refused" },
-  "40500": { says: "Requested Function Is Not Supported", means: "refused" },
-  "40501": { says: "Requested Operation Is Not Allowed", means: "refused" },
-  "40900": { says: "Conflict: the same X-EXTERNAL-ID on one day", means: "repeated" },
-  "40901": { says: "Duplicate partnerReferenceNo", means: "repeated" },
-  "42900": { says: "Too Many Requests", means: "unavailable" },
+export const codeTable: Readonly<Record<string, Meaning>> = {
+  "20000": "done", // Successful
+  "20200": "in progress", // Request In Progress
+  "40000": "refused", // Bad Request
+  "40001": "refused", // Invalid Field Format
+  "40002": "refused", // Invalid Mandatory Field
+  "40100": "unavailable", // Unauthorized
+  "40101": "token", // Invalid Token (B2B)
+  "40103": "token", // Token Not Found (B2B)
+  "40301": "refused", // Feature Not Allowed
+  "40302": "refused", // Exceeds Transaction Amount Limit
+  "40303": "refused", // Suspected Fraud
+  "40304": "unavailable", // Activity Count Limit Exceeded
+  "40305": "refused", // Do Not Honor
+  "40306": "unavailable", // Feature Not Allowed At This Time
+  "40314": "refused", // Insufficient Funds
+  "40315": "refused", // Transaction Not Permitted
+  "40316": "unavailable", // Suspend Transaction
+  "40318": "refused", // Inactive Card/Account/Customer
+  "40320": "unavailable", // Merchant Limit Exceed
+  "40401": "not found", // Transaction Not Found
+  "40402": "refused", // Invalid Routing
+  "40403": "refused", // Bank Not Supported By Switch
+  "40408": "refused", // Invalid Merchant
+  "40411": "refused", // Invalid Card/Account/Customer/Virtual Account
+  "40412": "not found", // Invalid Bill/Virtual Account
+  "40413": "refused", // Invalid Amount
+  "40416": "refused", // Partner Not Found
+  "40417": "refused", // Invalid Terminal
+  "40500": "refused", // Requested Function Is Not Supported
+  "40501": "refused", // Requested Operation Is Not Allowed
+  "40900": "repeated", // Conflict: the same X-EXTERNAL-ID on one day
+  "40901": "repeated", // Duplicate partnerReferenceNo
+  "42900": "unavailable", // Too Many Requests
 };
 
 /** Services that Gerbang calls or that call Gerbang, by the two digits in the middle of a code. */
@@ -98,8 +92,7 @@ export function meaningOf(code: unknown, service: Service, others: readonly stri
   if (!parts) return "unknown";
   const [, status = "", digits = "", which = ""] = parts;
   if (digits !== services[service] && !others.includes(digits)) return "unknown";
-  const line = codeTable[status + which];
-  return line === undefined ? "unknown" : line.means;
+  return codeTable[status + which] ?? "unknown";
 }
 
 /** Builds a code: `codeOf(200, "inquiry", "00")` is "2002400". */

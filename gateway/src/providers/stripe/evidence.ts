@@ -75,15 +75,11 @@ export function evidenceText({ statement, deliveredOn }: Pick<EvidenceRequest, "
 /** `POST /v1/disputes/:id`: all of the evidence, submitted for good. `fileIds` are the ids of the uploaded files, in order. */
 export function evidenceOrder(request: EvidenceRequest, fileIds: readonly string[]): string {
   const fields = fieldsOf(request.files);
-  const optional: Field[] = [
-    ...(request.carrier === undefined ? [] : [["evidence[shipping_carrier]", request.carrier] as const]),
-    ...(request.trackingNumber === undefined
-      ? []
-      : [["evidence[shipping_tracking_number]", request.trackingNumber] as const]),
-  ];
+  const optional = (name: string, value: string | undefined): Field[] => (value === undefined ? [] : [[name, value]]);
   return form([
     ["evidence[uncategorized_text]", evidenceText(request)],
-    ...optional,
+    ...optional("evidence[shipping_carrier]", request.carrier),
+    ...optional("evidence[shipping_tracking_number]", request.trackingNumber),
     ...fileIds.map((id, index) => [`evidence[${fields[index]}]`, id] as const),
     ["metadata[operation_key]", request.operationKey],
     ["submit", "true"],

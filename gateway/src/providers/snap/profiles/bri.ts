@@ -2,7 +2,6 @@
 import type { Dialect } from "../dialect.ts";
 
 export const bri: Dialect = {
-  name: "bri",
   title: "Bank Rakyat Indonesia",
   urls: { sandbox: "https://sandbox.partner.api.bri.co.id", production: "https://partner.api.bri.co.id" },
   channelId: undefined,

@@ -2,7 +2,6 @@
 import type { Dialect } from "../dialect.ts";
 
 export const doku: Dialect = {
-  name: "doku",
   title: "DOKU",
   urls: { sandbox: "https://api-sandbox.doku.com", production: "https://api.doku.com" },
   channelId: "H2H",
