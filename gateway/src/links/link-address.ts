@@ -3,15 +3,13 @@
 import { randomBytes } from "node:crypto";
 import { decoded, encode, isId } from "../ground/ids.ts";
 
-export const TOKEN_BYTES = 16;
-
 /** The two parts of a link's address. */
 export interface LinkName {
   merchantId: string;
   token: Buffer;
 }
 
-export const newToken = (): Buffer => randomBytes(TOKEN_BYTES);
+export const newToken = (): Buffer => randomBytes(16);
 
 /** The path of the link's page. */
 export function linkPath({ merchantId, token }: LinkName): string {

@@ -143,13 +143,12 @@ cross join lateral (
 
 function linkPaymentOfRow(row: Row): LinkPayment | undefined {
   const id = optional<string>(row.payment_id);
-  return id === undefined
-    ? undefined
-    : {
-        reference: idOf("payment", id),
-        status: row.status as PaymentStatus,
-        expiresAt: row.payment_ends_at as Micros,
-      };
+  if (id === undefined) return undefined;
+  return {
+    reference: idOf("payment", id),
+    status: row.status as PaymentStatus,
+    expiresAt: row.payment_ends_at as Micros,
+  };
 }
 
 export function snapshotOfLinkRow(row: Row, realNow: Micros): LinkSnapshot {
