@@ -128,13 +128,8 @@ export function qrKept(request: OpenRequest): Opened | undefined {
 }
 
 function qrOpened({ expiresAt }: OpenRequest, providerIds: ProviderIds): Opened {
-  const content = joined(providerIds, "qr");
-  const instructions = {
-    type: "qr_string",
-    value: content,
-    expires_at: wireTime(expiresAt),
-    qr_string: content,
-  } as const;
+  const qr_string = joined(providerIds, "qr");
+  const instructions = { type: "qr_string", value: qr_string, expires_at: wireTime(expiresAt), qr_string } as const;
   return { instructions, providerIds };
 }
 

@@ -1,18 +1,13 @@
 // The cheapest harmless call: whether the provider gives a token for Gerbang's key, and how far apart the clocks are.
-import type { Checked, RecordMessage } from "../../acquirers/acquirer.ts";
+import type { Checked } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
+import type { CallContext } from "../caller.ts";
 import type { SnapClient } from "./client.ts";
 
 /** Asks for a token and does not use it. `title` names the provider in the findings. Throws when no answer arrives. */
-export async function checkKeys(
-  client: SnapClient,
-  title: string,
-  clock: Clock,
-  signal: AbortSignal,
-  record?: RecordMessage,
-): Promise<Checked> {
+export async function checkKeys(client: SnapClient, title: string, clock: Clock, call: CallContext): Promise<Checked> {
   const sent = clock.now();
-  const checked = await client.check(signal, record);
+  const checked = await client.check(call.signal, call.record);
   const { date } = checked.answer.headers;
   const theirs = typeof date === "string" ? Date.parse(date) : Number.NaN;
   return {

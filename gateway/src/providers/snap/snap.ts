@@ -78,7 +78,7 @@ export function snapAcquirer(
       refund: (request, signal, record) => calls.refund(request, { signal, record }),
       inquireRefund: (request, signal, record) => calls.inquireRefund(request, { signal, record }),
       receive: (message, now) => received(partner, keys.theirs(), message, now),
-      check: (signal, record) => checkKeys(client, partner.dialect.title, clock, signal, record),
+      check: (signal, record) => checkKeys(client, partner.dialect.title, clock, { signal, record }),
     },
     close: () => caller.close(),
   };
