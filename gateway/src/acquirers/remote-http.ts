@@ -1,6 +1,7 @@
 // One HTTP exchange. Its deadline covers everything from name resolution to the last byte, and its error says whether anything was sent. undici
 // ignores its own `signal` until a connection exists, so this file does not use it.
 import { Agent, type Dispatcher, errors } from "undici";
+import type { z } from "zod";
 import { AcquirerRefused } from "./acquirer.ts";
 import { BODY_MAX_BYTES } from "./remote-protocol.ts";
 
@@ -142,4 +143,12 @@ function reasonOf(error: unknown): string {
 /** Makes an acquirer's text safe for a log: printable ASCII, at most `max` characters. */
 export function printable(text: string, max = 200): string {
   return text.replaceAll(/[^\x20-\x7e]/g, "?").slice(0, max);
+}
+
+/** Reads an answer by its schema. Throws the Error that `malformed` makes of the first place where the answer does not fit. */
+export function readBy<Value>(schema: z.ZodType<Value>, body: unknown, malformed: (why: string) => Error): Value {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw malformed(issue === undefined ? "?" : `${issue.path.map(String).join(".")}: ${issue.message}`);
 }

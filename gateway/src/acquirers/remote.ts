@@ -18,7 +18,7 @@ import {
   type ReportedState,
 } from "./acquirer.ts";
 import { objectionToAddresses } from "./payer-address.ts";
-import { exchange, newAgent, printable, unlessUnreached } from "./remote-http.ts";
+import { exchange, newAgent, printable, readBy, unlessUnreached } from "./remote-http.ts";
 import { type RemoteProfile, acquirerOf, capabilityOf } from "./remote-profile.ts";
 import {
   type PaymentOrder,
@@ -222,10 +222,7 @@ class Remote {
   }
 
   private read<Value>(schema: z.ZodType<Value>, answer: Answer, what: string): Value {
-    const parsed = schema.safeParse(answer.body);
-    if (parsed.success) return parsed.data;
-    const issue = parsed.error.issues[0];
-    throw this.malformed(what, issue === undefined ? "?" : `${issue.path.join(".")}: ${issue.message}`);
+    return readBy(schema, answer.body, (why) => this.malformed(what, why));
   }
 
   private malformed(what: string, why: string): Error {

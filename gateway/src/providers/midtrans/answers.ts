@@ -2,6 +2,7 @@
 // says why: the outcome is unknown then. Pure.
 import { z } from "zod";
 import type { ReportedState } from "../../acquirers/acquirer.ts";
+import { readBy } from "../../acquirers/remote-http.ts";
 import { type Micros, parseWireTime } from "../../ground/clock.ts";
 import type { Minor } from "../../ground/money.ts";
 
@@ -69,14 +70,9 @@ export function statusCodeOf({ status, body }: Answer): string {
 
 /** Reads a transaction. Throws unless its order id, amount and currency are the ordered ones. */
 export function readTransaction({ body }: Answer, ordered: Ordered): Transaction {
-  const parsed = transactionSchema.safeParse(body);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new Error(
-      `Midtrans answered with a transaction that cannot be read (${issue?.path.join(".")}: ${issue?.message})`,
-    );
-  }
-  const transaction = parsed.data;
+  const malformed = (why: string): Error =>
+    new Error(`Midtrans answered with a transaction that cannot be read (${why})`);
+  const transaction = readBy(transactionSchema, body, malformed);
   const { order_id, gross_amount, currency } = transaction;
   if (order_id !== ordered.orderId) throw new Error("Midtrans answered with another order");
   if (minorOf(gross_amount) !== ordered.amountMinor)

@@ -13,6 +13,7 @@ import type {
   ReportedState,
 } from "../../acquirers/acquirer.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
+import { readBy } from "../../acquirers/remote-http.ts";
 import { SECOND, wireTime } from "../../ground/clock.ts";
 import { ourAmount } from "./amounts.ts";
 
@@ -306,10 +307,7 @@ export function isLive(body: Body): boolean {
 }
 
 function read<Value>(schema: z.ZodType<Value>, body: Body, what: string): Value {
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw malformed(what, issue === undefined ? "?" : `${issue.path.map(String).join(".")}: ${issue.message}`);
+  return readBy(schema, body, (why) => malformed(what, why));
 }
 
 function malformed(what: string, why: string): Error {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Instructions, OpenRequest, Receipt, RefundRequest, RefundStatus } from "../../acquirers/acquirer.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
-import { printable } from "../../acquirers/remote-http.ts";
+import { printable, readBy } from "../../acquirers/remote-http.ts";
 import { wireTime } from "../../ground/clock.ts";
 import { readAmount } from "./amounts.ts";
 import { banks, isBank } from "./channels.ts";
@@ -276,8 +276,5 @@ function known<Value>(table: Readonly<Record<string, Value>>, status: string, wh
 }
 
 function parse<Value>(schema: z.ZodType<Value>, body: unknown, what: string): Value {
-  const parsed = schema.safeParse(body);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new Unreadable(what, issue === undefined ? "?" : `${issue.path.map(String).join(".")}: ${issue.message}`);
+  return readBy(schema, body, (why) => new Unreadable(what, why));
 }
