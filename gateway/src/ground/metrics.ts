@@ -11,55 +11,26 @@ export interface ProcessFacts {
   listeners: { stream: number; poll: number };
 }
 
-export interface Metrics {
-  registry: Registry;
-  /** Counts an answered request, and its duration when known. */
-  answered(method: string, route: string, status: number, seconds?: number): void;
-  laneBatchSize: Histogram<"lane">;
-  laneWaitSeconds: Histogram<"lane">;
-  laneCommits: Counter<"lane" | "result">;
-  laneCommitSeconds: Histogram<"lane">;
-  laneQueue: Gauge<"lane">;
-  deliveries: Counter<"result">;
-  deliveryLagSeconds: Histogram;
-  deliveryOldestDueSeconds: Gauge;
-  requestLog: Counter<"result">;
-  operatorAuthenticationFailures: Counter<"reason">;
-  acquirerCalls: Counter<"gateway_code" | "payment_method" | "call" | "outcome">;
-  acquirerSeconds: Histogram<"gateway_code" | "payment_method" | "call">;
-  acquirerInFlight: Gauge<"gateway_code">;
-  /** Registers a function that is called whenever the meters are read: requests and bytes in flight, and connections cut. */
-  inFlight(read: () => { requests: number; bytes: number; cut: number }): void;
-  /** The same for the clock's lead over the database's, and the number of quarantined books. */
-  state(read: () => { skewMs: number; quarantined: number }): void;
-  /** The same for the state of the process. */
-  process(read: () => ProcessFacts): void;
-  rollUpAgeSeconds: Gauge;
-  roundsFailed: Counter<"loop">;
-  logLinesLost: Counter;
-  /** The same for the circuit breakers of acquirers that were called, by acquirer and method. */
-  circuits(read: () => readonly { gatewayCode: string; method: string; state: string }[]): void;
-  /** The same for the number of webhook hosts that were called lately, by host health. */
-  hosts(read: () => Readonly<Record<string, number>>): void;
-}
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export function createMetrics(): Metrics {
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** Makes the meters. Functions that take `read` call it whenever the meters are read. */
+export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-  const gauge = (name: string, help: string, read: () => number): void => {
-    const meter = new Gauge({
-      name,
-      help,
-      registers: [],
-      collect() {
-        this.set(read());
-      },
-    });
-    registry.registerMetric(meter);
-  };
-  const gaugeOfEach = (
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
+    new Gauge({ name, help, labelNames, registers });
+  const histogram = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[] = [],
+    buckets: number[] = SECONDS,
+  ) => new Histogram({ name, help, labelNames, buckets, registers });
+  const readGauges = (
     name: string,
     help: string,
     labelNames: string[],
@@ -77,25 +48,14 @@ export function createMetrics(): Metrics {
     });
     registry.registerMetric(meter);
   };
-  new Gauge({
-    name: "gerbang_build_info",
-    help: "Always 1; what runs stands in the labels.",
-    labelNames: ["version", "node"],
-    registers,
-  }).set({ version, node: process.version }, 1);
-  const requests = new Counter({
-    name: "gerbang_http_requests_total",
-    help: "Requests answered.",
-    labelNames: ["method", "route", "status"],
-    registers,
-  });
-  const requestSeconds = new Histogram({
-    name: "gerbang_http_request_seconds",
-    help: "Time from first byte to answer.",
-    labelNames: ["route"],
-    buckets: seconds,
-    registers,
-  });
+  const readGauge = (name: string, help: string, value: () => number): void =>
+    readGauges(name, help, [], () => [[{}, value()]]);
+  gauge("gerbang_build_info", "Always 1; what runs stands in the labels.", ["version", "node"]).set(
+    { version, node: process.version },
+    1,
+  );
+  const requests = counter("gerbang_http_requests_total", "Requests answered.", ["method", "route", "status"]);
+  const requestSeconds = histogram("gerbang_http_request_seconds", "Time from first byte to answer.", ["route"]);
   const metersOf = (method: string, route: string, status: number) => ({
     count: requests.labels({ method, route, status }),
     took: requestSeconds.labels({ route }),
@@ -103,38 +63,41 @@ export function createMetrics(): Metrics {
   const answers = new Map<string, ReturnType<typeof metersOf>>();
   return {
     registry,
-    inFlight(read) {
-      gauge("gerbang_http_requests_in_flight", "Requests taken in and not done with.", () => read().requests);
-      gauge("gerbang_http_body_bytes_in_flight", "Bytes of their bodies that are held.", () => read().bytes);
-      gauge("gerbang_http_cut_connections", "Connections cut since the start, to make room.", () => read().cut);
+    /** Requests and bytes in flight, and connections cut. */
+    inFlight(read: () => { requests: number; bytes: number; cut: number }): void {
+      readGauge("gerbang_http_requests_in_flight", "Requests taken in and not done with.", () => read().requests);
+      readGauge("gerbang_http_body_bytes_in_flight", "Bytes of their bodies that are held.", () => read().bytes);
+      readGauge("gerbang_http_cut_connections", "Connections cut since the start, to make room.", () => read().cut);
     },
-    state(read) {
-      gauge(
+    /** The clock's lead over the database's, and the number of quarantined books. */
+    state(read: () => { skewMs: number; quarantined: number }): void {
+      readGauge(
         "gerbang_clock_skew_seconds",
         "How far the clock is ahead of the database's; negative when it is behind.",
         () => read().skewMs / 1_000,
       );
-      gauge(
+      readGauge(
         "gerbang_quarantined_books",
         "Books that are refused since an impossible state was met in them.",
         () => read().quarantined,
       );
     },
-    process(read) {
-      gauge("gerbang_draining", "1 from the signal to stop on, else 0.", () => (read().draining ? 1 : 0));
-      gauge("gerbang_database_waiting", "Statements and batches that wait for a connection.", () => read().waiting);
-      gaugeOfEach("gerbang_database_connections", "Connections to PostgreSQL by state: busy, idle.", ["state"], () =>
+    process(read: () => ProcessFacts): void {
+      readGauge("gerbang_draining", "1 from the signal to stop on, else 0.", () => (read().draining ? 1 : 0));
+      readGauge("gerbang_database_waiting", "Statements and batches that wait for a connection.", () => read().waiting);
+      readGauges("gerbang_database_connections", "Connections to PostgreSQL by state: busy, idle.", ["state"], () =>
         Object.entries(read().connections).map(([state, count]) => [{ state }, count]),
       );
-      gaugeOfEach(
+      readGauges(
         "gerbang_listeners",
         "Open waits for events by kind: stream (of pages), poll (of gerbang listen).",
         ["kind"],
         () => Object.entries(read().listeners).map(([kind, count]) => [{ kind }, count]),
       );
     },
-    circuits(read) {
-      gaugeOfEach(
+    /** The circuit breakers of acquirers that were called, by acquirer and method. */
+    circuits(read: () => readonly { gatewayCode: string; method: string; state: string }[]): void {
+      readGauges(
         "gerbang_acquirer_circuit_open",
         "1 while an acquirer is left alone for a method after failures, or probed; 0 while it is called.",
         ["gateway_code", "payment_method"],
@@ -145,15 +108,17 @@ export function createMetrics(): Metrics {
           ]),
       );
     },
-    hosts(read) {
-      gaugeOfEach(
+    /** The number of webhook hosts that were called lately, by host health. */
+    hosts(read: () => Readonly<Record<string, number>>): void {
+      readGauges(
         "gerbang_webhook_hosts",
         "Hosts that webhooks were sent to lately, by health: healthy, slow, unknown (not called yet), failing (did not answer in time).",
         ["health"],
         () => Object.entries(read()).map(([health, count]) => [{ health }, count]),
       );
     },
-    answered(method, route, status, took) {
+    /** Counts an answered request, and its duration in seconds when known. */
+    answered(method: string, route: string, status: number, took?: number): void {
       // Meters are cached by one text: looking up labels for each request would cost more than counting it.
       const name = `${method} ${status} ${route}`;
       let meters = answers.get(name);
@@ -161,102 +126,64 @@ export function createMetrics(): Metrics {
       meters.count.inc();
       if (took !== undefined) meters.took.observe(took);
     },
-    laneBatchSize: new Histogram({
-      name: "gerbang_lane_batch_size",
-      help: "Commands committed together.",
-      labelNames: ["lane"],
-      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
-      registers,
-    }),
-    laneWaitSeconds: new Histogram({
-      name: "gerbang_lane_wait_seconds",
-      help: "Time a command waited for its batch to begin.",
-      labelNames: ["lane"],
-      buckets: seconds,
-      registers,
-    }),
-    laneCommits: new Counter({
-      name: "gerbang_lane_commits_total",
-      help: "Transactions of the lanes by result.",
-      labelNames: ["lane", "result"],
-      registers,
-    }),
-    laneCommitSeconds: new Histogram({
-      name: "gerbang_lane_commit_seconds",
-      help: "Time from the first write of a transaction of the lanes to its end.",
-      labelNames: ["lane"],
-      buckets: seconds,
-      registers,
-    }),
-    laneQueue: new Gauge({
-      name: "gerbang_lane_queue",
-      help: "Commands waiting in the lane.",
-      labelNames: ["lane"],
-      registers,
-    }),
-    rollUpAgeSeconds: new Gauge({
-      name: "gerbang_roll_up_age_seconds",
-      help: "Time since the roll-up of the portal's figures last moved: up to 5 at rest. Of processes that work.",
-      registers,
-    }),
-    roundsFailed: new Counter({
-      name: "gerbang_worker_rounds_failed_total",
-      help: "Rounds of the worker's loops that failed and are tried again.",
-      labelNames: ["loop"],
-      registers,
-    }),
-    logLinesLost: new Counter({
-      name: "gerbang_log_lines_lost_total",
-      help: "Lines of the log that were lost because they were read more slowly than written.",
-      registers,
-    }),
-    requestLog: new Counter({
-      name: "gerbang_request_log_total",
-      help: "Requests for the log by result: written, dropped (there was no room, or the database did not take them).",
-      labelNames: ["result"],
-      registers,
-    }),
-    operatorAuthenticationFailures: new Counter({
-      name: "gerbang_operator_authentication_failures_total",
-      help: "Calls of the operator's API without a good token by reason: missing, wrong, ended (revoked, replaced or expired).",
-      labelNames: ["reason"],
-      registers,
-    }),
-    acquirerCalls: new Counter({
-      name: "gerbang_acquirer_calls_total",
-      help: "Calls to acquirers by outcome: answered, refused (certainly not done), unknown (asked about later).",
-      labelNames: ["gateway_code", "payment_method", "call", "outcome"],
-      registers,
-    }),
-    acquirerSeconds: new Histogram({
-      name: "gerbang_acquirer_call_seconds",
-      help: "Time an acquirer took to answer.",
-      labelNames: ["gateway_code", "payment_method", "call"],
-      buckets: seconds,
-      registers,
-    }),
-    acquirerInFlight: new Gauge({
-      name: "gerbang_acquirer_calls_in_flight",
-      help: "Calls to acquirers that have no answer yet.",
-      labelNames: ["gateway_code"],
-      registers,
-    }),
-    deliveries: new Counter({
-      name: "gerbang_webhook_attempts_total",
-      help: "Webhook attempts by result.",
-      labelNames: ["result"],
-      registers,
-    }),
-    deliveryLagSeconds: new Histogram({
-      name: "gerbang_webhook_first_attempt_lag_seconds",
-      help: "Time from the event to the start of its first attempt.",
-      buckets: seconds,
-      registers,
-    }),
-    deliveryOldestDueSeconds: new Gauge({
-      name: "gerbang_webhook_oldest_due_seconds",
-      help: "Age of the oldest delivery that is due and not yet sent.",
-      registers,
-    }),
+    laneBatchSize: histogram(
+      "gerbang_lane_batch_size",
+      "Commands committed together.",
+      ["lane"],
+      [1, 2, 4, 8, 16, 32, 64, 128, 256],
+    ),
+    laneWaitSeconds: histogram("gerbang_lane_wait_seconds", "Time a command waited for its batch to begin.", ["lane"]),
+    laneCommits: counter("gerbang_lane_commits_total", "Transactions of the lanes by result.", ["lane", "result"]),
+    laneCommitSeconds: histogram(
+      "gerbang_lane_commit_seconds",
+      "Time from the first write of a transaction of the lanes to its end.",
+      ["lane"],
+    ),
+    laneQueue: gauge("gerbang_lane_queue", "Commands waiting in the lane.", ["lane"]),
+    rollUpAgeSeconds: gauge(
+      "gerbang_roll_up_age_seconds",
+      "Time since the roll-up of the portal's figures last moved: up to 5 at rest. Of processes that work.",
+    ),
+    roundsFailed: counter(
+      "gerbang_worker_rounds_failed_total",
+      "Rounds of the worker's loops that failed and are tried again.",
+      ["loop"],
+    ),
+    logLinesLost: counter(
+      "gerbang_log_lines_lost_total",
+      "Lines of the log that were lost because they were read more slowly than written.",
+    ),
+    requestLog: counter(
+      "gerbang_request_log_total",
+      "Requests for the log by result: written, dropped (there was no room, or the database did not take them).",
+      ["result"],
+    ),
+    operatorAuthenticationFailures: counter(
+      "gerbang_operator_authentication_failures_total",
+      "Calls of the operator's API without a good token by reason: missing, wrong, ended (revoked, replaced or expired).",
+      ["reason"],
+    ),
+    acquirerCalls: counter(
+      "gerbang_acquirer_calls_total",
+      "Calls to acquirers by outcome: answered, refused (certainly not done), unknown (asked about later).",
+      ["gateway_code", "payment_method", "call", "outcome"],
+    ),
+    acquirerSeconds: histogram("gerbang_acquirer_call_seconds", "Time an acquirer took to answer.", [
+      "gateway_code",
+      "payment_method",
+      "call",
+    ]),
+    acquirerInFlight: gauge("gerbang_acquirer_calls_in_flight", "Calls to acquirers that have no answer yet.", [
+      "gateway_code",
+    ]),
+    deliveries: counter("gerbang_webhook_attempts_total", "Webhook attempts by result.", ["result"]),
+    deliveryLagSeconds: histogram(
+      "gerbang_webhook_first_attempt_lag_seconds",
+      "Time from the event to the start of its first attempt.",
+    ),
+    deliveryOldestDueSeconds: gauge(
+      "gerbang_webhook_oldest_due_seconds",
+      "Age of the oldest delivery that is due and not yet sent.",
+    ),
   };
 }
