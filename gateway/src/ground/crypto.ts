@@ -1,4 +1,4 @@
-// Cryptography: digests, signatures of requests and webhooks, random secrets, and the vault. The format of sealed secrets is in key-ring.ts.
+// Cryptography: digests, signatures of requests and webhooks, random secrets, and the vault. Seals, and their format, are in key-ring.ts.
 import { hash, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import { encode } from "./ids.ts";
 import { KeyRing } from "./key-ring.ts";
@@ -60,18 +60,20 @@ export function masterKeyBytes(text: string): Buffer | undefined {
 
 export const MASTER_KEY_FORM = "must be 32 bytes, as 64 hex digits or in base64";
 
+type Keys = [Buffer, ...Buffer[]];
+
 /**
  * Derives a key for each purpose from the master key, and seals secrets. While the master key is being replaced there are two master keys: the
  * first seals, both open.
  */
-export class Vault {
-  private readonly masters: readonly [Buffer, ...Buffer[]];
-  private readonly ring: KeyRing;
+export class Vault extends KeyRing {
+  private readonly masters: Keys;
 
   /** Takes master keys of 32 bytes in hex or base64. Throws when one is neither. */
   constructor(master: string, second?: string) {
-    this.masters = second === undefined ? [masterOf(master)] : [masterOf(master), masterOf(second)];
-    this.ring = new KeyRing(this.deriveEach("seal"));
+    const masters: Keys = second === undefined ? [masterOf(master)] : [masterOf(master), masterOf(second)];
+    super(derivedEach(masters, "seal"));
+    this.masters = masters;
   }
 
   /** Derives the key of a purpose, so that no key serves two purposes. */
@@ -80,29 +82,8 @@ export class Vault {
   }
 
   /** Derives the key of a purpose from each master key, in the order of the master keys. */
-  deriveEach(purpose: string): [Buffer, ...Buffer[]] {
-    const [first, ...others] = this.masters;
-    return [derived(first, purpose), ...others.map((master) => derived(master, purpose))];
-  }
-
-  /** See `KeyRing.head`. */
-  get head(): Buffer {
-    return this.ring.head;
-  }
-
-  /** See `KeyRing.knows`. */
-  knows(sealed: Uint8Array): boolean {
-    return this.ring.knows(sealed);
-  }
-
-  /** See `KeyRing.seal`. */
-  seal(secret: string, owner: string): Buffer {
-    return this.ring.seal(secret, owner);
-  }
-
-  /** See `KeyRing.open`. */
-  open(sealed: Uint8Array, owner: string): string {
-    return this.ring.open(sealed, owner);
+  deriveEach(purpose: string): Keys {
+    return derivedEach(this.masters, purpose);
   }
 }
 
@@ -110,6 +91,10 @@ function masterOf(text: string): Buffer {
   const bytes = masterKeyBytes(text);
   if (!bytes) throw new Error(`MASTER_KEY ${MASTER_KEY_FORM}`);
   return bytes;
+}
+
+function derivedEach([first, ...others]: Keys, purpose: string): Keys {
+  return [derived(first, purpose), ...others.map((master) => derived(master, purpose))];
 }
 
 function derived(master: Buffer, purpose: string): Buffer {
