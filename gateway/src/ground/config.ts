@@ -22,6 +22,9 @@ const privateNetworks = z.string().transform((text, context) => {
   for (const message of problems) context.addIssue({ code: "custom", message });
   return networks;
 });
+const databaseUrl = z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" });
+const masterKey = z.string().refine((text) => masterKeyBytes(text) !== undefined, MASTER_KEY_FORM);
+const token = z.string().min(24, "must have at least 24 characters");
 const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
 
 const variables = z.object({
@@ -34,8 +37,8 @@ const variables = z.object({
   OPS_HOST: z.string().min(1).default("127.0.0.1"),
   OPS_TRUST_PROXY: count.optional(),
   GERBANG_DATA: z.string().min(1).optional(),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
-  MIGRATION_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: "must be a postgres:// URL" }).optional(),
+  DATABASE_URL: databaseUrl.optional(),
+  MIGRATION_DATABASE_URL: databaseUrl.optional(),
   BASE_URL: httpUrl.refine((text) => text.endsWith("/v1"), "must end in /v1").optional(),
   STATUS_URL: httpUrl.optional(),
   CONSOLE_URL: httpUrl
@@ -55,16 +58,10 @@ const variables = z.object({
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9-]{0,30}-$/, "must be a header prefix that ends in a dash, like X-SVC-")
     .default("X-SVC-"),
-  MASTER_KEY: z
-    .string()
-    .refine((text) => masterKeyBytes(text) !== undefined, MASTER_KEY_FORM)
-    .optional(),
-  MASTER_KEY_SECOND: z
-    .string()
-    .refine((text) => masterKeyBytes(text) !== undefined, MASTER_KEY_FORM)
-    .optional(),
-  OPERATOR_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
-  OPERATOR_VIEWER_TOKEN: z.string().min(24, "must have at least 24 characters").optional(),
+  MASTER_KEY: masterKey.optional(),
+  MASTER_KEY_SECOND: masterKey.optional(),
+  OPERATOR_TOKEN: token.optional(),
+  OPERATOR_VIEWER_TOKEN: token.optional(),
   ACQUIRERS_FILE: z.string().min(1).optional(),
   PRODUCTION_ACTIVE: flag.default(false),
   WEBHOOK_HISTORY_DAYS: count.refine((days) => days >= 2 && days <= 3650, "must be 2 to 3650 days").default(30),
