@@ -121,8 +121,7 @@ export function createMetrics() {
     answered(method: string, route: string, status: number, took?: number): void {
       // Meters are cached by one text: looking up labels for each request would cost more than counting it.
       const name = `${method} ${status} ${route}`;
-      let meters = answers.get(name);
-      if (!meters) answers.set(name, (meters = metersOf(method, route, status)));
+      const meters = answers.getOrInsertComputed(name, () => metersOf(method, route, status));
       meters.count.inc();
       if (took !== undefined) meters.took.observe(took);
     },

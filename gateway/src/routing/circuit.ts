@@ -107,10 +107,7 @@ export class Circuits {
   }
 
   private of(gatewayCode: string, method: string): Circuit {
-    const name = `${gatewayCode}/${method}`;
-    let circuit = this.circuits.get(name);
-    if (!circuit) this.circuits.set(name, (circuit = new Circuit()));
-    return circuit;
+    return this.circuits.getOrInsertComputed(`${gatewayCode}/${method}`, () => new Circuit());
   }
 }
 

@@ -1,7 +1,7 @@
 // Compares two routing tables over past payments. Pure: it routes the payments again and changes nothing.
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import { type Minor, feeOf } from "../ground/money.ts";
-import { type RoutingRequest, type RoutingTable, route } from "./routing.ts";
+import { type RoutingRequest, type RoutingTable, capabilityOf, route } from "./routing.ts";
 
 /** How many payments go to an acquirer under each table; `code` is undefined for payments that no acquirer would take. */
 export interface Share {
@@ -65,22 +65,16 @@ export class Preview {
   }
 
   private share(code: string | undefined): Share {
-    const share = this.shareOf.get(code) ?? { code, before: 0, after: 0 };
-    this.shareOf.set(code, share);
-    return share;
+    return this.shareOf.getOrInsertComputed(code, () => ({ code, before: 0, after: 0 }));
   }
 
   private cost(currency: string): Cost {
-    const cost = this.costOf.get(currency) ?? { currency, beforeMinor: 0n, afterMinor: 0n };
-    this.costOf.set(currency, cost);
-    return cost;
+    return this.costOf.getOrInsertComputed(currency, () => ({ currency, beforeMinor: 0n, afterMinor: 0n }));
   }
 }
 
 /** What the acquirer charges the platform for a payment; 0 without an acquirer. */
 function costOf(acquirer: Acquirer | undefined, request: RoutingRequest): Minor {
-  const capability = acquirer?.capabilities.find(
-    (capability) => capability.method === request.method && capability.currencies.includes(request.currency),
-  );
+  const capability = acquirer && capabilityOf(acquirer, request.method, request.currency);
   return capability ? feeOf(request.amountMinor, capability.cost) : 0n;
 }

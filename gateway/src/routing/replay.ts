@@ -69,26 +69,17 @@ export class Replay {
   /** The acquirers that were called first and would be by the new rules. Undefined for a payment on which routing has not decided yet. */
   of(payment: PastPayment): { from: string | undefined; to: string | undefined } | undefined {
     const { reference, amountMinor, shape: past } = payment;
-    const moment = this.momentOf(past);
+    const moment = this.momentOfShape.getOrInsertComputed(past, () => this.momentOf(past));
     if (!moment) return undefined;
     const { method, currency } = past;
     const shape = `${currency}/${this.bandOf(Number(amountMinor))}`;
-    let judgement = moment.judgements.get(shape);
-    if (!judgement) {
-      const { environment } = this.settings;
-      judgement = judgementOf(moment.table, { environment, method, currency, amountMinor });
-      moment.judgements.set(shape, judgement);
-    }
+    const judgement = moment.judgements.getOrInsertComputed(shape, () =>
+      judgementOf(moment.table, { environment: this.settings.environment, method, currency, amountMinor }),
+    );
     return { from: moment.from, to: drawOf(judgement, { draw: reference }).chosen?.acquirer.code };
   }
 
-  private momentOf(shape: PastShape): Moment | null {
-    let moment = this.momentOfShape.get(shape);
-    if (moment === undefined) this.momentOfShape.set(shape, (moment = this.momentOfText(shape)));
-    return moment;
-  }
-
-  private momentOfText({ method, routing }: PastShape): Moment | null {
+  private momentOf({ method, routing }: PastShape): Moment | null {
     const key = `${method} ${routing}`;
     let moment = this.moments.get(key);
     if (moment === undefined) {

@@ -158,39 +158,34 @@ export function isOffered(
   method: PaymentMethod,
   currency: string,
 ): boolean {
-  return table.acquirers.some(
-    (acquirer) => acquirer.environment === environment && capabilityOf(acquirer, method, currency) !== undefined,
-  );
+  return capabilitiesFor(table, { environment, method, currency }).length > 0;
 }
 
 /** The smallest and the largest amount that an acquirer of the environment takes by this method and currency; undefined when none does. */
 export function amountBounds(
-  { acquirers }: RoutingTable,
-  { environment, method, currency }: Pick<RoutingRequest, "environment" | "method" | "currency">,
+  table: RoutingTable,
+  asked: Asked,
 ): { minimumMinor: Minor; maximumMinor: Minor } | undefined {
-  const able = acquirers
-    .filter((acquirer) => acquirer.environment === environment)
-    .map((acquirer) => capabilityOf(acquirer, method, currency))
-    .filter((capability) => capability !== undefined);
-  const [least] = able.map(({ minimumMinor }) => minimumMinor).toSorted(byAmount);
-  const largest = able
-    .map(({ maximumMinor }) => maximumMinor)
-    .toSorted(byAmount)
-    .at(-1);
-  return least === undefined || largest === undefined ? undefined : { minimumMinor: least, maximumMinor: largest };
+  const able = capabilitiesFor(table, asked);
+  const [minimumMinor] = able.map((capability) => capability.minimumMinor).toSorted(byAmount);
+  const [maximumMinor] = able.map((capability) => capability.maximumMinor).toSorted((a, b) => byAmount(b, a));
+  return minimumMinor === undefined || maximumMinor === undefined ? undefined : { minimumMinor, maximumMinor };
 }
 
 /** The smallest step of amounts that an acquirer of the environment takes by this method and currency; 1 when none does. */
-export function finestStep(
-  { acquirers }: RoutingTable,
-  { environment, method, currency }: Pick<RoutingRequest, "environment" | "method" | "currency">,
-): Minor {
-  const steps = acquirers
+export function finestStep(table: RoutingTable, asked: Asked): Minor {
+  const [finest = 1n] = capabilitiesFor(table, asked)
+    .map(({ stepMinor = 1n }) => stepMinor)
+    .toSorted(byAmount);
+  return finest;
+}
+
+type Asked = Pick<RoutingRequest, "environment" | "method" | "currency">;
+
+function capabilitiesFor({ acquirers }: RoutingTable, { environment, method, currency }: Asked): Capability[] {
+  return acquirers
     .filter((acquirer) => acquirer.environment === environment)
-    .map((acquirer) => capabilityOf(acquirer, method, currency))
-    .filter((capability) => capability !== undefined)
-    .map(({ stepMinor = 1n }) => stepMinor);
-  return steps.toSorted(byAmount)[0] ?? 1n;
+    .flatMap((acquirer) => capabilityOf(acquirer, method, currency) ?? []);
 }
 
 const byAmount = (a: Minor, b: Minor): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -224,8 +219,10 @@ export interface Judgement {
   shares: readonly Share[];
 }
 
+type Undrawn = Omit<RoutingRequest, "draw">;
+
 /** The judgement of a request: the same for all requests between two amounts of the rules and acquirers, whatever their draws. */
-export function judgementOf(table: RoutingTable, request: Omit<RoutingRequest, "draw">): Judgement {
+export function judgementOf(table: RoutingTable, request: Undrawn): Judgement {
   const candidates = table.acquirers
     .filter((acquirer) => acquirer.environment === request.environment)
     .map((acquirer) => judge(table, request, acquirer));
@@ -289,11 +286,11 @@ export interface Candidate {
 /** Weight of an acquirer when neither the rule nor the acquirer names one. */
 const WEIGHT = 100;
 
-function judge(table: RoutingTable, request: Omit<RoutingRequest, "draw">, acquirer: Acquirer): Candidate {
+function judge(table: RoutingTable, request: Undrawn, acquirer: Acquirer): Candidate {
   const state = table.states.get(acquirer.code) ?? { enabled: true, health: "healthy" };
   const rule = bestRule(table.rules, request, acquirer.code);
   const limit = limitOf(acquirer, request);
-  const obstacle = obstacleOf(state) ?? setback(table, request, acquirer.code);
+  const obstacle = obstacleOf(state, table, request, acquirer.code);
   return {
     acquirer,
     rule,
@@ -306,7 +303,7 @@ function judge(table: RoutingTable, request: Omit<RoutingRequest, "draw">, acqui
 }
 
 /** The verdict on a payment that the acquirer never takes, whatever its state. */
-function limitOf(acquirer: Acquirer, request: Omit<RoutingRequest, "draw">): Verdict | undefined {
+function limitOf(acquirer: Acquirer, request: Undrawn): Verdict | undefined {
   if (!acquirer.capabilities.some((capability) => capability.method === request.method)) return "method_not_supported";
   const capability = capabilityOf(acquirer, request.method, request.currency);
   if (!capability) return "currency_not_supported";
@@ -315,18 +312,21 @@ function limitOf(acquirer: Acquirer, request: Omit<RoutingRequest, "draw">): Ver
   return request.amountMinor % stepMinor === 0n ? undefined : "amount_too_fine";
 }
 
-function obstacleOf({ enabled, health }: AcquirerState): Verdict | undefined {
+/** An obstacle that may pass: the operator's switch, a refusal of this payment by the acquirer, or failures of its latest calls. */
+function obstacleOf(
+  { enabled, health }: AcquirerState,
+  { open }: RoutingTable,
+  { method, refusedBy }: Undrawn,
+  code: string,
+): Verdict | undefined {
   if (!enabled) return "disabled";
-  return health === "down" ? "down" : undefined;
+  if (health === "down") return "down";
+  if (refusedBy?.includes(code)) return "refused";
+  return open?.has(`${code}/${method}`) ? "circuit_open" : undefined;
 }
 
-/** A temporary obstacle: the acquirer refused this payment, or its latest calls failed. */
-function setback(table: RoutingTable, request: Omit<RoutingRequest, "draw">, code: string): Verdict | undefined {
-  if (request.refusedBy?.includes(code)) return "refused";
-  return table.open?.has(`${code}/${request.method}`) ? "circuit_open" : undefined;
-}
-
-function capabilityOf(acquirer: Acquirer, method: PaymentMethod, currency: string): Capability | undefined {
+/** What an acquirer takes by this method and currency, whatever its state; undefined when nothing. */
+export function capabilityOf(acquirer: Acquirer, method: PaymentMethod, currency: string): Capability | undefined {
   return acquirer.capabilities.find(
     (capability) => capability.method === method && capability.currencies.includes(currency),
   );
@@ -337,11 +337,7 @@ export function amountsOf(rule: RoutingRule): { from: Minor; to: Minor } {
   return { from: BigInt(rule.amount_from_minor ?? 1), to: BigInt(rule.amount_to_minor ?? MINOR_MAX) };
 }
 
-function bestRule(
-  rules: readonly RoutingRule[],
-  request: Omit<RoutingRequest, "draw">,
-  code: string,
-): RoutingRule | undefined {
+function bestRule(rules: readonly RoutingRule[], request: Undrawn, code: string): RoutingRule | undefined {
   return rules
     .filter((rule) => {
       const { from, to } = amountsOf(rule);

@@ -48,10 +48,8 @@ export function splitResult(
 ): SplitResult {
   const control = armResult("control", controlCode, rows, costOf);
   const test = armResult("test", testCode, rows, costOf);
-  const [a, b] = [test, control].map(({ succeeded, attempts }) => ({ succeeded, of: attempts })) as [
-    { succeeded: number; of: number },
-    { succeeded: number; of: number },
-  ];
+  const a = { succeeded: test.succeeded, of: test.attempts };
+  const b = { succeeded: control.succeeded, of: control.attempts };
   const apart = difference(a, b);
   const verdict = verdictOf(apart);
   const more = verdict === "undecided" ? moreToTellApart(a, b, percent / 100) : undefined;
@@ -88,8 +86,7 @@ function armResult(arm: SplitArm, gatewayCode: string, rows: readonly ArmRow[], 
     if (row.outcome !== "succeeded") continue;
     result.succeeded += row.payments;
     const { currency, payment_method: method, gateway_code: taker } = row;
-    const cost = costs.get(currency) ?? { currency, payments: 0, costMinor: 0n, unknown: 0 };
-    costs.set(currency, cost);
+    const cost = costs.getOrInsertComputed(currency, () => ({ currency, payments: 0, costMinor: 0n, unknown: 0 }));
     for (const amount of row.amounts_minor?.split(",") ?? []) {
       const one = taker === null ? undefined : costOf(taker, { method, currency, amountMinor: BigInt(amount) });
       if (one === undefined) cost.unknown++;

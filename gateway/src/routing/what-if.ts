@@ -133,13 +133,13 @@ export class WhatIf {
     const { method, outcome } = payment.shape;
     this.payments++;
     if (outcome === "succeeded" || outcome === "failed") this.observe(payment, from);
-    const day = entry(this.dayOf, payment.day, () => ({ ...pair(), day: payment.day, moved: 0 }));
+    const day = this.dayOf.getOrInsertComputed(payment.day, () => ({ ...pair(), day: payment.day, moved: 0 }));
     const befores = [this.cell(method, from).before, day.before];
     const afters = [this.cell(method, to).after, day.after];
     if (from !== to) {
       this.moved++;
       day.moved++;
-      const move = entry(this.moveOf, `${from}/${to}/${method}`, () => ({ ...pair(), method, from, to }));
+      const move = this.moveOf.getOrInsertComputed(`${from}/${to}/${method}`, () => ({ ...pair(), method, from, to }));
       befores.push(move.before);
       afters.push(move.after);
     }
@@ -204,12 +204,12 @@ export class WhatIf {
   }
 
   private cell(method: PaymentMethod, code: string | undefined): Pair {
-    return entry(this.cellOf, `${method}/${code}`, () => ({ ...pair(), method, code }));
+    return this.cellOf.getOrInsertComputed(`${method}/${code}`, () => ({ ...pair(), method, code }));
   }
 
   private observations(payment: PastPayment, code: string, digits: number | undefined): Observed {
     const { method, currency } = payment.shape;
-    return entry(this.observed, `${code}/${method}/${currency}/${digits}`, () => ({
+    return this.observed.getOrInsertComputed(`${code}/${method}/${currency}/${digits}`, () => ({
       code,
       method,
       currency,
@@ -236,7 +236,7 @@ export class WhatIf {
     if (to === undefined) return;
     const band = this.observations(payment, to, digitsOf(payment.amountMinor));
     const all = this.observations(payment, to, undefined);
-    const group = entry(side.groups, band, () => ({
+    const group = side.groups.getOrInsertComputed(band, () => ({
       attempts: 0,
       amountMinor: 0n,
       costMinor: 0n,
@@ -255,12 +255,6 @@ export class WhatIf {
 
 function pair(): Pair {
   return { before: new Side(), after: new Side() };
-}
-
-function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  let value = map.get(key);
-  if (value === undefined) map.set(key, (value = make()));
-  return value;
 }
 
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -284,7 +278,7 @@ function count(side: Side, payment: PastPayment, cost: Minor | undefined): void 
 }
 
 function addCost(costs: Map<string, Cost>, currency: string, change: Partial<Omit<Cost, "currency">>): void {
-  const cost = entry(costs, currency, () => ({ currency, paidMinor: 0n, costMinor: 0n, unknown: 0 }));
+  const cost = costs.getOrInsertComputed(currency, () => ({ currency, paidMinor: 0n, costMinor: 0n, unknown: 0 }));
   cost.paidMinor += change.paidMinor ?? 0n;
   cost.costMinor += change.costMinor ?? 0n;
   cost.unknown += change.unknown ?? 0;
