@@ -56,10 +56,9 @@ export class Router {
 
   /** Writes the first rules of a new installation. Any number of processes may do so at the same time. */
   async seed(): Promise<void> {
-    await this.database.transaction(async (query) => {
-      const epoch = await nextEpoch(query);
-      await query(insertFirstRules(defaultRules, epoch, this.clock.now()));
-    });
+    await this.database.transaction(async (query) =>
+      query(insertFirstRules(defaultRules, await nextEpoch(query), this.clock.now())),
+    );
     await this.watch.ask();
   }
 
@@ -68,11 +67,8 @@ export class Router {
     code: string,
     change: { enabled?: boolean | undefined; health?: Health | undefined },
   ): Promise<boolean> {
-    if (!this.acquirers.some((acquirer) => acquirer.code === code)) return false;
-    await this.database.transaction(async (query) => {
-      const epoch = await nextEpoch(query);
-      await query(putAcquirerState(code, change, epoch));
-    });
+    if (!this.acquirer(code)) return false;
+    await this.database.transaction(async (query) => query(putAcquirerState(code, change, await nextEpoch(query))));
     await this.watch.ask();
     return true;
   }

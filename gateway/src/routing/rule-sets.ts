@@ -41,8 +41,7 @@ export class RuleSets {
   }
 
   async read(version: number): Promise<RuleSet | undefined> {
-    const [row] = await this.database.query(selectRuleSet(version));
-    return row && ruleSetOfRow(row);
+    return readOne((statement) => this.database.query(statement), version);
   }
 
   /** When each version became active: newest first, at most `count`, of the activations before `after`. */
@@ -68,7 +67,7 @@ export class RuleSets {
     const activated = await this.database.transaction(async (query) => {
       const epoch = await nextEpoch(query);
       const found = await readOne(query, version); // rules that this code cannot read must not become active
-      return found && this.letDecide(query, version, by, epoch);
+      return found && this.letDecide(query, found, by, epoch);
     });
     await this.watch.ask();
     return activated;
@@ -81,7 +80,7 @@ export class RuleSets {
       const earlier = await readOne(query, version);
       if (!earlier) return undefined;
       const added = await this.insert(query, { rules: earlier.rules, by, note, restores: version }, epoch);
-      return this.letDecide(query, added.version, by, epoch);
+      return this.letDecide(query, added, by, epoch);
     });
     await this.watch.ask();
     return restored;
@@ -93,9 +92,9 @@ export class RuleSets {
   }
 
   /** Activating the active version changes nothing and records no activation. */
-  private async letDecide(query: Query, version: number, by: string, epoch: bigint): Promise<RuleSet> {
-    const before = existing(await readOne(query, version));
-    if (before.status === "active") return before;
+  private async letDecide(query: Query, ruleSet: RuleSet, by: string, epoch: bigint): Promise<RuleSet> {
+    const { version, status } = ruleSet;
+    if (status === "active") return ruleSet;
     await query(deactivateOthers(version, epoch));
     await query(activateRuleSet(version, epoch));
     await query(insertActivation(version, by, this.clock.now()));

@@ -4,6 +4,7 @@ import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { PastOutcome } from "./replay.ts";
 import type { SplitArm, SplitDecision } from "./routing.ts";
+import { OUTCOME } from "./what-ifs.sql.ts";
 
 /** Payments of one arm with equal values. `amounts_minor`: the amounts of those that were paid, separated by commas. */
 export interface ArmRow extends Row {
@@ -20,13 +21,8 @@ export interface ArmRow extends Row {
 /** The newest payments of a test, at most `count`. A test with other acquirers or another share is a different test under the same id. */
 export function selectArms({ id, control, test, percent }: Omit<SplitDecision, "arm">, count: number): Statement {
   return {
-    text: `select n.arm, p.gateway_code, p.payment_method, p.currency, case
-    when p.paid_at is not null then 'succeeded'
-    when p.status in ('failed', 'expired') then 'failed'
-    when p.status = 'canceled' then 'canceled'
-    else 'open'
-  end as outcome, count(*)::integer as payments, string_agg(p.amount_minor::text, ',') filter (where p.paid_at is not null) as amounts_minor,
-  min(p.created_at) as since
+    text: `select n.arm, p.gateway_code, p.payment_method, p.currency, ${OUTCOME} as outcome, count(*)::integer as payments,
+  string_agg(p.amount_minor::text, ',') filter (where p.paid_at is not null) as amounts_minor, min(p.created_at) as since
 from (
   select merchant_id, environment, payment_id, arm
   from payment_splits

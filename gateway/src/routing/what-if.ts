@@ -130,9 +130,9 @@ export class WhatIf {
     const replayed = this.replay.of(payment);
     if (!replayed) return false;
     const { from, to } = replayed;
-    const { method, outcome } = payment.shape;
+    const { method } = payment.shape;
     this.payments++;
-    if (outcome === "succeeded" || outcome === "failed") this.observe(payment, from);
+    if (isAttempt(payment)) this.observe(payment, from);
     const day = this.dayOf.getOrInsertComputed(payment.day, () => ({ ...pair(), day: payment.day, moved: 0 }));
     const befores = [this.cell(method, from).before, day.before];
     const afters = [this.cell(method, to).after, day.after];
@@ -156,22 +156,18 @@ export class WhatIf {
   /** By method and acquirer; payments that no acquirer would take come last. */
   get cells(): Cell[] {
     return [...this.cellOf.values()]
-      .map(({ method, code, ...sides }) => ({ method, code, ...resolved(sides) }))
+      .map(resolved)
       .toSorted((a, b) => order(a.method, b.method) || order(a.code ?? "~", b.code ?? "~"));
   }
 
   /** Moves with most payments first. */
   get moves(): Move[] {
-    return [...this.moveOf.values()]
-      .map(({ method, from, to, ...sides }) => ({ method, from, to, ...resolved(sides) }))
-      .toSorted((a, b) => b.before.payments - a.before.payments);
+    return [...this.moveOf.values()].map(resolved).toSorted((a, b) => b.before.payments - a.before.payments);
   }
 
   /** Days in order, the oldest first. */
   get days(): Day[] {
-    return [...this.dayOf.values()]
-      .map(({ day, moved, ...sides }) => ({ day, moved, ...resolved(sides) }))
-      .toSorted((a, b) => order(a.day, b.day));
+    return [...this.dayOf.values()].map(resolved).toSorted((a, b) => order(a.day, b.day));
   }
 
   get estimates(): Estimate[] {
@@ -289,8 +285,8 @@ function observedOf({ observed: { band, all } }: Group): Observed | undefined {
   return [band, all].find(({ of }) => of >= OBSERVATIONS_MIN);
 }
 
-function resolved({ before, after }: Pair): { before: Outcome; after: Outcome } {
-  return { before: resolve(before), after: resolve(after) };
+function resolved<Entry extends Pair>({ before, after, ...entry }: Entry) {
+  return { ...entry, before: resolve(before), after: resolve(after) };
 }
 
 function resolve(side: Side): Outcome {

@@ -1,6 +1,6 @@
 // All SQL of what-ifs: past payments, read book by book in slices of time, newest first.
 import { type Micros, wireTime } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { idOf, momentOf, uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -55,6 +55,14 @@ limit 1`,
   };
 }
 
+/** The outcome of a payment `p`, a `PastOutcome`. */
+export const OUTCOME = `case
+    when p.paid_at is not null then 'succeeded'
+    when p.status in ('failed', 'expired') then 'failed'
+    when p.status = 'canceled' then 'canceled'
+    else 'open'
+  end`;
+
 /** Payments of a slice with equal values; their ids and amounts are two lists in the same order, separated by commas. */
 export interface SliceRow extends Row {
   payment_method: PaymentMethod;
@@ -71,12 +79,7 @@ export function selectSlice(slice: Slice): Statement {
     "p.payment_id, p.payment_method, p.currency, p.amount_minor, p.routing, p.paid_at, p.status, p.risk_decision";
   return {
     // Thousands of payments share a few dozen decisions of 500 bytes each, so each distinct decision is sent once.
-    text: `select p.payment_method, p.currency, case
-    when p.paid_at is not null then 'succeeded'
-    when p.status in ('failed', 'expired') then 'failed'
-    when p.status = 'canceled' then 'canceled'
-    else 'open'
-  end as outcome, p.routing::text as routing, string_agg(p.payment_id::text, ',') as payment_ids,
+    text: `select p.payment_method, p.currency, ${OUTCOME} as outcome, p.routing::text as routing, string_agg(p.payment_id::text, ',') as payment_ids,
   string_agg(p.amount_minor::text, ',') as amounts_minor
 ${inSlice(columns, "")} and p.risk_decision <> 'reject'
 group by 1, 2, 3, 4`,
@@ -90,18 +93,11 @@ export function paymentsOfSlice(rows: readonly SliceRow[]): PastPayment[] {
     ({ payment_method: method, currency, outcome, routing, payment_ids: ids, amounts_minor: sums }) => {
       const shape: PastShape = { method, currency, outcome, routing };
       const amounts = sums.split(",");
-      return ids.split(",").map((id, at) => ({
-        reference: idOf("payment", id),
-        amountMinor: BigInt(amounts[at] as string),
-        day: dayOf(id),
-        shape,
-      }));
+      return ids.split(",").map((id, at) => {
+        const reference = idOf("payment", id);
+        const day = wireTime(momentOf(reference)).slice(0, 10);
+        return { reference, amountMinor: BigInt(amounts[at] as string), day, shape };
+      });
     },
   );
-}
-
-/** The day of the time with which an id begins. */
-function dayOf(id: string): string {
-  const ms = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-  return wireTime(ms * 1_000).slice(0, 10);
 }
