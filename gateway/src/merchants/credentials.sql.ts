@@ -5,6 +5,12 @@ import type { Row, Statement } from "../store/database.ts";
 import type { Book, Environment } from "./books.ts";
 import type { Scope, SignatureDemand } from "./directory.ts";
 
+/** A merchant, in one environment or in both. */
+export interface Whose {
+  merchantId: string;
+  environment?: Environment;
+}
+
 export interface CredentialTerms {
   name: string | undefined;
   scopes: readonly Scope[];
@@ -103,22 +109,19 @@ const columns = `c.client_id, c.environment, c.name, c.scopes, c.signature, c.al
   c.expires_at, c.revoked_at, c.replaced_by, u.used_at, u.address`;
 
 /** Reads a credential, also a revoked or expired one. */
-export function selectCredential(
-  { merchantId, environment }: { merchantId: string; environment?: Environment },
-  clientId: string,
-): Statement {
+export function selectCredential({ merchantId, environment }: Whose, clientId: string): Statement {
   return {
     text: `select ${columns}
 from credentials c
 left join credential_uses u using (merchant_id, client_id)
-where c.merchant_id = $1::uuid and c.client_id = $2::text${environment === undefined ? "" : " and c.environment = $3::environment"}`,
-    values: [uuidOf(merchantId), clientId, ...(environment === undefined ? [] : [environment])],
+where c.merchant_id = $1::uuid and c.client_id = $2::text and ($3::text is null or c.environment = $3::text::environment)`,
+    values: [uuidOf(merchantId), clientId, environment],
   };
 }
 
 /** Reads a page of a merchant's credentials, including ended ones, in one environment or both: newest first, from `after` (exclusive) on. */
 export function selectCredentials(
-  { merchantId, environment }: { merchantId: string; environment?: Environment },
+  { merchantId, environment }: Whose,
   after: string | undefined,
   count: number,
 ): Statement {

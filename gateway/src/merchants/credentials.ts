@@ -3,10 +3,11 @@ import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { type Vault, newSecret } from "../ground/crypto.ts";
 import { validationFault } from "../ground/fault.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
-import type { Book, Environment } from "./books.ts";
+import type { Book } from "./books.ts";
 import {
   type Credential,
   type CredentialTerms,
+  type Whose,
   countLive,
   credentialOfRow,
   endCredential,
@@ -29,18 +30,12 @@ export const LIVE_MAX = 20;
 
 export type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
 
-/** A merchant, in one environment or in both. */
-export interface Whose {
-  merchantId: string;
-  environment?: Environment;
-}
-
 export interface CredentialParts {
   database: Database;
   vault: Vault;
   clock: Clock;
-  /** Runs work in a transaction after which every process reloads the merchant. False when there is no such merchant. */
-  touched: (merchantId: string, work: (query: Query) => Promise<unknown>) => Promise<boolean>;
+  /** Runs work in a transaction after which every process reloads the merchant, and gives its rows; none when there is no such merchant. */
+  touched: <T>(merchantId: string, work: (query: Query) => Promise<T[]>) => Promise<T[]>;
 }
 
 export class Credentials {
@@ -61,11 +56,11 @@ export class Credentials {
     also?: (query: Query, made: NewCredential) => Promise<void>,
   ): Promise<NewCredential | undefined> {
     const { clock, touched } = this.parts;
-    let made: NewCredential | undefined;
-    await touched(book.merchantId, async (query) => {
+    const [made] = await touched(book.merchantId, async (query) => {
       if (max !== undefined) await refuseBeyond(query, book, clock.now(), max);
-      made = await this.insert(query, book, terms);
+      const made = await this.insert(query, book, terms);
       await also?.(query, made);
+      return [made];
     });
     return made;
   }
@@ -78,13 +73,11 @@ export class Credentials {
 
   /** Changes a credential that is not revoked, in every process within a second. Undefined when the book has no such credential. */
   async change(book: Book, clientId: string, change: Partial<CredentialTerms>): Promise<Credential | undefined> {
-    let found = false;
-    await this.parts.touched(book.merchantId, async (query) => {
+    const changed = await this.parts.touched(book.merchantId, async (query) => {
       const before = await readCredential(query, book, clientId);
-      if (!before) return;
-      found = (await query(updateCredential(book, clientId, { ...before, ...change }))).length > 0;
+      return before ? query(updateCredential(book, clientId, { ...before, ...change })) : [];
     });
-    return found ? this.read(book, clientId) : undefined;
+    return changed.length > 0 ? this.read(book, clientId) : undefined;
   }
 
   /**
@@ -93,29 +86,27 @@ export class Credentials {
    */
   async roll(book: Book, clientId: string, overlapSeconds: number): Promise<NewCredential | undefined> {
     const { clock, touched } = this.parts;
-    let made: NewCredential | undefined;
-    await touched(book.merchantId, async (query) => {
+    const [made] = await touched(book.merchantId, async (query) => {
       const now = clock.now();
       const before = await readCredential(query, book, clientId);
-      if (!before || !isLive(before, now)) return;
+      if (!before || !isLive(before, now)) return [];
       const { expiresAt, createdAt } = before;
-      made = await this.insert(query, book, {
+      const made = await this.insert(query, book, {
         ...before,
         expiresAt: expiresAt === undefined ? undefined : now + (expiresAt - createdAt),
       });
       await query(replaceCredential(book, clientId, made.clientId, now + overlapSeconds * SECOND));
       if (overlapSeconds === 0) await query(endCredential(book.merchantId, clientId, now));
+      return [made];
     });
     return made;
   }
 
   /** Revokes a credential, in every process within a second. False when the merchant has no such credential that is not revoked. */
   async end(merchantId: string, clientId: string): Promise<boolean> {
-    let found = false;
-    await this.parts.touched(merchantId, async (query) => {
-      found = (await query(endCredential(merchantId, clientId, this.parts.clock.now()))).length > 0;
-    });
-    return found;
+    const { clock, touched } = this.parts;
+    const ended = await touched(merchantId, (query) => query(endCredential(merchantId, clientId, clock.now())));
+    return ended.length > 0;
   }
 
   /** A credential that the merchant has or had, in one environment or in either. */

@@ -1,13 +1,9 @@
 // SQL of the directory: loads a whole merchant, lists changed merchants, and finds the merchants of credentials.
 import { uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
+import type { MerchantRow } from "./merchants.sql.ts";
 
-export interface LoadedRow extends Record<string, unknown> {
-  merchant_id: string;
-  name: string;
-  suspended: boolean;
-  rate_limit_per_minute: number;
-  settings: string;
+export interface LoadedRow extends MerchantRow {
   epoch: bigint;
   credentials: string | null;
   webhooks: string | null;

@@ -9,16 +9,30 @@ import { SharedRead } from "../store/shared-read.ts";
 import type { SettingsWatch } from "../store/settings-watch.ts";
 import type { Book, Environment } from "./books.ts";
 import { type LoadedRow, loadMerchant, selectChanged, selectOwners } from "./directory.sql.ts";
+import type { MerchantRow } from "./merchants.sql.ts";
 import { type MerchantSettings, settingsSchema } from "./settings.ts";
 
-export interface Merchant {
+export interface MerchantSummary {
   merchantId: string;
   name: string;
   suspended: boolean;
   rateLimitPerMinute: number;
   settings: MerchantSettings;
+}
+
+export interface Merchant extends MerchantSummary {
   /** The signing secrets of each book's events, and the registered address, if any. */
   webhooks: Partial<Record<Environment, Webhook>>;
+}
+
+export function merchantOfRow(row: MerchantRow): MerchantSummary {
+  return {
+    merchantId: idOf("merchant", row.merchant_id),
+    name: row.name,
+    suspended: row.suspended,
+    rateLimitPerMinute: row.rate_limit_per_minute,
+    settings: settingsSchema.parse(JSON.parse(row.settings)),
+  };
 }
 
 /** One signing secret of webhooks, as two keys: for the service's own signature header, and for the Standard Webhooks headers. */
@@ -167,16 +181,9 @@ export class Directory {
   }
 
   private remember(row: LoadedRow): Cached {
-    const merchantId = idOf("merchant", row.merchant_id);
     const unseal = (hex: string, owner: string): string => this.vault.open(Buffer.from(hex, "hex"), owner);
-    const merchant: Merchant = {
-      merchantId,
-      name: row.name,
-      suspended: row.suspended,
-      rateLimitPerMinute: row.rate_limit_per_minute,
-      settings: settingsSchema.parse(JSON.parse(row.settings)),
-      webhooks: {},
-    };
+    const merchant: Merchant = { ...merchantOfRow(row), webhooks: {} };
+    const { merchantId } = merchant;
     const webhooks = JSON.parse(row.webhooks ?? "[]") as {
       environment: Environment;
       url: string | null;

@@ -25,7 +25,8 @@ export function insertBooks(merchantId: string): Statement {
   };
 }
 
-export interface SettingsRow extends Record<string, unknown> {
+export interface MerchantRow extends Record<string, unknown> {
+  merchant_id: string;
   name: string;
   suspended: boolean;
   rate_limit_per_minute: number;
@@ -33,10 +34,12 @@ export interface SettingsRow extends Record<string, unknown> {
   settings: string;
 }
 
-/** Reads a `SettingsRow`. */
+/** Reads a `MerchantRow`. */
 export function selectMerchant(merchantId: string): Statement {
   return {
-    text: "select name, suspended, rate_limit_per_minute, settings from merchants where merchant_id = $1::uuid",
+    text: `select merchant_id, name, suspended, rate_limit_per_minute, settings
+from merchants
+where merchant_id = $1::uuid`,
     values: [uuidOf(merchantId)],
   };
 }

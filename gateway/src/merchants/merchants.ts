@@ -8,9 +8,9 @@ import type { Database } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
 import { type Book, type Environment, environments } from "./books.ts";
 import { Credentials, type NewCredential, type Query } from "./credentials.ts";
-import { type Scope, type SignatureDemand, webhookOwner } from "./directory.ts";
+import { type MerchantSummary, type Scope, type SignatureDemand, merchantOfRow, webhookOwner } from "./directory.ts";
 import {
-  type SettingsRow,
+  type MerchantRow,
   insertBooks,
   insertMerchant,
   lockSettings,
@@ -20,14 +20,7 @@ import {
   touchMerchant,
   updateMerchant,
 } from "./merchants.sql.ts";
-import {
-  type MerchantSettings,
-  type SettingsChange,
-  applyChange,
-  defaultSettings,
-  missingOf,
-  settingsSchema,
-} from "./settings.ts";
+import { type SettingsChange, applyChange, defaultSettings, missingOf, settingsSchema } from "./settings.ts";
 import {
   type WebhookRegistration,
   insertWebhook,
@@ -40,14 +33,6 @@ import {
   takeProbe,
   updateWebhookUrl,
 } from "./webhook-endpoints.sql.ts";
-
-export interface MerchantSummary {
-  merchantId: string;
-  name: string;
-  suspended: boolean;
-  rateLimitPerMinute: number;
-  settings: MerchantSettings;
-}
 
 /** An observation about the webhook secret before a rotation. */
 export interface PreviousSecretMark {
@@ -93,16 +78,8 @@ export class Merchants {
 
   /** The settings of a merchant; undefined when there is no such merchant. */
   async read(merchantId: string): Promise<MerchantSummary | undefined> {
-    const [row] = await this.database.query<SettingsRow>(selectMerchant(merchantId));
-    return (
-      row && {
-        merchantId,
-        name: row.name,
-        suspended: row.suspended,
-        rateLimitPerMinute: row.rate_limit_per_minute,
-        settings: settingsSchema.parse(JSON.parse(row.settings)),
-      }
-    );
+    const [row] = await this.database.query<MerchantRow>(selectMerchant(merchantId));
+    return row && merchantOfRow(row);
   }
 
   /**
@@ -151,12 +128,10 @@ export class Merchants {
    * there is no such merchant.
    */
   async setWebhook(book: Book, url: string): Promise<string | undefined> {
-    let sealed: Buffer | undefined;
-    await this.touched(book.merchantId, async (query) => {
-      const [row] = await query<{ secret_sealed: Buffer }>(updateWebhookUrl(book, url, this.clock.now()));
-      sealed = row?.secret_sealed;
-    });
-    return sealed && this.vault.open(sealed, webhookOwner(book));
+    const [row] = await this.touched(book.merchantId, (query) =>
+      query<{ secret_sealed: Buffer }>(updateWebhookUrl(book, url, this.clock.now())),
+    );
+    return row && this.vault.open(row.secret_sealed, webhookOwner(book));
   }
 
   /**
@@ -166,27 +141,23 @@ export class Merchants {
   async rotateWebhook(book: Book, overlapSeconds: number): Promise<string | undefined> {
     const secret = newWebhookSecret();
     const now = this.clock.now();
-    const done = await this.touched(book.merchantId, (query) =>
+    const rotated = await this.touched(book.merchantId, (query) =>
       query(
         rotateWebhook(book, {
           sealed: this.vault.seal(secret, webhookOwner(book)),
           at: now,
-          overlaps: overlapSeconds > 0,
-          until: now + overlapSeconds * SECOND,
+          until: overlapSeconds > 0 ? now + overlapSeconds * SECOND : undefined,
           probeAt: now + UNDISTURBED_SECONDS * SECOND,
         }),
       ),
     );
-    return done ? secret : undefined;
+    return rotated.length > 0 ? secret : undefined;
   }
 
   /** Ends the overlap of a rotation, in every process within a second. False when the previous secret no longer signed. */
   async retirePreviousSecret(book: Book): Promise<boolean> {
-    let found = false;
-    await this.touched(book.merchantId, async (query) => {
-      found = (await query(retirePreviousSecret(book, this.clock.now()))).length > 0;
-    });
-    return found;
+    const retired = await this.touched(book.merchantId, (query) => query(retirePreviousSecret(book, this.clock.now())));
+    return retired.length > 0;
   }
 
   /** The address of a book's events and the state of its secret's rotation. Undefined when there is no such merchant. */
@@ -219,12 +190,10 @@ export class Merchants {
     return row && idOf("merchant", row.merchant_id);
   }
 
-  private async touched(merchantId: string, work: (query: Query) => Promise<unknown>): Promise<boolean> {
+  private touched<T>(merchantId: string, work: (query: Query) => Promise<T[]>): Promise<T[]> {
     return this.change(async (query, epoch) => {
-      const rows = await query(touchMerchant(merchantId, epoch));
-      if (rows.length === 0) return false;
-      await work(query);
-      return true;
+      const found = await query(touchMerchant(merchantId, epoch));
+      return found.length > 0 ? work(query) : [];
     });
   }
 

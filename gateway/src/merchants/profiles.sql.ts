@@ -1,15 +1,11 @@
 // SQL of merchants' profiles: branding for payers, and the language and time zone of people who have chosen none.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
+import type { Language } from "../ground/languages.ts";
+import type { Picture } from "../ground/pictures.ts";
 import type { Row, Statement } from "../store/database.ts";
 
-export type Language = "id" | "en";
-
-export interface Logo {
-  type: "image/png" | "image/jpeg";
-  /** Pixels. */
-  width: number;
-  height: number;
+export interface Logo extends Picture {
   /** SHA-256 of the picture's bytes, in hex; part of the logo's address. */
   digest: string;
 }

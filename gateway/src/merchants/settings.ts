@@ -175,31 +175,19 @@ export type SettingsChange = z.infer<typeof settingsChangeSchema>;
 export function applyChange(settings: MerchantSettings, change: SettingsChange): MerchantSettings {
   const methods = { ...settings.methods };
   for (const method of paymentMethods) {
-    if (Array.isArray(change.methods)) {
-      methods[method] = { ...methods[method], enabled: change.methods.includes(method) };
-    } else {
-      const wanted = change.methods?.[method];
-      if (wanted === undefined) continue;
-      const { enabled, max_amount_minor: maximum } = typeof wanted === "boolean" ? { enabled: wanted } : wanted;
-      methods[method] = {
-        ...methods[method],
-        ...(enabled === undefined ? {} : { enabled }),
-        ...(maximum === undefined ? {} : { max_amount_minor: maximum }),
-      };
-    }
+    const wanted = Array.isArray(change.methods) ? change.methods.includes(method) : change.methods?.[method];
+    methods[method] = changed(methods[method], typeof wanted === "boolean" ? { enabled: wanted } : wanted);
   }
   const fees = { ...settings.fees };
   for (const method of paymentMethods) fees[method] = change.fees?.[method] ?? fees[method];
-  const risk = changed(settings.risk, change.risk);
-  const settlement = changed(settings.settlement, change.settlement);
   return {
-    settlement,
+    settlement: changed(settings.settlement, change.settlement),
     currencies: change.currencies === undefined ? settings.currencies : [...new Set(change.currencies)],
     ...maximaAfter(settings, change.max_amount_minor),
     methods,
     fees,
     wallet_frozen: { ...settings.wallet_frozen, ...change.wallet_frozen },
-    risk,
+    risk: changed(settings.risk, change.risk),
   };
 }
 
@@ -267,8 +255,7 @@ export function maximumOf(settings: MerchantSettings, method: PaymentMethod | un
 
 export function feeRuleOf(settings: MerchantSettings, method: PaymentMethod, currency: string): FeeRule {
   const general = settings.fees[method];
-  const fee =
-    currency === DEFAULT_CURRENCY ? (general.per_currency?.[currency] ?? general) : general.per_currency?.[currency];
+  const fee = general.per_currency?.[currency] ?? (currency === DEFAULT_CURRENCY ? general : undefined);
   assert(fee, `${currency} is enabled without a fee for ${method}`);
   return {
     basisPoints: fee.basis_points,

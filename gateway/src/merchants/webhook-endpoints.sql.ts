@@ -39,26 +39,25 @@ returning secret_sealed`,
   };
 }
 
-/** Stores a new secret. With `overlaps` the previous secret is kept, and signs until `until`. */
+/** Stores a new secret. With `until` the previous secret is kept, and signs until then. Gives a row. */
 export function rotateWebhook(
   book: Book,
-  rotation: { sealed: Buffer; at: Micros; overlaps: boolean; until: Micros; probeAt: Micros },
+  { sealed, at, until, probeAt }: { sealed: Buffer; at: Micros; until: Micros | undefined; probeAt: Micros },
 ): Statement {
   return {
     text: `update webhook_endpoints
-set previous_sealed = case when $5::boolean then secret_sealed end,
-  previous_carried_at = null, previous_needed_at = null, previous_not_needed_at = null, probe_at = $7::timestamptz,
-  previous_until = case when $5::boolean then $6::timestamptz end,
+set previous_sealed = case when $5::timestamptz is not null then secret_sealed end, previous_until = $5::timestamptz,
+  previous_carried_at = null, previous_needed_at = null, previous_not_needed_at = null, probe_at = $6::timestamptz,
   secret_sealed = $3::bytea, rotated_at = $4::timestamptz, updated_at = $4::timestamptz
-where merchant_id = $1::uuid and environment = $2::environment`,
+where merchant_id = $1::uuid and environment = $2::environment
+returning 1`,
     values: [
       uuidOf(book.merchantId),
       book.environment,
-      rotation.sealed,
-      sqlTime(rotation.at),
-      rotation.overlaps,
-      sqlTime(rotation.until),
-      sqlTime(rotation.probeAt),
+      sealed,
+      sqlTime(at),
+      until === undefined ? null : sqlTime(until),
+      sqlTime(probeAt),
     ],
   };
 }

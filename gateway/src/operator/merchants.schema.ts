@@ -20,8 +20,7 @@ import {
   timestamp,
 } from "../http/shapes.ts";
 import type { Credential } from "../merchants/credentials.sql.ts";
-import { scopes, signatureDemands } from "../merchants/directory.ts";
-import type { MerchantSummary } from "../merchants/merchants.ts";
+import { type MerchantSummary, scopes, signatureDemands } from "../merchants/directory.ts";
 import { defaultSettings, settingsSchema } from "../merchants/settings.ts";
 import { pageFields, pageFieldsOf } from "./lists.ts";
 import { CLIENT_ID_PATTERN } from "./params.ts";

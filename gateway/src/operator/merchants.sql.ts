@@ -1,6 +1,6 @@
 // Queries for operators' lists of merchants. The merchants room writes the table.
 import { idOf, uuidOf } from "../ground/ids.ts";
-import type { MerchantSummary } from "../merchants/merchants.ts";
+import type { MerchantSummary } from "../merchants/directory.ts";
 import { settingsSchema } from "../merchants/settings.ts";
 import type { Row, Statement } from "../store/database.ts";
 
