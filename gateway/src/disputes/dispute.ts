@@ -64,10 +64,16 @@ export interface KeptFile {
   size_bytes: number;
 }
 
-export interface Evidence extends EvidenceText {
+export type SubmittedFile = InlineFile | KeptFile;
+
+/** What a merchant submits. */
+export interface GivenEvidence extends EvidenceText {
+  files: readonly SubmittedFile[];
+}
+
+export interface Evidence extends GivenEvidence {
   book: Book;
   uuid: string;
-  files: readonly (InlineFile | KeptFile)[];
   submittedAt: Micros;
 }
 
@@ -78,7 +84,6 @@ export function awaitsEvidence({ status, evidenceDueAt }: Dispute, now: Micros):
 
 /** Interface 2.6: a dispute in lists, and as the data of dispute events. */
 export function disputeView(dispute: Dispute): Record<string, unknown> {
-  const resolved = !isRunning(dispute.status);
   return {
     uuid: dispute.uuid,
     environment: dispute.book.environment,
@@ -91,6 +96,6 @@ export function disputeView(dispute: Dispute): Record<string, unknown> {
     evidence_due_at: wireTime(dispute.evidenceDueAt),
     opened_at: wireTime(dispute.openedAt),
     resolved_at: dispute.resolvedAt === undefined ? null : wireTime(dispute.resolvedAt),
-    outcome: resolved ? dispute.status : null,
+    outcome: isRunning(dispute.status) ? null : dispute.status,
   };
 }

@@ -20,11 +20,7 @@ import {
 } from "./disputes.schema.ts";
 import { openDispute, resolveDispute } from "./disputes.ts";
 
-export interface DisputeParts {
-  database: Database;
-}
-
-export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
+export function disputeEndpoints(database: Database): Endpoint[] {
   return [
     readEndpoint({
       operationId: "listDisputes",
@@ -35,7 +31,7 @@ export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
       errors: ["VALIDATION_ERROR"],
       success: { status: 200, description: "A page of disputes.", schema: disputeListSchema },
       query: disputesQuerySchema,
-      handle: (call) => listDisputes(parts.database, call.book, call.query),
+      handle: (call) => listDisputes(database, call.book, call.query),
     }),
     readEndpoint({
       operationId: "getDispute",
@@ -47,7 +43,7 @@ export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       success: { status: 200, description: "The dispute.", schema: disputeSchema },
       async handle(call) {
-        const dispute = await readDispute(parts.database, call.merchant.merchantId, call.params.uuid ?? "");
+        const dispute = await readDispute(database, call.merchant.merchantId, call.params.uuid ?? "");
         if (!dispute) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
         if (dispute.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
         return reply(200, disputeView(dispute));
@@ -91,10 +87,8 @@ export function disputeEndpoints(parts: DisputeParts): Endpoint[] {
       body: { schema: resolveDisputeSchema, order: ["outcome"] },
       async judge(call, _input, found) {
         if ("fault" in found) throw found.fault;
-        return {
-          ...found.value,
-          dispute: await readDispute(parts.database, call.merchant.merchantId, call.params.uuid ?? ""),
-        };
+        const dispute = await readDispute(database, call.merchant.merchantId, call.params.uuid ?? "");
+        return { ...found.value, dispute };
       },
       command(call, { outcome, dispute }) {
         const key = { uuid: call.params.uuid ?? "", paymentReference: dispute?.paymentReference };

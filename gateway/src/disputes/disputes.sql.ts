@@ -8,7 +8,7 @@ import type { DisputeStatus } from "../payments/payment.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
-import type { Dispute, DisputeReason, Evidence, EvidenceText } from "./dispute.ts";
+import type { Dispute, DisputeReason, Evidence, EvidenceText, SubmittedFile } from "./dispute.ts";
 
 export type DisputeRef = { book: Book; uuid: string };
 
@@ -87,15 +87,15 @@ export function evidenceOfRow(row: Row): Evidence {
     book: bookOfRow(row),
     uuid: idOf("dispute", row.dispute_id as string),
     ...evidenceTextOfRow(row),
-    files: (JSON.parse(row.files as string) as Evidence["files"]).map(fileOfRow),
+    files: (JSON.parse(row.files as string) as SubmittedFile[]).map(fileOfRow),
     submittedAt: row.submitted_at as Micros,
   };
 }
 
 // The database stores the ids of files as uuids.
-const fileToRow = (file: Evidence["files"][number]): Evidence["files"][number] =>
+const fileToRow = (file: SubmittedFile): SubmittedFile =>
   "file_id" in file ? { ...file, file_id: uuidOf(file.file_id) } : file;
-const fileOfRow = (file: Evidence["files"][number]): Evidence["files"][number] =>
+const fileOfRow = (file: SubmittedFile): SubmittedFile =>
   "file_id" in file ? { ...file, file_id: idOf("file", file.file_id) } : file;
 
 export function evidenceTextOfRow(row: Row): EvidenceText {

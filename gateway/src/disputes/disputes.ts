@@ -17,8 +17,7 @@ import {
   type Dispute,
   type DisputeOutcome,
   type DisputeReason,
-  type Evidence,
-  type EvidenceText,
+  type GivenEvidence,
   awaitsEvidence,
   disputeTransitions,
   disputeView,
@@ -142,11 +141,7 @@ export function resolve(context: CommandContext, dispute: Dispute, outcome: Disp
 }
 
 /** Submits a merchant's evidence, once, before it is due. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
-export function submitEvidence(
-  owner: BookOwner,
-  key: DisputeKey,
-  given: EvidenceText & Pick<Evidence, "files">,
-): Command<Dispute> {
+export function submitEvidence(owner: BookOwner, key: DisputeKey, given: GivenEvidence): Command<Dispute> {
   return bookCommand(owner, {
     name: "submit evidence",
     needs: disputeNeeds(owner.book, key),
@@ -165,11 +160,7 @@ export function findAwaiting(context: CommandContext, key: DisputeKey): Dispute 
 }
 
 /** Stores the evidence and moves the dispute to `under_review`. */
-export function handIn(
-  context: CommandContext,
-  dispute: Dispute,
-  given: EvidenceText & Pick<Evidence, "files">,
-): Dispute {
+export function handIn(context: CommandContext, dispute: Dispute, given: GivenEvidence): Dispute {
   const { set, book, now } = context;
   const reviewed: Dispute = { ...dispute, status: "under_review" };
   set.insert(evidence, { book, uuid: dispute.uuid, ...given, submittedAt: now });

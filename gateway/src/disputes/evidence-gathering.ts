@@ -58,17 +58,13 @@ export function beginFile(
       const { uuid } = findAwaiting(context, key);
       const files = filesOf(context, uuid);
       const { sizeBytes } = announced;
-      if (sizeBytes === 0) throw validationFault("file", undefined, "The file is empty.");
+      if (sizeBytes === 0) throw wrongFile("The file is empty.");
       if (sizeBytes > FILE_BYTES_MAX)
         throw new Fault("PAYLOAD_TOO_LARGE", {
           message: `The file has ${bytesAsText(sizeBytes)}. At most ${bytesAsText(FILE_BYTES_MAX)} (10 MiB) are taken.`,
         });
       if (files.length >= FILES_MAX)
-        throw validationFault(
-          "file",
-          undefined,
-          `There are ${FILES_MAX} files already. Remove one first, or put several into one PDF.`,
-        );
+        throw wrongFile(`There are ${FILES_MAX} files already. Remove one first, or put several into one PDF.`);
       const before = files.reduce((sum, file) => sum + file.sizeBytes, 0);
       if (before + sizeBytes > FILES_BYTES_MAX)
         throw new Fault("PAYLOAD_TOO_LARGE", {
@@ -173,6 +169,7 @@ export function submitDraft(owner: BookOwner, key: DisputeKey): Command<Dispute>
   });
 }
 
+const wrongFile = (message: string): Fault => validationFault("file", undefined, message);
 const noFile = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "The evidence has no such file." });
 
 function fileOf({ set, book }: CommandContext, uuid: string, fileId: string): EvidenceFile | undefined {

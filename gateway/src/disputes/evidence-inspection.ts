@@ -1,5 +1,5 @@
 // Detects a file's type from its bytes as they pass, never from its name. Pure; it keeps only a few bytes of the file at a time.
-import { type Fault, assert, validationFault } from "../ground/fault.ts";
+import { type Fault, validationFault } from "../ground/fault.ts";
 
 export const mediaTypes = ["application/pdf", "image/png", "image/jpeg"] as const;
 export type MediaType = (typeof mediaTypes)[number];
@@ -49,35 +49,27 @@ const others: readonly (readonly [at: number, beginning: string, message: string
   [0, "{\\rtf", "This is an RTF document. Save it as a PDF."],
 ];
 
+const NOTHING: Buffer = Buffer.alloc(0);
+
 export class Inspection {
   private reader: Reader | undefined;
   private wish: Wish | undefined;
   private found: MediaType | undefined;
-  private held = Buffer.alloc(0);
-  private seen = 0;
-  private readonly check: Record<MediaType, (bytes: Buffer) => void> = {
-    "application/pdf": (bytes) => this.searchPdf(bytes),
-    "image/png": () => undefined,
-    "image/jpeg": () => undefined,
-  };
-  private tail = Buffer.alloc(0);
+  private held = NOTHING;
+  private tail = NOTHING;
 
   /** Inspects the next bytes. The first call must get a kilobyte, or the whole file if that is smaller. Throws VALIDATION_ERROR. */
   take(bytes: Buffer): void {
     if (this.found === undefined) this.begin(bytes);
-    assert(this.found !== undefined, "the beginning of a file says what it is");
-    this.check[this.found](bytes);
-    this.follow(bytes);
-    this.seen += bytes.length;
+    if (this.found === "application/pdf") this.searchPdf(bytes);
+    else this.follow(bytes);
   }
 
   /** The type of the file, after its last byte was taken. Throws VALIDATION_ERROR. */
   end(): MediaType {
     if (this.found === undefined) throw wrong("The file is empty.");
-    const name = names[this.found];
-    if (this.found === "application/pdf") {
-      if (!this.tail.includes("%%EOF")) throw wrong(`This ${name} breaks off before its end. Send the whole file.`);
-    } else if (this.wish !== undefined) throw wrong(`This ${name} breaks off before its end. Send the whole file.`);
+    const isWhole = this.found === "application/pdf" ? this.tail.includes("%%EOF") : this.wish === undefined;
+    if (!isWhole) throw wrong(`This ${names[this.found]} breaks off before its end. Send the whole file.`);
     return this.found;
   }
 
@@ -91,7 +83,7 @@ export class Inspection {
       this.found = "image/jpeg";
       this.reader = readJpeg();
     } else throw wrong(notTaken(first));
-    this.step(undefined);
+    this.step();
   }
 
   private searchPdf(bytes: Buffer): void {
@@ -114,7 +106,7 @@ export class Inspection {
           this.wish = { skip: wish.skip - skipped };
           break;
         }
-        this.step(Buffer.alloc(0));
+        this.step();
       } else if ("read" in wish) {
         if (rest.length < wish.read) break;
         const read = rest.subarray(0, wish.read);
@@ -127,20 +119,20 @@ export class Inspection {
           break;
         }
         rest = rest.subarray(at + wish.past.length);
-        this.step(Buffer.alloc(0));
+        this.step();
       }
     }
     if (this.wish === undefined) {
       if (this.found === "image/png" && rest.length > 0)
         throw wrong("Something stands behind the end of this PNG that does not belong to it. Save the picture anew.");
-      rest = Buffer.alloc(0);
+      rest = NOTHING;
     }
     this.held = Buffer.from(rest);
   }
 
-  private step(read: Buffer | undefined): void {
-    const next = this.reader?.next(read as Buffer);
-    this.wish = next === undefined || next.done === true ? undefined : next.value;
+  private step(read: Buffer = NOTHING): void {
+    const next = this.reader?.next(read);
+    this.wish = next?.done === false ? next.value : undefined;
   }
 }
 
@@ -211,7 +203,6 @@ function judgeSize(what: string, width: number, height: number): void {
 }
 
 function notTaken(first: Buffer): string {
-  if (first.length === 0) return "The file is empty.";
   const found = others.find(([at, beginning]) => first.toString("latin1", at, at + beginning.length) === beginning);
   if (found) return found[2];
   const text = first.toString("latin1").trimStart().toLowerCase();

@@ -7,7 +7,7 @@ import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { identity, text, timestamp } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
-import type { Evidence, InlineFile, KeptFile } from "./dispute.ts";
+import type { Evidence, KeptFile, SubmittedFile } from "./dispute.ts";
 import { evidenceOfRow, selectEvidence } from "./disputes.sql.ts";
 import { type MediaType, endingsOf } from "./evidence-inspection.ts";
 
@@ -107,19 +107,19 @@ export function evidenceView(evidence: Evidence): z.infer<typeof keptEvidenceSch
   };
 }
 
-export function fileView(file: InlineFile | KeptFile, index: number): z.infer<typeof keptFileSchema> {
+export function fileView(file: SubmittedFile, index: number): z.infer<typeof keptFileSchema> {
   const { name, media_type } = file;
   const size_bytes = "file_id" in file ? file.size_bytes : Buffer.byteLength(file.content_base64, "base64");
   return { number: index + 1, name, media_type, size_bytes };
 }
 
 /** A file of the evidence by its number in `evidenceView`, as the path of a request names it; undefined when there is none. */
-export function fileByNumber(evidence: Evidence | undefined, number: string): InlineFile | KeptFile | undefined {
+export function fileByNumber(evidence: Evidence | undefined, number: string): SubmittedFile | undefined {
   return /^[1-9]\d?$/.test(number) ? evidence?.files[Number(number) - 1] : undefined;
 }
 
 /** A file as a download. `read` gives the bytes of a file that is kept in pieces. */
-export function attachmentOf(file: InlineFile | KeptFile, read: (file: KeptFile) => AsyncIterable<Buffer>): Attachment {
+export function attachmentOf(file: SubmittedFile, read: (file: KeptFile) => AsyncIterable<Buffer>): Attachment {
   if (!("file_id" in file)) return { name: file.name, bytes: Buffer.from(file.content_base64, "base64") };
   return { name: savedName(file), bytes: read(file), sizeBytes: file.size_bytes };
 }
