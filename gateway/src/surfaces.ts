@@ -142,7 +142,7 @@ export function merchantSurface(
     ...linkEndpoints({ ...payments, database, clock, linkUrl: (name) => rooms.address.root + linkPath(name) }),
     ...balanceEndpoints(database, clock),
     ...disputeEndpoints(database),
-    ...settlementEndpoints({ database }),
+    ...settlementEndpoints(database),
     ...refundEndpoints({ database, acquirer: (code) => router.acquirer(code), planRefund }),
     ...eventEndpoints(database),
     ...sandboxEndpoints({ ...payments, database, clock, clocks }),

@@ -5,7 +5,6 @@ import { exponentOf, wireAmount } from "../ground/money.ts";
 import { isId } from "../ground/ids.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { unknownCursor } from "../http/lists.ts";
 import {
   currencyCode,
   exampleOf,
@@ -18,7 +17,7 @@ import {
 } from "../http/shapes.ts";
 import type { Database } from "../store/database.ts";
 import { selectItemPage, selectItemSums } from "./items.sql.ts";
-import type { Settlement, SettlementItem } from "./settlement.ts";
+import type { Settlement } from "./settlement.ts";
 import { statementLineOfRow } from "./settlements.sql.ts";
 
 const kinds = ["payment", "receipt", "refund", "dispute"] as const;
@@ -96,12 +95,10 @@ export async function listItems(
   query: z.infer<typeof itemsQuery>,
 ): Promise<Reply> {
   const limit = Number(query.limit ?? 25);
-  const { starting_after: id } = query;
-  const kind: SettlementItem["kind"] | undefined = id === undefined ? undefined : kinds.find((name) => isId(name, id));
-  if (id !== undefined && !kind) throw unknownCursor(id);
-  const after = id !== undefined && kind ? { kind, id } : undefined;
+  const { starting_after: id = "" } = query;
+  const kind = kinds.find((name) => isId(name, id));
   const [rows = [], sums = []] = await database.pipeline([
-    selectItemPage(settlement, after, limit),
+    selectItemPage(settlement, kind && { kind, id }, limit),
     selectItemSums(settlement),
   ]);
   const { currency } = settlement;

@@ -6,17 +6,22 @@ import type { Book } from "../merchants/books.ts";
 export const settlementStatuses = ["processing", "paid", "failed"] as const;
 export type SettlementStatus = (typeof settlementStatuses)[number];
 
-export interface Settlement {
+/** The sums of a batch; the net is the gross less fees and refunds. */
+interface Sums {
+  grossMinor: Minor;
+  feeMinor: Minor;
+  /** Refunds and lost disputes. */
+  refundMinor: Minor;
+  netMinor: Minor;
+}
+
+export interface Settlement extends Sums {
   book: Book;
   uuid: string;
   status: SettlementStatus;
   currency: string;
   periodStart: Micros;
   periodEnd: Micros;
-  grossMinor: Minor;
-  feeMinor: Minor;
-  refundMinor: Minor;
-  netMinor: Minor;
   paymentCount: number;
   createdAt: Micros;
   payDueAt: Micros;
@@ -63,12 +68,8 @@ function adds({ kind }: SettlementItem): boolean {
   return kind === "payment" || kind === "receipt";
 }
 
-export interface Selection {
+export interface Selection extends Sums {
   items: SettlementItem[];
-  grossMinor: Minor;
-  feeMinor: Minor;
-  refundMinor: Minor;
-  netMinor: Minor;
 }
 
 /**
@@ -136,7 +137,8 @@ export interface StatementLine extends SettlementItem {
   paidAt: Micros | undefined;
 }
 
-const statementHead = [
+/** The names of a statement's columns. */
+export const statementHead = [
   "kind",
   "id",
   "reference",
@@ -187,11 +189,10 @@ export function statementOf(settlement: Settlement, lines: readonly StatementLin
     .filter(({ kind }) => kind === "dispute")
     .reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
   const { uuid, grossMinor, feeMinor, refundMinor } = settlement;
-  const nothing = Array.from({ length: 6 }, () => "");
   const total = [
     "total",
     uuid,
-    ...nothing,
+    ...Array<string>(6).fill(""),
     wireTime(settlement.periodEnd),
     currency,
     ...money(grossMinor, feeMinor, refundMinor - disputed, disputed),

@@ -26,11 +26,7 @@ import {
 } from "./settlements.sql.ts";
 import { paySettlement, runNow } from "./settlements.ts";
 
-export interface SettlementParts {
-  database: Database;
-}
-
-export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
+export function settlementEndpoints(database: Database): Endpoint[] {
   return [
     readEndpoint({
       operationId: "listSettlements",
@@ -41,7 +37,7 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
       errors: ["VALIDATION_ERROR"],
       success: { status: 200, description: "A page of batches.", schema: settlementListSchema },
       query: settlementsQuerySchema,
-      handle: (call) => listSettlements(parts.database, call.book, call.query),
+      handle: (call) => listSettlements(database, call.book, call.query),
     }),
     readEndpoint({
       operationId: "getSettlement",
@@ -52,7 +48,7 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
       scope: "settlements:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       success: { status: 200, description: "The batch.", schema: settlementSchema },
-      handle: async (call) => reply(200, settlementView(await findSettlement(parts.database, call))),
+      handle: async (call) => reply(200, settlementView(await findSettlement(database, call))),
     }),
     readEndpoint({
       operationId: "getSettlementStatement",
@@ -72,8 +68,8 @@ export function settlementEndpoints(parts: SettlementParts): Endpoint[] {
         mediaType: "text/csv",
       },
       async handle(call) {
-        const settlement = await findSettlement(parts.database, call);
-        const lines = (await parts.database.query(selectStatement(settlement))).map(statementLineOfRow);
+        const settlement = await findSettlement(database, call);
+        const lines = (await database.query(selectStatement(settlement))).map(statementLineOfRow);
         return { status: 200, body: statementOf(settlement, lines), contentType: "text/csv; charset=utf-8" };
       },
     }),

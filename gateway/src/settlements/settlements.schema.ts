@@ -15,11 +15,10 @@ import {
   startingAfter,
   timestamp,
 } from "../http/shapes.ts";
-import { settlementStatuses } from "./settlement.ts";
+import { settlementStatuses, statementHead } from "./settlement.ts";
 
 const exampleStatement = [
-  "kind,id,reference,reference_id,payment_method,gateway_code,created_at,paid_at,occurred_at,currency," +
-    "gross_minor,fee_minor,refund_minor,dispute_minor,net_minor,net",
+  statementHead.join(","),
   `payment,${exampleIds.payment},${exampleIds.payment},order-1042,qris,nusantara,${exampleTimes.created},${exampleTimes.paid},` +
     `${exampleTimes.paid},IDR,15000000,105000,0,0,14895000,148950.00`,
   "",

@@ -142,13 +142,29 @@ group by w.merchant_id, w.environment`,
   };
 }
 
+/** An item as `selectWaiting` gives it. A book without items has one line of nulls. */
+type Line = [
+  currency: string,
+  SettlementItem["kind"],
+  id: string,
+  payment: string,
+  amount: string,
+  fee: string,
+  at: string,
+];
+
 export function waitingOfRow(row: Row): Waiting {
-  const lines = JSON.parse(row.items as string) as (string | null)[][];
-  const items = lines.filter(([currency]) => currency !== null).map(itemOfLine);
-  return {
-    book: bookOfRow(row),
-    items: Map.groupBy(items, ({ currency }) => currency),
-  };
+  const lines = (JSON.parse(row.items as string) as (Line | null[])[]).filter((line): line is Line => line[0] !== null);
+  const items = lines.map(([currency, kind, id, payment, amount, fee, at]) => ({
+    currency,
+    kind,
+    id: idOf(kind, id),
+    paymentReference: idOf("payment", payment),
+    amountMinor: BigInt(amount),
+    feeMinor: BigInt(fee),
+    occurredAt: parseTime(at),
+  }));
+  return { book: bookOfRow(row), items: Map.groupBy(items, ({ currency }) => currency) };
 }
 
 export interface OutlookRow extends Record<string, unknown> {
@@ -183,27 +199,6 @@ left join balances a on a.merchant_id = b.merchant_id and a.environment = b.envi
   and a.account in ('merchant:available', 'merchant:held')
 where b.merchant_id = $1::uuid and b.environment = $2::environment`,
     values: [uuidOf(book.merchantId), book.environment],
-  };
-}
-
-function itemOfLine(line: (string | null)[]): SettlementItem & { currency: string } {
-  const [currency, kind, item, payment, amount, fee, at] = line as [
-    string,
-    SettlementItem["kind"],
-    string,
-    string,
-    string,
-    string,
-    string,
-  ];
-  return {
-    currency,
-    kind,
-    id: idOf(kind, item),
-    paymentReference: idOf("payment", payment),
-    amountMinor: BigInt(amount),
-    feeMinor: BigInt(fee),
-    occurredAt: parseTime(at),
   };
 }
 

@@ -122,18 +122,16 @@ function form(context: CommandContext, until: Micros, formedAt: Micros): { forme
     const taken = select(due, available, cut && available >= minimum ? 0n : minimum, cut);
     if (!taken) continue;
     more ||= cut;
+    const { items: chosen, ...sums } = taken;
     const settlement: Settlement = {
       book,
       uuid: context.newId("settlement"),
       status: "processing",
       currency,
-      periodStart: Math.min(...taken.items.map((item) => item.occurredAt)),
+      periodStart: Math.min(...chosen.map((item) => item.occurredAt)),
       periodEnd: until,
-      grossMinor: taken.grossMinor,
-      feeMinor: taken.feeMinor,
-      refundMinor: taken.refundMinor,
-      netMinor: taken.netMinor,
-      paymentCount: taken.items.filter(({ kind }) => kind === "payment").length,
+      ...sums,
+      paymentCount: chosen.filter(({ kind }) => kind === "payment").length,
       createdAt: now,
       payDueAt: formedAt + merchant.settings.settlement.pay_after_seconds * SECOND,
       payoutDate: payoutDate(merchant.settings.settlement, formedAt),
@@ -142,11 +140,11 @@ function form(context: CommandContext, until: Micros, formedAt: Micros): { forme
       bankReference: undefined,
     };
     set.insert(settlements, settlement);
-    for (const item of taken.items) {
+    for (const item of chosen) {
       set.insert(batchItems, { ...item, book, uuid: settlement.uuid });
       mark(context, item, settlement.uuid);
     }
-    record(context, settlement, "settlement_formed", settlePostings(moved(settlement)));
+    record(context, settlement, "settlement_formed", settlePostings);
     emitSettlement(context, settlement, "settlement.created");
     formed.push(settlement);
   }
@@ -160,27 +158,15 @@ function mustWait(set: WorkingSet, book: Book, { kind, paymentReference: referen
   return payment !== undefined && (isRunning(payment.disputeStatus) || payment.refundPendingMinor > 0n);
 }
 
-function moved({ currency, netMinor }: Settlement): { currency: string; amountMinor: bigint } {
-  return { currency, amountMinor: netMinor };
-}
-
 function batchNeeds(book: Book, uuid: string): Need[] {
-  return [
-    ...ledgerNeeds(book),
-    ...(isId("settlement", uuid)
-      ? [need(settlements, { book, uuid }), need(settlements, { book: otherBook(book), uuid })]
-      : []),
-  ];
+  if (!isId("settlement", uuid)) return ledgerNeeds(book);
+  return [...ledgerNeeds(book), need(settlements, { book, uuid }), need(settlements, { book: otherBook(book), uuid })];
 }
 
 function findProcessing({ set, book }: CommandContext, uuid: string): Settlement {
-  const known = isId("settlement", uuid);
-  const settlement = known ? set.get(settlements, { book, uuid }) : undefined;
-  if (!settlement) {
-    const elsewhere = known && set.get(settlements, { book: otherBook(book), uuid });
-    if (elsewhere) throw new Fault("ENVIRONMENT_MISMATCH");
-    throw new Fault("OBJECT_NOT_FOUND", { message: "No such settlement." });
-  }
+  const settlement = set.get(settlements, { book, uuid });
+  if (!settlement && set.get(settlements, { book: otherBook(book), uuid })) throw new Fault("ENVIRONMENT_MISMATCH");
+  if (!settlement) throw new Fault("OBJECT_NOT_FOUND", { message: "No such settlement." });
   if (settlement.status !== "processing")
     throw new Fault("SETTLEMENT_CLOSED", { details: { status: settlement.status } });
   return settlement;
@@ -210,7 +196,7 @@ export function paySettlement(
         bankReference,
       };
       set.update(settlements, paid);
-      record(context, paid, "settlement_paid", payoutPostings(moved(paid)));
+      record(context, paid, "settlement_paid", payoutPostings);
       emitSettlement(context, paid, "settlement.paid");
       return paid;
     },
@@ -234,7 +220,7 @@ export function returnSettlement(
       set.update(settlements, failed);
       set.insert(releases, { book, uuid });
       for (const item of items) mark(context, item, undefined);
-      record(context, failed, "settlement_returned", unsettlePostings(moved(failed)));
+      record(context, failed, "settlement_returned", unsettlePostings);
       return failed;
     },
   });
@@ -242,10 +228,11 @@ export function returnSettlement(
 
 function record(
   { post }: CommandContext,
-  { uuid }: Settlement,
+  { uuid, currency, netMinor }: Settlement,
   kind: string,
-  postings: ReturnType<typeof settlePostings>,
+  postingsOf: typeof settlePostings,
 ): void {
+  const postings = postingsOf({ currency, amountMinor: netMinor });
   post({ groupId: uuid, kind, operationKey: `${kind}:${uuid}`, postings });
 }
 
