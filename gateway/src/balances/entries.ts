@@ -4,9 +4,9 @@ import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { validationFault } from "../ground/fault.ts";
 import { idOf } from "../ground/ids.ts";
-import { type Reply, reply } from "../ground/reply.ts";
+import type { Reply } from "../ground/reply.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { unknownCursor } from "../http/lists.ts";
+import { page, unknownCursor } from "../http/lists.ts";
 import { currencyCode, identity, limitQuery, listSchema, parameterNames, timestamp } from "../http/shapes.ts";
 import { accounts } from "../ledger/journal.ts";
 import { selectEntries } from "../ledger/ledger.sql.ts";
@@ -124,10 +124,7 @@ export async function listEntries(
   );
   const [first, ...others] = found;
   if (cursor !== undefined && (first === undefined || idOfEntry(first) !== cursor)) throw unknownCursor(cursor);
-  const rows = cursor === undefined ? found : others;
-  const data = rows.slice(0, limit).map((row) => entryView(row, sign));
-  const more = rows.length > limit;
-  return reply(200, { data, has_more: more, next_cursor: more ? (data.at(-1)?.id ?? null) : null });
+  return page(cursor === undefined ? found : others, limit, (row) => entryView(row, sign), idOfEntry);
 }
 
 const idOfEntry = ({ seq, line }: EntryRow): string => `${seq}-${line}`;

@@ -34,16 +34,17 @@ export function checkKey(sent: string[] | undefined): string {
   return header;
 }
 
-/** Throws IDEMPOTENCY_CONFLICT when the key was used with another path, method or body. */
-function refuseOtherIntent(record: KeyRecord, intent: Intent): void {
-  if (record.endpoint === intent.endpoint && record.bodyDigest.equals(intent.bodyDigest)) return;
-  const details = { idempotency_key: intent.key, first_seen_at: wireTime(record.firstSeenAt) };
-  throw new Fault("IDEMPOTENCY_CONFLICT", { details });
+/** True when the key was used with this path, method and body. */
+function isOf(record: KeyRecord, { endpoint, bodyDigest }: Intent): boolean {
+  return record.endpoint === endpoint && record.bodyDigest.equals(bodyDigest);
 }
 
 /** Gives the stored answer. Throws IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS. */
 function replay(record: KeyRecord, intent: Intent): Reply {
-  refuseOtherIntent(record, intent);
+  if (!isOf(record, intent)) {
+    const details = { idempotency_key: intent.key, first_seen_at: wireTime(record.firstSeenAt) };
+    throw new Fault("IDEMPOTENCY_CONFLICT", { details });
+  }
   if (record.status === undefined || record.response === undefined) throw new Fault("IDEMPOTENCY_IN_PROGRESS");
   // A stored success is replayed with 200, anything else with its own status.
   const status = record.status < 300 && record.status !== 202 ? 200 : record.status;
@@ -79,11 +80,10 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
         if (!error.keepsChanges) set.drop(); // only the refusal is stored, not the changes that led to it
         decided = faultReply(error, intent.requestId);
       }
-      const open = decided.continues !== undefined;
-      const answer = open
-        ? { status: undefined, response: undefined }
-        : { status: decided.status, response: decided.body };
-      const record: KeyRecord = { book, key, endpoint, bodyDigest, firstSeenAt: now, ...answer };
+      const isOpen = decided.continues !== undefined;
+      const status = isOpen ? undefined : decided.status;
+      const response = isOpen ? undefined : decided.body;
+      const record: KeyRecord = { book, key, endpoint, bodyDigest, firstSeenAt: now, status, response };
       if (before) set.update(keyRecords, record);
       else set.insert(keyRecords, record);
       return decided;
@@ -92,12 +92,11 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
       const record = await readRecord(database, intent);
       if (!record) return undefined;
       const arrived = intent.receivedAt + record.bookOffsetSeconds * SECOND;
-      // The record is older than this request, so this request wrote nothing: the record answers it.
-      if (record.firstSeenAt < arrived && isKept(record, arrived)) return replay(record, intent);
-      const same = record.endpoint === endpoint && record.bodyDigest.equals(bodyDigest);
-      if (!same || record.status === undefined) return undefined;
       // A record that had expired when the request came is not this request's: its own record was not committed.
       if (!isKept(record, arrived)) return undefined;
+      // The record is older than this request, so this request wrote nothing: the record answers it.
+      if (record.firstSeenAt < arrived) return replay(record, intent);
+      if (!isOf(record, intent) || record.status === undefined) return undefined;
       return { status: record.status, body: record.response ?? "" };
     },
     onLocked: (table) => (table === keyRecords.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
@@ -148,11 +147,8 @@ async function readRecord(
   intent: Intent,
 ): Promise<(KeyRecord & { bookOffsetSeconds: number }) | undefined> {
   const [row] = await database.query(selectKeyRecord(intent));
-  return row && { ...parseRecord(row), bookOffsetSeconds: Number(row.clock_offset_seconds) };
-}
-
-function parseRecord(row: Record<string, unknown>): KeyRecord {
-  return keyRecords.parse?.(row) as KeyRecord;
+  const record = row && keyRecords.parse?.(row);
+  return record && { ...record, bookOffsetSeconds: Number(row.clock_offset_seconds) };
 }
 
 /** Time that a second request of a key waits for the first: well under the 200 ms within which IDEMPOTENCY_IN_PROGRESS is answered. */

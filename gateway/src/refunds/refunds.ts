@@ -118,15 +118,17 @@ function gatewayOf(payment: Payment): string {
   return payment.gatewayCode;
 }
 
-/**
- * Records an acquirer's late outcome of a refund. `key.paymentReference` is undefined when the merchant has no such refund in either
- * environment. Gives the refund; throws REFUND_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE.
- */
-export function completeRefund(
-  owner: BookOwner,
-  key: { uuid: string; paymentReference: string | undefined },
-  outcome: "succeeded" | "failed",
-): Command<Refund> {
+/** Identifies a refund for a command. The payment must be known beforehand, so that both rows can be locked. */
+interface RefundKey {
+  uuid: string;
+  /** Undefined when the merchant has no such refund in either environment. */
+  paymentReference: string | undefined;
+}
+
+type Outcome = "succeeded" | "failed";
+
+/** Records an acquirer's late outcome of a refund. Gives it; throws REFUND_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE. */
+export function completeRefund(owner: BookOwner, key: RefundKey, outcome: Outcome): Command<Refund> {
   return bookCommand(owner, {
     name: "complete refund",
     needs: completionNeeds(owner.book, key),
@@ -135,10 +137,7 @@ export function completeRefund(
 }
 
 /** Needs of a command that completes a refund. */
-export function completionNeeds(
-  book: Book,
-  { uuid, paymentReference }: { uuid: string; paymentReference: string | undefined },
-): Need[] {
+export function completionNeeds(book: Book, { uuid, paymentReference }: RefundKey): Need[] {
   const known = paymentReference !== undefined && isId("refund", uuid);
   return [
     ...paymentNeeds(book, paymentReference ?? ""),
@@ -148,11 +147,7 @@ export function completionNeeds(
 }
 
 /** Completes a refund inside a command that needs `completionNeeds`. Throws as `completeRefund`. */
-export function complete(
-  context: CommandContext,
-  { uuid, paymentReference }: { uuid: string; paymentReference: string | undefined },
-  outcome: "succeeded" | "failed",
-): Refund {
+export function complete(context: CommandContext, { uuid, paymentReference }: RefundKey, outcome: Outcome): Refund {
   const { set, book, now } = context;
   const known = paymentReference !== undefined && isId("refund", uuid);
   const refund = known ? set.get(refunds, { book, uuid }) : undefined;

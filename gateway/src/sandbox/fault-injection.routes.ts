@@ -27,13 +27,12 @@ const description = modes.map((mode) => `\`${mode}\`: ${meanings[mode]}`).join("
 
 const faultMode = z.enum(modes).meta({ id: "FaultMode", description: `${description}.` });
 
+const forNext = z.int().min(1).max(FOR_NEXT_MAX);
+
 const switchSchema = z
   .strictObject({
     mode: faultMode,
-    for_next: z
-      .int()
-      .min(1)
-      .max(FOR_NEXT_MAX)
+    for_next: forNext
       .optional()
       .meta({ description: "For so many attempts of delivery; until it is switched off when absent." }),
   })
@@ -51,12 +50,7 @@ const switchSchema = z
 const shownSchema = z
   .strictObject({
     mode: faultMode,
-    for_next: z
-      .int()
-      .min(1)
-      .max(FOR_NEXT_MAX)
-      .nullable()
-      .meta({ description: "Attempts left; null when unlimited.", examples: [3] }),
+    for_next: forNext.nullable().meta({ description: "Attempts left; null when unlimited.", examples: [3] }),
   })
   .meta({ id: "FaultInjection", examples: [{ mode: "duplicate", for_next: 3 }] });
 
