@@ -37,13 +37,18 @@ export function containedIn(networks: readonly string[]): (address: string) => b
 
 function valueOf(address: string): bigint {
   if (isIP(address) === 4) return address.split(".").reduce((value, part) => (value << 8n) | BigInt(part), 0n);
+  return groupsOf(address).reduce((value, part) => (value << 16n) | BigInt(`0x${part}`), 0n);
+}
+
+/** The eight groups of an IPv6 address, in lower-case hex without leading zeros. */
+export function groupsOf(address: string): string[] {
   // URL rewrites every spelling of an IPv6 address to one, without dots.
   const text = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = "", tail] = text.split("::");
   const groups = (part: string): string[] => (part === "" ? [] : part.split(":"));
   const [left, right] = [groups(head), groups(tail ?? "")];
   const middle = Array.from({ length: 8 - left.length - right.length }, () => "0");
-  return [...left, ...middle, ...right].reduce((value, part) => (value << 16n) | BigInt(`0x${part}`), 0n);
+  return [...left, ...middle, ...right];
 }
 
 function textOf(value: bigint, version: number): string {
