@@ -14,32 +14,26 @@ const minor = z.int().min(0).max(Number(MINOR_MAX));
 const positiveMinor = z.int().min(1).max(Number(MINOR_MAX));
 const currency = z.string().refine(isCurrency, "is not a currency of ISO 4217");
 
-/** Amounts of currencies other than the default one, each in its own minor units. */
+/** Values by currency; amounts are each in their currency's own minor units. */
 const perCurrency = <Amount extends z.ZodType>(amount: Amount) => z.record(currency, amount);
 
-const feeFields = {
-  basis_points: z.int().min(0).max(10_000),
-  flat_minor: minor,
-  minimum_minor: minor.optional(),
-  maximum_minor: minor.optional(),
-};
-
-const bounded = <Fee extends z.ZodType<{ minimum_minor?: number | undefined; maximum_minor?: number | undefined }>>(
-  fee: Fee,
-) =>
-  fee.refine((fee) => (fee.minimum_minor ?? 0) <= (fee.maximum_minor ?? Infinity), {
+/** A price. Flat parts are minor units of the payment's currency, so `per_currency` has prices for other currencies. */
+const currencyFeeSchema = z
+  .strictObject({
+    basis_points: z.int().min(0).max(10_000),
+    flat_minor: minor,
+    minimum_minor: minor.optional(),
+    maximum_minor: minor.optional(),
+  })
+  .refine((fee) => (fee.minimum_minor ?? 0) <= (fee.maximum_minor ?? Infinity), {
     path: ["maximum_minor"],
     message: "is below minimum_minor",
+  })
+  .meta({
+    id: "CurrencyFee",
+    description: "A price in one currency: a share in basis points and a flat part, between a minimum and a maximum.",
   });
-
-/** A price. Flat parts are minor units of the payment's currency, so `per_currency` has prices for other currencies. */
-const currencyFeeSchema = bounded(z.strictObject(feeFields)).meta({
-  id: "CurrencyFee",
-  description: "A price in one currency: a share in basis points and a flat part, between a minimum and a maximum.",
-});
-const feeSchema = bounded(
-  z.strictObject({ ...feeFields, per_currency: z.record(currency, currencyFeeSchema).optional() }),
-).meta({
+const feeSchema = currencyFeeSchema.safeExtend({ per_currency: perCurrency(currencyFeeSchema).optional() }).meta({
   id: "Fee",
   description: "A price, with others for other currencies.",
   examples: [{ basis_points: 70, flat_minor: 0 }],
@@ -89,7 +83,7 @@ export const settingsSchema = z.strictObject({
   max_amount_minor_per_currency: perCurrency(positiveMinor),
   methods: methodsSchema,
   fees: feesSchema,
-  wallet_frozen: z.record(currency, z.boolean()),
+  wallet_frozen: perCurrency(z.boolean()),
   risk: riskSettingsSchema,
   settlement: settlementScheduleSchema.prefault(defaultSchedule),
 });
@@ -157,11 +151,11 @@ export const settingsChangeSchema = z
     /** Each currency but the default one needs fees of its own for every enabled method, and a largest amount. */
     currencies: z.array(currency).min(1).max(50).optional(),
     /** A number is for the default currency; an object has amounts by currency. */
-    max_amount_minor: z.union([positiveMinor, z.record(currency, positiveMinor)]).optional(),
+    max_amount_minor: z.union([positiveMinor, perCurrency(positiveMinor)]).optional(),
     /** The list of enabled methods (the others are disabled), or changes of some methods. */
     methods: z.union([z.array(paymentMethodSchema).min(1), methodsChange]).optional(),
     fees: feesChange.optional(),
-    wallet_frozen: z.record(currency, z.boolean()).optional(),
+    wallet_frozen: perCurrency(z.boolean()).optional(),
     risk: riskChange.optional(),
     settlement: scheduleChange.optional(),
   })
