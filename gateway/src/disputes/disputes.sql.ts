@@ -3,6 +3,7 @@ import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { selectInEither } from "../merchants/books.sql.ts";
 import { CHOSEN, type DueBooks, chosenValues } from "../merchants/due-books.sql.ts";
 import type { DisputeStatus } from "../payments/payment.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
@@ -25,14 +26,6 @@ const stateColumns = {
   resolved_at: ["timestamptz", (dispute: Dispute) => dispute.resolvedAt],
 } as const satisfies Columns<Dispute>;
 
-const birthColumns = {
-  payment_id: ["uuid", (dispute: Dispute) => uuidOf(dispute.paymentReference)],
-  reason: ["text", (dispute: Dispute) => dispute.reason],
-  amount_minor: ["bigint", (dispute: Dispute) => dispute.amountMinor],
-  currency: ["text", (dispute: Dispute) => dispute.currency],
-  opened_at: ["timestamptz", (dispute: Dispute) => dispute.openedAt],
-} as const satisfies Columns<Dispute>;
-
 /** Disputes by id. Loading locks them. */
 export const disputes: Table<DisputeRef, Dispute> = {
   name: "disputes",
@@ -40,7 +33,15 @@ export const disputes: Table<DisputeRef, Dispute> = {
   keyOf: (dispute) => dispute,
   load: loadByKey("lock disputes", "disputes", disputeKeyColumns),
   parse: disputeOfRow,
-  insert: bulkInsert<Dispute>("disputes", { ...disputeKeyColumns, ...stateColumns, ...birthColumns }),
+  insert: bulkInsert<Dispute>("disputes", {
+    ...disputeKeyColumns,
+    ...stateColumns,
+    payment_id: ["uuid", (dispute) => uuidOf(dispute.paymentReference)],
+    reason: ["text", (dispute) => dispute.reason],
+    amount_minor: ["bigint", (dispute) => dispute.amountMinor],
+    currency: ["text", (dispute) => dispute.currency],
+    opened_at: ["timestamptz", (dispute) => dispute.openedAt],
+  }),
   update: bulkUpdate<Dispute>("disputes", disputeKeyColumns, stateColumns),
 };
 
@@ -119,15 +120,7 @@ where merchant_id = $1::uuid and environment = $2::environment and dispute_id = 
 }
 
 /** One dispute of a merchant, in either environment. */
-export function selectDispute(merchantId: string, uuid: string): Statement {
-  return {
-    name: "select dispute",
-    text: `select *
-from disputes
-where merchant_id = $1::uuid and environment = any('{sandbox,production}'::environment[]) and dispute_id = $2::uuid`,
-    values: [uuidOf(merchantId), uuidOf(uuid)],
-  };
-}
+export const selectDispute = selectInEither("disputes", "dispute_id");
 
 export interface DisputeFilter {
   book: Book;

@@ -1,4 +1,4 @@
-// SQL of books outside the lanes: the list of books, and the offset of a clock. The tables of the lanes are in books.ts.
+// SQL of books outside the lanes: the list of books, the offset of a clock, and rows of either book of a merchant. The tables of the lanes are in books.ts.
 import { uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 import type { Book } from "./books.ts";
@@ -10,6 +10,14 @@ export function selectBookOffset(book: Book): Statement {
     text: "select clock_offset_seconds from books where merchant_id = $1::uuid and environment = $2::environment",
     values: [uuidOf(book.merchantId), book.environment],
   };
+}
+
+/** Makes the statement that reads one row of a merchant by its identity, in either environment. */
+export function selectInEither(table: string, column: string): (merchantId: string, id: string) => Statement {
+  const text = `select *
+from ${table}
+where merchant_id = $1::uuid and environment = any('{sandbox,production}'::environment[]) and ${column} = $2::uuid`;
+  return (merchantId, id) => ({ name: `select one of ${table}`, text, values: [uuidOf(merchantId), uuidOf(id)] });
 }
 
 /** Lists all books, or those of one merchant or environment when given. */

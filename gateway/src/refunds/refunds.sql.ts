@@ -3,6 +3,7 @@ import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { selectInEither } from "../merchants/books.sql.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
@@ -20,14 +21,6 @@ const stateColumns = {
   completed_at: ["timestamptz", (refund: Refund) => refund.completedAt],
 } as const satisfies Columns<Refund>;
 
-const birthColumns = {
-  payment_id: ["uuid", (refund: Refund) => uuidOf(refund.paymentReference)],
-  amount_minor: ["bigint", (refund: Refund) => refund.amountMinor],
-  currency: ["text", (refund: Refund) => refund.currency],
-  reason: ["text", (refund: Refund) => refund.reason],
-  created_at: ["timestamptz", (refund: Refund) => refund.createdAt],
-} as const satisfies Columns<Refund>;
-
 /** Refunds by id. Loading locks them. */
 export const refunds: Table<RefundKey, Refund> = {
   name: "refunds",
@@ -35,7 +28,15 @@ export const refunds: Table<RefundKey, Refund> = {
   keyOf: (refund) => refund,
   load: loadByKey("lock refunds", "refunds", keyColumns),
   parse: refundOfRow,
-  insert: bulkInsert<Refund>("refunds", { ...keyColumns, ...stateColumns, ...birthColumns }),
+  insert: bulkInsert<Refund>("refunds", {
+    ...keyColumns,
+    ...stateColumns,
+    payment_id: ["uuid", (refund) => uuidOf(refund.paymentReference)],
+    amount_minor: ["bigint", (refund) => refund.amountMinor],
+    currency: ["text", (refund) => refund.currency],
+    reason: ["text", (refund) => refund.reason],
+    created_at: ["timestamptz", (refund) => refund.createdAt],
+  }),
   update: bulkUpdate<Refund>("refunds", keyColumns, stateColumns),
 };
 
@@ -54,15 +55,7 @@ export function refundOfRow(row: Row): Refund {
 }
 
 /** One refund of a merchant, in either environment. */
-export function selectRefund(merchantId: string, uuid: string): Statement {
-  return {
-    name: "select refund",
-    text: `select *
-from refunds
-where merchant_id = $1::uuid and environment = any('{sandbox,production}'::environment[]) and refund_id = $2::uuid`,
-    values: [uuidOf(merchantId), uuidOf(uuid)],
-  };
-}
+export const selectRefund = selectInEither("refunds", "refund_id");
 
 export interface RefundFilter {
   book: Book;

@@ -3,6 +3,7 @@ import { type Micros, parseSqlTime as parseTime, sqlTime } from "../ground/clock
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookArrays, bookColumns, bookKey, bookKeyColumns, bookOfRow } from "../merchants/books.ts";
+import { selectInEither } from "../merchants/books.sql.ts";
 import { CHOSEN, type DueBooks, chosenValues } from "../merchants/due-books.sql.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
@@ -265,15 +266,7 @@ export function settlementOfRow(row: Row): Settlement {
 }
 
 /** One batch of a merchant, in either environment. */
-export function selectSettlement(merchantId: string, uuid: string): Statement {
-  return {
-    name: "select settlement",
-    text: `select *
-from settlements
-where merchant_id = $1::uuid and environment = any('{sandbox,production}'::environment[]) and settlement_id = $2::uuid`,
-    values: [uuidOf(merchantId), uuidOf(uuid)],
-  };
-}
+export const selectSettlement = selectInEither("settlements", "settlement_id");
 
 /** The items of a batch, also after the bank returned it. */
 export function selectItems(settlement: Settlement): Statement {
