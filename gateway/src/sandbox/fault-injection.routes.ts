@@ -6,6 +6,7 @@ import { reply } from "../ground/reply.ts";
 import type { Database } from "../store/database.ts";
 import { type Mode, type SwitchRow, faultSwitches, modes, selectFault } from "../webhooks/fault-injection.sql.ts";
 import { deliveryTiming } from "../webhooks/timing.ts";
+import { ofSandbox } from "./sandbox.routes.ts";
 
 const path = "/v1/sandbox/webhook/misbehave";
 const FOR_NEXT_MAX = 1_000;
@@ -63,9 +64,7 @@ export function faultInjectionEndpoints(database: Database, refreshMs = delivery
       path,
       summary: "Let the webhooks of your sandbox misbehave",
       description: "It holds from the answer on, for so many attempts or until it is switched off.",
-      tag: "Sandbox",
-      scope: "sandbox:write",
-      sandboxOnly: true,
+      ...ofSandbox,
       errors: [],
       success: { status: 200, description: "What holds now.", schema: shownSchema },
       body: { schema: switchSchema, order: ["mode", "for_next"] },
@@ -88,9 +87,7 @@ export function faultInjectionEndpoints(database: Database, refreshMs = delivery
       operationId: "getFaultInjection",
       path,
       summary: "Read how the webhooks of your sandbox misbehave",
-      tag: "Sandbox",
-      scope: "sandbox:write",
-      sandboxOnly: true,
+      ...ofSandbox,
       errors: [],
       success: { status: 200, description: "What holds now.", schema: shownSchema },
       query: z.strictObject({}),

@@ -15,6 +15,7 @@ import { secretsOf } from "../webhooks/delivery-attempt.ts";
 import { deliveryHeaders } from "../webhooks/sender.ts";
 import { type Cursor, PAGE_MAX, SEEN_MAX, beginBehind, beyond, hasMissed, pageFor } from "./listen-page.ts";
 import { type ListenRow, selectEventsAfter, selectNewest } from "./listen.sql.ts";
+import { ofSandbox } from "./sandbox.routes.ts";
 import { CommitWatermarks } from "./watermark.ts";
 
 const LOOK_MS = 500;
@@ -119,9 +120,7 @@ export class Listening {
         path: "/v1/sandbox/events/listen",
         summary: "Wait for events of your sandbox",
         description: "To hand them on to your own machine, as `gerbang listen` does.",
-        tag: "Sandbox",
-        scope: "sandbox:write",
-        sandboxOnly: true,
+        ...ofSandbox,
         forCredentialsOnly: true,
         errors: ["VALIDATION_ERROR"],
         success: {

@@ -58,6 +58,9 @@ const clockSchema = z
     examples: [{ environment: "sandbox", now: exampleTimes.created, offset_seconds: 3_600 }],
   });
 
+/** What all endpoints of this room have in common. */
+export const ofSandbox = { tag: "Sandbox", scope: "sandbox:write", sandboxOnly: true } as const;
+
 export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
   return [
     writeEndpoint<z.infer<typeof simulateSchema>>({
@@ -65,9 +68,7 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       path: "/v1/sandbox/payments/{reference}/simulate",
       params: paymentParams,
       summary: "Let the simulated acquirer report an outcome",
-      tag: "Sandbox",
-      scope: "sandbox:write",
-      sandboxOnly: true,
+      ...ofSandbox,
       errors: ["PAYMENT_NOT_FOUND", "PAYMENT_EXPIRED", "PAYMENT_NOT_PAYABLE"],
       success: { status: 200, description: "The payment after it.", schema: paymentStatusSchema },
       links: [
@@ -90,9 +91,7 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       operationId: "advanceSandboxClock",
       path: "/v1/sandbox/clock/advance",
       summary: "Move your sandbox's clock forward; whatever falls due happens",
-      tag: "Sandbox",
-      scope: "sandbox:write",
-      sandboxOnly: true,
+      ...ofSandbox,
       errors: ["VALIDATION_ERROR"],
       success: { status: 200, description: "The clock after it.", schema: clockSchema },
       body: { schema: advanceSchema, order: ["seconds"] },
@@ -107,9 +106,7 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       operationId: "getSandboxClock",
       path: "/v1/sandbox/clock",
       summary: "Read your sandbox's clock",
-      tag: "Sandbox",
-      scope: "sandbox:write",
-      sandboxOnly: true,
+      ...ofSandbox,
       errors: [],
       success: { status: 200, description: "The clock.", schema: clockSchema },
       query: z.strictObject({}),

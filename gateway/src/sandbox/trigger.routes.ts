@@ -8,6 +8,7 @@ import { identity } from "../http/shapes.ts";
 import { eventTypeSchema } from "../webhooks/envelopes.schema.ts";
 import { noReceiver, receiverOf } from "./receiver.ts";
 import { sampleData } from "./samples.ts";
+import { ofSandbox } from "./sandbox.routes.ts";
 
 const triggerSchema = z
   .strictObject({ type: eventTypeSchema })
@@ -26,9 +27,7 @@ export function triggerEndpoints(): Endpoint[] {
       path: "/v1/sandbox/events/trigger",
       summary: "Send an event of any type to your registered address",
       description: "The data is a sample, and says so: `data.sample` is true.",
-      tag: "Sandbox",
-      scope: "sandbox:write",
-      sandboxOnly: true,
+      ...ofSandbox,
       errors: ["OBJECT_NOT_FOUND"],
       success: { status: 200, description: "The event was recorded and will be delivered.", schema: triggeredSchema },
       links: [{ operationId: "listEventDeliveries", description: "Read how it arrived.", path: { id: "event_id" } }],
