@@ -41,14 +41,10 @@ export function watchedFile(path: string, stopwatch: () => number = stopwatchMs)
         if (read.trim() !== "" || text === undefined) text = read;
         seen = mark;
       } catch (error) {
-        if (text === undefined) throw new Error(`${path} cannot be read (${codeOf(error)})`, { cause: error });
+        const { code, message } = error as NodeJS.ErrnoException;
+        if (text === undefined) throw new Error(`${path} cannot be read (${code ?? message})`, { cause: error });
       }
       return text;
     },
   };
-}
-
-function codeOf(error: unknown): string {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  return typeof code === "string" ? code : String(message);
 }

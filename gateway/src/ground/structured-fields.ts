@@ -92,7 +92,7 @@ class Reader {
         if (this.text.slice(end).includes("\t")) throw new NotStructured();
         return members;
       }
-      this.expect(",");
+      if (!this.skips(",")) throw new NotStructured();
       this.take(OPTIONAL_WHITE_SPACE);
     }
   }
@@ -170,9 +170,5 @@ class Reader {
     if (this.text[this.at] !== character) return false;
     this.at++;
     return true;
-  }
-
-  private expect(character: string): void {
-    if (!this.skips(character)) throw new NotStructured();
   }
 }
