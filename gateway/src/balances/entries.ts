@@ -15,12 +15,6 @@ import type { Database } from "../store/database.ts";
 
 export const figures = ["available", "held", "pending_settlement"] as const;
 
-const accountOf = {
-  available: accounts.available,
-  held: accounts.held,
-  pending_settlement: accounts.settling,
-} as const;
-
 const balanceFigure = z.enum(figures).meta({ id: "BalanceFigure" });
 
 /** Path parameter of the currency whose figure is explained. */
@@ -86,7 +80,7 @@ export const entrySchema = z
 export const entriesSchema = listSchema(entrySchema, "BalanceEntryList");
 
 export function accountOfFigure(figure: (typeof figures)[number] = "available"): string {
-  return accountOf[figure];
+  return { available: accounts.available, held: accounts.held, pending_settlement: accounts.settling }[figure];
 }
 
 interface EntryRow extends Record<string, unknown> {
