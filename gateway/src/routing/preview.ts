@@ -56,7 +56,8 @@ export class Preview {
     this.payments++;
     this.share(before?.code).before++;
     this.share(after?.code).after++;
-    const cost = this.cost(request.currency);
+    const { currency } = request;
+    const cost = this.costOf.getOrInsertComputed(currency, () => ({ currency, beforeMinor: 0n, afterMinor: 0n }));
     cost.beforeMinor += costOf(before, request);
     cost.afterMinor += costOf(after, request);
     if (before?.code === after?.code) return;
@@ -66,10 +67,6 @@ export class Preview {
 
   private share(code: string | undefined): Share {
     return this.shareOf.getOrInsertComputed(code, () => ({ code, before: 0, after: 0 }));
-  }
-
-  private cost(currency: string): Cost {
-    return this.costOf.getOrInsertComputed(currency, () => ({ currency, beforeMinor: 0n, afterMinor: 0n }));
   }
 }
 
