@@ -1,7 +1,6 @@
 // Moves a sandbox's clock: not at once, but from each moment at which something falls due to the next, so that everything happens in order and
 // at its time. A worker continues moves that a crash has interrupted.
-import type { Clock, Micros } from "../ground/clock.ts";
-import { SECOND } from "../ground/clock.ts";
+import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { assert, validationFault } from "../ground/fault.ts";
 import { type Book, bookKey, bookOfRow, movableBookClocks } from "../merchants/books.ts";
 import type { Command } from "../store/command.ts";
