@@ -44,7 +44,6 @@ function ownEndpoints({ people: { passkeys }, root }: SessionEndpointParts): Acc
       summary: "List your passkeys, the oldest first",
       tag,
       success: { status: 200, description: "All of them.", schema: passkeyListSchema },
-      errors: [],
       async handle({ person }) {
         const data = (await passkeys.list(person.personId)).map(viewOf);
         return reply(200, { data, has_more: false, next_cursor: null });

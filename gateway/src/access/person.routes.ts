@@ -30,7 +30,6 @@ function profileEndpoints({ people, views, root }: SessionEndpointParts): Access
       tag,
       body: changePersonSchema,
       success: { status: 200, description: "As it is now.", schema: sessionViewSchema },
-      errors: [],
       async handle({ person, session, body }) {
         await people.update(person.personId, body);
         const changed = (await people.read(person.personId)) ?? person;
@@ -71,7 +70,6 @@ function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessE
       tag,
       fresh: true,
       success: { status: 200, description: "Its secret.", schema: authenticatorSchema },
-      errors: [],
       handle: async ({ person }) => reply(200, await people.beginAuthenticator(person.personId)),
     }),
     personEndpoint({
@@ -83,7 +81,6 @@ function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessE
       fresh: true,
       body: confirmSchema,
       success: { status: 200, description: "Codes for the day it is lost.", schema: recoveryCodesSchema },
-      errors: [],
       async handle({ person, session, body, origin }) {
         const codes = await people.confirmAuthenticator(person.personId, body.code, session.sessionId, origin);
         return reply(200, { recovery_codes: codes });
@@ -97,7 +94,6 @@ function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessE
       tag,
       fresh: true,
       success: { status: 200, description: "It is gone.", schema: nothing },
-      errors: [],
       async handle({ person, origin }) {
         await people.removeAuthenticator(person.personId, origin);
         return reply(200, {});
@@ -112,7 +108,6 @@ function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessE
       tag,
       fresh: true,
       success: { status: 200, description: "The new ones.", schema: recoveryCodesSchema },
-      errors: [],
       handle: async ({ person, origin }) =>
         reply(200, { recovery_codes: await people.newRecoveryCodes(person.personId, origin) }),
     }),

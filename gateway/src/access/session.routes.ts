@@ -73,7 +73,6 @@ function signingEndpoints({ people, views, root }: SessionEndpointParts): Access
       summary: "Read who is signed in",
       tag,
       success: { status: 200, description: "Who it is.", schema: sessionViewSchema },
-      errors: [],
       handle: async ({ person, session }) => reply(200, await views.of({ person, session })),
     }),
     personEndpoint({
@@ -96,7 +95,6 @@ function signingEndpoints({ people, views, root }: SessionEndpointParts): Access
       summary: "Sign out",
       tag,
       success: { status: 200, description: "Signed out.", schema: nothing },
-      errors: [],
       async handle(call) {
         await people.sessions.end(call.person.personId, call.session.sessionId);
         call.setSession(undefined);
@@ -116,7 +114,6 @@ function listEndpoints({ people, root }: SessionEndpointParts): AccessEndpoint[]
       summary: "List where you are signed in, newest first",
       tag,
       success: { status: 200, description: "All of them.", schema: sessionListSchema },
-      errors: [],
       async handle({ person, session: current }) {
         const sessions = await people.sessions.list(person.personId);
         const data = sessions.map((session) => ({
@@ -153,7 +150,6 @@ function listEndpoints({ people, root }: SessionEndpointParts): AccessEndpoint[]
       summary: "Sign out everywhere else",
       tag,
       success: { status: 200, description: "Only this session is left.", schema: nothing },
-      errors: [],
       async handle({ person, session }) {
         await people.sessions.endOthers(person.personId, session.sessionId);
         return reply(200, {});

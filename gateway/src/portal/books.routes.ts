@@ -61,7 +61,6 @@ function journalEndpoints(database: Database): PortalEndpoint[] {
       action,
       query: journalsQuery,
       success: { status: 200, description: "A page of journals with their entries.", schema: journalListSchema },
-      errors: [],
       async handle({ book, query }) {
         const { group, starting_after: after } = query;
         const limit = Number(query.limit ?? 25);
@@ -101,7 +100,6 @@ function accountEndpoints(database: Database): PortalEndpoint[] {
       tag,
       action,
       success: { status: 200, description: "The book as of one moment.", schema: bookSchema },
-      errors: [],
       handle: async ({ book, merchant }) => reply(200, await readBook(database, book, merchant.settings.currencies)),
     }),
     memberEndpoint({
@@ -114,7 +112,6 @@ function accountEndpoints(database: Database): PortalEndpoint[] {
       params: entriesParams,
       query: accountEntriesQuery,
       success: { status: 200, description: "A page of entries, newest first.", schema: entriesSchema },
-      errors: [],
       handle: ({ book, params, query }) => listEntries(database, book, params.currency ?? "", query),
     }),
   ];
@@ -154,7 +151,6 @@ function exportEndpoint(database: Database): PortalEndpoint {
     action,
     query: exportQuery,
     success: { status: 200, description: "The book.", schema: bookExportSchema, mediaType: "text/plain" },
-    errors: [],
     handle: ({ book, query: { format }, stillAllowed }) =>
       Promise.resolve(exports.begin({ book, format, whose: book.merchantId, stillAllowed })),
   });

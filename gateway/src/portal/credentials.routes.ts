@@ -50,7 +50,6 @@ function readingEndpoints({ credentials, lastUses, clock }: KeyEndpointParts): P
       action: "credentials:read",
       query: keyListQuery,
       success: { status: 200, description: "A page of keys.", schema: keyListSchema },
-      errors: [],
       async handle({ book, query }) {
         const { starting_after: after } = query;
         if (after !== undefined && !(await credentials.read(book, after))) throw unknownCursor(after);
@@ -82,7 +81,6 @@ function makingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndpoi
       fresh: "production",
       body: createKeySchema,
       success: { status: 201, description: "The key with its secret.", schema: createdKeySchema },
-      errors: [],
       async handle({ role, book, body }) {
         const beyond = scopesBeyond(role, book.environment, scopes);
         const asked = body.scopes ?? scopes.filter((scope) => !beyond.includes(scope));

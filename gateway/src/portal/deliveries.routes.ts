@@ -35,7 +35,6 @@ export function deliveryEndpoints(database: Database): PortalEndpoint[] {
       action: "webhooks:read",
       query: deliveryQuery,
       success: { status: 200, description: "A page of attempts.", schema: deliveryListSchema },
-      errors: [],
       async handle({ book, principal, query }) {
         const { starting_after: cursor } = query;
         const after = cursor === undefined ? undefined : attemptNamed(cursor);

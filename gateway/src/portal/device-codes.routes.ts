@@ -54,7 +54,6 @@ function programEndpoints({ devices, directory, baseUrl, portalUrl }: DeviceEndp
       forPrograms: true,
       body: beginDeviceSchema,
       success: { status: 201, description: "Show the short code, keep the long one.", schema: begunDeviceSchema },
-      errors: [],
       async handle({ body, origin }) {
         const begun = await devices.begin({ name: body.name, environment: body.environment ?? "sandbox" }, origin);
         const code = shownUserCode(begun.userCode);
@@ -80,7 +79,6 @@ function programEndpoints({ devices, directory, baseUrl, portalUrl }: DeviceEndp
       forPrograms: true,
       body: pollDeviceSchema,
       success: { status: 200, description: "What became of it.", schema: polledDeviceSchema },
-      errors: [],
       async handle({ body, origin }) {
         const polled = await devices.poll(body.device_code, origin);
         return reply(200, await told(polled));

@@ -37,7 +37,6 @@ export function idempotencyEndpoints({ database }: { database: Database }): Port
       action: "requests:read",
       query: usedKeysQuery,
       success: { status: 200, description: "A page of keys.", schema: usedKeyListSchema },
-      errors: [],
       async handle({ book, query }) {
         const limit = Number(query.limit ?? 25);
         const rows = await database.query(selectUsedKeys(book, query.starting_after, limit));

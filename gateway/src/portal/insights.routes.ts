@@ -30,7 +30,6 @@ export function insightsEndpoints({ figures, streams }: InsightsEndpointParts): 
       action: "payments:read",
       query: overviewQuery,
       success: { status: 200, description: "How the merchant stands.", schema: overviewSchema },
-      errors: [],
       async handle(call) {
         const { scopes } = call.principal;
         const zone = call.query.time_zone ?? call.person.timeZone ?? ZONE_DEFAULT;
@@ -53,7 +52,6 @@ export function insightsEndpoints({ figures, streams }: InsightsEndpointParts): 
       action: "payments:read",
       query: seriesQuery,
       success: { status: 200, description: "A series for each.", schema: paymentsSeriesSchema },
-      errors: [],
       async handle({ book, person, query }) {
         const { range, by, currency } = query;
         const timeZone = query.time_zone ?? person.timeZone ?? ZONE_DEFAULT;
@@ -87,7 +85,6 @@ export function insightsEndpoints({ figures, streams }: InsightsEndpointParts): 
         schema: streamSchema,
         mediaType: "text/event-stream",
       },
-      errors: [],
       async handle(call): Promise<Reply> {
         const { book, person, session, principal } = call;
         const { personId } = person;

@@ -23,7 +23,6 @@ export function payerEndpoints(parts: ErasureParts): PortalEndpoint[] {
       fresh: "production",
       body: erasePayerSchema,
       success: { status: 200, description: "How many payments it was.", schema: erasedSchema },
-      errors: [],
       handle: async ({ merchant, book, body }) =>
         reply(200, erasedView(await erasePayer(parts, { merchant, book }, body.payer))),
     }),

@@ -35,7 +35,6 @@ export function requestEndpoints({ database, requestLog }: RequestEndpointParts)
       action: "requests:read",
       query: requestsQuery,
       success: { status: 200, description: "A page of requests.", schema: loggedRequestListSchema },
-      errors: [],
       async handle({ book, query }) {
         const filter = requestFilterOf(book, query);
         const rows = await database.query(selectRequests(filter));
@@ -62,7 +61,6 @@ export function requestEndpoints({ database, requestLog }: RequestEndpointParts)
       tag,
       action: "requests:read",
       success: { status: 200, description: "The state of the log.", schema: requestLogSchema },
-      errors: [],
       async handle({ book }) {
         const [gaps] = await database.query<{ dropped: number; unproven: number }>(selectGaps(book, GAPS_HOURS));
         return reply(200, {

@@ -40,7 +40,6 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
       action: "payments:read",
       query: searchQuery,
       success: { status: 200, description: "What was found and the role may read.", schema: hitsSchema },
-      errors: [],
       handle: async ({ query, book, principal }) =>
         reply(200, { data: await searchAnything(parts, book, query.q, principal.scopes) }),
     }),
@@ -56,7 +55,6 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
       action: "payments:read",
       query: paymentSearchQuery,
       success: { status: 200, description: "A page of payments.", schema: foundPaymentsSchema },
-      errors: [],
       async handle({ query, book, merchant }) {
         const limit = Number(query.limit ?? 25);
         const { payments, stoppedAt } = await searchPayments(parts, { book, merchant }, query, limit);

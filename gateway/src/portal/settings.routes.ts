@@ -23,7 +23,6 @@ export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalE
       tag,
       action: "settings:read",
       success: { status: 200, description: "All of them.", schema: merchantSettingsSchema },
-      errors: [],
       handle: async ({ merchant }) => reply(200, settingsView(merchant, await profiles.of(merchant.merchantId))),
     }),
     memberEndpoint({
@@ -36,7 +35,6 @@ export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalE
       action: "settings:write",
       body: changeSettingsSchema,
       success: { status: 200, description: "The settings after it.", schema: merchantSettingsSchema },
-      errors: [],
       async handle({ merchant, body: { time_zone: timeZone, ...change } }) {
         await profiles.change(merchant.merchantId, { ...change, timeZone });
         return reply(200, settingsView(merchant, await profiles.of(merchant.merchantId)));
@@ -52,7 +50,6 @@ export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalE
       action: "settings:write",
       body: logoUploadSchema,
       success: { status: 200, description: "The settings after it.", schema: merchantSettingsSchema },
-      errors: [],
       async handle({ merchant, body }) {
         await profiles.setLogo(merchant.merchantId, Buffer.from(body.picture, "base64"));
         return reply(200, settingsView(merchant, await profiles.of(merchant.merchantId)));

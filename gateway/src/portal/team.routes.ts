@@ -51,7 +51,6 @@ function memberEndpoints({ people }: TeamEndpointParts): PortalEndpoint[] {
       tag,
       action: "team:read",
       success: { status: 200, description: "All of them.", schema: memberListSchema },
-      errors: [],
       async handle({ merchant }) {
         const members = await people.members(merchant.merchantId);
         const data = members.map((member) => ({
@@ -111,7 +110,6 @@ function invitationEndpoints({ people, invitationPage, serviceName, mail }: Team
       tag,
       action: "team:read",
       success: { status: 200, description: "All of them, newest first.", schema: invitationListSchema },
-      errors: [],
       async handle({ merchant }) {
         const invitations = await people.invitations(merchant.merchantId);
         return reply(200, { data: invitations.map(invitationView), has_more: false, next_cursor: null });
@@ -128,7 +126,6 @@ function invitationEndpoints({ people, invitationPage, serviceName, mail }: Team
       fresh: true,
       body: inviteSchema,
       success: { status: 201, description: "The invitation and its link.", schema: madeInvitationSchema },
-      errors: [],
       async handle({ merchant, person, body }) {
         const { token, invitation } = await people.invite(merchant.merchantId, body, person.personId);
         const url = `${invitationPage()}#${token}`;
@@ -172,7 +169,6 @@ function auditEndpoint({ audit }: TeamEndpointParts): PortalEndpoint {
     action: "audit:read",
     query: auditQuery,
     success: { status: 200, description: "A page of the audit.", schema: auditListSchema },
-    errors: [],
     async handle({ merchant: { merchantId }, query }) {
       const { starting_after: before } = query;
       if (before !== undefined && !(await audit.has(merchantId, before))) throw unknownCursor(before);

@@ -44,7 +44,6 @@ export function webhookSettingsEndpoints(parts: WebhookEndpointParts): PortalEnd
       tag,
       action: "webhooks:read",
       success: { status: 200, description: "The settings.", schema: webhookSettingsSchema },
-      errors: [],
       handle: async ({ book }) => reply(200, await readSettings(parts, book)),
     }),
     memberEndpoint({
@@ -61,7 +60,6 @@ export function webhookSettingsEndpoints(parts: WebhookEndpointParts): PortalEnd
         description: "The settings, with the secret of a first address.",
         schema: addressSetSchema,
       },
-      errors: [],
       async handle({ book, body }) {
         const url = await parts.checkWebhookUrl(body.url);
         const isFirst = (await merchants.webhook(book))?.url === undefined;
@@ -83,7 +81,6 @@ export function webhookSettingsEndpoints(parts: WebhookEndpointParts): PortalEnd
       fresh: "production",
       body: rotateSchema,
       success: { status: 200, description: "The settings, and the new secret.", schema: rotatedSecretSchema },
-      errors: [],
       async handle({ book, body }) {
         const secret = await merchants.rotateWebhook(book, body.overlap_seconds ?? DAY);
         assert(secret !== undefined, "the merchant of a member is there");

@@ -11,7 +11,7 @@ import { comingDueSchema } from "./workbench.schema.ts";
 import { composeQrSchema, qrSchema, readQrSchema } from "./qris.schema.ts";
 
 const tag = "Sandbox";
-const member = { tag, action: "sandbox:write", sandboxOnly: true, errors: [] } as const;
+const member = { tag, action: "sandbox:write", sandboxOnly: true } as const;
 
 export function workbenchEndpoints(parts: { database: Database; clock: Clock }): PortalEndpoint[] {
   return [...qrisEndpoints(), comingDueEndpoint(parts)];
@@ -42,7 +42,7 @@ function qrisEndpoints(): PortalEndpoint[] {
       body: composeQrSchema,
       success: { status: 200, description: "The text, and what is in it.", schema: qrSchema },
       handle: async ({ body }) => {
-        const { amount_minor: amount, bill_number: billNumber } = body;
+        const { amount_minor: amount } = body;
         const text = qrisString({
           amountMinor: amount === undefined ? undefined : BigInt(amount),
           merchantName: body.merchant_name,
@@ -53,7 +53,7 @@ function qrisEndpoints(): PortalEndpoint[] {
           acquirerDomain: "ID.CO.SANDBOX.WWW",
           merchantPan: body.merchant_pan,
           merchantId: body.merchant_pan.slice(-15),
-          billNumber,
+          billNumber: body.bill_number,
         });
         return reply(200, qrView(text));
       },
