@@ -1,5 +1,5 @@
 // Routes of endpoints for guests and signed-in persons. Each request passes authorization and audit here.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../ground/clock.ts";
 import type { Reply } from "../ground/reply.ts";
 import { judgeInput, sentBody } from "../http/input.ts";
@@ -18,13 +18,23 @@ export interface AccessParts {
 }
 
 export function openAccess(server: FastifyInstance, parts: AccessParts, endpoints: readonly AccessEndpoint[]): void {
-  for (const endpoint of endpoints) {
-    server.route({
-      method: endpoint.method,
-      url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
-      handler: async (request, reply) => sendReply(reply, await answerAccess(endpoint, request, reply, parts)),
-    });
-  }
+  for (const endpoint of endpoints)
+    openRoute(server, endpoint, (request, reply) => answerAccess(endpoint, request, reply, parts));
+}
+
+/** Opens a route at a path with `{name}` for each parameter, and sends the answers. */
+export function openRoute(
+  server: FastifyInstance,
+  { method, path }: { method: string; path: string },
+  answer: (request: FastifyRequest, reply: FastifyReply) => Promise<Reply>,
+  config: FastifyContextConfig = {},
+): void {
+  server.route({
+    method,
+    config,
+    url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
+    handler: async (request, reply) => sendReply(reply, await answer(request, reply)),
+  });
 }
 
 /** Authorizes a request and runs its endpoint. Throws FORBIDDEN, UNAUTHORIZED, RATE_LIMITED, PROOF_REQUIRED, and what the endpoint throws. */
@@ -66,11 +76,7 @@ export function guestCall(
 }
 
 /** The audit entry of a person's call, without a merchant. */
-export function auditedCall(
-  operationId: string,
-  request: FastifyRequest,
-  { person }: Pick<SignedIn, "person">,
-): AuditedCall {
+export function auditedCall(operationId: string, request: FastifyRequest, { person }: SignedIn): AuditedCall {
   return {
     requestId: request.id,
     personId: person.personId,

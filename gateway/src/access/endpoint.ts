@@ -73,9 +73,6 @@ export function personEndpoint<Body, Query>(endpoint: Omit<PersonEndpoint<Body, 
 }
 
 /** True when the audit records calls of the endpoint. */
-export function isChange({
-  method,
-  changesNothing,
-}: Pick<Shaped<unknown, unknown>, "method" | "changesNothing">): boolean {
-  return method !== "GET" && changesNothing !== true;
+export function isChange(endpoint: Pick<Shaped<unknown, unknown>, "method" | "changesNothing">): boolean {
+  return endpoint.method !== "GET" && endpoint.changesNothing !== true;
 }

@@ -86,7 +86,7 @@ export class Door extends PersonDoor {
 const noMembership = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "You belong to no such merchant." });
 
 /** Throws FORBIDDEN when the role does not allow the action in the principal's environment. */
-export function refuseUnlessAllowed({ scopes, book }: Principal, role: MemberRole, action: Action): void {
+function refuseUnlessAllowed({ scopes, book }: Principal, role: MemberRole, action: Action): void {
   if (scopes.has(action)) return;
   throw new Fault("FORBIDDEN", {
     message: `Your role, ${role}, does not allow this in ${book.environment}. An owner can change your role.`,

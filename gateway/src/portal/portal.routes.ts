@@ -1,15 +1,14 @@
 // Routes of /portal/v1: the merchants' endpoints, which it offers too, and the portal's own. Each request passes authorization and audit here.
-import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type AccessParts, answerAccess, auditedCall, guestCall } from "../access/access.routes.ts";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type AccessParts, answerAccess, auditedCall, guestCall, openRoute } from "../access/access.routes.ts";
 import { isChange } from "../access/endpoint.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { Edge } from "../http/edge.ts";
 import { type Endpoint, methodOf } from "../http/endpoint.ts";
 import { type SentFile, sentFile } from "../http/sent-file.ts";
-import { sendReply } from "../http/server.ts";
 import type { AuditedCall } from "../people/audit.sql.ts";
-import { type Door, type Member, refuseUnlessAllowed } from "./door.ts";
+import type { Door, Member } from "./door.ts";
 import type { PortalEndpoint } from "./endpoint.ts";
 import { mountedPath, needsFreshProof } from "./mounted.ts";
 import type { PortalSurface } from "./openapi.ts";
@@ -21,35 +20,13 @@ export interface PortalParts extends AccessParts {
 
 export function openPortalApi(server: FastifyInstance, parts: PortalParts, { mounted, own }: PortalSurface): void {
   for (const endpoint of mounted) {
-    route(server, methodOf(endpoint), mountedPath(endpoint), (request, reply) =>
-      answerMounted(endpoint, request, reply, parts),
-    );
+    const route = { method: methodOf(endpoint), path: mountedPath(endpoint) };
+    openRoute(server, route, (request, reply) => answerMounted(endpoint, request, reply, parts));
   }
   for (const endpoint of own) {
     const config = { streamsBody: endpoint.for === "member" && endpoint.upload !== undefined };
-    route(
-      server,
-      endpoint.method,
-      endpoint.path,
-      (request, reply) => answerOwn(endpoint, request, reply, parts),
-      config,
-    );
+    openRoute(server, endpoint, (request, reply) => answerOwn(endpoint, request, reply, parts), config);
   }
-}
-
-function route(
-  server: FastifyInstance,
-  method: string,
-  path: string,
-  answer: (request: FastifyRequest, reply: FastifyReply) => Promise<Reply>,
-  config: FastifyContextConfig = {},
-): void {
-  server.route({
-    method,
-    config,
-    url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
-    handler: async (request, reply) => sendReply(reply, await answer(request, reply)),
-  });
 }
 
 /** Answers a person's request to an endpoint of the merchants' API: the same handler, with a session instead of a signature. */
@@ -62,11 +39,9 @@ async function answerMounted(
   const changes = endpoint.kind === "write";
   if (changes) door.refuseForeign(request);
   const member = await door.member(request);
-  const { principal, role } = member;
-  const perform = (): Promise<Reply> => edge.handleAs(principal, endpoint, request, reply);
-  // `edge.handleAs` checks the scope too, but its message is for programs. `enterAs` counts the refused request, as `handleAs` is not reached.
-  if (!principal.scopes.has(endpoint.scope)) await edge.enterAs(principal, reply);
-  refuseUnlessAllowed(principal, role, endpoint.scope);
+  const perform = (): Promise<Reply> => edge.handleAs(member.principal, endpoint, request, reply);
+  // `edge.handleAs` checks the scope too, but its message is for programs. `enter` counts the refused request, as `handleAs` is not reached.
+  if (!member.principal.scopes.has(endpoint.scope)) await door.enter(member, endpoint.scope, reply);
   if (needsFreshProof(endpoint, member.environment)) door.refuseUnlessFresh(member);
   return changes ? audit.around(memberCall(endpoint.operationId, request, member), perform) : perform();
 }
@@ -82,7 +57,7 @@ async function answerOwn(
   if (endpoint.method !== "GET") door.refuseForeign(request);
   const member = await door.member(request);
   await door.enter(member, endpoint.action, reply);
-  const { person, session, role, merchant, principal, environment } = member;
+  const { principal, environment } = member;
   if (endpoint.sandboxOnly && environment !== "sandbox")
     throw new Fault("ENVIRONMENT_MISMATCH", { message: "This is for the sandbox alone." });
   if (endpoint.fresh === true || (endpoint.fresh === "production" && environment === "production"))
@@ -91,11 +66,7 @@ async function answerOwn(
   const perform = async (): Promise<Reply> =>
     endpoint.handle({
       ...guestCall(endpoint, request, reply, parts),
-      person,
-      session,
-      role,
-      merchant,
-      principal,
+      ...member,
       book: principal.book,
       stillAllowed,
       file: () => sentWhileAllowed(request, stillAllowed),
