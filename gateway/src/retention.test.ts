@@ -4,7 +4,7 @@ import { type TestService, asOwner, openDatabase, paymentBody, startService } fr
 import { SECOND, systemClock } from "./ground/clock.ts";
 import { uuidOf } from "./ground/ids.ts";
 import { DeviceCodes } from "./people/device-codes.ts";
-import { peopleExpiredAt } from "./people/people-retention.ts";
+import { peopleExpiredAt } from "./people/people-retention.sql.ts";
 import type { Database, Statement } from "./store/database.ts";
 import { expiredAt } from "./retention.ts";
 import { deleteExpired } from "./store/retention.ts";

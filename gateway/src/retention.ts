@@ -5,7 +5,7 @@ import { expiredKeys } from "./idempotency/idempotency.sql.ts";
 import { expiredStrays } from "./acquiring/strays.sql.ts";
 import { expiredMessages } from "./acquiring/messages.sql.ts";
 import { forgottenFiles, forgottenPieces } from "./disputes/evidence.sql.ts";
-import { peopleExpiredAt } from "./people/people-retention.ts";
+import { peopleExpiredAt } from "./people/people-retention.sql.ts";
 import { expiredTotals } from "./insights/totals.sql.ts";
 import { expiredRefusals } from "./operator/refusals.sql.ts";
 import { expiredDiagnoses } from "./diagnostics/rejected-requests.sql.ts";

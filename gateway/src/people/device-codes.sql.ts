@@ -4,7 +4,6 @@ import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Scope } from "../merchants/directory.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { STEP } from "../store/retention.ts";
 import type { MemberRole } from "./roles.ts";
 
 /** Open device codes of one address group (a whole office may share it) and of all together, so that no caller can fill the table. */
@@ -133,22 +132,6 @@ where d.device_digest = $1::bytea and d.used_at is null and d.expires_at > $2::t
   and m.merchant_id = d.merchant_id and m.person_id = d.person_id and p.closed_at is null and not t.suspended
 returning m.role`,
     values: [deviceDigest, sqlTime(now)],
-  };
-}
-
-/** Deletes device codes that expired more than an hour ago, by the earlier of the service's and the database's clock. */
-export function deleteOldDeviceCodes(realNow: Micros): Statement {
-  return {
-    name: "forget device codes",
-    text: `delete from device_codes
-where device_digest in (
-  select device_digest from device_codes
-  where expires_at < least($1::timestamptz, statement_timestamp()) - interval '1 hour'
-  order by expires_at
-  limit ${STEP}
-)
-returning 1`,
-    values: [sqlTime(realNow)],
   };
 }
 

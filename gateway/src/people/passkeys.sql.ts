@@ -2,7 +2,6 @@
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { STEP } from "../store/retention.ts";
 
 export const PASSKEYS_MAX = 10;
 /** Highest number of open challenges, over all processes. */
@@ -51,17 +50,6 @@ export function takeChallenge(
 where challenge = $1::bytea and purpose = $2::text and person_id is not distinct from $3::uuid and expires_at > $4::timestamptz
 returning 1`,
     values: [challenge, purpose, personId === undefined ? null : uuidOf(personId), sqlTime(now)],
-  };
-}
-
-/** Deletes expired challenges, by the earlier of the service's and the database's clock. */
-export function deleteOldChallenges(realNow: Micros): Statement {
-  return {
-    name: "forget passkey challenges",
-    text: `delete from passkey_challenges
-where slot in (select slot from passkey_challenges where expires_at <= least($1::timestamptz, statement_timestamp()) limit ${STEP})
-returning 1`,
-    values: [sqlTime(realNow)],
   };
 }
 

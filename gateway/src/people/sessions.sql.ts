@@ -2,7 +2,6 @@
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { STEP } from "../store/retention.ts";
 
 /** The application that a session belongs to: the merchants' portal or the operators' console. */
 export type Surface = "portal" | "console";
@@ -182,21 +181,5 @@ export function sessionOfRow(row: Row): Session {
     address: row.address as string,
     userAgent: row.user_agent as string,
     surface: row.surface as Surface,
-  };
-}
-
-/** Deletes sessions, ended or not, that began more than 8 days ago (a session lasts 7), by the earlier of the service's and the database's clock. */
-export function deleteOldSessions(realNow: Micros): Statement {
-  return {
-    name: "forget sessions",
-    text: `delete from sessions
-where token_digest in (
-  select token_digest from sessions
-  where created_at < least($1::timestamptz, statement_timestamp()) - interval '8 days'
-  order by created_at
-  limit ${STEP}
-)
-returning 1`,
-    values: [sqlTime(realNow)],
   };
 }

@@ -2,7 +2,6 @@
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { STEP } from "../store/retention.ts";
 
 /** `reset`: the link removes the person's password and all second factors before it signs in. */
 export type LinkPurpose = "sign_in" | "reset";
@@ -40,22 +39,6 @@ set used_at = $2::timestamptz
 where token_digest = $1::bytea and used_at is null and expires_at > $2::timestamptz
 returning person_id, purpose`,
     values: [tokenDigest, sqlTime(now)],
-  };
-}
-
-/** Deletes links that expired more than a day ago, by the earlier of the service's and the database's clock. */
-export function deleteOldLinks(realNow: Micros): Statement {
-  return {
-    name: "forget sign-in links",
-    text: `delete from sign_in_links
-where token_digest in (
-  select token_digest from sign_in_links
-  where expires_at < least($1::timestamptz, statement_timestamp()) - interval '1 day'
-  order by expires_at
-  limit ${STEP}
-)
-returning 1`,
-    values: [sqlTime(realNow)],
   };
 }
 

@@ -1,7 +1,5 @@
 // All SQL of recent sign-in failures.
-import { type Micros, sqlTime } from "../ground/clock.ts";
 import type { Statement } from "../store/database.ts";
-import { STEP } from "../store/retention.ts";
 
 /** Failures in a window by name. A name without failures has no row. */
 export function selectFailures(names: readonly string[], windowStart: number): Statement {
@@ -27,18 +25,5 @@ on conflict (name, window_start) do update
 set failures = greatest(f.failures + $3::integer, 0)
 returning name, failures`,
     values: [names.toSorted(), windowStart, by],
-  };
-}
-
-/** Deletes windows that began more than half an hour ago, by the earlier of the service's and the database's clock. */
-export function deleteOldFailures(realNow: Micros): Statement {
-  return {
-    name: "forget sign-in failures",
-    text: `delete from sign_in_failures
-where (name, window_start) in (
-  select name, window_start from sign_in_failures where window_start < extract(epoch from least($1::timestamptz, statement_timestamp()) - interval '30 minutes') limit ${STEP}
-)
-returning 1`,
-    values: [sqlTime(realNow)],
   };
 }
