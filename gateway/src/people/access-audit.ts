@@ -3,7 +3,7 @@ import type { Clock } from "../ground/clock.ts";
 import type { Vault } from "../ground/crypto.ts";
 import { newId } from "../ground/ids.ts";
 import type { Database } from "../store/database.ts";
-import { type PeopleAuditEntry, insertPeopleAudit } from "./access-audit.sql.ts";
+import { type PeopleAuditEntry, insertPeopleAudit } from "./audit.sql.ts";
 import type { RelyingParty } from "./relying-party.ts";
 import type { Surface } from "./sessions.sql.ts";
 
@@ -24,10 +24,8 @@ export interface PeopleParts {
 /** Writes one entry, stamped with the time of the clock. The entry must hold no secret. */
 export async function noteAccess(
   { database, clock }: Pick<PeopleParts, "database" | "clock">,
-  entry: Pick<PeopleAuditEntry, "action"> & Partial<Omit<PeopleAuditEntry, "action" | "at">>,
+  entry: PeopleAuditEntry,
 ): Promise<void> {
   const now = clock.now();
-  const { action, personId, merchantId, address, details } = entry;
-  const whole: PeopleAuditEntry = { at: now, action, personId, merchantId, address: address?.slice(0, 60), details };
-  await database.query(insertPeopleAudit(newId("request", now), whole));
+  await database.query(insertPeopleAudit(newId("request", now), now, entry));
 }

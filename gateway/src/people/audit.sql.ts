@@ -1,6 +1,6 @@
-// All SQL of persons' changing calls in `people_audit`. Rows are inserted and read, never changed.
+// All SQL of `people_audit`: persons' changing calls, and their own access. Rows are inserted and read, never changed.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { idOf, newId, uuidOf } from "../ground/ids.ts";
+import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
@@ -20,26 +20,34 @@ export interface AuditedCall {
 const PATH_MAX = 512;
 const ADDRESS_MAX = 60;
 
-/** Inserts the first row of a call, before the change (`status` undefined), or the second row with the status of the answer. */
-export function insertAuditedCall(call: AuditedCall, at: Micros, status: number | undefined): Statement {
+/** A row of the audit: of a call, with the status once it is answered, or of something done by other means. It must hold no secret. */
+export interface PeopleAuditEntry extends Partial<Omit<AuditedCall, "personId">> {
+  action: string;
+  personId?: string | undefined;
+  status?: number | undefined;
+  details?: Readonly<Record<string, unknown>>;
+}
+
+export function insertPeopleAudit(auditId: string, at: Micros, entry: PeopleAuditEntry): Statement {
   return {
-    name: "insert audited call",
+    name: "insert people audit",
     text: `insert into people_audit (
-  audit_id, at, action, person_id, merchant_id, address, request_id, environment, path, status
+  audit_id, at, action, person_id, merchant_id, address, request_id, environment, path, status, details
 ) values (
-  $1::uuid, $2::timestamptz, $3::text, $4::uuid, $5::uuid, $6::text, $7::uuid, $8::text, $9::text, $10::smallint
+  $1::uuid, $2::timestamptz, $3::text, $4::uuid, $5::uuid, $6::text, $7::uuid, $8::text, $9::text, $10::smallint, $11::json
 )`,
     values: [
-      uuidOf(status === undefined ? call.requestId : newId("request", at)),
+      uuidOf(auditId),
       sqlTime(at),
-      call.action,
-      uuidOf(call.personId),
-      call.merchantId === undefined ? null : uuidOf(call.merchantId),
-      call.address.slice(0, ADDRESS_MAX),
-      uuidOf(call.requestId),
-      call.environment ?? null,
-      call.path.slice(0, PATH_MAX),
-      status ?? null,
+      entry.action,
+      entry.personId === undefined ? null : uuidOf(entry.personId),
+      entry.merchantId === undefined ? null : uuidOf(entry.merchantId),
+      entry.address?.slice(0, ADDRESS_MAX) ?? null,
+      entry.requestId === undefined ? null : uuidOf(entry.requestId),
+      entry.environment ?? null,
+      entry.path?.slice(0, PATH_MAX) ?? null,
+      entry.status ?? null,
+      entry.details === undefined ? null : JSON.stringify(entry.details),
     ],
   };
 }

@@ -1,12 +1,13 @@
 // The audit of changes made by persons: append-only rows without secrets, one written before the change and one before its answer.
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
+import { newId } from "../ground/ids.ts";
 import type { Database } from "../store/database.ts";
 import { isOutOfService } from "../store/database.ts";
 import {
   type AuditedCall,
   type MerchantAuditEntry,
-  insertAuditedCall,
+  insertPeopleAudit,
   merchantAuditOfRow,
   selectMerchantAudit,
   selectMerchantAuditEntry,
@@ -23,9 +24,12 @@ export class PeopleAudit {
 
   /** Performs a change between two rows of the audit, as `betweenRows` does. */
   around<Answer extends { status: number }>(call: AuditedCall, perform: () => Promise<Answer>): Promise<Answer> {
-    const write = (status: number | undefined): Promise<unknown> =>
-      this.database.query(insertAuditedCall(call, this.clock.now(), status));
-    return betweenRows({ asked: () => write(undefined), answered: write }, perform);
+    const write = (status?: number): Promise<unknown> => {
+      const now = this.clock.now();
+      const auditId = status === undefined ? call.requestId : newId("request", now);
+      return this.database.query(insertPeopleAudit(auditId, now, { ...call, status }));
+    };
+    return betweenRows({ asked: write, answered: write }, perform);
   }
 
   /** At most `count` audit entries of a merchant, newest first, starting after the entry `before`. */

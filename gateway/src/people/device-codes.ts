@@ -8,8 +8,8 @@ import { newId } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import { type Credentials, LIVE_MAX, type NewCredential, type Query } from "../merchants/credentials.ts";
 import type { Database } from "../store/database.ts";
-import { insertPeopleAudit } from "./access-audit.sql.ts";
 import { noteAccess } from "./access-audit.ts";
+import { insertPeopleAudit } from "./audit.sql.ts";
 import {
   type DeviceAnswer,
   type DeviceRequest,
@@ -147,14 +147,14 @@ export class DeviceCodes {
     { address }: Origin,
   ): Promise<Polled> {
     const { merchantId, environment, scopes } = granted;
-    const audited = { personId: answer?.personId, merchantId, address: address.slice(0, 60) };
+    const audited = { personId: answer?.personId, merchantId, address };
     try {
       const made = await this.parts.credentials.create(granted, { name, scopes }, LIVE_MAX, async (query, key) => {
         await this.use(query, deviceDigest, granted);
         const now = this.parts.clock.now();
         const details = { client_id: key.clientId, environment, name };
-        const entry = { ...audited, at: now, action: "device_key_made", details };
-        await query(insertPeopleAudit(newId("request", now), entry));
+        const entry = { ...audited, action: "device_key_made", details };
+        await query(insertPeopleAudit(newId("request", now), now, entry));
       });
       if (made) return { status: "granted", ...made, merchantId, environment, name, scopes };
     } catch (error) {
