@@ -36,21 +36,16 @@ const TIMEOUT_MS = 300_000;
 /** Loads the library at the first use: a process that serves no persons does without it. */
 const webauthn = () => import("@simplewebauthn/server");
 
-export interface PasskeyParts {
-  sessions: Sessions;
-  factors: SecondFactors;
-  /** See `People.proved`. */
-  proved(personId: string, session: Pick<Session, "sessionId" | "provedAt">, origin: Origin): Promise<string>;
-}
-
 export class Passkeys {
   private readonly parts: PeopleParts;
-  private readonly own: PasskeyParts;
+  private readonly sessions: Sessions;
+  private readonly factors: SecondFactors;
   private readonly challenges: PasskeyChallenges;
 
-  constructor(parts: PeopleParts, own: PasskeyParts) {
+  constructor(parts: PeopleParts, sessions: Sessions, factors: SecondFactors) {
     this.parts = parts;
-    this.own = own;
+    this.sessions = sessions;
+    this.factors = factors;
     this.challenges = new PasskeyChallenges(parts);
   }
 
@@ -145,7 +140,7 @@ export class Passkeys {
       if (person.passwordHash === undefined)
         throw validationFault("passkey_id", undefined, "You sign in by this alone. Choose a password first.");
       if (!person.hasAuthenticator) {
-        await this.own.factors.refuseLast(query, person, "passkey_id");
+        await this.factors.refuseLast(query, person, "passkey_id");
         await query(replaceRecoveryCodes(personId, []));
       }
       return true;
@@ -162,13 +157,9 @@ export class Passkeys {
   /** Signs in the person whom the passkey belongs to. Gives the session's token. Throws UNAUTHORIZED for every kind of mismatch. */
   async signIn(response: AuthenticationResponseJSON, origin: Origin): Promise<string> {
     const personId = await this.signedBy(response, "sign_in", undefined, origin);
-    const token = await this.own.sessions.begin(
-      personId,
-      origin,
-      async (_person, query) =>
-        // A reset may have removed the passkey meanwhile.
-        (await query(selectPasskey(Buffer.from(response.id, "base64url")))).length > 0,
-    );
+    // A reset may have removed the passkey meanwhile.
+    const isThere = selectPasskey(Buffer.from(response.id, "base64url"));
+    const token = await this.sessions.begin(personId, origin, async (_, query) => (await query(isThere)).length > 0);
     const details = { by: "passkey" };
     await noteAccess(this.parts, { action: "signed_in", personId, address: origin.address, details });
     return token;
@@ -189,7 +180,7 @@ export class Passkeys {
     origin: Origin,
   ): Promise<string> {
     await this.signedBy(response, "proof", personId, origin);
-    return this.own.proved(personId, session, origin);
+    return this.sessions.renew({ ...session, personId }, origin);
   }
 
   private async requestOptions(challenge: Buffer, allowed: readonly Passkey[] = []) {

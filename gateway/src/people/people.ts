@@ -57,17 +57,13 @@ export class People {
 
   constructor(parts: PeopleParts) {
     this.parts = parts;
-    this.sessions = new Sessions(parts.database, parts.clock, parts.surface);
+    this.sessions = new Sessions(parts);
     this.factors = new SecondFactors(parts);
     this.proofs = new Proofs(parts, this.factors);
     this.invited = new Invitations(parts, this.proofs);
     this.operators = new Operators(parts, this.proofs);
     this.links = new SignInLinks(parts, this.sessions);
-    this.passkeys = new Passkeys(parts, {
-      sessions: this.sessions,
-      factors: this.factors,
-      proved: (personId, session, origin) => this.proved(personId, session, origin),
-    });
+    this.passkeys = new Passkeys(parts, this.sessions, this.factors);
   }
 
   async read(personId: string): Promise<Person | undefined> {
@@ -125,19 +121,7 @@ export class People {
     const refusal = { action: "proof_failed", message: "This is not your password." };
     const needs = await this.proofs.byPassword(person, given, attempt, refusal);
     if (needs) return needs;
-    return { token: await this.proved(personId, session, origin) };
-  }
-
-  /** Gives a session a new token after its person has proved their identity. Throws UNAUTHORIZED when the session was ended or renewed meanwhile. */
-  async proved(
-    personId: string,
-    { sessionId, provedAt }: Pick<Session, "sessionId" | "provedAt">,
-    origin: Origin,
-  ): Promise<string> {
-    const token = await this.sessions.renew({ personId, sessionId, provedAt }, origin);
-    if (token === undefined) throw signedOut();
-    await this.note("proved", personId, origin);
-    return token;
+    return { token: await this.sessions.renew({ ...session, personId }, origin) };
   }
 
   /** Changes a profile. Throws VALIDATION_ERROR for an unknown time zone. */

@@ -1,11 +1,11 @@
 // Sessions of signed-in persons. Only the browser keeps the token; the database keeps its digest.
 import { randomBytes } from "node:crypto";
-import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
+import { type Micros, SECOND } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
-import type { Database, Statement } from "../store/database.ts";
-import { type Query, lockedPerson } from "./locked-person.ts";
+import { type PeopleParts, noteAccess } from "./access-audit.ts";
+import { type Query, lockedPerson, signedOut } from "./locked-person.ts";
 import { type Person, personOfRow } from "./people.sql.ts";
 import type { MemberRole } from "./roles.ts";
 import {
@@ -50,14 +50,10 @@ export interface SignedIn {
 }
 
 export class Sessions {
-  private readonly database: Database;
-  private readonly clock: Clock;
-  private readonly surface: Surface;
+  private readonly parts: PeopleParts;
 
-  constructor(database: Database, clock: Clock, surface: Surface) {
-    this.database = database;
-    this.clock = clock;
-    this.surface = surface;
+  constructor(parts: PeopleParts) {
+    this.parts = parts;
   }
 
   /**
@@ -70,39 +66,8 @@ export class Sessions {
     origin: Origin,
     stands: (person: Person, query: Query) => boolean | Promise<boolean> = () => true,
   ): Promise<string> {
-    const { token, statement } = this.made(personId, origin);
-    try {
-      await this.database.transaction(async (query) => {
-        const person = await lockedPerson(query, personId);
-        if (!person || !(await stands(person, query)))
-          throw new Fault("UNAUTHORIZED", { message: "Something about your account has just changed. Sign in again." });
-        await query(statement);
-      });
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== "GB013") throw error;
-      throw new Fault("UNAUTHORIZED", { message: "You are no operator of this gateway. An admin can invite you." });
-    }
-    await this.database.query(endOldestSessions(personId, SESSIONS_MAX, this.clock.now()));
-    return token;
-  }
-
-  /**
-   * Gives a session a new token after its person has proved their identity again. The old token stops working, in case somebody else has it.
-   * Undefined when the session ended meanwhile, or another request renewed it.
-   */
-  async renew(
-    session: Pick<Session, "personId" | "sessionId" | "provedAt">,
-    origin: Origin,
-  ): Promise<string | undefined> {
     const token = newToken();
-    const now = this.clock.now();
-    const renewed = { ...session, ...kept(origin), now };
-    return (await this.database.query(renewSession(digestOf(token), renewed))).length > 0 ? token : undefined;
-  }
-
-  private made(personId: string, origin: Origin): { token: string; statement: Statement } {
-    const token = newToken();
-    const now = this.clock.now();
+    const now = this.parts.clock.now();
     const session: Session = {
       sessionId: newId("session", now),
       personId,
@@ -110,20 +75,45 @@ export class Sessions {
       seenAt: now,
       provedAt: now,
       ...kept(origin),
-      surface: this.surface,
+      surface: this.parts.surface,
     };
-    return { token, statement: insertSession(digestOf(token), session) };
+    try {
+      await this.parts.database.transaction(async (query) => {
+        const person = await lockedPerson(query, personId);
+        if (!person || !(await stands(person, query)))
+          throw new Fault("UNAUTHORIZED", { message: "Something about your account has just changed. Sign in again." });
+        await query(insertSession(sha256(token), session));
+      });
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "GB013") throw error;
+      throw new Fault("UNAUTHORIZED", { message: "You are no operator of this gateway. An admin can invite you." });
+    }
+    await this.parts.database.query(endOldestSessions(personId, SESSIONS_MAX, this.parts.clock.now()));
+    return token;
+  }
+
+  /**
+   * Gives a session a new token after its person has proved their identity again. The old token stops working, in case somebody else has it.
+   * Throws UNAUTHORIZED when the session was ended or renewed meanwhile.
+   */
+  async renew(session: Pick<Session, "personId" | "sessionId" | "provedAt">, origin: Origin): Promise<string> {
+    const { personId } = session;
+    const token = newToken();
+    const statement = renewSession(sha256(token), { ...session, ...kept(origin), now: this.parts.clock.now() });
+    if ((await this.parts.database.query(statement)).length === 0) throw signedOut();
+    await noteAccess(this.parts, { action: "proved", personId, address: origin.address });
+    return token;
   }
 
   /** The session of a token with its person; undefined when there is none, or it has ended or expired. `role` is set when `merchantId` is given and the person is a member of that merchant. */
   async signedIn(token: string, merchantId?: string): Promise<SignedIn | undefined> {
     if (!/^[\w-]{43}$/.test(token)) return undefined;
-    const now = this.clock.now();
-    const statement = selectSignedIn(digestOf(token), this.surface, merchantId, now - AGE_MAX, now - IDLE_MAX);
-    const [row] = await this.database.query(statement);
+    const now = this.parts.clock.now();
+    const statement = selectSignedIn(sha256(token), this.parts.surface, merchantId, now - AGE_MAX, now - IDLE_MAX);
+    const [row] = await this.parts.database.query(statement);
     if (!row) return undefined;
     const session = sessionOfRow({ ...row, created_at: row.begun_at });
-    if (now - session.seenAt >= TOUCH_EVERY) await this.database.query(touchSession(digestOf(token), now));
+    if (now - session.seenAt >= TOUCH_EVERY) await this.parts.database.query(touchSession(sha256(token), now));
     return { session, person: personOfRow(row), role: (row.role as MemberRole | null) ?? undefined };
   }
 
@@ -132,8 +122,8 @@ export class Sessions {
    * is no member of the merchant any more, or the merchant is suspended. Does not touch `seen_at`: a person who only listens to a stream is idle.
    */
   async roles(asked: readonly { sessionId: string; merchantId: string }[]): Promise<(MemberRole | undefined)[]> {
-    const now = this.clock.now();
-    const rows = await this.database.query(selectRoles(asked, now - AGE_MAX, now - IDLE_MAX));
+    const now = this.parts.clock.now();
+    const rows = await this.parts.database.query(selectRoles(asked, now - AGE_MAX, now - IDLE_MAX));
     const byPlace = new Map(rows.map(({ place, role }) => [place as number, role as MemberRole]));
     return asked.map((_, at) => byPlace.get(at + 1));
   }
@@ -145,29 +135,29 @@ export class Sessions {
 
   /** True when the last proof of identity is younger than PROOF_MAX, so that sensitive actions need no new one. */
   isFresh({ provedAt }: Session): boolean {
-    return this.clock.now() - provedAt < PROOF_MAX;
+    return this.parts.clock.now() - provedAt < PROOF_MAX;
   }
 
   /** Sessions of a person that have not ended or expired, newest first. */
   async list(personId: string): Promise<Session[]> {
-    const now = this.clock.now();
-    return (await this.database.query(selectSessions(personId, now - AGE_MAX, now - IDLE_MAX))).map(sessionOfRow);
+    const now = this.parts.clock.now();
+    return (await this.parts.database.query(selectSessions(personId, now - AGE_MAX, now - IDLE_MAX))).map(sessionOfRow);
   }
 
   /** Ends one session of a person. False when the session is not theirs, or ended before. */
   async end(personId: string, sessionId: string): Promise<boolean> {
     if (!isId("session", sessionId)) return false;
-    return this.database.transaction(async (query) => {
+    return this.parts.database.transaction(async (query) => {
       await lockedPerson(query, personId);
-      return (await query(endSession(personId, sessionId, this.clock.now()))).length > 0;
+      return (await query(endSession(personId, sessionId, this.parts.clock.now()))).length > 0;
     });
   }
 
   /** Ends all sessions of a person except the session `kept`, if given. */
   async endOthers(personId: string, kept?: string): Promise<void> {
-    await this.database.transaction(async (query) => {
+    await this.parts.database.transaction(async (query) => {
       await lockedPerson(query, personId);
-      await query(endOtherSessions(personId, kept, this.clock.now()));
+      await query(endOtherSessions(personId, kept, this.parts.clock.now()));
     });
   }
 }
@@ -179,7 +169,3 @@ const kept = ({ address, userAgent }: Origin): Origin => ({
   address: address.slice(0, 60),
   userAgent: userAgent.slice(0, 300),
 });
-
-function digestOf(token: string): Buffer {
-  return sha256(token);
-}
