@@ -4,7 +4,6 @@ import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Scope } from "../merchants/directory.ts";
 import type { Row, Statement } from "../store/database.ts";
-import type { MemberRole } from "./roles.ts";
 
 /** Open device codes of one address group (a whole office may share it) and of all together, so that no caller can fill the table. */
 export const OPEN_OF_ADDRESS_MAX = 10;
@@ -164,5 +163,3 @@ function answerOfRow(row: Row, { environment }: DeviceRequest): DeviceAnswer | u
   const merchantId = idOf("merchant", row.merchant_id as string);
   return { personId, granted: { merchantId, environment, scopes: row.scopes as Scope[] } };
 }
-
-export const roleOfRow = (row: Row): MemberRole => row.role as MemberRole;

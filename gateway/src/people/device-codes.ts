@@ -19,11 +19,10 @@ import {
   insertDeviceCode,
   pollDevice,
   polledDeviceOfRow,
-  roleOfRow,
   selectDeviceRequest,
   useGrant,
 } from "./device-codes.sql.ts";
-import { actionsOf, scopesBeyond } from "./roles.ts";
+import { type MemberRole, actionsOf, scopesBeyond } from "./roles.ts";
 import type { Origin } from "./sessions.ts";
 import { SignInThrottle, WrongGuess } from "./sign-in-throttle.ts";
 
@@ -114,13 +113,12 @@ export class DeviceCodes {
    * Grants the program a key, or denies it. The caller has checked that the person may make such a key. Throws as `find`, and VALIDATION_ERROR when
    * the book has LIVE_MAX keys.
    */
-  async answer(sent: string, answer: DeviceAnswer, origin: Origin): Promise<DeviceRequest> {
-    const request = await this.find(answer.personId, sent, origin);
+  async answer(sent: string, answer: DeviceAnswer, origin: Origin): Promise<void> {
+    const { userCode } = await this.find(answer.personId, sent, origin);
     if (answer.granted) await this.parts.credentials.refuseFull(answer.granted, LIVE_MAX);
-    const statement = answerDevice(request.userCode, answer, this.parts.clock.now());
+    const statement = answerDevice(userCode, answer, this.parts.clock.now());
     if ((await this.parts.database.query(statement)).length === 0)
       throw new Fault("OBJECT_NOT_FOUND", { message: NO_CODE });
-    return request;
   }
 
   /**
@@ -171,7 +169,7 @@ export class DeviceCodes {
     { environment, scopes }: NonNullable<DeviceAnswer["granted"]>,
   ): Promise<void> {
     const [row] = await query(useGrant(deviceDigest, this.parts.clock.now()));
-    const role = row && roleOfRow(row);
+    const role = row?.role as MemberRole | undefined;
     const may = role && actionsOf(role, environment).has("credentials:write");
     if (!may || scopesBeyond(role, environment, scopes).length > 0) throw new NotAllowedAnyMore();
   }
@@ -193,7 +191,7 @@ function newUserCode(): string {
 }
 
 /** The short code in its stored form, from what a person typed; undefined when the text cannot be a code. */
-export function userCodeOf(sent: string): string | undefined {
+function userCodeOf(sent: string): string | undefined {
   const code = sent.toUpperCase().replaceAll(/[\s-]/g, "");
   return code.length === USER_CODE_LENGTH && [...code].every((letter) => LETTERS.includes(letter)) ? code : undefined;
 }

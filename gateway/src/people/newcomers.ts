@@ -2,8 +2,8 @@
 import type { Micros } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
-import type { Database } from "../store/database.ts";
 import type { PeopleParts } from "./access-audit.ts";
+import type { Query } from "./locked-person.ts";
 import { hashPassword, refuseBadPassword } from "./passwords.ts";
 import { type Person, insertPerson, personOfRow, selectPersonByEmail } from "./people.sql.ts";
 import type { Needs, Proofs } from "./proofs.ts";
@@ -43,8 +43,6 @@ export async function newcomer(
   await refuseBadPassword("password", given.password, [email, given.name, parts.serviceName]);
   return { email, name: given.name, passwordHash: await hashPassword(given.password) };
 }
-
-type Query = Parameters<Parameters<Database["transaction"]>[0]>[0];
 
 /** The newcomer's `personId`, after creating a new person. Throws UNAUTHORIZED when another request created a person of this e-mail address meanwhile. */
 export async function identityOf(query: Query, comer: Newcomer, now: Micros): Promise<string> {

@@ -33,8 +33,9 @@ export class PasskeyChallenges {
     return challenge;
   }
 
-  /** Consumes a challenge. True when it was open for this purpose and person. */
-  async take(challenge: Buffer, purpose: ChallengePurpose, personId: string | undefined): Promise<boolean> {
+  /** Consumes a challenge, which is in base64url. True when it was open for this purpose and person. */
+  async take(text: string, purpose: ChallengePurpose, personId: string | undefined): Promise<boolean> {
+    const challenge = Buffer.from(text, "base64url");
     if (challenge.length !== CHALLENGE_BYTES) return false;
     const statement = takeChallenge(challenge, purpose, personId, this.parts.clock.now());
     return (await this.parts.database.query(statement)).length > 0;

@@ -27,7 +27,7 @@ import type { SecondFactors } from "./second-factors.ts";
 import { replaceRecoveryCodes } from "./second-factors.sql.ts";
 import type { Session } from "./sessions.sql.ts";
 import type { Origin, Sessions } from "./sessions.ts";
-import { clientDataOf, isPlainAttestation } from "./webauthn-input.ts";
+import { challengeOf, isPlainAttestation } from "./webauthn-input.ts";
 
 /** COSE numbers of ES256, EdDSA and RS256, the signature algorithms of devices. */
 const ALGORITHMS = [-7, -8, -257];
@@ -102,14 +102,14 @@ export class Passkeys {
   /** The verified new passkey; undefined when its challenge is not open for this person, or the response does not verify at this relying party. */
   private async madeBy(response: RegistrationResponseJSON, personId: string) {
     const party = this.party();
-    const client = clientDataOf(response.response.clientDataJSON);
-    if (!client || !(await this.challenges.take(client.challenge, "registration", personId))) return undefined;
+    const challenge = challengeOf(response.response.clientDataJSON);
+    if (challenge === undefined || !(await this.challenges.take(challenge, "registration", personId))) return undefined;
     const { verifyRegistrationResponse } = await webauthn();
     if (!(await isPlainAttestation(response.response.attestationObject))) return undefined;
     const verified = await orUndefined(() =>
       verifyRegistrationResponse({
         response,
-        expectedChallenge: client.challengeText,
+        expectedChallenge: challenge,
         expectedOrigin: [...party.origins],
         expectedRPID: party.id,
         requireUserVerification: true,
@@ -202,8 +202,8 @@ export class Passkeys {
     origin: Origin,
   ): Promise<string> {
     const party = this.party();
-    const client = clientDataOf(response.response.clientDataJSON);
-    if (!client || !(await this.challenges.take(client.challenge, purpose, personId))) throw refused();
+    const challenge = challengeOf(response.response.clientDataJSON);
+    if (challenge === undefined || !(await this.challenges.take(challenge, purpose, personId))) throw refused();
     const [row] = await this.parts.database.query(selectPasskey(Buffer.from(response.id, "base64url")));
     const passkey = row && passkeyOfRow(row);
     if (!passkey || (personId !== undefined && passkey.personId !== personId)) throw refused();
@@ -211,7 +211,7 @@ export class Passkeys {
     const verified = await orUndefined(() =>
       verifyAuthenticationResponse({
         response,
-        expectedChallenge: client.challengeText,
+        expectedChallenge: challenge,
         expectedOrigin: [...party.origins],
         expectedRPID: party.id,
         requireUserVerification: true,

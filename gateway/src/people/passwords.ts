@@ -5,11 +5,11 @@ import { Fault } from "../ground/fault.ts";
 
 const derive = promisify(argon2);
 
-export const PASSWORD_MIN = 12;
-export const PASSWORD_MAX = 200;
+const PASSWORD_MIN = 12;
+const PASSWORD_MAX = 200;
 
 /** Cost of one hash: 19 MiB and two passes, some 30 ms of a core. Expensive for offline guessing, cheap enough for a sign-in. */
-const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
+const COST = { memory: 19_456, passes: 2, parallelism: 1 };
 const TAG_BYTES = 32;
 const SALT_BYTES = 16;
 
@@ -36,22 +36,9 @@ async function oneOfFew<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-interface Cost {
-  memory: number;
-  passes: number;
-  parallelism: number;
-}
-
-function tagOf(password: string, nonce: Buffer, { memory, passes, parallelism }: Cost): Promise<Buffer> {
-  const parameters = {
-    message: Buffer.from(password.normalize("NFKC")),
-    nonce,
-    parallelism,
-    tagLength: TAG_BYTES,
-    memory,
-    passes,
-  };
-  return oneOfFew(() => derive("argon2id", parameters));
+function tagOf(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
+  const message = Buffer.from(password.normalize("NFKC"));
+  return oneOfFew(() => derive("argon2id", { message, nonce, tagLength: TAG_BYTES, ...cost }));
 }
 
 /** The stored form of a password: argon2id tag with cost and salt, in the PHC string format. */
@@ -92,10 +79,7 @@ async function commonPasswords(): Promise<ReadonlySet<string>> {
  * The reason to refuse a new password, as a text for its person; undefined when the password is accepted. `about`: texts that others know of the
  * person, such as name, e-mail address, business.
  */
-export async function objectionToPassword(
-  password: string,
-  about: readonly string[] = [],
-): Promise<string | undefined> {
+export async function objectionToPassword(password: string, about: readonly string[]): Promise<string | undefined> {
   const characters = [...password];
   if (characters.length < PASSWORD_MIN) return `Choose a longer one: at least ${PASSWORD_MIN} characters.`;
   if (characters.length > PASSWORD_MAX) return `Choose a shorter one: at most ${PASSWORD_MAX} characters.`;
@@ -117,8 +101,7 @@ export async function objectionToPassword(
 
 /** The shortest part whose repetition makes up the text; the text itself when there is none. */
 function repeatedPart(text: string): string {
-  const at = (text + text).indexOf(text, 1);
-  return text.slice(0, at);
+  return text.slice(0, (text + text).indexOf(text, 1));
 }
 
 /** Throws VALIDATION_ERROR with the objection to a password, if any. `about`: see `objectionToPassword`; its words are tried separately too. */

@@ -28,7 +28,7 @@ export interface Membership {
   merchantName: string;
   role: MemberRole;
   /** The merchant's language, a default for a person who has chosen none. */
-  language: "id" | "en" | undefined;
+  language: Language | undefined;
   timeZone: string | undefined;
 }
 
@@ -37,19 +37,14 @@ export interface Member {
   email: string;
   name: string;
   role: MemberRole;
-  hasAuthenticator: boolean;
   /** True with an authenticator or a passkey. */
   hasSecondFactor: boolean;
   since: Micros;
 }
 
-export function insertPerson(person: {
-  personId: string;
-  email: string;
-  name: string;
-  passwordHash: string | undefined;
-  now: Micros;
-}): Statement {
+export function insertPerson(
+  person: Pick<Person, "personId" | "email" | "name" | "passwordHash"> & { now: Micros },
+): Statement {
   return {
     text: `insert into persons (person_id, email, name, password_hash, created_at)
 values ($1::uuid, $2::text, $3::text, $4::text, $5::timestamptz)
@@ -190,7 +185,7 @@ export function membershipOfRow(row: Row): Membership {
     merchantId: idOf("merchant", row.merchant_id as string),
     merchantName: row.name as string,
     role: row.role as MemberRole,
-    language: (row.language as "id" | "en" | null) ?? undefined,
+    language: (row.language as Language | null) ?? undefined,
     timeZone: (row.time_zone as string | null) ?? undefined,
   };
 }
@@ -198,8 +193,8 @@ export function membershipOfRow(row: Row): Membership {
 /** Members of a merchant, oldest membership first. */
 export function selectMembers(merchantId: string): Statement {
   return {
-    text: `select p.person_id, p.email, p.name, p.totp_confirmed_at, m.role, m.created_at,
-  exists (select from passkeys k where k.person_id = p.person_id) as has_passkey
+    text: `select p.person_id, p.email, p.name, m.role, m.created_at,
+  p.totp_confirmed_at is not null or exists (select from passkeys k where k.person_id = p.person_id) as has_second_factor
 from memberships m
 join persons p using (person_id)
 where m.merchant_id = $1::uuid
@@ -214,8 +209,7 @@ export function memberOfRow(row: Row): Member {
     email: row.email as string,
     name: row.name as string,
     role: row.role as MemberRole,
-    hasAuthenticator: row.totp_confirmed_at !== null,
-    hasSecondFactor: row.totp_confirmed_at !== null || row.has_passkey === true,
+    hasSecondFactor: row.has_second_factor as boolean,
     since: row.created_at as Micros,
   };
 }

@@ -1,5 +1,4 @@
 // Proof of a person's identity by password and, if needed, a code of a second factor. Wrong guesses are throttled and written into the audit.
-import type { Fault } from "../ground/fault.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import { isPassword } from "./passwords.ts";
 import type { Person } from "./people.sql.ts";
@@ -62,14 +61,10 @@ export class Proofs {
       if (needs === undefined) return undefined;
       if (code === undefined) return { needs };
       failed = "code_failed";
-      if (!(await this.factors.useCode(person.personId, code))) throw wrongCode();
-      return undefined;
+      if (await this.factors.useCode(person.personId, code)) return undefined;
+      throw new WrongGuess("UNAUTHORIZED", {
+        message: "This code is wrong, over, or was used already. Take the next one.",
+      });
     });
   }
-}
-
-function wrongCode(): Fault {
-  return new WrongGuess("UNAUTHORIZED", {
-    message: "This code is wrong, over, or was used already. Take the next one.",
-  });
 }

@@ -10,10 +10,6 @@ const TOLERANCE_STEPS = 1;
 /** Bytes of a secret: the length of a SHA-1 hash (RFC 4226, section 4). */
 export const TOTP_SECRET_BYTES = 20;
 
-function stepOf(now: Micros): number {
-  return Math.floor(now / SECOND / STEP_SECONDS);
-}
-
 export function codeOf(secret: Buffer, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -32,7 +28,7 @@ export function stepOfCode(
   now: Micros,
   usedStep: number | undefined,
 ): number | undefined {
-  const current = stepOf(now);
+  const current = Math.floor(now / SECOND / STEP_SECONDS);
   let found: number | undefined;
   for (let step = current - TOLERANCE_STEPS; step <= current + TOLERANCE_STEPS; step++) {
     const good = sameText(codeOf(secret, step), code);

@@ -1,15 +1,9 @@
 // Checks of a browser's WebAuthn response before the library sees it: size, signed challenge, embedding page, attestation format.
 
-export interface ClientData {
-  challenge: Buffer;
-  /** The challenge in base64url, as sent. */
-  challengeText: string;
-}
-
 const CLIENT_DATA_MAX = 4_096;
 
-/** The challenge that a response answers; undefined when there is none, or the page was embedded in a page of another origin. */
-export function clientDataOf(sent: string): ClientData | undefined {
+/** The challenge that a response answers, in base64url; undefined when there is none, or the page was embedded in a page of another origin. */
+export function challengeOf(sent: string): string | undefined {
   if (sent.length > CLIENT_DATA_MAX) return undefined;
   let data: unknown;
   try {
@@ -22,7 +16,7 @@ export function clientDataOf(sent: string): ClientData | undefined {
   if (typeof challenge !== "string" || !/^[\w-]{1,200}$/.test(challenge)) return undefined;
   // The library accepts a cross-origin response when the browser does not name the outer page.
   if (crossOrigin !== undefined && crossOrigin !== false) return undefined;
-  return { challenge: Buffer.from(challenge, "base64url"), challengeText: challenge };
+  return challenge;
 }
 
 /**
