@@ -6,6 +6,14 @@ import { exampleIds, exampleSignature, exampleTimes } from "../http/examples.ts"
 import { currencyCode, exponentField, identity, inPath, listSchema, timestamp } from "../http/shapes.ts";
 import { type Journal, accounts } from "../ledger/journal.ts";
 
+const exampleEntry = (line: number, account: string, amount: number) => ({
+  id: `42-${line}`,
+  account,
+  currency: "IDR",
+  exponent: 2,
+  amount_minor: amount,
+  balance_after_minor: amount,
+});
 const entrySchema = z
   .strictObject({
     id: z.string().meta({ description: "The journal's number in its book, and the line.", examples: ["42-1"] }),
@@ -23,16 +31,7 @@ const entrySchema = z
   })
   .meta({
     id: "JournalEntry",
-    examples: [
-      {
-        id: "42-1",
-        account: accounts.available,
-        currency: "IDR",
-        exponent: 2,
-        amount_minor: -14_895_000,
-        balance_after_minor: -14_895_000,
-      },
-    ],
+    examples: [exampleEntry(1, accounts.available, -14_895_000)],
   });
 
 const hash = z.string().meta({ pattern: "^[0-9a-f]{64}$", examples: [exampleSignature] });
@@ -66,30 +65,9 @@ export const journalSchema = z
         operation_key: `capture:${exampleIds.payment}`,
         posted_at: exampleTimes.paid,
         entries: [
-          {
-            id: "42-1",
-            account: accounts.receivable("nusantara"),
-            currency: "IDR",
-            exponent: 2,
-            amount_minor: 15_000_000,
-            balance_after_minor: 15_000_000,
-          },
-          {
-            id: "42-2",
-            account: accounts.available,
-            currency: "IDR",
-            exponent: 2,
-            amount_minor: -14_895_000,
-            balance_after_minor: -14_895_000,
-          },
-          {
-            id: "42-3",
-            account: accounts.fees,
-            currency: "IDR",
-            exponent: 2,
-            amount_minor: -105_000,
-            balance_after_minor: -105_000,
-          },
+          exampleEntry(1, accounts.receivable("nusantara"), 15_000_000),
+          exampleEntry(2, accounts.available, -14_895_000),
+          exampleEntry(3, accounts.fees, -105_000),
         ],
         prev_hash: exampleSignature,
         hash: exampleSignature,

@@ -8,27 +8,28 @@ export const TOLD_MAX = 100;
 /** A story has at most this many delivery attempts of each event, the last ones. */
 export const ATTEMPTS_MAX = 10;
 
-function keyOf(book: Book, reference: string): unknown[] {
-  return [uuidOf(book.merchantId), book.environment, uuidOf(reference)];
+/** A statement about one object of a book. Its parameters are the merchant, the environment and the object's identity. */
+function about(name: string, text: string) {
+  return (book: Book, id: string): Statement => ({
+    name,
+    text,
+    values: [uuidOf(book.merchantId), book.environment, uuidOf(id)],
+  });
 }
 
-export function selectRefundsOf(book: Book, reference: string): Statement {
-  return {
-    name: "select refunds of payment",
-    text: `select *
+export const selectRefundsOf = about(
+  "select refunds of payment",
+  `select *
 from refunds
 where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid
 order by refund_id
 limit ${TOLD_MAX + 1}`,
-    values: keyOf(book, reference),
-  };
-}
+);
 
 /** Disputes with the time when evidence was submitted, null while there is none. */
-export function selectDisputesOf(book: Book, reference: string): Statement {
-  return {
-    name: "select disputes of payment",
-    text: `select d.*, e.submitted_at
+export const selectDisputesOf = about(
+  "select disputes of payment",
+  `select d.*, e.submitted_at
 from disputes d
 left join lateral (
   select e.submitted_at
@@ -39,38 +40,29 @@ left join lateral (
 where d.merchant_id = $1::uuid and d.environment = $2::environment and d.payment_id = $3::uuid
 order by d.dispute_id
 limit ${TOLD_MAX + 1}`,
-    values: keyOf(book, reference),
-  };
-}
+);
 
-export function selectReceiptsOf(book: Book, reference: string): Statement {
-  return {
-    name: "select receipts of payment",
-    text: `select *
+export const selectReceiptsOf = about(
+  "select receipts of payment",
+  `select *
 from receipts
 where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid
 order by receipt_id
 limit ${TOLD_MAX + 1}`,
-    values: keyOf(book, reference),
-  };
-}
+);
 
 /** The acquirer operation of the payment; no row when its acquirer needed none. */
-export function selectOperationOf(book: Book, reference: string): Statement {
-  return {
-    name: "select acquirer operation of payment",
-    text: `select *
+export const selectOperationOf = about(
+  "select acquirer operation of payment",
+  `select *
 from acquirer_operations
 where merchant_id = $1::uuid and environment = $2::environment and operation_id = $3::uuid`,
-    values: keyOf(book, reference),
-  };
-}
+);
 
 /** The acquirer operations of the payment and its refunds, by their ids, that is in the order of creation. */
-export function selectOperationsOfPayment(book: Book, reference: string): Statement {
-  return {
-    name: "select acquirer operations of payment",
-    text: `select *
+export const selectOperationsOfPayment = about(
+  "select acquirer operations of payment",
+  `select *
 from acquirer_operations
 where merchant_id = $1::uuid and environment = $2::environment and operation_id = any(array(
   select $3::uuid
@@ -84,15 +76,12 @@ where merchant_id = $1::uuid and environment = $2::environment and operation_id 
 ))
 order by operation_id
 limit ${TOLD_MAX + 1}`,
-    values: keyOf(book, reference),
-  };
-}
+);
 
 /** The settlement batches of the payment and of its refunds, disputes and receipts, each with the item's kind, id, amount and fee. */
-export function selectBatchesOf(book: Book, reference: string): Statement {
-  return {
-    name: "select settlements of payment",
-    text: `select s.*, i.item_kind, i.item_id, i.item_amount_minor, i.item_fee_minor
+export const selectBatchesOf = about(
+  "select settlements of payment",
+  `select s.*, i.item_kind, i.item_id, i.item_amount_minor, i.item_fee_minor
 from (
   select 'payment' as item_kind, payment_id as item_id, amount_minor as item_amount_minor, fee_minor as item_fee_minor, settlement_id
   from payments
@@ -113,17 +102,15 @@ from (
 join settlements s on s.merchant_id = $1::uuid and s.environment = $2::environment and s.settlement_id = i.settlement_id
 order by s.settlement_id, i.item_kind, i.item_id
 limit ${TOLD_MAX + 1}`,
-    values: keyOf(book, reference),
-  };
-}
+);
 
-/** Events about these objects, their delivery's state and last attempts: `[attempt, started_at, duration_ms, succeeded, status, reason]`. */
+/** Events about these objects, their delivery's state and last attempts. */
 export function selectEventsOf(book: Book, subjects: readonly string[]): Statement {
   const ids = subjects.map(uuidOf);
   return {
     name: "select events of objects",
     text: `select e.merchant_id, e.environment, e.event_id, e.type, e.created_at, e.body,
-  d.state, d.url, d.attempts, d.next_attempt_at, a.tries
+  d.state, d.url, d.attempts, d.next_attempt_at, a.last_attempts
 from (
   -- what happened in the millisecond in which the object was made: by the range of identities that begin like its own
   select e.*
@@ -149,10 +136,9 @@ left join lateral (
   limit 1
 ) d on true
 left join lateral (
-  select json_agg(json_build_array(t.attempt, t.started_at::text, t.duration_ms, t.succeeded, t.status, t.reason) order by t.attempt)
-    as tries
+  select json_agg(t order by t.attempt) as last_attempts
   from (
-    select *
+    select a.attempt, a.started_at::text, a.duration_ms, a.succeeded, a.status, a.reason
     from delivery_attempts a
     where a.merchant_id = $1::uuid and a.environment = $2::environment and a.event_id = e.event_id
     order by a.attempt desc
@@ -172,10 +158,9 @@ limit ${TOLD_MAX + 1}`,
 }
 
 /** Journals of a group with their entries, oldest first; `journalOfRow` of the ledger reads the rows. */
-export function selectJournalsOf(book: Book, groupId: string): Statement {
-  return {
-    name: "select journals of group",
-    text: `select j.*, e.entries
+export const selectJournalsOf = about(
+  "select journals of group",
+  `select j.*, e.entries
 from (
   select *
   from journals
@@ -190,33 +175,7 @@ left join lateral (
   where e.merchant_id = j.merchant_id and e.environment = j.environment and e.seq = j.seq
 ) e on true
 order by j.seq`,
-    values: keyOf(book, groupId),
-  };
-}
-
-export interface TryRow {
-  attempt: number;
-  startedAt: string;
-  durationMs: number;
-  succeeded: boolean;
-  status: number | null;
-  reason: string | null;
-}
-
-export function triesOfRow(tries: unknown): TryRow[] {
-  const rows =
-    tries === null
-      ? []
-      : (JSON.parse(tries as string) as [number, string, number, boolean, number | null, string | null][]);
-  return rows.map(([attempt, startedAt, durationMs, succeeded, status, reason]) => ({
-    attempt,
-    startedAt,
-    durationMs,
-    succeeded,
-    status,
-    reason,
-  }));
-}
+);
 
 /**
  * Requests of the merchant's systems that created or changed the payment, as far as the log has them: it reads all of a book's log, at most ten

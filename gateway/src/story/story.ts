@@ -20,7 +20,7 @@ import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { isPaid } from "../payments/states.ts";
 import { type Refund, refundView } from "../refunds/refund.ts";
 import { refundOfRow } from "../refunds/refunds.sql.ts";
-import { type Settlement, settlementView } from "../settlements/settlement.ts";
+import { settlementView } from "../settlements/settlement.ts";
 import { settlementOfRow } from "../settlements/settlements.sql.ts";
 import type { Customer } from "../risk/risk.ts";
 import type { Database, Row } from "../store/database.ts";
@@ -29,7 +29,6 @@ import { journalView } from "./journals.schema.ts";
 import type { Step, StepKind, Story } from "./story.schema.ts";
 import {
   TOLD_MAX,
-  type TryRow,
   selectBatchesOf,
   selectDisputesOf,
   selectEventsOf,
@@ -38,7 +37,6 @@ import {
   selectReceiptsOf,
   selectRefundsOf,
   selectRequestsOf,
-  triesOfRow,
 } from "./story.sql.ts";
 
 /** The permission that a kind of step needs beyond reading payments. */
@@ -84,28 +82,21 @@ interface Found {
   receipts: KeptReceipt[];
   refunds: Refund[];
   disputes: { dispute: Dispute; answeredAt: Micros | undefined }[];
-  batches: Batch[];
+  /** Rows of `selectBatchesOf`. */
+  batches: Row[];
   journals: Journal[];
-  events: { event: StoredEvent; type: string; createdAt: Micros; tries: TryRow[] }[];
-  requests: Request[];
+  events: { event: StoredEvent; type: string; createdAt: Micros; attempts: object[] }[];
+  requests: RequestRow[];
   isCut: boolean;
 }
 
 /** A request of the merchant's system that changed the payment. */
-interface Request {
-  requestId: string;
+interface RequestRow extends Row {
+  request_id: string;
   path: string;
   /** The `status` in its response. */
   named: string | null;
   refund: string | null;
-}
-
-interface Batch {
-  settlement: Settlement;
-  kind: "payment" | "receipt" | "refund" | "dispute";
-  item: string;
-  amountMinor: Minor;
-  feeMinor: Minor;
 }
 
 /**
@@ -127,12 +118,15 @@ export async function readStory(
     payment: wholeView(found, await estimate(payment)),
     steps: steps
       .filter(({ kind }) => !withheld.includes(kind))
-      .map((step) => ({
-        kind: step.kind,
-        at: wireTime(step.micros),
-        request_id: found.requests.find((request) => did(request, step))?.requestId ?? null,
-        object: step.object,
-      })) as Step[],
+      .map((step) => {
+        const request = found.requests.find((one) => did(one, step));
+        return {
+          kind: step.kind,
+          at: wireTime(step.micros),
+          request_id: request ? idOf("request", request.request_id) : null,
+          object: step.object,
+        };
+      }) as Step[],
     is_cut: found.isCut,
     withheld,
   };
@@ -178,32 +172,16 @@ async function readAll({ database, payers }: StoryParts, book: Book, reference: 
     receipts: receiptRows.map(receiptOfRow),
     refunds,
     disputes,
-    batches: batchRows.map(batchOfRow),
+    batches: batchRows,
     journals: journalRows.map((row) => journalOfRow(book, row as JournalRow)),
     events: events.slice(0, TOLD_MAX).map((row) => ({
       event: eventOfRow(row),
       type: row.type as string,
       createdAt: row.created_at as Micros,
-      tries: triesOfRow(row.tries),
+      attempts: attemptViews(row.last_attempts as string | null),
     })),
-    requests: requests.map((row) => ({
-      requestId: idOf("request", row.request_id as string),
-      path: row.path as string,
-      named: row.named as string | null,
-      refund: row.refund as string | null,
-    })),
+    requests: requests as RequestRow[],
     isCut: [...lists, events].some((rows) => rows.length > TOLD_MAX),
-  };
-}
-
-function batchOfRow(row: Row): Batch {
-  const kind = row.item_kind as Batch["kind"];
-  return {
-    settlement: settlementOfRow(row),
-    kind,
-    item: idOf(kind, row.item_id as string),
-    amountMinor: row.item_amount_minor as Minor,
-    feeMinor: BigInt(row.item_fee_minor as bigint | number),
   };
 }
 
@@ -214,7 +192,7 @@ interface StepDraft {
 }
 
 /** Whether a request caused a step. */
-function did({ path, named, refund }: Request, { kind, object }: StepDraft): boolean {
+function did({ path, named, refund }: RequestRow, { kind, object }: StepDraft): boolean {
   const { status, uuid } = object as { status?: string; uuid?: string };
   if (kind === "asked") return path === "/v1/payments";
   if (kind === "became") return /\/(cancel|simulate)$/.test(path) && named === status;
@@ -232,10 +210,10 @@ function stepsOf(found: Found): StepDraft[] {
       step("refunded", refund.createdAt, { ...refundView(refund), reason: refund.reason ?? null }),
     ),
     ...found.disputes.flatMap(disputeSteps),
-    ...found.batches.flatMap((batch) => batchSteps(batch)),
+    ...found.batches.flatMap(batchSteps),
     ...found.journals.map((journal) => step("journalled", journal.postedAt, journalView(journal))),
-    ...found.events.map(({ event, createdAt, tries }) =>
-      step("told", createdAt, { event: eventView(event), attempts: tries.map(tryView) }),
+    ...found.events.map(({ event, createdAt, attempts }) =>
+      step("told", createdAt, { event: eventView(event), attempts }),
     ),
   ].filter(({ micros }) => micros >= payment.createdAt);
 }
@@ -286,13 +264,15 @@ function disputeSteps({ dispute, answeredAt }: Found["disputes"][number]): StepD
   ];
 }
 
-function batchSteps({ settlement, kind, item, amountMinor, feeMinor }: Batch): StepDraft[] {
+function batchSteps(row: Row): StepDraft[] {
+  const settlement = settlementOfRow(row);
+  const kind = row.item_kind as "payment" | "receipt" | "refund" | "dispute";
   const object = {
     settlement: settlementView(settlement),
     kind,
-    item,
-    amount_minor: wireAmount(amountMinor),
-    fee_minor: wireAmount(feeMinor),
+    item: idOf(kind, row.item_id as string),
+    amount_minor: wireAmount(row.item_amount_minor as Minor),
+    fee_minor: wireAmount(BigInt(row.item_fee_minor as bigint | number)),
   };
   const { createdAt, paidAt } = settlement;
   return [step("settled", createdAt, object), ...(paidAt === undefined ? [] : [step("paid_out", paidAt, object)])];
@@ -352,13 +332,8 @@ function receivedView(receipt: KeptReceipt): object {
   };
 }
 
-function tryView({ attempt, startedAt, durationMs, succeeded, status, reason }: TryRow): object {
-  return {
-    attempt,
-    started_at: wireTime(parseSqlTime(startedAt)),
-    duration_ms: durationMs,
-    succeeded,
-    status,
-    reason,
-  };
+/** The attempts in a row of `selectEventsOf`. Their times are as PostgreSQL writes them. */
+function attemptViews(json: string | null): object[] {
+  const attempts = JSON.parse(json ?? "[]") as { started_at: string }[];
+  return attempts.map((one) => ({ ...one, started_at: wireTime(parseSqlTime(one.started_at)) }));
 }
