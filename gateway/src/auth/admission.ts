@@ -6,7 +6,7 @@ import type { Principal } from "../merchants/directory.ts";
 import { type Database, isOutOfService } from "../store/database.ts";
 import { type Requests, consumeReadNonces, countRequests } from "./admission.sql.ts";
 import { type Nonce, nonceKey, nonceOfRow } from "./nonces.sql.ts";
-import { type Rate, WINDOW_SECONDS, windowStart } from "./rate.ts";
+import { type Rate, WINDOW_SECONDS, rateOf, windowStart } from "./rate.ts";
 
 /** The result of the admission check of one request. */
 export interface Admitted {
@@ -92,43 +92,36 @@ export class Admission {
   private async admitAll(batch: readonly Waiting[]): Promise<void> {
     const start = windowStart(Math.floor(this.clock.now() / SECOND));
     // Of several requests with one nonce in a batch, only the first may consume it.
-    const first = new Map<string, Waiting>();
-    const byKey = new Map<string, Nonce>();
+    const first = new Map<string, { waiting: Waiting; nonce: Nonce }>();
     for (const waiting of batch) {
       for (const nonce of waiting.nonces) {
         const key = nonceKey(nonce);
-        if (first.has(key)) continue;
-        first.set(key, waiting);
-        byKey.set(key, nonce);
+        if (!first.has(key)) first.set(key, { waiting, nonce });
       }
     }
-    const nonces = [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, nonce]) => nonce);
-    const counts = countsOf(batch, start, this.takenBack.splice(0, BATCH_MAX));
-    const [counted, consumed] = await this.database.pipeline([
-      countRequests([...counts.values()]),
+    const nonces = sortedByKey(first).map(({ nonce }) => nonce);
+    const [counted = [], consumed = []] = await this.database.pipeline([
+      countRequests(countsOf(batch, start, this.takenBack.splice(0, BATCH_MAX))),
       ...(nonces.length > 0 ? [consumeReadNonces(nonces)] : []),
     ]);
-    const totals = new Map((counted ?? []).map((row) => [row.client_id as string, Number(row.requests)]));
-    const fresh = new Set((consumed ?? []).map((row) => nonceKey(nonceOfRow(row))));
+    const totals = new Map(counted.map((row) => [row.client_id as string, Number(row.requests)]));
+    const fresh = new Set(consumed.map((row) => nonceKey(nonceOfRow(row))));
     // The database gives the count after the whole batch; each request of the batch gets its own number in it.
-    for (const { principal } of batch) {
-      const { actor } = principal;
-      totals.set(actor, (totals.get(actor) ?? 1) - 1);
-    }
+    for (const { principal } of batch) totals.set(principal.actor, (totals.get(principal.actor) ?? 1) - 1);
     for (const waiting of batch) {
       const { actor, merchant } = waiting.principal;
       const count = (totals.get(actor) ?? 0) + 1;
       totals.set(actor, count);
-      const replayed = waiting.nonces.map(nonceKey).some((key) => first.get(key) !== waiting || !fresh.has(key));
-      const limit = merchant.rateLimitPerMinute;
-      const rate = { limit, remaining: Math.max(0, limit - count), reset: start + WINDOW_SECONDS };
-      waiting.resolve({ replayed, count, rate });
+      const replayed = waiting.nonces
+        .map(nonceKey)
+        .some((key) => first.get(key)?.waiting !== waiting || !fresh.has(key));
+      waiting.resolve({ replayed, count, rate: rateOf(merchant.rateLimitPerMinute, count, start) });
     }
   }
 }
 
 /** Sums up, for each client and window, the requests of the batch less those taken back, sorted to lock rows in one order. */
-function countsOf(batch: readonly Waiting[], start: number, takenBack: readonly Requests[]): Map<string, Requests> {
+function countsOf(batch: readonly Waiting[], start: number, takenBack: readonly Requests[]): Requests[] {
   const requests = batch.map(({ principal }): Requests => ({
     merchantId: principal.merchant.merchantId,
     clientId: principal.actor,
@@ -141,7 +134,11 @@ function countsOf(batch: readonly Waiting[], start: number, takenBack: readonly 
     const before = counts.get(name);
     counts.set(name, before ? { ...before, requests: before.requests + one.requests } : one);
   }
-  return new Map([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return sortedByKey(counts);
+}
+
+function sortedByKey<Value>(values: ReadonlyMap<string, Value>): Value[] {
+  return [...values].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
 }
 
 function unavailable(cause: unknown): Fault {

@@ -8,7 +8,7 @@ import { type InnerList, type Member, innerListText, parseDictionary } from "../
 import type { Client } from "../merchants/directory.ts";
 import { type DigestProblem, digestProblem } from "./content-digest.ts";
 import { type MessageProblem, problemText } from "./message-problems.ts";
-import { type MessageClaim } from "./signature.ts";
+import type { MessageClaim } from "./signature.ts";
 import { type SignedMessage, addressOf, componentValue, fieldValue, isComponentName } from "./signed-message.ts";
 
 /** A problem of a signature that shows before any key is used; `subject` is the component, parameter, label or header that has it. */
@@ -26,8 +26,7 @@ export interface ReadSignature {
   nonce: string;
 }
 
-const HEADER_MAX = 4_096;
-const BOUNDS = { characters: HEADER_MAX, members: 4, itemsOfList: 16, parameters: 16 };
+const BOUNDS = { characters: 4_096, members: 4, itemsOfList: 16, parameters: 16 };
 
 /** The components that a signature of this request must cover. */
 export function requiredOf({ headers }: SignedMessage): string[] {
@@ -36,23 +35,19 @@ export function requiredOf({ headers }: SignedMessage): string[] {
 }
 
 /** Finds the client's signature among those of a request. Gives its components and parameters, its label and its bytes. */
-export function ownSignature({
-  clientId,
-  signatureInput,
-  signature,
-}: Omit<MessageClaim, "scheme">):
-  | { list: InnerList; label: string; bytes: Buffer | undefined }
-  | { objection: Objection } {
-  const inputs = parseDictionary(signatureInput, BOUNDS);
+export function ownSignature(
+  claim: Omit<MessageClaim, "scheme">,
+): { list: InnerList; label: string; bytes: Buffer | undefined } | { objection: Objection } {
+  const inputs = parseDictionary(claim.signatureInput, BOUNDS);
   if (!inputs) return objection("header_malformed", "signature-input");
-  const signatures = parseDictionary(signature, BOUNDS);
+  const signatures = parseDictionary(claim.signature, BOUNDS);
   if (!signatures) return objection("header_malformed", "signature");
   const lists: [string, InnerList][] = [];
   for (const [label, member] of inputs) {
     if (member.kind !== "list") return objection("header_malformed", "signature-input");
     lists.push([label, member.list]);
   }
-  const own = lists.filter(([, list]) => list.parameters.get("keyid")?.value === clientId);
+  const own = lists.filter(([, list]) => list.parameters.get("keyid")?.value === claim.clientId);
   if (own.length > 1) return objection("signed_twice", "keyid");
   const [label, list] = own[0] ?? [];
   if (label === undefined || list === undefined) return objection("not_by_client", "keyid");

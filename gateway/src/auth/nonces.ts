@@ -5,7 +5,6 @@ import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/command.ts";
 import { type WorkingSet, need } from "../store/working-set.ts";
-
 import { type Nonce, deadSlots, emptySlot, filledSlot, usedNonces } from "./nonces.sql.ts";
 
 /**

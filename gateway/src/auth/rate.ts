@@ -19,6 +19,11 @@ export function windowStart(unixSeconds: number): number {
   return unixSeconds - (unixSeconds % WINDOW_SECONDS);
 }
 
+/** The rate after `count` requests in the window that began at `start`. */
+export function rateOf(limit: number, count: number, start: number): Rate {
+  return { limit, remaining: Math.max(0, limit - count), reset: start + WINDOW_SECONDS };
+}
+
 /** The headers of section 8, without `Retry-After`, which belongs to a refusal. */
 export function rateHeaders(rate: Rate): Record<string, string> {
   return {
@@ -61,11 +66,7 @@ export class UnauthenticatedCallers {
   /** The present window of an address. */
   rate(address: string): Rate {
     this.roll();
-    return {
-      limit: this.limit,
-      remaining: Math.max(0, this.limit - this.countOf(addressGroup(address))),
-      reset: this.start + WINDOW_SECONDS,
-    };
+    return rateOf(this.limit, this.countOf(addressGroup(address)), this.start);
   }
 
   /** Decides on arrival, before any look-up, which requests are accepted: fewer beyond the limit, fewest beyond twice the limit. */
@@ -124,11 +125,6 @@ export class PersonalRequests {
   count(personId: string): { rate: Rate; isWithin: boolean } {
     const now = Math.floor(this.clock.now() / SECOND);
     const count = this.window.count(personId, now);
-    const rate = {
-      limit: this.limit,
-      remaining: Math.max(0, this.limit - count),
-      reset: windowStart(now) + WINDOW_SECONDS,
-    };
-    return { rate, isWithin: count <= this.limit };
+    return { rate: rateOf(this.limit, count, windowStart(now)), isWithin: count <= this.limit };
   }
 }

@@ -68,7 +68,16 @@ export function publicRootOf(baseUrl: string): string {
   return origin + pathname.replace(/\/v1$/, "");
 }
 
-const derived = new Set(["@method", "@target-uri", "@authority", "@scheme", "@request-target", "@path", "@query"]);
+/** The components that are derived from the request, with their values. */
+const derived = new Map<string, (message: SignedMessage, address: Address | undefined) => string | undefined>([
+  ["@method", ({ method }) => method],
+  ["@request-target", ({ target }) => target],
+  ["@target-uri", (_, address) => address?.uri],
+  ["@authority", (_, address) => address?.authority],
+  ["@scheme", (_, address) => address?.scheme],
+  ["@path", (_, address) => address?.path],
+  ["@query", (_, address) => address?.query],
+]);
 
 /** True for the possible name of a component: a header name in lower case, or a component derived from the request. */
 export function isComponentName(name: string): boolean {
@@ -77,24 +86,8 @@ export function isComponentName(name: string): boolean {
 
 /** The value of a component as it is signed; undefined when the request has no such component. */
 export function componentValue(message: SignedMessage, address: Address | undefined, name: string): string | undefined {
-  switch (name) {
-    case "@method":
-      return message.method;
-    case "@request-target":
-      return message.target;
-    case "@target-uri":
-      return address?.uri;
-    case "@authority":
-      return address?.authority;
-    case "@scheme":
-      return address?.scheme;
-    case "@path":
-      return address?.path;
-    case "@query":
-      return address?.query;
-    default:
-      return fieldValue(message, name);
-  }
+  const derive = derived.get(name);
+  return derive ? derive(message, address) : fieldValue(message, name);
 }
 
 /** All lines of a header as one value; undefined when the header was not sent. */
