@@ -59,11 +59,9 @@ export const searchQuery = z.strictObject({
   }),
 });
 
-export const hitKinds = ["payment", "refund", "dispute", "settlement", "event", "journal"] as const;
-
 const hitSchema = z
   .strictObject({
-    kind: z.enum(hitKinds),
+    kind: z.enum(["payment", "refund", "dispute", "settlement", "event", "journal"]),
     id: z.string().meta({ examples: [exampleIds.payment] }),
     title: z.string().meta({ description: "What people know it by.", examples: ["order-1042"] }),
     status: z

@@ -12,20 +12,20 @@ export const LOOKED_AT_MAX = 10_000;
 
 export interface PaymentSearch {
   book: Book;
-  reference: string | undefined;
-  referenceId: string | undefined;
+  reference?: string | undefined;
+  referenceId?: string | undefined;
   /** The contact key of an e-mail address or a telephone, in hex. */
-  contactKey: string | undefined;
-  status: PaymentStatus | undefined;
-  method: PaymentMethod | undefined;
+  contactKey?: string | undefined;
+  status?: PaymentStatus | undefined;
+  method?: PaymentMethod | undefined;
   /** A payment matches with any of these amounts. */
-  amounts: readonly { currency: string; amountMinor: bigint }[] | undefined;
-  metadata: { name: string; value: string } | undefined;
-  createdFrom: Micros | undefined;
+  amounts?: readonly { currency: string; amountMinor: bigint }[] | undefined;
+  metadata?: { name: string; value: string } | undefined;
+  createdFrom?: Micros | undefined;
   /** Exclusive bound. */
-  createdBefore: Micros | undefined;
+  createdBefore?: Micros | undefined;
   /** Only payments older than this one. */
-  after: string | undefined;
+  after?: string | undefined;
 }
 
 type Place = (value: unknown) => string;

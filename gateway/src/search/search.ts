@@ -212,19 +212,17 @@ export async function searchAnything(
 }
 
 function statementsFor(payers: PayerData, book: Book, text: string): Statement[] {
-  const nothing = { book, reference: undefined, referenceId: undefined, contactKey: undefined, status: undefined };
-  const anyTime = { createdFrom: undefined, createdBefore: undefined, after: undefined, method: undefined };
-  const byPayer = {
-    ...nothing,
-    ...anyTime,
-    amounts: undefined,
-    metadata: undefined,
-    contactKey: contactKeyOf(payers, text),
+  const any = {
+    status: undefined,
+    method: undefined,
+    createdFrom: undefined,
+    createdBefore: undefined,
+    after: undefined,
   };
   return [
     ...(text.length <= 64
-      ? [selectPayments({ ...nothing, ...anyTime, referenceId: text, limit: 1 }), selectStartingLike(book, text)]
+      ? [selectPayments({ book, ...any, referenceId: text, limit: 1 }), selectStartingLike(book, text)]
       : []),
-    ...(/@|^\+\d/.test(text) ? [selectFound(byPayer, PAYER_HITS)] : []),
+    ...(/@|^\+\d/.test(text) ? [selectFound({ book, contactKey: contactKeyOf(payers, text) }, PAYER_HITS)] : []),
   ];
 }
