@@ -22,7 +22,6 @@ export interface CountRow extends Row {
   /** Sums are texts, because their size has no limit. */
   payments: string;
   succeeded: string;
-  amount_minor: string;
   succeeded_minor: string;
   fee_minor: string;
 }
@@ -35,7 +34,7 @@ export function selectCounts(book: Book, begins: readonly Micros[], by: Division
   return {
     name: `payments over time by ${by}`,
     text: `select width_bucket(t.hour, $3::timestamptz[]) as span, t.currency, t.${by}::text as key, sum(t.payments)::text as payments,
-  coalesce(sum(t.payments) filter (where t.outcome = 'succeeded'), 0)::text as succeeded, sum(t.amount_minor)::text as amount_minor,
+  coalesce(sum(t.payments) filter (where t.outcome = 'succeeded'), 0)::text as succeeded,
   coalesce(sum(t.amount_minor) filter (where t.outcome = 'succeeded'), 0)::text as succeeded_minor,
   coalesce(sum(t.fee_minor) filter (where t.outcome = 'succeeded'), 0)::text as fee_minor
 from payment_hours t

@@ -17,7 +17,7 @@ import {
 } from "./roll-up.sql.ts";
 
 /** Time limit of a rebuild, which reads every payment once. */
-export const REBUILD_LIMIT_MS = 1_800_000;
+const REBUILD_LIMIT_MS = 1_800_000;
 
 /**
  * Counts events committed since the last run, in steps. Each step saves its counts and its position in one transaction, so a killed process has
