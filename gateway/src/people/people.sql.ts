@@ -1,11 +1,9 @@
 // All SQL of persons and of their memberships of merchants.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
+import type { Language } from "../ground/languages.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { MemberRole } from "./roles.ts";
-
-export const languages = ["id", "en"] as const;
-export type Language = (typeof languages)[number];
 
 export interface Person {
   personId: string;
