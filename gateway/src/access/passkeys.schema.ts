@@ -9,8 +9,6 @@ const bytes = (max: number) =>
     .string()
     .max(max)
     .regex(/^[\w-]*$/, "must be base64url");
-const attachment = z.enum(["platform", "cross-platform"]).nullish();
-const extensions = z.looseObject({}).meta({ id: "PasskeyExtensions", description: "Kept by nobody." });
 const exampleBytes = "yPz0jRV0dWJxYGTF3mKq2A";
 
 /** Options for a browser, which pages pass to `navigator.credentials` unchanged. */
@@ -25,8 +23,8 @@ const shared = {
   id: bytes(1400),
   rawId: bytes(1400),
   type: z.literal("public-key"),
-  clientExtensionResults: extensions,
-  authenticatorAttachment: attachment,
+  clientExtensionResults: z.looseObject({}).meta({ id: "PasskeyExtensions", description: "Kept by nobody." }),
+  authenticatorAttachment: z.enum(["platform", "cross-platform"]).nullish(),
 };
 
 const registration = z

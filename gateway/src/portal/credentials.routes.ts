@@ -1,4 +1,5 @@
 // Portal endpoints for API keys of a merchant's systems: members list, make, change, roll and revoke them.
+import type { z } from "zod";
 import type { Clock } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
@@ -166,16 +167,8 @@ export function refuseBeyond(role: MemberRole, environment: Environment, asked: 
   });
 }
 
-interface SentTerms {
-  name?: string | undefined;
-  scopes?: CredentialTerms["scopes"] | undefined;
-  signature?: CredentialTerms["signature"] | undefined;
-  allowed_addresses?: readonly string[] | undefined;
-  expires_at?: string | null | undefined;
-}
-
 /** The terms that the caller sent. Terms that were left out are absent, so that a change leaves them as they are. */
-function termsOf(sent: SentTerms, clock: Clock): Partial<CredentialTerms> {
+function termsOf(sent: z.infer<typeof changeKeySchema>, clock: Clock): Partial<CredentialTerms> {
   const { name, scopes, signature, allowed_addresses: addresses, expires_at: expiry } = sent;
   return {
     ...(name === undefined ? {} : { name }),
@@ -192,6 +185,7 @@ function idOf({ client_id: clientId = "" }: Readonly<Record<string, string>>): s
   return clientId;
 }
 
+/** A key of the book. Throws OBJECT_NOT_FOUND. */
 async function required(credentials: Credentials, book: Book, clientId: string): Promise<Credential> {
   const found = await credentials.read(book, clientId);
   if (!found) throw noKey();

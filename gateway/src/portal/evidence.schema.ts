@@ -26,11 +26,6 @@ export const evidenceTextSchema = z
     ],
   });
 
-const size = z
-  .int()
-  .min(1)
-  .meta({ examples: [48_213] });
-
 export const evidenceFileSchema = z
   .strictObject({
     file_id: identity("file").nullable().meta({ description: "Null for a file that the operator handed in." }),
@@ -42,7 +37,10 @@ export const evidenceFileSchema = z
     media_type: z
       .string()
       .meta({ description: `What it was found to be: ${mediaTypes.join(", ")}.`, examples: ["application/pdf"] }),
-    size_bytes: size,
+    size_bytes: z
+      .int()
+      .min(1)
+      .meta({ examples: [48_213] }),
     kept_at: timestamp.nullable().meta({ description: "Null where it is not known." }),
   })
   .meta({
@@ -59,8 +57,6 @@ export const evidenceFileSchema = z
     ],
   });
 
-const nullable = <Shape extends z.ZodType>(shape: Shape) => shape.nullable();
-
 export const gatheredEvidenceSchema = z
   .strictObject({
     uuid: identity("dispute"),
@@ -75,9 +71,9 @@ export const gatheredEvidenceSchema = z
       })
       .meta({ id: "AskedEvidence" }),
     statement: z.string().meta({ description: "Empty while nothing is written." }),
-    carrier: nullable(z.string()),
-    tracking_number: nullable(z.string()),
-    delivered_on: nullable(z.string()),
+    carrier: z.string().nullable(),
+    tracking_number: z.string().nullable(),
+    delivered_on: z.string().nullable(),
     saved_at: timestamp.nullable().meta({ description: "When the draft was last kept; null when there is none." }),
     submitted_at: timestamp.nullable().meta({ description: "When it was handed in; null before." }),
     files: z.array(evidenceFileSchema),

@@ -11,15 +11,10 @@ import { payoutDate } from "../merchants/settlement-schedule.ts";
 import { type MemberCall, type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 import { overviewQuery, overviewSchema, paymentsSeriesSchema, seriesQuery, streamSchema } from "./insights.schema.ts";
 
-export interface InsightsEndpointParts {
-  figures: Figures;
-  streams: Streams;
-}
-
 const tag = "Insights";
 const ZONE_DEFAULT = "Asia/Jakarta";
 
-export function insightsEndpoints({ figures, streams }: InsightsEndpointParts): PortalEndpoint[] {
+export function insightsEndpoints({ figures, streams }: { figures: Figures; streams: Streams }): PortalEndpoint[] {
   return [
     memberEndpoint({
       method: "GET",
@@ -86,10 +81,8 @@ export function insightsEndpoints({ figures, streams }: InsightsEndpointParts): 
         mediaType: "text/event-stream",
       },
       async handle(call): Promise<Reply> {
-        const { book, person, session, principal } = call;
-        const { personId } = person;
-        const { sessionId } = session;
-        const listener = { book, personId, sessionId, scopes: principal.scopes };
+        const { personId, sessionId } = call.session;
+        const listener = { book: call.book, personId, sessionId, scopes: call.principal.scopes };
         const stream = await streams.listen(listener, call.header("last-event-id"));
         return { status: 200, body: "", stream, contentType: "text/event-stream; charset=utf-8" };
       },
@@ -101,12 +94,11 @@ function countView({ payments, succeeded, amountMinor }: Count) {
   return { payments: Number(payments), succeeded: Number(succeeded), amount_minor: wireMinor(amountMinor) };
 }
 
-function overviewView({ book, merchant, principal }: MemberCall, overview: Overview) {
+function overviewView({ book, merchant }: MemberCall, overview: Overview) {
   const { week, balances, batches, disputes, deliveries, nextRunAt } = overview;
   const { settings } = merchant;
   const ofBalances = [...(balances?.keys() ?? [])].map((name) => name.split(" ")[1] as string);
   const currencies = [...new Set([...settings.currencies, ...week.keys(), ...ofBalances])].toSorted();
-  const mayEvents = principal.scopes.has("events:read");
   return {
     environment: book.environment,
     as_of: wireTime(overview.now),
@@ -155,7 +147,7 @@ function overviewView({ book, merchant, principal }: MemberCall, overview: Overv
         : null,
       undelivered: deliveries ? counted(deliveries.undelivered) : null,
       retrying: deliveries ? counted(deliveries.retrying) : null,
-      endpoint: mayEvents ? endpointOf(merchant.webhooks[book.environment]?.url, deliveries) : null,
+      endpoint: deliveries ? endpointOf(merchant.webhooks[book.environment]?.url, deliveries) : null,
     },
   };
 }
@@ -176,7 +168,7 @@ function counted(count: number): { count: number; has_more: boolean } {
   return { count: Math.min(count, WAITING_MAX), has_more: count > WAITING_MAX };
 }
 
-function endpointOf(url: string | undefined, deliveries: Overview["deliveries"]): "missing" | "failing" | "well" {
+function endpointOf(url: string | undefined, { retrying, undelivered }: NonNullable<Overview["deliveries"]>) {
   if (url === undefined) return "missing";
-  return (deliveries?.retrying ?? 0) + (deliveries?.undelivered ?? 0) > 0 ? "failing" : "well";
+  return retrying + undelivered > 0 ? "failing" : "well";
 }

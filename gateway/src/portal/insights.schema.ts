@@ -95,24 +95,19 @@ const outcomes = z.record(z.string(), z.int().min(0)).meta({
     "`expired`: nobody paid in time; `canceled`: by you.",
   examples: [{ succeeded: 9, expired: 3 }],
 });
+const examplePeriod = { ...exampleCounts, fee_minor: 945_000, outcomes: { succeeded: 9, expired: 3 } };
 const periodSchema = z
   .strictObject({ ...counts, fee_minor: sumMinor("What the service cost you for them.", 945_000), outcomes })
-  .meta({
-    id: "PeriodFigures",
-    examples: [{ ...exampleCounts, fee_minor: 945_000, outcomes: { succeeded: 9, expired: 3 } }],
-  });
-const examplePeriod = { ...exampleCounts, fee_minor: 945_000, outcomes: { succeeded: 9, expired: 3 } };
+  .meta({ id: "PeriodFigures", examples: [examplePeriod] });
 
+const exampleOwned = { available_minor: 14_895_000, held_minor: 0, pending_settlement_minor: 0 };
 const ownedSchema = z
   .strictObject({
     available_minor: sumMinor("What you can spend.", 14_895_000),
     held_minor: sumMinor("Held for running disputes.", 0),
     pending_settlement_minor: sumMinor("In batches that are not paid out yet.", 0),
   })
-  .meta({
-    id: "OwnedFigures",
-    examples: [{ available_minor: 14_895_000, held_minor: 0, pending_settlement_minor: 0 }],
-  });
+  .meta({ id: "OwnedFigures", examples: [exampleOwned] });
 
 const currencySchema = z
   .strictObject({
@@ -215,7 +210,7 @@ export const overviewSchema = z
             today: examplePeriod,
             yesterday: examplePeriod,
             week: examplePeriod,
-            balance: { available_minor: 14_895_000, held_minor: 0, pending_settlement_minor: 0 },
+            balance: exampleOwned,
           },
         ],
         payouts: {

@@ -130,9 +130,8 @@ function invitationEndpoints({ people, invitationPage, serviceName, mail }: Team
         const { token, invitation } = await people.invite(merchant.merchantId, body, person.personId);
         const url = `${invitationPage()}#${token}`;
         const { email } = invitation;
-        const letter =
-          email === undefined ? undefined : invitationLetter(email, { merchantName: merchant.name, serviceName, url });
-        const mailed = letter !== undefined && mail !== undefined && (await mail.send(letter));
+        const content = { merchantName: merchant.name, serviceName, url };
+        const mailed = email !== undefined && mail !== undefined && (await mail.send(invitationLetter(email, content)));
         return reply(201, { ...invitationView(invitation), url, mailed });
       },
     }),
@@ -178,26 +177,17 @@ function auditEndpoint({ audit }: TeamEndpointParts): PortalEndpoint {
   });
 }
 
-function auditView({
-  auditId,
-  at,
-  person,
-  action,
-  environment,
-  path: called,
-  status,
-  address,
-  details,
-}: MerchantAuditEntry) {
+function auditView(entry: MerchantAuditEntry) {
+  const { person } = entry;
   return {
-    request_id: auditId,
-    at: wireTime(at),
+    request_id: entry.auditId,
+    at: wireTime(entry.at),
     person: person ? { person_id: person.personId, name: person.name } : null,
-    action,
-    environment: environment ?? null,
-    path: called ?? null,
-    status: status ?? null,
-    address: address ?? null,
-    details: details ?? null,
+    action: entry.action,
+    environment: entry.environment ?? null,
+    path: entry.path ?? null,
+    status: entry.status ?? null,
+    address: entry.address ?? null,
+    details: entry.details ?? null,
   };
 }

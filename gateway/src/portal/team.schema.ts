@@ -12,7 +12,7 @@ import {
 } from "../http/shapes.ts";
 import { exampleToken, roleField } from "../access/session.schema.ts";
 
-export const memberSchema = z
+const memberSchema = z
   .strictObject({
     person_id: identity("person"),
     email: z.string(),
@@ -56,7 +56,7 @@ const invitation = {
   email: "budi@toko.example",
   expires_at: exampleTimes.payout,
 };
-export const invitationSchema = z.strictObject(invitationShape).meta({ id: "TeamInvitation", examples: [invitation] });
+const invitationSchema = z.strictObject(invitationShape).meta({ id: "TeamInvitation", examples: [invitation] });
 export const invitationListSchema = listSchema(invitationSchema, "TeamInvitationList");
 export const madeInvitationSchema = z
   .strictObject({

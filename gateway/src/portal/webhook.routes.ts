@@ -124,10 +124,6 @@ async function readSettings(
     database.query<{ pending: number; undelivered: number }>(countOpen(book)),
   ]);
   assert(registration && open, "a book has its webhook settings");
-  return settingsView(
-    registration,
-    endpointHealth(attempts.map(listedAttemptOfRow), registration.url),
-    { pending: open.pending, undelivered: open.undelivered },
-    clock.now(),
-  );
+  const health = endpointHealth(attempts.map(listedAttemptOfRow), registration.url);
+  return settingsView(registration, health, open, clock.now());
 }
