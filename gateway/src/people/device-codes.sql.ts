@@ -31,7 +31,8 @@ export interface DeviceAnswer {
 }
 
 /** A request as its program polls it by the device code. */
-export interface PolledDevice extends DeviceRequest {
+export interface PolledDevice {
+  name: string;
   answer: DeviceAnswer | undefined;
   intervalSeconds: number;
   /** True when the program polled before the interval was over. */
@@ -147,19 +148,19 @@ export function deviceRequestOfRow(row: Row): DeviceRequest {
 }
 
 export function polledDeviceOfRow(row: Row): PolledDevice {
-  const request = deviceRequestOfRow(row);
   return {
-    ...request,
-    answer: answerOfRow(row, request),
+    name: row.name as string,
+    answer: answerOfRow(row),
     intervalSeconds: row.interval_seconds as number,
     tooSoon: row.too_soon as boolean,
   };
 }
 
-function answerOfRow(row: Row, { environment }: DeviceRequest): DeviceAnswer | undefined {
+function answerOfRow(row: Row): DeviceAnswer | undefined {
   if (row.person_id === null) return undefined;
   const personId = idOf("person", row.person_id as string);
   if (row.merchant_id === null) return { personId };
   const merchantId = idOf("merchant", row.merchant_id as string);
+  const environment = row.environment as Environment;
   return { personId, granted: { merchantId, environment, scopes: row.scopes as Scope[] } };
 }

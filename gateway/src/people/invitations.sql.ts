@@ -20,6 +20,8 @@ const isOpen = `i.ended_at is null and i.expires_at > $2::timestamptz and (
     )
   )`;
 
+export type InvitationLock = "" | "for no key update of i";
+
 export interface Invitation {
   merchantId: string;
   invitationId: string;
@@ -53,20 +55,15 @@ returning 1`,
   };
 }
 
-/** The open invitation of a token. */
-export function selectInvitation(tokenDigest: Buffer, now: Micros): Statement {
+/** The open invitation of a token; with `lock` locked until the transaction ends, so that it is accepted only once. */
+export function selectInvitation(tokenDigest: Buffer, now: Micros, lock: InvitationLock = ""): Statement {
   return {
     text: `select i.*
 from invitations i
-where i.token_digest = $1::bytea and ${isOpen}`,
+where i.token_digest = $1::bytea and ${isOpen}
+${lock}`,
     values: [tokenDigest, sqlTime(now)],
   };
-}
-
-/** The open invitation of a token, locked until the transaction ends, so that it is accepted only once. */
-export function lockInvitation(tokenDigest: Buffer, now: Micros): Statement {
-  const { text, values = [] } = selectInvitation(tokenDigest, now);
-  return { text: `${text}\nfor no key update of i`, values };
 }
 
 /** Open invitations of a merchant, newest first. */

@@ -12,7 +12,6 @@ import {
   endInvitation,
   insertInvitation,
   invitationOfRow,
-  lockInvitation,
   selectInvitation,
   selectInvitations,
 } from "./invitations.sql.ts";
@@ -110,7 +109,7 @@ export class Invitations {
   private async join(token: string, comer: Newcomer, email: string): Promise<Joined> {
     const now = this.parts.clock.now();
     return this.parts.database.transaction(async (query) => {
-      const [found] = await query(lockInvitation(sha256(token), now));
+      const [found] = await query(selectInvitation(sha256(token), now, "for no key update of i"));
       const invitation = found && invitationOfRow(found);
       if (!invitation) throw noInvitation();
       const personId = await identityOf(query, comer, now);

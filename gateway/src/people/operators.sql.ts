@@ -2,6 +2,7 @@
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
+import type { InvitationLock } from "./invitations.sql.ts";
 import type { OperatorRole } from "./operator-roles.ts";
 
 /** Highest number of operators and open invitations together. */
@@ -111,20 +112,15 @@ const isOpen = (now: string): string => `i.ended_at is null and i.expires_at > $
     )
   )`;
 
-/** The open invitation of a token. */
-export function selectOperatorInvitation(tokenDigest: Buffer, now: Micros): Statement {
+/** The open invitation of a token; with `lock` locked until the transaction ends, so that it is accepted only once. */
+export function selectOperatorInvitation(tokenDigest: Buffer, now: Micros, lock: InvitationLock = ""): Statement {
   return {
     text: `select i.*
 from operator_invitations i
-where i.token_digest = $1::bytea and ${isOpen("$2")}`,
+where i.token_digest = $1::bytea and ${isOpen("$2")}
+${lock}`,
     values: [tokenDigest, sqlTime(now)],
   };
-}
-
-/** The open invitation of a token, locked until the transaction ends, so that it is accepted only once. */
-export function lockOperatorInvitation(tokenDigest: Buffer, now: Micros): Statement {
-  const { text, values = [] } = selectOperatorInvitation(tokenDigest, now);
-  return { text: `${text}\nfor no key update of i`, values };
 }
 
 /** Open invitations, newest first. */

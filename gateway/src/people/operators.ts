@@ -17,7 +17,6 @@ import {
   endOperatorInvitation,
   insertOperator,
   insertOperatorInvitation,
-  lockOperatorInvitation,
   operatorInvitationOfRow,
   operatorOfRow,
   selectOperator,
@@ -134,7 +133,7 @@ export class Operators {
     if ("needs" in comer) return comer;
     const now = this.parts.clock.now();
     const personId = await this.parts.database.transaction(async (query) => {
-      const [found] = await query(lockOperatorInvitation(sha256(token), now));
+      const [found] = await query(selectOperatorInvitation(sha256(token), now, "for no key update of i"));
       if (!found) throw noInvitation();
       const { invitationId, role, by } = operatorInvitationOfRow(found);
       const joined = await identityOf(query, comer, now);

@@ -106,16 +106,14 @@ export class Passkeys {
     if (challenge === undefined || !(await this.challenges.take(challenge, "registration", personId))) return undefined;
     const { verifyRegistrationResponse } = await webauthn();
     if (!(await isPlainAttestation(response.response.attestationObject))) return undefined;
-    const verified = await orUndefined(() =>
-      verifyRegistrationResponse({
-        response,
-        expectedChallenge: challenge,
-        expectedOrigin: [...party.origins],
-        expectedRPID: party.id,
-        requireUserVerification: true,
-        supportedAlgorithmIDs: ALGORITHMS,
-      }),
-    );
+    const verified = await verifyRegistrationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: [...party.origins],
+      expectedRPID: party.id,
+      requireUserVerification: true,
+      supportedAlgorithmIDs: ALGORITHMS,
+    }).catch(mismatched);
     if (!verified?.registrationInfo) return undefined;
     const { credential, credentialBackedUp: backedUp } = verified.registrationInfo;
     return {
@@ -208,17 +206,15 @@ export class Passkeys {
     const passkey = row && passkeyOfRow(row);
     if (!passkey || (personId !== undefined && passkey.personId !== personId)) throw refused();
     const { verifyAuthenticationResponse } = await webauthn();
-    const verified = await orUndefined(() =>
-      verifyAuthenticationResponse({
-        response,
-        expectedChallenge: challenge,
-        expectedOrigin: [...party.origins],
-        expectedRPID: party.id,
-        requireUserVerification: true,
-        // The statement `usePasskey` below checks the counter as it writes it: of two signatures with one counter only one is accepted.
-        credential: { id: response.id, publicKey: new Uint8Array(passkey.publicKey), counter: 0 },
-      }),
-    );
+    const verified = await verifyAuthenticationResponse({
+      response,
+      expectedChallenge: challenge,
+      expectedOrigin: [...party.origins],
+      expectedRPID: party.id,
+      requireUserVerification: true,
+      // The statement `usePasskey` below checks the counter as it writes it: of two signatures with one counter only one is accepted.
+      credential: { id: response.id, publicKey: new Uint8Array(passkey.publicKey), counter: 0 },
+    }).catch(mismatched);
     const refuse = async (action: string): Promise<never> => {
       await noteAccess(this.parts, { action, personId: passkey.personId, address: origin.address });
       throw refused();
@@ -259,14 +255,8 @@ function refuseMore(there: number): void {
     throw validationFault("name", undefined, `A person has at most ${PASSKEYS_MAX} passkeys. Remove one first.`);
 }
 
-/** Undefined when the library throws, as it does for every mismatch: callers answer all of them alike. */
-async function orUndefined<T>(work: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await work();
-  } catch {
-    return undefined;
-  }
-}
+/** The library throws for every mismatch: all of them are answered alike. */
+const mismatched = (): undefined => undefined;
 
 function refused(): Fault {
   return new Fault("UNAUTHORIZED", { message: "This passkey was not accepted. Try again, or sign in another way." });

@@ -87,27 +87,19 @@ export function personOfRow(row: Row): Person {
   };
 }
 
-/** Replaces the password whose hash is `before`. One row, or none when that is not the password any more. */
-export function updatePassword(personId: string, before: string, passwordHash: string): Statement {
+/** Replaces the password whose hash is `before`, undefined for none yet. One row, or none when that is not the password any more. */
+export function updatePassword(personId: string, before: string | undefined, passwordHash: string): Statement {
   return {
-    text: "update persons set password_hash = $3::text where person_id = $1::uuid and password_hash = $2::text returning 1",
-    values: [uuidOf(personId), before, passwordHash],
+    text: `update persons
+set password_hash = $3::text
+where person_id = $1::uuid and password_hash is not distinct from $2::text
+returning 1`,
+    values: [uuidOf(personId), before ?? null, passwordHash],
   };
 }
 
 export function removePassword(personId: string): Statement {
   return { text: "update persons set password_hash = null where person_id = $1::uuid", values: [uuidOf(personId)] };
-}
-
-/** Sets the first password of a person. One row when the person had none. */
-export function insertPassword(personId: string, passwordHash: string): Statement {
-  return {
-    text: `update persons
-set password_hash = $2::text
-where person_id = $1::uuid and password_hash is null
-returning 1`,
-    values: [uuidOf(personId), passwordHash],
-  };
 }
 
 /** Change of a profile: undefined leaves a field as it is, null empties it. */

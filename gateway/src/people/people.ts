@@ -18,7 +18,6 @@ import {
   type ProfileChange,
   deleteMembership,
   insertMembership,
-  insertPassword,
   insertPerson,
   memberOfRow,
   membershipOfRow,
@@ -139,10 +138,10 @@ export class People {
     { keep, origin }: { keep: string; origin: Origin },
   ): Promise<void> {
     const person = await this.known(personId);
-    const { passwordHash: before = "" } = person;
+    const { passwordHash: before } = person;
     const attempt = { email: person.email, address: origin.address };
     await this.proofs.guessing(attempt, { personId, action: () => "password_change_failed" }, async () => {
-      if (!(await isPassword(current, person.passwordHash)))
+      if (!(await isPassword(current, before)))
         throw new WrongGuess("UNAUTHORIZED", { message: "The current password is wrong." });
     });
     await this.refuseBad(next, person);
@@ -161,7 +160,7 @@ export class People {
     if (person.passwordHash !== undefined) throw there;
     await this.refuseBad(next, person);
     const hash = await hashPassword(next);
-    if (!(await this.replacePassword(personId, keep, insertPassword(personId, hash)))) throw there;
+    if (!(await this.replacePassword(personId, keep, updatePassword(personId, undefined, hash)))) throw there;
     await this.note("password_set", personId, origin);
   }
 
