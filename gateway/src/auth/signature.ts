@@ -30,19 +30,17 @@ export type Claim = TimestampClaim | MessageClaim;
  * Throws UNAUTHORIZED, SIGNATURE_MISSING, CLIENT_NOT_FOUND.
  */
 export function claimOf(headers: Readonly<Record<string, string | string[] | undefined>>): Claim {
-  const { authorization, "x-timestamp": timestamp, "x-signature": own } = headers;
+  const { authorization, "x-timestamp": timestamp, "x-signature": own, "signature-input": input, signature } = headers;
   const clientId = /^bearer (\S+)$/i.exec(typeof authorization === "string" ? authorization : "")?.[1];
   if (clientId === undefined) throw new Fault("UNAUTHORIZED");
-  const { "signature-input": signatureInput, signature } = headers;
-  const isKnown = (): boolean => /^ak_(test|live)_[0-9a-z]{20,60}$/.test(clientId);
-  if (timestamp === undefined && own === undefined) {
-    if (typeof signatureInput !== "string" || typeof signature !== "string") throw new Fault("SIGNATURE_MISSING");
-    if (!isKnown()) throw new Fault("CLIENT_NOT_FOUND");
-    return { scheme: "rfc9421", clientId, signatureInput, signature };
-  }
-  if (timestamp === undefined || own === undefined) throw new Fault("SIGNATURE_MISSING");
-  if (!isKnown()) throw new Fault("CLIENT_NOT_FOUND");
-  return { scheme: "timestamp", clientId, timestamp, signature: own };
+  let claim: Claim | undefined;
+  if (timestamp !== undefined && own !== undefined)
+    claim = { scheme: "timestamp", clientId, timestamp, signature: own };
+  else if (timestamp === undefined && own === undefined && typeof input === "string" && typeof signature === "string")
+    claim = { scheme: "rfc9421", clientId, signatureInput: input, signature };
+  if (!claim) throw new Fault("SIGNATURE_MISSING");
+  if (!/^ak_(test|live)_[0-9a-z]{20,60}$/.test(clientId)) throw new Fault("CLIENT_NOT_FOUND");
+  return claim;
 }
 
 /**
