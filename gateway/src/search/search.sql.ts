@@ -130,15 +130,18 @@ order by p.reference_id`,
   };
 }
 
-/** One journal with its entries; a row for the ledger's `journalOfRow`. */
-export function selectJournal(book: Book, journalId: string): Statement {
-  return {
-    name: "select journal",
-    text: `select j.*, (
+/** The entries of journal `j`, as the ledger's `journalOfRow` reads them. */
+const entries = `(
   select json_agg(json_build_array(e.account, e.currency, e.amount_minor::text, e.balance_after_minor::text) order by e.line)
   from entries e
   where e.merchant_id = j.merchant_id and e.environment = j.environment and e.seq = j.seq
-) as entries
+) as entries`;
+
+/** One journal with its entries. */
+export function selectJournal(book: Book, journalId: string): Statement {
+  return {
+    name: "select journal",
+    text: `select j.*, ${entries}
 from journals j
 where j.merchant_id = $1::uuid and j.environment = $2::environment and j.journal_id = $3::uuid`,
     values: [uuidOf(book.merchantId), book.environment, uuidOf(journalId)],
@@ -154,7 +157,7 @@ export function selectJournalPage(
 ): Statement {
   return {
     name: `select newest journals${group === undefined ? "" : " of group"}`,
-    text: `select j.*, e.entries
+    text: `select j.*, ${entries}
 from (
   select *
   from journals
@@ -163,12 +166,6 @@ from (
   order by seq desc
   limit $4::integer
 ) j
-left join lateral (
-  select json_agg(json_build_array(e.account, e.currency, e.amount_minor::text, e.balance_after_minor::text) order by e.line)
-    as entries
-  from entries e
-  where e.merchant_id = j.merchant_id and e.environment = j.environment and e.seq = j.seq
-) e on true
 order by j.seq desc`,
     values: [
       uuidOf(book.merchantId),
