@@ -20,8 +20,7 @@ import { journalListSchema, journalParams, journalSchema, journalView } from "..
 import type { Database } from "../store/database.ts";
 import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 
-const tag = "Ledger";
-const action = "balances:read";
+const shared = { tag: "Ledger", action: "balances:read" } as const;
 
 const journalsQuery = z.strictObject({
   group: z
@@ -57,8 +56,7 @@ function journalEndpoints(database: Database): PortalEndpoint[] {
       path: "/portal/v1/journals",
       operationId: "listJournals",
       summary: "List the journals of the book, newest first",
-      tag,
-      action,
+      ...shared,
       query: journalsQuery,
       success: { status: 200, description: "A page of journals with their entries.", schema: journalListSchema },
       async handle({ book, query }) {
@@ -76,8 +74,7 @@ function journalEndpoints(database: Database): PortalEndpoint[] {
       path: "/portal/v1/journals/{journal_id}",
       operationId: "getJournal",
       summary: "Read a journal with its entries",
-      tag,
-      action,
+      ...shared,
       params: journalParams,
       success: { status: 200, description: "The journal.", schema: journalSchema },
       errors: ["OBJECT_NOT_FOUND"],
@@ -97,8 +94,7 @@ function accountEndpoints(database: Database): PortalEndpoint[] {
       path: "/portal/v1/accounts",
       operationId: "listAccounts",
       summary: "Read the totals of every account of the book, and the end of its chain",
-      tag,
-      action,
+      ...shared,
       success: { status: 200, description: "The book as of one moment.", schema: bookSchema },
       handle: async ({ book, merchant }) => reply(200, await readBook(database, book, merchant.settings.currencies)),
     }),
@@ -107,8 +103,7 @@ function accountEndpoints(database: Database): PortalEndpoint[] {
       path: "/portal/v1/accounts/{currency}/entries",
       operationId: "listAccountEntries",
       summary: "Why this number: the journal entries behind a figure of the balances, or behind any account",
-      tag,
-      action,
+      ...shared,
       params: entriesParams,
       query: accountEntriesQuery,
       success: { status: 200, description: "A page of entries, newest first.", schema: entriesSchema },
@@ -147,8 +142,7 @@ function exportEndpoint(database: Database): PortalEndpoint {
     summary: "Download the whole book as text for plain-text accounting",
     description:
       "Every journal as far as the chain goes now, sent while it is read. A text that was cut off ends without the comment that counts its journals; it is cut off where whoever asked loses the right to it.",
-    tag,
-    action,
+    ...shared,
     query: exportQuery,
     success: { status: 200, description: "The book.", schema: bookExportSchema, mediaType: "text/plain" },
     handle: ({ book, query: { format }, stillAllowed }) =>

@@ -37,36 +37,34 @@ const DAY = 86_400;
 const noKey = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "No such key, or it has ended already." });
 
 export function keyEndpoints(parts: KeyEndpointParts): PortalEndpoint[] {
-  return [...readingEndpoints(parts), ...makingEndpoints(parts), ...changingEndpoints(parts)];
+  return [listEndpoint(parts), ...makingEndpoints(parts), ...changingEndpoints(parts)];
 }
 
-function readingEndpoints({ credentials, lastUses, clock }: KeyEndpointParts): PortalEndpoint[] {
-  return [
-    memberEndpoint({
-      method: "GET",
-      path,
-      operationId: "listKeys",
-      summary: "List the keys of the environment, newest first, those that ended too; never their secrets",
-      tag,
-      action: "credentials:read",
-      query: keyListQuery,
-      success: { status: 200, description: "A page of keys.", schema: keyListSchema },
-      async handle({ book, query }) {
-        const { starting_after: after } = query;
-        if (after !== undefined && !(await credentials.read(book, after))) throw unknownCursor(after);
-        const limit = Number(query.limit ?? 25);
-        await lastUses.write(); // the list reads last uses from the database: flush those that this process still holds in memory
-        const found = await credentials.list(book, after, limit + 1);
-        const now = clock.now();
-        return page(
-          found,
-          limit,
-          (key) => keyView(key, now),
-          ({ clientId }) => clientId,
-        );
-      },
-    }),
-  ];
+function listEndpoint({ credentials, lastUses, clock }: KeyEndpointParts): PortalEndpoint {
+  return memberEndpoint({
+    method: "GET",
+    path,
+    operationId: "listKeys",
+    summary: "List the keys of the environment, newest first, those that ended too; never their secrets",
+    tag,
+    action: "credentials:read",
+    query: keyListQuery,
+    success: { status: 200, description: "A page of keys.", schema: keyListSchema },
+    async handle({ book, query }) {
+      const { starting_after: after } = query;
+      if (after !== undefined && !(await credentials.read(book, after))) throw unknownCursor(after);
+      const limit = Number(query.limit ?? 25);
+      await lastUses.write(); // the list reads last uses from the database: flush those that this process still holds in memory
+      const found = await credentials.list(book, after, limit + 1);
+      const now = clock.now();
+      return page(
+        found,
+        limit,
+        (key) => keyView(key, now),
+        ({ clientId }) => clientId,
+      );
+    },
+  });
 }
 
 function makingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndpoint[] {
