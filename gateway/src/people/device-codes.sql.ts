@@ -1,7 +1,7 @@
 // All SQL of device codes: programs that wait for a person to sign them in.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
-import type { Environment } from "../merchants/books.ts";
+import type { Book, Environment } from "../merchants/books.ts";
 import type { Scope } from "../merchants/directory.ts";
 import type { Row, Statement } from "../store/database.ts";
 
@@ -24,10 +24,15 @@ export interface DeviceRequest {
   expiresAt: Micros;
 }
 
+/** The key that a person lets a program have. */
+export interface Granted extends Book {
+  scopes: readonly Scope[];
+}
+
 /** A person's answer to a request. Without `granted` the person has denied it. */
 export interface DeviceAnswer {
   personId: string;
-  granted?: { merchantId: string; environment: Environment; scopes: readonly Scope[] };
+  granted?: Granted;
 }
 
 /** A request as its program polls it by the device code. */

@@ -13,6 +13,7 @@ import { insertPeopleAudit } from "./audit.sql.ts";
 import {
   type DeviceAnswer,
   type DeviceRequest,
+  type Granted,
   type PolledDevice,
   answerDevice,
   deviceRequestOfRow,
@@ -41,14 +42,7 @@ export interface BegunDevice extends DeviceRequest {
 export type Polled =
   | { status: "authorization_pending" | "slow_down"; intervalSeconds: number }
   | { status: "access_denied" | "expired_token" }
-  | ({ status: "granted" } & Granted);
-
-export interface Granted extends NewCredential {
-  merchantId: string;
-  environment: Environment;
-  name: string;
-  scopes: readonly string[];
-}
+  | ({ status: "granted"; name: string } & NewCredential & Granted);
 
 export interface DeviceCodeParts {
   database: Database;
@@ -141,7 +135,7 @@ export class DeviceCodes {
   private async grant(
     deviceDigest: Buffer,
     { name, answer }: PolledDevice,
-    granted: NonNullable<DeviceAnswer["granted"]>,
+    granted: Granted,
     { address }: Origin,
   ): Promise<Polled> {
     const { merchantId, environment, scopes } = granted;
@@ -154,7 +148,7 @@ export class DeviceCodes {
         const entry = { ...audited, action: "device_key_made", details };
         await query(insertPeopleAudit(newId("request", now), now, entry));
       });
-      if (made) return { status: "granted", ...made, merchantId, environment, name, scopes };
+      if (made) return { status: "granted", ...made, ...granted, name };
     } catch (error) {
       if (!(error instanceof NotAllowedAnyMore)) throw error;
     }
@@ -163,11 +157,7 @@ export class DeviceCodes {
   }
 
   /** Consumes a grant. Throws `NotAllowedAnyMore` when it was consumed before, or its person may not make such a key any more. */
-  private async use(
-    query: Query,
-    deviceDigest: Buffer,
-    { environment, scopes }: NonNullable<DeviceAnswer["granted"]>,
-  ): Promise<void> {
+  private async use(query: Query, deviceDigest: Buffer, { environment, scopes }: Granted): Promise<void> {
     const [row] = await query(useGrant(deviceDigest, this.parts.clock.now()));
     const role = row?.role as MemberRole | undefined;
     const may = role && actionsOf(role, environment).has("credentials:write");

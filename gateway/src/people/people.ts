@@ -38,7 +38,6 @@ import { type Origin, Sessions } from "./sessions.ts";
 import type { LinkPurpose } from "./sign-in-links.sql.ts";
 import { type MadeLink, SignInLinks } from "./sign-in-links.ts";
 import { WrongGuess } from "./sign-in-throttle.ts";
-import type { Statement } from "../store/database.ts";
 
 /** Demo persons of a development installation. */
 export const DEMO_OWNER = { email: "owner@demo.test", name: "Demo Owner" };
@@ -135,46 +134,47 @@ export class People {
   async changePassword(
     personId: string,
     { current, next }: { current: string; next: string },
-    { keep, origin }: { keep: string; origin: Origin },
+    rest: { keep: string; origin: Origin },
   ): Promise<void> {
     const person = await this.known(personId);
-    const { passwordHash: before } = person;
-    const attempt = { email: person.email, address: origin.address };
+    const attempt = { email: person.email, address: rest.origin.address };
     await this.proofs.guessing(attempt, { personId, action: () => "password_change_failed" }, async () => {
-      if (!(await isPassword(current, before)))
+      if (!(await isPassword(current, person.passwordHash)))
         throw new WrongGuess("UNAUTHORIZED", { message: "The current password is wrong." });
     });
-    await this.refuseBad(next, person);
-    const hash = await hashPassword(next);
-    if (!(await this.replacePassword(personId, keep, updatePassword(personId, before, hash)))) throw signedOut();
-    await this.note("password_changed", personId, origin);
+    if (!(await this.replacePassword(person, next, rest, "password_changed"))) throw signedOut();
   }
 
   /**
    * Sets the first password of a person who has none, and ends every session of the person but `keep`. The caller has checked that the session's
    * proof is fresh. Throws VALIDATION_ERROR (field `current` when the person has a password already).
    */
-  async setPassword(personId: string, next: string, { keep, origin }: { keep: string; origin: Origin }): Promise<void> {
+  async setPassword(personId: string, next: string, rest: { keep: string; origin: Origin }): Promise<void> {
     const person = await this.known(personId);
-    const there = validationFault("current", undefined, "You have a password: send it as the current one.");
-    if (person.passwordHash !== undefined) throw there;
-    await this.refuseBad(next, person);
-    const hash = await hashPassword(next);
-    if (!(await this.replacePassword(personId, keep, updatePassword(personId, undefined, hash)))) throw there;
-    await this.note("password_set", personId, origin);
+    if (person.passwordHash !== undefined || !(await this.replacePassword(person, next, rest, "password_set")))
+      throw validationFault("current", undefined, "You have a password: send it as the current one.");
   }
 
   /**
-   * Writes a password in the session `keep`, and ends all other sessions of the person. False when `write` changes nothing. Throws UNAUTHORIZED when the
-   * session has ended meanwhile, as by a reset.
+   * Replaces the password of the person, as read before, in the session `keep`, and ends all other sessions of the person. False when another request has
+   * changed it. Throws VALIDATION_ERROR, and UNAUTHORIZED when the session has ended meanwhile, as by a reset.
    */
-  private replacePassword(personId: string, keep: string, write: Statement): Promise<boolean> {
-    return this.parts.database.transaction(async (query) => {
+  private async replacePassword(
+    { personId, email, name, passwordHash: before }: Person,
+    next: string,
+    { keep, origin }: { keep: string; origin: Origin },
+    action: string,
+  ): Promise<boolean> {
+    await refuseBadPassword("next", next, [email, name, this.parts.serviceName]);
+    const hash = await hashPassword(next);
+    const replaced = await this.parts.database.transaction(async (query) => {
       await lockedInSession(query, personId, keep);
-      if ((await query(write)).length === 0) return false;
+      if ((await query(updatePassword(personId, before, hash))).length === 0) return false;
       await query(endOtherSessions(personId, keep, this.parts.clock.now()));
       return true;
     });
+    if (replaced) await this.note(action, personId, origin);
+    return replaced;
   }
 
   /** Makes the secret of a new authenticator, which counts only after `confirmAuthenticator`. Throws VALIDATION_ERROR when the person has one already. */
@@ -313,10 +313,6 @@ export class People {
     const made = { ...demo, personId: newId("person", now), passwordHash: undefined, now };
     await this.parts.database.query(insertPerson(made));
     return (await this.readByEmail(demo.email)) ?? this.known(made.personId);
-  }
-
-  private async refuseBad(next: string, { email, name }: Person): Promise<void> {
-    await refuseBadPassword("next", next, [email, name, this.parts.serviceName]);
   }
 
   private async known(personId: string): Promise<Person> {

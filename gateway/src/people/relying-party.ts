@@ -11,11 +11,6 @@ export interface RelyingParty {
 
 const LOCAL = new Set(["127.0.0.1", "[::1]", "localhost", "0.0.0.0", "[::]"]);
 
-/** True when the service is reached from its own machine, under any loopback name or address. */
-function isLocal({ hostname }: URL): boolean {
-  return LOCAL.has(hostname) || hostname.endsWith(".localhost");
-}
-
 /**
  * The portal's origin as shown to persons. `root` is the service's address without `/v1`. A loopback address becomes `localhost`, because passkeys
  * need a name.
@@ -36,8 +31,8 @@ export function portalOrigins(root: string): string[] {
 export function relyingPartyOf(root: string): RelyingParty | undefined {
   const url = new URL(portalRoot(root));
   if (isIP(url.hostname.replaceAll(/[[\]]/g, "")) !== 0) return undefined;
-  if (url.protocol !== "https:" && !isLocal(url)) return undefined;
-  return { id: url.hostname, origins: [url.origin] };
+  const isLocal = LOCAL.has(url.hostname) || url.hostname.endsWith(".localhost");
+  return url.protocol === "https:" || isLocal ? { id: url.hostname, origins: [url.origin] } : undefined;
 }
 
 /** Page that accepts an invitation. The caller appends `#` and the token: browsers do not send the fragment, so no log has the token. */

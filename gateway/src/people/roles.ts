@@ -20,8 +20,7 @@ export const peopleActions = [
   "audit:read",
   "payers:erase",
 ] as const;
-export type PeopleAction = (typeof peopleActions)[number];
-export type Action = Scope | PeopleAction;
+export type Action = Scope | (typeof peopleActions)[number];
 export const actions: readonly Action[] = [...scopes, ...peopleActions];
 
 /** Where a role may take an action: in both environments, in the sandbox only, or nowhere. */

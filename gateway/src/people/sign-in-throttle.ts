@@ -27,12 +27,13 @@ export function isSpent(failures: { account: number; address: number }): boolean
 }
 
 /** Start of the current window, in Unix seconds. */
-export function windowStart(clock: Clock): number {
+function windowStart(clock: Clock): number {
   const now = Math.floor(clock.now() / SECOND);
   return now - (now % WINDOW_SECONDS);
 }
 
 type Counts = { name: string; failures: number }[];
+type Names = [account: string, address: string];
 
 export class SignInThrottle {
   private readonly database: Database;
@@ -54,11 +55,11 @@ export class SignInThrottle {
     const start = windowStart(this.clock);
     const names = namesOf(attempt);
     // The count is read before it is raised, so that an attempt that is rejected anyway costs no write.
-    this.refuseSpent(start, attempt, await this.database.query<Counts[number]>(selectFailures(names, start)), 0);
+    this.refuseSpent(start, names, await this.database.query<Counts[number]>(selectFailures(names, start)), 0);
     const counts = await this.database.query<Counts[number]>(countFailures(names, start, 1));
     let wrong = false;
     try {
-      this.refuseSpent(start, attempt, counts, 1);
+      this.refuseSpent(start, names, counts, 1);
       return await work();
     } catch (error) {
       wrong = error instanceof WrongGuess;
@@ -69,8 +70,7 @@ export class SignInThrottle {
   }
 
   /** Throws RATE_LIMITED when the window is spent. `own`: failures in `counts` that stand for this attempt itself. */
-  private refuseSpent(start: number, attempt: Attempt, counts: Counts, own: number): void {
-    const [account, address] = namesOf(attempt);
+  private refuseSpent(start: number, [account, address]: Names, counts: Counts, own: number): void {
     const failuresOf = (name: string): number => (counts.find((row) => row.name === name)?.failures ?? 0) - own;
     if (!isSpent({ account: failuresOf(account), address: failuresOf(address) })) return;
     const left = start + WINDOW_SECONDS - Math.floor(this.clock.now() / SECOND);
@@ -81,6 +81,6 @@ export class SignInThrottle {
   }
 }
 
-function namesOf({ email, address }: Attempt): [account: string, address: string] {
+function namesOf({ email, address }: Attempt): Names {
   return [`account ${email.slice(0, 254)}`, `address ${addressGroup(address).slice(0, 60)}`];
 }
