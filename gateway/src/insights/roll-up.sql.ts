@@ -1,7 +1,7 @@
 // All SQL of the roll-up: its position, one step of counting, and the rebuild from all payments.
 import { GENUINE, HORIZON, ORIGIN, type Position } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { addTotals, totalsOf } from "./totals.sql.ts";
+import { addTotals } from "./totals.sql.ts";
 
 /** Events that one step takes, if there are as many. The transaction that holds the last of them is taken whole. */
 const STEP = 5_000;
@@ -96,12 +96,10 @@ where name = 'payment_hours' and origin = ${ORIGIN}`,
   };
 }
 
-const totalsOfStep = addTotals(
-  totalsOf(`(select *, ${endedAt} as ended_at, ${outcome} as outcome from p) p`, {
-    begins: "p.begins or p.never_began",
-    ends: "p.ends",
-  }),
-);
+const totalsOfStep = addTotals(`(select *, ${endedAt} as ended_at, ${outcome} as outcome from p) p`, {
+  begins: "p.begins or p.never_began",
+  ends: "p.ends",
+});
 
 /**
  * Counts payments that began or ended between two positions: ends for each book by the hour, beginnings and ends for all books together. A payment
@@ -153,18 +151,16 @@ export function clearCounted(): Statement {
 }
 
 const totalsOfAll = addTotals(
-  totalsOf(
-    `(
+  `(
     select p.*, ${endedAt} as ended_at, ${outcome} as outcome, p.status not in ('pending', 'processing') as has_ended,
       coalesce(b.begins, false) as begins_beyond, coalesce(b.ends, false) as ends_beyond
     from payments p
     left join beyond b on b.merchant_id = p.merchant_id and b.environment = p.environment and b.subject_id = p.payment_id
   ) p`,
-    {
-      begins: "case when p.instructions is null then p.has_ended and not p.ends_beyond else not p.begins_beyond end",
-      ends: "p.has_ended and not p.ends_beyond",
-    },
-  ),
+  {
+    begins: "case when p.instructions is null then p.has_ended and not p.ends_beyond else not p.begins_beyond end",
+    ends: "p.has_ended and not p.ends_beyond",
+  },
 );
 
 /**

@@ -13,11 +13,12 @@ export const totalsKeptSeconds = { 60: 3 * HOUR_SECONDS, 900: 3 * DAY_SECONDS, 3
 export type TotalsStep = keyof typeof totalsKeptSeconds;
 
 /**
- * SQL that sums payments `p`, with columns `ended_at` and `outcome`, into totals. A payment counts as `asked` at its creation, and as its outcome at its end.
+ * SQL that adds payments `p`, with columns `ended_at` and `outcome`, to the totals. A payment counts as `asked` at its creation, and as its outcome at its end.
  * Neither time may lie ahead of the real time: what happens in a sandbox whose clock was moved forward counts as happening now.
  */
-export function totalsOf(payments: string, when: { begins: string; ends: string }): string {
-  return `select s.step_seconds, date_bin(make_interval(secs => s.step_seconds), m.at, 'epoch'), p.environment, p.currency, p.payment_method,
+export function addTotals(payments: string, when: { begins: string; ends: string }): string {
+  return `insert into payment_totals as t (step_seconds, at, environment, currency, method, acquirer, outcome, payments, amount_minor)
+  select s.step_seconds, date_bin(make_interval(secs => s.step_seconds), m.at, 'epoch'), p.environment, p.currency, p.payment_method,
     coalesce(p.gateway_code, ''), m.outcome, count(*), sum(p.amount_minor)
   from ${payments}
   cross join lateral (
@@ -31,13 +32,7 @@ export function totalsOf(payments: string, when: { begins: string; ends: string 
     .map(([step, kept]) => `(${step}, ${kept})`)
     .join(", ")}) s (step_seconds, kept_seconds)
     on m.at >= statement_timestamp() - make_interval(secs => s.kept_seconds)
-  group by 1, 2, 3, 4, 5, 6, 7`;
-}
-
-/** SQL that adds the totals of `select` to the stored ones. */
-export function addTotals(select: string): string {
-  return `insert into payment_totals as t (step_seconds, at, environment, currency, method, acquirer, outcome, payments, amount_minor)
-  ${select}
+  group by 1, 2, 3, 4, 5, 6, 7
   on conflict (step_seconds, at, environment, currency, method, acquirer, outcome) do update
   set payments = t.payments + excluded.payments, amount_minor = t.amount_minor + excluded.amount_minor`;
 }
