@@ -65,7 +65,6 @@ export function guestCall(
   { door, clock }: Pick<AccessParts, "door" | "clock">,
 ): GuestCall {
   return {
-    requestId: request.id,
     params: request.params as Record<string, string>,
     ...judgeInput(endpoint, sentBody(request, endpoint.body), request.query),
     origin: { address: request.ip, userAgent: request.headers["user-agent"] ?? "" },

@@ -11,7 +11,6 @@ import type { Origin } from "../people/sessions.ts";
 
 /** A request of any caller whose query and body passed the endpoint's rules. */
 export interface GuestCall<Body = unknown, Query = unknown> {
-  requestId: string;
   /** Path parameters by name, as sent. Handlers answer a malformed identity with "not found". */
   params: Readonly<Record<string, string>>;
   body: Body;

@@ -31,7 +31,7 @@ function viewOf(passkey: Passkey) {
 }
 
 export function passkeyEndpoints(parts: SessionEndpointParts): AccessEndpoint[] {
-  return [...ownEndpoints(parts), ...signingEndpoints(parts), ...provingEndpoints(parts)];
+  return [...ownEndpoints(parts), ...signingEndpoints(parts)];
 }
 
 function ownEndpoints({ people: { passkeys }, root }: SessionEndpointParts): AccessEndpoint[] {
@@ -121,12 +121,6 @@ function signingEndpoints({ people: { passkeys }, views, root }: SessionEndpoint
       errors: ["UNAUTHORIZED", "SERVICE_UNAVAILABLE"],
       handle: async (call) => begun(views, call, { token: await passkeys.signIn(assertionOf(call.body), call.origin) }),
     }),
-  ];
-}
-
-function provingEndpoints({ people: { passkeys }, views, root }: SessionEndpointParts): AccessEndpoint[] {
-  const session = `${root}/session`;
-  return [
     personEndpoint({
       method: "POST",
       path: `${session}/proof/passkey/options`,
