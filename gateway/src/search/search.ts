@@ -111,13 +111,7 @@ const finders: readonly Finder[] = [
     statement: ({ merchantId }, id) => selectRefund(merchantId, id),
     hit(row) {
       const { uuid, paymentReference, status, createdAt, amountMinor, currency } = refundOfRow(row);
-      return {
-        id: uuid,
-        title: `of ${paymentReference}`,
-        status,
-        at: wireTime(createdAt),
-        ...money(amountMinor, currency),
-      };
+      return moneyHit({ id: uuid, title: `of ${paymentReference}`, status, at: createdAt, amountMinor, currency });
     },
   },
   {
@@ -126,13 +120,7 @@ const finders: readonly Finder[] = [
     statement: ({ merchantId }, id) => selectDispute(merchantId, id),
     hit(row) {
       const { uuid, paymentReference, status, openedAt, amountMinor, currency } = disputeOfRow(row);
-      return {
-        id: uuid,
-        title: `of ${paymentReference}`,
-        status,
-        at: wireTime(openedAt),
-        ...money(amountMinor, currency),
-      };
+      return moneyHit({ id: uuid, title: `of ${paymentReference}`, status, at: openedAt, amountMinor, currency });
     },
   },
   {
@@ -141,13 +129,14 @@ const finders: readonly Finder[] = [
     statement: ({ merchantId }, id) => selectSettlement(merchantId, id),
     hit(row) {
       const { uuid, status, createdAt, netMinor, currency, payoutDate } = settlementOfRow(row);
-      return {
+      return moneyHit({
         id: uuid,
         title: `paid out ${payoutDate}`,
         status,
-        at: wireTime(createdAt),
-        ...money(netMinor, currency),
-      };
+        at: createdAt,
+        amountMinor: netMinor,
+        currency,
+      });
     },
   },
   {
@@ -178,14 +167,23 @@ const finders: readonly Finder[] = [
 ];
 
 const noMoney = { amount_minor: null, currency: null, exponent: null };
-const money = (amount: Minor, currency: string) => ({
-  amount_minor: wireAmount(amount),
-  currency,
-  exponent: exponentOf(currency),
-});
+
+interface WithMoney {
+  id: string;
+  title: string;
+  status: string;
+  at: Micros;
+  amountMinor: Minor;
+  currency: string;
+}
+
+function moneyHit({ at, amountMinor, currency, ...named }: WithMoney): Omit<Hit, "kind"> {
+  const money = { amount_minor: wireAmount(amountMinor), currency, exponent: exponentOf(currency) };
+  return { ...named, at: wireTime(at), ...money };
+}
 
 function paymentHit({ reference, referenceId, status, createdAt, amountMinor, currency }: Payment): Omit<Hit, "kind"> {
-  return { id: reference, title: referenceId, status, at: wireTime(createdAt), ...money(amountMinor, currency) };
+  return moneyHit({ id: reference, title: referenceId, status, at: createdAt, amountMinor, currency });
 }
 
 const PAYER_HITS = 8;
