@@ -20,7 +20,6 @@ export interface DoorParts extends PersonDoorParts {
 export interface Member extends SignedIn {
   role: MemberRole;
   merchant: Merchant;
-  environment: Environment;
   principal: Principal;
 }
 
@@ -54,7 +53,6 @@ export class Door extends PersonDoor {
       ...signedIn,
       role,
       merchant,
-      environment,
       principal: { actor: signedIn.person.personId, merchant, book, scopes },
     };
   }
@@ -63,7 +61,7 @@ export class Door extends PersonDoor {
    * Checks the member of a request that takes minutes again: the session must still be open (its token may be new), and the current role must allow the
    * action. Throws UNAUTHORIZED, OBJECT_NOT_FOUND, FORBIDDEN, MERCHANT_SUSPENDED.
    */
-  async refuseUnlessStill({ session, environment, merchant }: Member, action: Action): Promise<void> {
+  async refuseUnlessStill({ session, principal, merchant }: Member, action: Action): Promise<void> {
     const { merchantId } = merchant;
     const { sessions, directory } = this.parts;
     const [role] = await sessions.roles([{ sessionId: session.sessionId, merchantId }]);
@@ -72,8 +70,8 @@ export class Door extends PersonDoor {
       const lasts = (await sessions.list(session.personId)).some(({ sessionId }) => sessionId === session.sessionId);
       throw lasts ? noMembership() : notSignedIn();
     }
-    const scopes = actionsOf(role, environment);
-    refuseUnlessAllowed({ actor: session.personId, merchant, book: { merchantId, environment }, scopes }, role, action);
+    const scopes = actionsOf(role, principal.book.environment);
+    refuseUnlessAllowed({ ...principal, scopes }, role, action);
   }
 
   /** Counts a member's request against the rate limit, and checks that the role allows the action. Throws MERCHANT_SUSPENDED, RATE_LIMITED, FORBIDDEN. */

@@ -7,6 +7,12 @@ import { identity, inPath, text, timestamp } from "../http/shapes.ts";
 const shortText = text(1, 120);
 const day = z.iso.date("is not a day such as 2026-11-20").meta({ examples: ["2026-11-20"] });
 
+const exampleText = {
+  statement: "The parcel was signed for on 20 November; the receipt is attached.",
+  carrier: "JNE",
+  tracking_number: "JB0012345678",
+  delivered_on: "2026-11-20",
+};
 export const evidenceTextSchema = z
   .strictObject({
     statement: text(0, 20_000).meta({ description: "What happened, in the merchant's words." }),
@@ -14,17 +20,7 @@ export const evidenceTextSchema = z
     tracking_number: shortText.optional().meta({ examples: ["JB0012345678"] }),
     delivered_on: day.optional().meta({ description: "The day on which it was delivered." }),
   })
-  .meta({
-    id: "EvidenceText",
-    examples: [
-      {
-        statement: "The parcel was signed for on 20 November; the receipt is attached.",
-        carrier: "JNE",
-        tracking_number: "JB0012345678",
-        delivered_on: "2026-11-20",
-      },
-    ],
-  });
+  .meta({ id: "EvidenceText", examples: [exampleText] });
 
 export const evidenceFileSchema = z
   .strictObject({
@@ -94,10 +90,7 @@ export const gatheredEvidenceSchema = z
           helpful: ["Proof of delivery: a signature, or a photo at the door"],
           asks_delivery: true,
         },
-        statement: "The parcel was signed for on 20 November; the receipt is attached.",
-        carrier: "JNE",
-        tracking_number: "JB0012345678",
-        delivered_on: "2026-11-20",
+        ...exampleText,
         saved_at: exampleTimes.disputed,
         submitted_at: null,
         files: [],

@@ -42,7 +42,7 @@ async function answerMounted(
   const perform = (): Promise<Reply> => edge.handleAs(member.principal, endpoint, request, reply);
   // `edge.handleAs` checks the scope too, but its message is for programs. `enter` counts the refused request, as `handleAs` is not reached.
   if (!member.principal.scopes.has(endpoint.scope)) await door.enter(member, endpoint.scope, reply);
-  if (needsFreshProof(endpoint, member.environment)) door.refuseUnlessFresh(member);
+  if (needsFreshProof(endpoint, member.principal.book.environment)) door.refuseUnlessFresh(member);
   return changes ? audit.around(memberCall(endpoint.operationId, request, member), perform) : perform();
 }
 
@@ -57,17 +57,17 @@ async function answerOwn(
   if (endpoint.method !== "GET") door.refuseForeign(request);
   const member = await door.member(request);
   await door.enter(member, endpoint.action, reply);
-  const { principal, environment } = member;
-  if (endpoint.sandboxOnly && environment !== "sandbox")
+  const { book } = member.principal;
+  if (endpoint.sandboxOnly && book.environment !== "sandbox")
     throw new Fault("ENVIRONMENT_MISMATCH", { message: "This is for the sandbox alone." });
-  if (endpoint.fresh === true || (endpoint.fresh === "production" && environment === "production"))
+  if (endpoint.fresh === true || (endpoint.fresh === "production" && book.environment === "production"))
     door.refuseUnlessFresh(member);
   const stillAllowed = (): Promise<void> => door.refuseUnlessStill(member, endpoint.action);
   const perform = async (): Promise<Reply> =>
     endpoint.handle({
       ...guestCall(endpoint, request, reply, parts),
       ...member,
-      book: principal.book,
+      book,
       stillAllowed,
       file: () => sentWhileAllowed(request, stillAllowed),
     });
@@ -86,6 +86,5 @@ function sentWhileAllowed(request: FastifyRequest, stillAllowed: () => Promise<v
 
 /** The audit entry of a member's call. */
 function memberCall(operationId: string, request: FastifyRequest, member: Member): AuditedCall {
-  const { merchant, environment } = member;
-  return { ...auditedCall(operationId, request, member), merchantId: merchant.merchantId, environment };
+  return { ...auditedCall(operationId, request, member), ...member.principal.book };
 }
