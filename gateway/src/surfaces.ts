@@ -66,7 +66,7 @@ import { refundEndpoints } from "./refunds/refunds.routes.ts";
 import { DeviceCodes } from "./people/device-codes.ts";
 import { Mail } from "./people/mail.ts";
 import { invitationPage, portalRoot } from "./people/relying-party.ts";
-import type { Surface } from "./people/sessions.ts";
+import type { Surface } from "./people/sessions.sql.ts";
 import type { PeopleAudit } from "./people/audit.ts";
 import { keyEndpoints } from "./portal/credentials.routes.ts";
 import { deliveryEndpoints } from "./portal/deliveries.routes.ts";

@@ -1,5 +1,5 @@
 // The session cookie: its name, and how it is read, set and removed. Pure.
-import type { Surface } from "../people/sessions.ts";
+import type { Surface } from "../people/sessions.sql.ts";
 
 export interface Cookie {
   name: string;

@@ -6,7 +6,7 @@ import type { Operation } from "../http/openapi.ts";
 import { cookieOf } from "./cookie.ts";
 import { type AccessEndpoint, type Shaped, isChange } from "./endpoint.ts";
 import type { Json } from "../http/json-schema.ts";
-import type { Surface } from "../people/sessions.ts";
+import type { Surface } from "../people/sessions.sql.ts";
 
 const guestCodes: FaultCode[] = ["VALIDATION_ERROR", "RATE_LIMITED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"];
 export const personCodes: FaultCode[] = ["UNAUTHORIZED", ...guestCodes];

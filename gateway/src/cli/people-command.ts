@@ -6,7 +6,7 @@ import { DEMO_OPERATOR, DEMO_OWNER, People } from "../people/people.ts";
 import { invitationPage, relyingPartyOf, signInLinkPage } from "../people/relying-party.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
 import type { MemberRole } from "../people/roles.ts";
-import type { Surface } from "../people/sessions.ts";
+import type { Surface } from "../people/sessions.sql.ts";
 import type { LinkPurpose } from "../people/sign-in-links.sql.ts";
 import type { Database } from "../store/database.ts";
 import { COMMAND_LINE } from "../operator/known-tokens.ts";

@@ -2,8 +2,7 @@
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
-import type { Database } from "../store/database.ts";
-import { isOutOfService } from "../store/database.ts";
+import { type Database, isOutOfService } from "../store/database.ts";
 import {
   type AuditedCall,
   type MerchantAuditEntry,

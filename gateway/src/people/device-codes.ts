@@ -24,7 +24,7 @@ import {
   useGrant,
 } from "./device-codes.sql.ts";
 import { type MemberRole, actionsOf, scopesBeyond } from "./roles.ts";
-import type { Origin } from "./sessions.ts";
+import { type Origin, kept } from "./sessions.ts";
 import { SignInThrottle, WrongGuess } from "./sign-in-throttle.ts";
 
 export const DEVICE_CODE_LASTS_SECONDS = 600;
@@ -66,8 +66,7 @@ export class DeviceCodes {
     const request: DeviceRequest = {
       ...asked,
       userCode: newUserCode(),
-      address: origin.address.slice(0, 60),
-      userAgent: origin.userAgent.slice(0, 300),
+      ...kept(origin),
       createdAt: now,
       expiresAt: now + DEVICE_CODE_LASTS_SECONDS * SECOND,
     };

@@ -15,7 +15,7 @@ import {
   selectInvitation,
   selectInvitations,
 } from "./invitations.sql.ts";
-import { type NewPerson, type Newcomer, identityOf, newcomer } from "./newcomers.ts";
+import { type NewPerson, identityOf, newcomer } from "./newcomers.ts";
 import { insertMembership } from "./people.sql.ts";
 import type { Needs, Proofs } from "./proofs.ts";
 import type { MemberRole } from "./roles.ts";
@@ -100,26 +100,19 @@ export class Invitations {
       throw validationFault("email", given.email, "This invitation is for another e-mail address.");
     const comer = await newcomer(this.parts, this.proofs, given, origin);
     if ("needs" in comer) return comer;
-    const accepted = await this.join(token, comer, email);
-    await noteAccess(this.parts, { action: "joined", ...accepted, address: origin.address });
-    return accepted;
-  }
-
-  /** Makes the newcomer a member, and ends the invitation. */
-  private async join(token: string, comer: Newcomer, email: string): Promise<Joined> {
     const now = this.parts.clock.now();
-    return this.parts.database.transaction(async (query) => {
+    const joined = await this.parts.database.transaction(async (query) => {
       const [found] = await query(selectInvitation(sha256(token), now, "for no key update of i"));
-      const invitation = found && invitationOfRow(found);
-      if (!invitation) throw noInvitation();
+      if (!found) throw noInvitation();
+      const { merchantId, invitationId, role } = invitationOfRow(found);
       const personId = await identityOf(query, comer, now);
-      const { merchantId, role } = invitation;
-      const joined = await query(insertMembership(merchantId, personId, role, now));
-      if (joined.length === 0)
+      if ((await query(insertMembership(merchantId, personId, role, now))).length === 0)
         throw validationFault("email", email, "You belong to this merchant already. An owner can change your role.");
-      await query(endInvitation(invitation, personId, now));
+      await query(endInvitation({ merchantId, invitationId }, personId, now));
       return { personId, merchantId };
     });
+    await noteAccess(this.parts, { action: "joined", ...joined, address: origin.address });
+    return joined;
   }
 }
 

@@ -20,7 +20,7 @@ export interface NewPerson {
 }
 
 /** A person who may be let in: known and proved, or new with the hash of an accepted password. */
-export type Newcomer = { known: Person } | { email: string; name: string; passwordHash: string };
+type Newcomer = { known: Person } | { email: string; name: string; passwordHash: string };
 
 /**
  * Checks a person who accepts an invitation; the caller has checked the invitation. Gives the newcomer, or the factor that is still needed. Throws

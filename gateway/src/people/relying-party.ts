@@ -23,8 +23,7 @@ export function portalRoot(root: string): string {
 
 /** Origins that our pages may have. On a loopback address there are two: by name and by address. */
 export function portalOrigins(root: string): string[] {
-  const own = new URL(root).origin;
-  return [...new Set([own, portalRoot(root)])];
+  return [...new Set([new URL(root).origin, portalRoot(root)])];
 }
 
 /** The relying party; undefined where browsers make no passkeys: on an IP address, or without https on anything but the own machine. */

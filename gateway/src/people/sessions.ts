@@ -10,7 +10,6 @@ import { type Person, personOfRow } from "./people.sql.ts";
 import type { MemberRole } from "./roles.ts";
 import {
   type Session,
-  type Surface,
   endOldestSessions,
   endOtherSessions,
   endSession,
@@ -33,8 +32,6 @@ const TOUCH_EVERY: Micros = 60 * SECOND;
 export const SESSIONS_MAX = 50;
 /** How long a proof of identity is fresh. After this time, endpoints that move money or show a secret ask for a new proof. */
 const PROOF_MAX: Micros = 600 * SECOND;
-
-export type { Surface };
 
 /** Address and browser that a sign-in comes from. */
 export interface Origin {
@@ -164,8 +161,8 @@ export class Sessions {
 
 const newToken = (): string => randomBytes(32).toString("base64url");
 
-/** Cuts an origin to the lengths that the table allows. */
-const kept = ({ address, userAgent }: Origin): Origin => ({
+/** Cuts an origin to the lengths that the tables allow. */
+export const kept = ({ address, userAgent }: Origin): Origin => ({
   address: address.slice(0, 60),
   userAgent: userAgent.slice(0, 300),
 });
