@@ -82,7 +82,8 @@ const en = {
   },
 };
 
-const id: typeof en = {
+type Words = typeof en;
+const id: Words = {
   name: "Bahasa Indonesia",
   amountOf: (readable) => readable.replaceAll(/[.,]/g, (mark) => (mark === "." ? "," : ".")),
   pay: (merchant) => `Bayar ${merchant}`,
@@ -159,4 +160,4 @@ const id: typeof en = {
   },
 };
 
-export const words: Readonly<Record<Language, typeof en>> = { en, id };
+export const words: Readonly<Record<Language, Words>> = { en, id };

@@ -1,9 +1,11 @@
 // Goal: a statement says what the ledger says. Method: a book in which money moved on three days of its own clock; each day's statement, page by
 // page and as CSV, held against the entries of the account; and the statements of a settlement batch.
+import type { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
-import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
+import type { Directory } from "../merchants/directory.ts";
 import { statementEndpoints } from "./statements.routes.ts";
 
 interface Movement {
@@ -106,6 +108,27 @@ test("before anything moved, and after, both ends are the same and nothing is be
   });
   const { opening_minor, closing_minor, movements } = await statement("?from=2190-01-01&to=2190-01-01");
   expect([closing_minor, movements]).toEqual([opening_minor, []]);
+});
+
+test("a download that nobody reads leaves room for other operators", async () => {
+  const database = openDatabase(service.database);
+  const directory = { merchant: (id: string) => Promise.resolve({ merchantId: id }) } as unknown as Directory;
+  const endpoint = statementEndpoints(database, directory).find(
+    ({ operationId }) => operationId === "downloadBalanceStatement",
+  );
+  const params = { id: shop.merchantId, environment: "sandbox", currency: "IDR" };
+  const query = { figure: "available", from: days[0], to: days[0] };
+  const begin = async (name: string): Promise<Readable> => {
+    const mayStill = () => Promise.resolve(true);
+    const { stream } = (await endpoint?.handle({ params, query, operator: { name }, mayStill } as never)) ?? {};
+    if (!stream) throw new Error("a statement is a stream");
+    return stream;
+  };
+  const [first, second] = [await begin("sari"), await begin("sari")];
+  await expect(begin("sari")).rejects.toMatchObject({ code: "RATE_LIMITED" });
+  expect((await (await begin("budi")).toArray()).join("")).toMatch(/^what,.*\r\nopening,(.*\r\n)+closing,.*\r\n$/);
+  for (const stream of [first, second]) stream.destroy();
+  await database.end();
 });
 
 test("a settlement batch is read by the operator as by its merchant, and in its own environment alone", async () => {

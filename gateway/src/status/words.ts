@@ -72,7 +72,8 @@ const en = {
     "Measured by the service itself, every minute. Up: the measured minutes without an outage, planned work left out. Days are days of UTC.",
 };
 
-const id: typeof en = {
+type Words = typeof en;
+const id: Words = {
   name: "Bahasa Indonesia",
   title: "Status",
   components: {
@@ -140,7 +141,7 @@ const id: typeof en = {
     "Diukur oleh layanan sendiri setiap menit. Aktif: menit terukur di luar pemeliharaan tanpa gangguan total. Hari mengikuti UTC.",
 };
 
-export const words: Readonly<Record<Language, typeof en>> = { en, id };
+export const words: Readonly<Record<Language, Words>> = { en, id };
 
 const locales: Readonly<Record<Language, string>> = { en: "en-GB", id: "id-ID" };
 
