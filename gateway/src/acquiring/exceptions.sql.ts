@@ -1,6 +1,6 @@
 // All SQL of reconciliation exceptions.
 import type { Micros } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { LEAST_UUID, idOf, uuidOf } from "../ground/ids.ts";
 import { bookArrays, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate } from "../store/table.ts";
@@ -71,26 +71,29 @@ export function exceptionOfRow(row: Row): ReconciliationException {
   };
 }
 
-/** A page of all merchants' exceptions, oldest first, open or closed if asked; or the one with this `uuid`. At most `limit` + 1 rows. */
-export function selectExceptions(
-  filter: { uuid: string | undefined; open: boolean | undefined },
-  after: string | undefined,
-  limit: number,
-): Statement {
-  return {
-    name: "select reconciliation exceptions",
-    text: `select e.*, o.kind as operation_kind
+const selected = `select e.*, o.kind as operation_kind
 from reconciliation_exceptions e
-join acquirer_operations o using (merchant_id, environment, operation_id)
-where ($1::uuid is null or e.exception_id = $1::uuid) and ($2::boolean is null or (e.closed_at is null) = $2::boolean)
-  and ($3::uuid is null or e.exception_id > $3::uuid)
+join acquirer_operations o using (merchant_id, environment, operation_id)`;
+
+/** An exception of any merchant. */
+export function selectException(uuid: string): Statement {
+  return {
+    name: "select reconciliation exception",
+    text: `${selected}
+where e.exception_id = $1::uuid`,
+    values: [uuidOf(uuid)],
+  };
+}
+
+/** A page of all merchants' exceptions, oldest first, open or closed if asked. At most `limit` + 1 rows. */
+export function selectExceptions(open: boolean | undefined, after: string | undefined, limit: number): Statement {
+  const which = open === undefined ? "" : `and e.closed_at is ${open ? "" : "not "}null`;
+  return {
+    name: `select reconciliation exceptions ${which}`,
+    text: `${selected}
+where e.exception_id > $1::uuid ${which}
 order by e.exception_id
-limit $4::integer`,
-    values: [
-      filter.uuid === undefined ? null : uuidOf(filter.uuid),
-      filter.open ?? null,
-      after === undefined ? null : uuidOf(after),
-      limit + 1,
-    ],
+limit $2::integer`,
+    values: [after === undefined ? LEAST_UUID : uuidOf(after), limit + 1],
   };
 }

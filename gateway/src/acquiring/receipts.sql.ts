@@ -1,6 +1,6 @@
 // Statements that read and write receipts, and how their rows are mapped.
 import type { Micros } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { LEAST_UUID, idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
@@ -72,34 +72,28 @@ export function receiptOfRow(row: Row): KeptReceipt {
   };
 }
 
-/** An unapplied receipt, of any merchant. */
-export function selectUnapplied(uuid: string): Statement {
-  return {
-    name: "select unapplied receipt",
-    text: "select * from receipts where status = 'unapplied' and receipt_id = $1::uuid",
-    values: [uuidOf(uuid)],
-  };
+/** A receipt of any merchant. */
+export function selectReceipt(uuid: string): Statement {
+  return { name: "select receipt", text: "select * from receipts where receipt_id = $1::uuid", values: [uuidOf(uuid)] };
 }
 
-/** A page of all merchants' receipts, oldest first, of one status if asked; or the one with this `uuid`. At most `limit` + 1 rows. */
-export function selectReceipts(
-  filter: { uuid: string | undefined; status: ReceiptStatus | undefined },
-  after: string | undefined,
-  limit: number,
-): Statement {
+/** Conditions by status that let the planner see the partial index of the few receipts which need a decision, or had one. */
+const ofStatus: Readonly<Record<ReceiptStatus, string>> = {
+  applied: "and status = 'applied'",
+  unapplied: "and status = 'unapplied'",
+  returned: "and status = 'returned' and decided_at is not null",
+  credited: "and status = 'credited' and decided_at is not null",
+};
+
+/** A page of all merchants' receipts, oldest first, of one status if asked. At most `limit` + 1 rows. */
+export function selectReceipts(status: ReceiptStatus | undefined, after: string | undefined, limit: number): Statement {
   return {
-    name: "select receipts",
+    name: `select ${status ?? "all"} receipts`,
     text: `select *
 from receipts
-where ($1::uuid is null or receipt_id = $1::uuid) and ($2::text is null or status = $2::text)
-  and ($3::uuid is null or receipt_id > $3::uuid)
+where receipt_id > $1::uuid ${status === undefined ? "" : ofStatus[status]}
 order by receipt_id
-limit $4::integer`,
-    values: [
-      filter.uuid === undefined ? null : uuidOf(filter.uuid),
-      filter.status,
-      after === undefined ? null : uuidOf(after),
-      limit + 1,
-    ],
+limit $2::integer`,
+    values: [after === undefined ? LEAST_UUID : uuidOf(after), limit + 1],
   };
 }

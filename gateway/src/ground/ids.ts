@@ -30,6 +30,9 @@ const kinds = {
 
 export type IdKind = keyof typeof kinds;
 
+/** Comes before every identity in the database: where a list begins. */
+export const LEAST_UUID = "00000000-0000-0000-0000-000000000000";
+
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 const codes = Buffer.from(alphabet);
 const hexDigits = new Uint8Array(128);

@@ -5,7 +5,7 @@
 // written causes no false alarm: the statement sees a row with everything that belongs to it, or not at all. Rows newer than the page are
 // left to the next run. Messages name rows as `payment <uuid>`; verify.ts turns the UUIDs into identities.
 import type { Micros } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { LEAST_UUID, idOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import { GENUINE, ORIGIN } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -32,7 +32,7 @@ from ${table}
 where merchant_id = $1::uuid and environment = $2::environment and ${key} > $3::uuid
 order by ${key}
 limit $4::integer`,
-    values: [uuidOf(book.merchantId), book.environment, after || "00000000-0000-0000-0000-000000000000", limit],
+    values: [uuidOf(book.merchantId), book.environment, after || LEAST_UUID, limit],
   };
 }
 

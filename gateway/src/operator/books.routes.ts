@@ -2,12 +2,12 @@
 import { z } from "zod";
 import { accountEntriesQuery, bookExportSchema, bookSchema, exportFormatField, readBook } from "../balances/book.ts";
 import { entriesParams, entriesSchema, listEntries } from "../balances/entries.ts";
-import { Fault } from "../ground/fault.ts";
+import { Downloads } from "../ground/downloads.ts";
 import { reply } from "../ground/reply.ts";
-import { BookExports } from "../ledger/exports.ts";
+import { bookDownload } from "../ledger/download.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
-import { OF_BOOK, findBook } from "./books.ts";
+import { OF_BOOK, findBook, readerOf } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { bookParams } from "./params.ts";
 
@@ -52,7 +52,7 @@ export function bookEndpoints(database: Database, directory: Directory): Operato
 
 /** A POST although it changes nothing, so that the audit records who exported a whole book. */
 function exportEndpoint(database: Database, directory: Directory): OperatorEndpoint {
-  const exports = new BookExports(database, { inAll: 4, each: 2 });
+  const downloads = new Downloads({ inAll: 4, each: 2 });
   return operatorEndpoint({
     method: "POST",
     operationId: "exportBook",
@@ -68,10 +68,7 @@ function exportEndpoint(database: Database, directory: Directory): OperatorEndpo
     errors: ["OBJECT_NOT_FOUND"],
     async handle({ params, body: { format }, operator, mayStill }) {
       const { book } = await findBook(directory, params);
-      const stillAllowed = async (): Promise<void> => {
-        if (!(await mayStill?.())) throw new Fault("FORBIDDEN", { message: "You may not read this book any more." });
-      };
-      return exports.begin({ book, format, whose: operator.name, stillAllowed });
+      return downloads.begin(bookDownload(database, book, format), readerOf({ operator, mayStill }));
     },
   });
 }

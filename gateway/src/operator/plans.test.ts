@@ -4,7 +4,8 @@ import { beforeAll, expect, test } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase } from "../../test/kit.ts";
 import { aPayment } from "../../test/payments.ts";
 import type { Statement } from "../store/database.ts";
-import { selectUnapplied } from "../acquiring/receipts.sql.ts";
+import { selectException, selectExceptions } from "../acquiring/exceptions.sql.ts";
+import { selectReceipt, selectReceipts } from "../acquiring/receipts.sql.ts";
 import { selectBalanceBefore, selectMovements, selectPeriod } from "./balance-statement.sql.ts";
 import { selectAuditAbout } from "./audit.sql.ts";
 import { selectExceptionsOf, selectOperationsOf, selectPeopleAbout } from "./payment-record.sql.ts";
@@ -114,7 +115,16 @@ test.each<[string, string, Statement]>([
   ["disputes near their deadline", "disputes_unanswered", waitingDeadlines(asked)],
   ["disputes without a decision", "disputes_", waitingDecisions(asked)],
   ["money of nobody", "receipts_unapplied", waitingReceipts(asked)],
-  ["one of them", "receipts_unapplied", selectUnapplied(reference)],
+  ["a receipt", "receipts_of_all", selectReceipt(reference)],
+  ["receipts", "receipts_of_all", selectReceipts(undefined, undefined, 25)],
+  ["applied receipts", "receipts_of_all", selectReceipts("applied", undefined, 25)],
+  ["unapplied receipts", "receipts_unapplied", selectReceipts("unapplied", undefined, 25)],
+  ["returned receipts", "receipts_decided", selectReceipts("returned", undefined, 25)],
+  ["credited receipts", "receipts_decided", selectReceipts("credited", undefined, 25)],
+  ["an exception", "reconciliation_exceptions_of_all", selectException(reference)],
+  ["exceptions", "reconciliation_exceptions_of_all", selectExceptions(undefined, undefined, 25)],
+  ["open ones", "reconciliation_exceptions_open", selectExceptions(true, undefined, 25)],
+  ["closed ones", "reconciliation_exceptions_of_all", selectExceptions(false, undefined, 25)],
   ["what it may have been meant for", "payments_pkey", selectSameAmount({ ...payment, receivedAt: 0 } as never)],
   ["open exceptions", "reconciliation_exceptions_open", waitingExceptions(asked)],
   ["late payouts", "settlements_due", waitingPayouts(asked)],

@@ -12,7 +12,7 @@ import { currencyCode, environmentField, identity, listSchema, timestamp } from 
 import { amountMinor } from "../payments/payments.schema.ts";
 import { type ReceiptDecision, decideReceipt } from "../acquiring/receipts.ts";
 import { type KeptReceipt, receiptStatuses } from "../acquiring/receipt.ts";
-import { receiptOfRow, selectReceipts } from "../acquiring/receipts.sql.ts";
+import { receiptOfRow, selectReceipt, selectReceipts } from "../acquiring/receipts.sql.ts";
 import { unappliedCreditPostings, unappliedReturnPostings } from "../ledger/journal.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
@@ -70,8 +70,7 @@ const receiptsQuery = z.strictObject({
 
 export function receiptEndpoints(database: Database, directory: Directory, moves: KeyedMoves): OperatorEndpoint[] {
   const find = async (uuid = ""): Promise<KeptReceipt> => {
-    const filter = { uuid, status: undefined };
-    const [row] = isId("receipt", uuid) ? await database.query(selectReceipts(filter, undefined, 1)) : [];
+    const [row] = isId("receipt", uuid) ? await database.query(selectReceipt(uuid)) : [];
     if (!row) throw new Fault("OBJECT_NOT_FOUND");
     return receiptOfRow(row);
   };
@@ -126,8 +125,7 @@ export function receiptEndpoints(database: Database, directory: Directory, moves
       errors: [],
       async handle({ query }) {
         const limit = limitOf(query);
-        const filter = { uuid: undefined, status: query.status };
-        const rows = await database.query(selectReceipts(filter, query.starting_after, limit));
+        const rows = await database.query(selectReceipts(query.status, query.starting_after, limit));
         return page(rows.map(receiptOfRow), limit, receiptView, ({ uuid }) => uuid);
       },
     }),

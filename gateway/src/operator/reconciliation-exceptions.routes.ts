@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type ReconciliationException, exceptionKinds } from "../acquiring/exception.ts";
 import { closeException, exceptionNeed } from "../acquiring/exceptions.ts";
-import { exceptionOfRow, selectExceptions } from "../acquiring/exceptions.sql.ts";
+import { exceptionOfRow, selectException, selectExceptions } from "../acquiring/exceptions.sql.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -75,8 +75,8 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
       errors: [],
       async handle({ query }) {
         const limit = limitOf(query);
-        const filter = { uuid: undefined, open: query.status && query.status === "open" };
-        const rows = await database.query(selectExceptions(filter, query.starting_after, limit));
+        const open = query.status && query.status === "open";
+        const rows = await database.query(selectExceptions(open, query.starting_after, limit));
         return page(rows.map(exceptionOfRow), limit, exceptionView, ({ uuid }) => uuid);
       },
     }),
@@ -92,10 +92,9 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
       success: { status: 200, description: "It, closed.", schema: exceptionSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { uuid = "" }, body: { note } }) {
-        const filter = { uuid, open: true };
-        const [row] = isId("exception", uuid) ? await database.query(selectExceptions(filter, undefined, 1)) : [];
-        if (!row) throw new Fault("OBJECT_NOT_FOUND", { message: "No such reconciliation exception is open." });
-        const found = exceptionOfRow(row);
+        const [row] = isId("exception", uuid) ? await database.query(selectException(uuid)) : [];
+        const found = row && exceptionOfRow(row);
+        if (!found) throw new Fault("OBJECT_NOT_FOUND", { message: "No such reconciliation exception is open." });
         const closed = await lanes.move(found.book.merchantId, {
           name: "close reconciliation exception",
           book: found.book,

@@ -1,5 +1,4 @@
 // Statements for accounting: of a settlement batch, and of one account over a period with its opening and closing balance.
-import { Readable } from "node:stream";
 import { z } from "zod";
 import {
   type EntriesQuery,
@@ -11,6 +10,7 @@ import {
 } from "../balances/entries.ts";
 import { accountField, ofFigureOrAccount } from "../balances/book.ts";
 import { type Micros, wireTime } from "../ground/clock.ts";
+import { Downloads } from "../ground/downloads.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { exponentOf, isCurrency, wireMinor } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
@@ -39,7 +39,7 @@ import {
   selectMovements,
   selectPeriod,
 } from "./balance-statement.sql.ts";
-import { OF_BOOK, findBook } from "./books.ts";
+import { OF_BOOK, findBook, readerOf } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { limitOf } from "./lists.ts";
 import { bookParams } from "./params.ts";
@@ -186,13 +186,12 @@ async function readPeriod(database: Database, book: Book, currency: string, quer
   return { ...of, sign, from, before, first, past, opening: figure(opening), closing: figure(closing) };
 }
 
-const CSV_RUNNING_MAX = 2;
 const CSV_PAGE = 1_000;
 
 function balanceEndpoints(database: Database, directory: Directory): OperatorEndpoint[] {
   const path = `${OF_BOOK}/balances/{currency}/statement`;
   const shared = { method: "GET", params: { ...bookParams, ...entriesParams }, tag, role: "viewer" } as const;
-  let running = 0;
+  const downloads = new Downloads({ inAll: 4, each: 2 });
   return [
     operatorEndpoint({
       ...shared,
@@ -233,22 +232,17 @@ function balanceEndpoints(database: Database, directory: Directory): OperatorEnd
       operationId: "downloadBalanceStatement",
       path: `${path}.csv`,
       summary: "The same as CSV, whole, sent while it is read",
+      description:
+        "A text that was cut off ends without the line `closing`; it is cut off where whoever asked loses the right to it, and after half an hour.",
       query: periodQuery,
       success: { status: 200, description: "Comma-separated values.", schema: csvSchema, mediaType: "text/csv" },
       errors: ["OBJECT_NOT_FOUND"],
-      async handle({ params, query }) {
+      async handle({ params, query, ...call }) {
         const { book } = await findBook(directory, params);
         const period = await readPeriod(database, book, params.currency ?? "", query);
-        if (running >= CSV_RUNNING_MAX)
-          throw new Fault("SERVICE_UNAVAILABLE", {
-            message: "Too many statements are being sent already. Try again when one is done.",
-            retryAfterSeconds: 10,
-          });
-        running++;
-        const stream = Readable.from(csvOf(database, period));
-        stream.once("close", () => running--);
         const saveAs = `statement-${period.currency}-${wireTime(period.from).slice(0, 10)}.csv`;
-        return { status: 200, body: "", contentType: "text/csv; charset=utf-8", stream, saveAs };
+        const statement = { chunks: csvOf(database, period), contentType: "text/csv; charset=utf-8", saveAs };
+        return downloads.begin(statement, readerOf(call));
       },
     }),
   ];

@@ -1,8 +1,8 @@
 // Items of the work queues, each with everything that a decision needs: unapplied receipts, reconciliation exceptions, disputes, settlement batches.
 import { z } from "zod";
 import type { ReconciliationException } from "../acquiring/exception.ts";
-import { exceptionOfRow, selectExceptions } from "../acquiring/exceptions.sql.ts";
-import { receiptOfRow, selectUnapplied } from "../acquiring/receipts.sql.ts";
+import { exceptionOfRow, selectException } from "../acquiring/exceptions.sql.ts";
+import { receiptOfRow, selectReceipt } from "../acquiring/receipts.sql.ts";
 import { currencyTotalsSchema, readBook } from "../balances/book.ts";
 import { disputeView, outcomes } from "../disputes/dispute.ts";
 import { readDispute } from "../disputes/disputes.routes.ts";
@@ -155,9 +155,10 @@ function receiptEndpoint({ database, records, approvals }: WaitingItemParts): Op
     errors: ["OBJECT_NOT_FOUND"],
     async handle(call) {
       const { uuid = "" } = call.params;
-      const [row] = isId("receipt", uuid) ? await database.query(selectUnapplied(uuid)) : [];
-      if (!row) throw new Fault("OBJECT_NOT_FOUND", { message: "No such money waits for a decision." });
-      const receipt = receiptOfRow(row);
+      const [row] = isId("receipt", uuid) ? await database.query(selectReceipt(uuid)) : [];
+      const receipt = row && receiptOfRow(row);
+      if (receipt?.status !== "unapplied")
+        throw new Fault("OBJECT_NOT_FOUND", { message: "No such money waits for a decision." });
       const { book, currency, paymentReference } = receipt;
       const named = await findAnyPayment(database, paymentReference);
       if (!named) throw new Fault("OBJECT_NOT_FOUND");
@@ -184,8 +185,7 @@ function exceptionEndpoint({ database, records }: WaitingItemParts): OperatorEnd
     success: { status: 200, description: "What there is to judge by.", schema: exceptionRecordSchema },
     errors: ["OBJECT_NOT_FOUND"],
     async handle({ params: { uuid = "" } }) {
-      const filter = { uuid, open: undefined };
-      const [row] = isId("exception", uuid) ? await database.query(selectExceptions(filter, undefined, 1)) : [];
+      const [row] = isId("exception", uuid) ? await database.query(selectException(uuid)) : [];
       const exception = row && exceptionOfRow(row);
       const found = exception && (await findAnyPayment(database, await referenceOf(database, exception)));
       if (!exception || !found) throw new Fault("OBJECT_NOT_FOUND", { message: "No such reconciliation exception." });

@@ -2,13 +2,14 @@
 import { z } from "zod";
 import { accountEntriesQuery, bookExportSchema, bookSchema, exportFormatField, readBook } from "../balances/book.ts";
 import { entriesParams, entriesSchema, listEntries } from "../balances/entries.ts";
+import { Downloads } from "../ground/downloads.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleIds } from "../http/examples.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { limitQuery, startingAfter } from "../http/shapes.ts";
-import { BookExports } from "../ledger/exports.ts";
+import { bookDownload } from "../ledger/download.ts";
 import type { Journal } from "../ledger/journal.ts";
 import { type JournalRow, journalOfRow } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
@@ -134,7 +135,7 @@ function itemsEndpoint(database: Database): PortalEndpoint {
 }
 
 function exportEndpoint(database: Database): PortalEndpoint {
-  const exports = new BookExports(database, { inAll: 6, each: 2 });
+  const downloads = new Downloads({ inAll: 6, each: 2 });
   return memberEndpoint({
     method: "GET",
     path: "/portal/v1/books/export",
@@ -146,6 +147,6 @@ function exportEndpoint(database: Database): PortalEndpoint {
     query: exportQuery,
     success: { status: 200, description: "The book.", schema: bookExportSchema, mediaType: "text/plain" },
     handle: ({ book, query: { format }, stillAllowed }) =>
-      Promise.resolve(exports.begin({ book, format, whose: book.merchantId, stillAllowed })),
+      Promise.resolve(downloads.begin(bookDownload(database, book, format), { whose: book.merchantId, stillAllowed })),
   });
 }

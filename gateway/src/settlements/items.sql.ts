@@ -1,5 +1,5 @@
 // All SQL of lists of a batch's items: a page of items, and sums by kind.
-import { uuidOf } from "../ground/ids.ts";
+import { LEAST_UUID, uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 import type { Settlement, SettlementItem } from "./settlement.ts";
 
@@ -26,12 +26,7 @@ from (
 ) i
 join payments p using (merchant_id, environment, payment_id)
 order by i.kind, i.item_id`,
-    values: [
-      ...keyOf(batch),
-      after?.kind ?? "",
-      after === undefined ? "00000000-0000-0000-0000-000000000000" : uuidOf(after.id),
-      limit + 1,
-    ],
+    values: [...keyOf(batch), after?.kind ?? "", after === undefined ? LEAST_UUID : uuidOf(after.id), limit + 1],
   };
 }
 
