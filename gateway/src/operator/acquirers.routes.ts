@@ -90,9 +90,11 @@ export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoin
       approval: {
         action: "enable_acquirer",
         async foresee({ params, body }) {
+          // What another process has just stated counts: better than that, not than what this process still remembers.
+          await router.refresh();
           const now = find(params.gateway_code);
           if (!now) throw new Fault("OBJECT_NOT_FOUND");
-          const isBetter = body.health !== undefined && body.health !== "down" && !isWorse(body.health, now.health);
+          const isBetter = body.health !== undefined && isWorse(now.health, body.health);
           // One operator alone can switch off a failing acquirer, without delay.
           if (body.enabled !== true && !isBetter) return undefined;
           const words = [

@@ -49,7 +49,7 @@ const about: Record<PolicyAction, string> = {
   decide_receipt: "Giving money that no payment awaited to its merchant, or returning it.",
   record_payout: "Recording that the bank paid or returned a batch.",
   activate_routing: "Letting a version of the routing rules decide, a roll back too.",
-  enable_acquirer: "Switching an acquirer on, or stating that it is better. Switching off never waits.",
+  enable_acquirer: "Switching an acquirer on, or stating that it is better. Switching off alone never waits.",
 };
 const rulesSchema = z
   .strictObject(

@@ -2,10 +2,12 @@
 // several people; each attack that one person could try; two approvals at once; a process that stops in the middle of a change.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Answer, type Client, readAnswer } from "../../../e2e/kit/client.ts";
-import { OPERATOR_TOKEN, type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
+import { OPERATOR_TOKEN, type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { type OperatorAsk, VIEWER_TOKEN, outcomeOf } from "../../test/operator.ts";
 import { type Browser, operates } from "../../test/portal.ts";
 import { uuidOf } from "../ground/ids.ts";
+import { putAcquirerState } from "../routing/routing.sql.ts";
+import { nextEpoch } from "../store/settings-watch.ts";
 import { approvalRecordSchema, approvalSchema, askedSchema, policySchema } from "./approvals.schema.ts";
 
 let service: TestService;
@@ -527,6 +529,17 @@ describe("other changes", () => {
     expect((await patch({ health: "down" })).status).toBe(200);
     const { uuid } = (await patch({ enabled: true, health: "healthy" })).json.approval;
     expect((await approve(uuid, by("budi"))).json.result.body).toMatchObject({ enabled: true, health: "healthy" });
+    // What is no better than now needs nobody else, and does not keep the acquirer on.
+    expect((await patch({ health: "healthy" })).status).toBe(200);
+    expect((await patch({ enabled: false, health: "healthy" })).json.enabled).toBe(false);
+    expect((await patch({ enabled: false, health: "degraded" })).json.health).toBe("degraded");
+    // Better than what another process has just stated.
+    const database = openDatabase(service.database);
+    await database.transaction(async (query) => {
+      await query(putAcquirerState("nusantara", { health: "down" }, await nextEpoch(query)));
+    });
+    await database.end();
+    expect((await patch({ health: "degraded" })).status).toBe(202);
   });
 
   test("routing rules decide when two say so", async () => {

@@ -73,6 +73,11 @@ export class Router {
     return true;
   }
 
+  /** Reads what other processes have changed. Without it the table may be a second old. */
+  refresh(): Promise<void> {
+    return this.watch.ask();
+  }
+
   private async reload(): Promise<void> {
     const [active] = await this.database.query(selectActiveRules);
     const states = await this.database.query(selectAcquirerStates);
