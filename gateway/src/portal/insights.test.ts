@@ -127,6 +127,7 @@ test.each([
   ["currency=rupiah", "currency"],
   ["currency=XYZ", "currency"],
   ["time_zone=Mars/Olympus", "time_zone"],
+  ["time_zone=US/Pacific-New", "time_zone"],
   ["time_zone=%2B07:00", "time_zone"],
   ["nonsense=1", "nonsense"],
   ["range=day&range=week", "range"],
