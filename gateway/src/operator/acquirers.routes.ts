@@ -73,7 +73,6 @@ export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoin
         description: "All acquirers.",
         schema: acquirersSchema,
       },
-      errors: [],
       handle: () => Promise.resolve(reply(200, { data: acquirersOf(router, clock) })),
     }),
     operatorEndpoint({

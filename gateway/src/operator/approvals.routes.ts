@@ -36,7 +36,6 @@ function policyEndpoints(approvals: Approvals): OperatorEndpoint[] {
       tag,
       role: "viewer",
       success: { status: 200, description: "The policy.", schema: policySchema },
-      errors: [],
       handle: async () => reply(200, policyView(await approvals.policy())),
     }),
     operatorEndpoint({
@@ -50,7 +49,6 @@ function policyEndpoints(approvals: Approvals): OperatorEndpoint[] {
       role: "admin",
       body: setPolicySchema,
       success: { status: 200, description: "The policy, good in every process.", schema: policySchema },
-      errors: [],
       approval: {
         action: "loosen_policy",
         async foresee({ body }) {
@@ -85,7 +83,6 @@ function readEndpoints(approvals: Approvals): OperatorEndpoint[] {
       role: "viewer",
       query: approvalsQuery,
       success: { status: 200, description: "A page of them.", schema: approvalListSchema },
-      errors: [],
       async handle({ query }) {
         const { starting_after: after, status, payment_reference: paymentReference } = query;
         if (after !== undefined && !(await approvals.find(after))) throw unknownCursor(after);

@@ -121,7 +121,6 @@ export function auditEndpoints(audit: Audit, refusals: Refusals): OperatorEndpoi
       role: "viewer",
       query: z.strictObject(pageFieldsOf("refusal", "refusal_id")),
       success: { status: 200, description: "A page of them.", schema: listSchema(refusalSchema, "RefusalList") },
-      errors: [],
       async handle({ query }) {
         const { starting_after: after } = query;
         if (after !== undefined && !(await refusals.has(after))) throw unknownCursor(after);
@@ -143,7 +142,6 @@ export function auditEndpoints(audit: Audit, refusals: Refusals): OperatorEndpoi
         description: "A page of the audit.",
         schema: listSchema(auditEntrySchema, "AuditEntryList"),
       },
-      errors: [],
       async handle({ query }) {
         const { merchant_id: merchantId, actor, starting_after: after } = query;
         if (after !== undefined && !(await audit.has(after))) throw unknownCursor(after);

@@ -54,7 +54,6 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
       tag,
       role: "viewer",
       success: { status: 200, description: "The status page.", schema: operatorStatusSchema },
-      errors: [],
       handle: async () =>
         reply(200, { public_url: publicUrl(), status: statusJson(await readStatus(status), status.serviceName) }),
     }),
@@ -70,7 +69,6 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
         ...pageFieldsOf("incident", "incident_id"),
       }),
       success: { status: 200, description: "A page of them.", schema: listSchema(incidentSchema, "IncidentList") },
-      errors: [],
       async handle({ query }) {
         const { starting_after: after } = query;
         if (after !== undefined && !(await incidents.find(after))) throw unknownCursor(after);
@@ -107,7 +105,6 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
       body: newIncidentSchema,
       bodyExamples: newIncidentExamples,
       success: { ...success, status: 201, description: "The new incident." },
-      errors: [],
       async handle({ body, operator: { name } }) {
         const { starts_at, ends_at, ...rest } = body;
         const times = { startsAt: timeOfField(starts_at), endsAt: timeOfField(ends_at) };

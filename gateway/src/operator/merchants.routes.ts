@@ -69,7 +69,6 @@ function settingsEndpoints({ merchants, database }: MerchantEndpointParts): Oper
       role: "admin",
       body: createMerchantSchema,
       success: { status: 201, description: "The merchant and its webhook secrets.", schema: createdMerchantSchema },
-      errors: [],
       async handle({ body }) {
         const { merchantId, webhookSecrets } = await merchants.create(body.name);
         const merchant = await required(merchants, merchantId);
@@ -85,7 +84,6 @@ function settingsEndpoints({ merchants, database }: MerchantEndpointParts): Oper
       role: "viewer",
       query: merchantListQuery,
       success: { status: 200, description: "A page of merchants.", schema: merchantListSchema },
-      errors: [],
       async handle({ query }) {
         const { starting_after: after } = query;
         if (after !== undefined && !(await merchants.read(after))) throw unknownCursor(after);

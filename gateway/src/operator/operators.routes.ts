@@ -46,7 +46,6 @@ function peopleEndpoints({ operators }: OperatorPeopleParts): OperatorEndpoint[]
       tag,
       role: "viewer",
       success: { status: 200, description: "All of them.", schema: operatorListSchema },
-      errors: [],
       handle: async () =>
         reply(200, { data: (await operators.list()).map(operatorView), has_more: false, next_cursor: null }),
     }),
@@ -96,7 +95,6 @@ function invitationEndpoints({ operators, invitationPage }: OperatorPeopleParts)
       tag,
       role: "admin",
       success: { status: 200, description: "All of them, newest first.", schema: operatorInvitationListSchema },
-      errors: [],
       handle: async () =>
         reply(200, { data: (await operators.invitations()).map(invitationView), has_more: false, next_cursor: null }),
     }),

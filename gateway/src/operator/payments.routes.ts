@@ -70,7 +70,6 @@ function listEndpoint(database: Database): OperatorEndpoint {
     role: "viewer",
     query: paymentsQuery,
     success: { status: 200, description: "A page of payments.", schema: searchedPaymentsSchema },
-    errors: [],
     async handle({ query }) {
       const { starting_after: after } = query;
       if (after !== undefined && !(await findAnyPayment(database, after))) throw unknownCursor(after);

@@ -122,7 +122,6 @@ export function receiptEndpoints(database: Database, directory: Directory, moves
       role: "viewer",
       query: receiptsQuery,
       success: { status: 200, description: "A page of receipts.", schema: listSchema(receiptSchema, "ReceiptList") },
-      errors: [],
       async handle({ query }) {
         const limit = limitOf(query);
         const rows = await database.query(selectReceipts(query.status, query.starting_after, limit));

@@ -72,7 +72,6 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
         description: "A page of them.",
         schema: listSchema(exceptionSchema, "ReconciliationExceptionList"),
       },
-      errors: [],
       async handle({ query }) {
         const limit = limitOf(query);
         const open = query.status && query.status === "open";

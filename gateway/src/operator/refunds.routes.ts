@@ -83,7 +83,6 @@ export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] 
         description: "A page of refunds.",
         schema: listSchema(toldRefundSchema, "ToldRefundList"),
       },
-      errors: [],
       async handle({ query }) {
         const { starting_after: after, environment, status } = query;
         if (after !== undefined && !(await find(after))) throw unknownCursor(after);

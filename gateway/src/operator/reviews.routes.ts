@@ -181,7 +181,6 @@ function queueEndpoint({ database, payers }: ReviewParts): OperatorEndpoint {
     role: "viewer",
     query: reviewsQuery,
     success: { status: 200, description: "A page of the queue.", schema: listSchema(reviewSchema, "ReviewList") },
-    errors: [],
     async handle({ query }) {
       const limit = limitOf(query);
       const rows = await database.query(selectReviews(undefined, query.starting_after, limit));

@@ -149,7 +149,6 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
         description: "A page of versions.",
         schema: listSchema(summarySchema, "RoutingRuleSetList"),
       },
-      errors: [],
       async handle({ query }) {
         const after = versionOf(query.starting_after);
         if (after !== undefined && !(await ruleSets.read(after))) throw unknownCursor(String(after));
@@ -179,7 +178,6 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       role: "admin",
       body: newRulesSchema(router),
       success: { status: 201, description: "The new version.", schema: ruleSetSchema },
-      errors: [],
       handle: async ({ body: { rules, note }, operator }) =>
         reply(201, view(await ruleSets.add({ rules, note, by: operator.name }))),
     }),
@@ -197,7 +195,6 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
         description: "What is wrong, rule by rule and field by field.",
         schema: validationSchema,
       },
-      errors: [],
       handle({ body }) {
         const faults = faultsOfRules(body.rules, router.table.acquirers);
         return Promise.resolve(
@@ -301,7 +298,6 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
         description: "A page of activations.",
         schema: listSchema(activationSchema, "RoutingActivationList"),
       },
-      errors: [],
       async handle({ query }) {
         const after = versionOf(query.starting_after);
         if (after !== undefined && !(await ruleSets.hasActivation(after))) throw unknownCursor(String(after));

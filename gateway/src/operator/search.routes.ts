@@ -92,7 +92,6 @@ export function operatorSearchEndpoint(parts: OperatorSearchParts): OperatorEndp
       role: "viewer",
       query: searchQuery,
       success: { status: 200, description: "What was found.", schema: hitsSchema },
-      errors: [],
       async handle({ query }) {
         const looks = looksFor(query.q.trim(), parts);
         const found = await parts.database.pipeline(looks.map(({ statement }) => statement));

@@ -46,7 +46,6 @@ export function settlementCalendarEndpoints(database: Database, clock: Clock): O
       role: "viewer",
       query: calendarQuery,
       success: { status: 200, description: "The days.", schema: calendarSchema },
-      errors: [],
       async handle({ query }) {
         const now = clock.now();
         const range = rangeOf(query, now);
@@ -67,7 +66,6 @@ export function settlementCalendarEndpoints(database: Database, clock: Clock): O
       role: "viewer",
       query: dayQuery,
       success: { status: 200, description: "A page of batches.", schema: payoutListSchema },
-      errors: [],
       async handle({ query }) {
         const { environment, payout_date: day, status, currency, starting_after: after } = query;
         const filter = { environment, day, status, currency, after };

@@ -198,7 +198,6 @@ export function systemEndpoint(parts: SystemEndpointParts): OperatorEndpoint[] {
       tag: "System",
       role: "viewer",
       success: { status: 200, description: "The system.", schema: systemSchema },
-      errors: [],
       async handle() {
         const [processes, [facts], replicas, queues] = await Promise.all([
           readProcesses(database),

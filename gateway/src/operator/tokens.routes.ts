@@ -25,7 +25,6 @@ export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEn
       role: "admin",
       query: z.strictObject(pageFieldsOf("operatorToken", "token_id")),
       success: { status: 200, description: "A page of tokens.", schema: listSchema(tokenSchema, "OperatorTokenList") },
-      errors: [],
       async handle({ query }) {
         const { starting_after: after } = query;
         if (after !== undefined && !(await tokens.has(after))) throw unknownCursor(after);
@@ -43,7 +42,6 @@ export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEn
       role: "admin",
       body: newTokenSchema,
       success: { status: 201, description: "The new token.", schema: madeTokenSchema },
-      errors: [],
       async handle({ body: { name, role = "viewer", expires_in: seconds }, operator }) {
         const expiresAt = seconds === undefined ? undefined : clock.now() + seconds * SECOND;
         return reply(201, madeView(await tokens.create({ name, role, expiresAt }, operator)));

@@ -224,7 +224,6 @@ export function waitingEndpoint(parts: { database: Database; lanes: Lanes; clock
       role: "viewer",
       query: waitingQuery,
       success: { status: 200, description: "Every kind, with the first few of each.", schema: waitingSchema },
-      errors: [],
       async handle({ query: { environment, limit } }) {
         const data = await readWaiting(parts, environment, Number(limit ?? SHOWN_MAX));
         return reply(200, { data, checked_at: wireTime(parts.clock.now()) });

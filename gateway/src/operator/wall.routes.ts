@@ -34,7 +34,6 @@ export function wallEndpoints({ wall, streams, router }: WallEndpointParts): Ope
       role: "viewer",
       query: wallQuery,
       success: { status: 200, description: "One picture.", schema: wallSchema },
-      errors: [],
       async handle({ query: { period, environment } }) {
         const picture = await wall.picture(period, environment);
         return reply(200, {
@@ -70,7 +69,6 @@ export function wallEndpoints({ wall, streams, router }: WallEndpointParts): Ope
         schema: wallStreamSchema,
         mediaType: "text/event-stream",
       },
-      errors: [],
       async handle({ operator, mayStill }): Promise<Reply> {
         assert(mayStill, "whoever listens asked by themselves");
         const stream = await streams.listen({ name: operator.name, mayStill });

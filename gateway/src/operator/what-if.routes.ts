@@ -25,7 +25,6 @@ export function whatIfEndpoints(router: Router, whatIfs: WhatIfs): OperatorEndpo
       changesNothing: true,
       body: questionSchema,
       success: { status: 200, description: "What these rules would have made of them.", schema: whatIfSchema },
-      errors: [],
       async handle({ body }) {
         const { rules, days, environment = "sandbox", merchant_id: merchantId } = body;
         const question = { rules, days, environment, merchantId };
