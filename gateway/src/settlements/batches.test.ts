@@ -255,6 +255,16 @@ describe("the schedule", () => {
     expect(passes).toBeLessThan(10);
   });
 
+  test("finds the oldest of more items than a call may have arguments, in a book that was never run and in one that was", () => {
+    const many = Array<SettlementItem>(200_000).fill(item("payment", 1n, { occurredAt: run + 100 * DAY }));
+    const first = waiting({ IDR: [old], USD: many }, 10n, { realNow: run }).when(runSchedule(owner));
+    expect(first.answer).toMatchObject([{ currency: "IDR", netMinor: 10n }]);
+    const next = waiting({ USD: many }, 10n, at(run)).when(runSchedule(owner));
+    expect(next.changes.updated(settlementClocks)).toEqual([
+      { book, nextRunAt: nextRun(defaultSchedule, run + 100 * DAY) },
+    ]);
+  });
+
   test("forms a hundred batches in one run, and goes on from there in the next", () => {
     const moments: number[] = [];
     for (let cutoff = run; moments.length < 150; cutoff = nextRun(defaultSchedule, cutoff))

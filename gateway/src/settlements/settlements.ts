@@ -62,7 +62,7 @@ export function runSchedule(owner: BookOwner): Command<Settlement[]> {
       const schedule = merchant.settings.settlement;
       const clock = set.get(settlementClocks, book);
       // A book that was never run begins with the first cutoff after its oldest unsettled item.
-      let nextRunAt = clock?.nextRunAt ?? nextRun(schedule, oldest(set.get(waitingItems, book)) ?? now);
+      let nextRunAt = clock?.nextRunAt ?? nextRun(schedule, oldest(timesOf(set.get(waitingItems, book))) ?? now);
       const formed: Settlement[] = [];
       while (nextRunAt <= now && formed.length < FORMED_MAX) {
         const until = periodEnd(schedule, nextRunAt);
@@ -73,7 +73,7 @@ export function runSchedule(owner: BookOwner): Command<Settlement[]> {
         if (batches.formed.length > 0) continue;
         // Every cutoff before the next item would find the same items.
         const later = timesOf(set.get(waitingItems, book)).filter((time) => time >= until);
-        nextRunAt = Math.max(nextRunAt, nextRun(schedule, later.length === 0 ? now : Math.min(...later)));
+        nextRunAt = Math.max(nextRunAt, nextRun(schedule, oldest(later) ?? now));
       }
       if (clock) set.update(settlementClocks, { book, nextRunAt });
       else set.insert(settlementClocks, { book, nextRunAt });
@@ -86,9 +86,9 @@ function timesOf(waiting: Waiting | undefined): Micros[] {
   return [...(waiting?.items.values() ?? [])].flat().map((item) => item.occurredAt);
 }
 
-function oldest(waiting: Waiting | undefined): Micros | undefined {
-  const times = timesOf(waiting);
-  return times.length === 0 ? undefined : Math.min(...times);
+/** The oldest of any number of times; a call such as `Math.min(...times)` has no room for all items of many currencies. */
+function oldest(times: readonly Micros[]): Micros | undefined {
+  return times.reduce<Micros | undefined>((least = Infinity, time) => Math.min(least, time), undefined);
 }
 
 /** Forms batches of all unsettled items, now, whatever the schedule says. Gives the batches. */
