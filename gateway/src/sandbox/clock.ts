@@ -70,8 +70,9 @@ export class Clocks {
   /** Completes the move of a clock. Resolves when the clock is there and everything on the way has happened. */
   async move(book: Book): Promise<void> {
     const name = bookKey(book);
-    // A caller that comes during a move waits for it and then checks again: the clock may have been sent further.
-    while (this.moves.has(name)) await this.moves.get(name);
+    // A caller that comes during a move waits for it and then checks again: the clock may have been sent further. Whether that move failed is
+    // told to its own caller alone.
+    while (this.moves.has(name)) await this.moves.get(name)?.catch(() => undefined);
     const move = this.moveAll(book).finally(() => this.moves.delete(name));
     this.moves.set(name, move);
     await move;
