@@ -123,7 +123,7 @@ export class Directory {
    */
   private readonly owners: SharedRead<string>;
   private readonly loading = new Map<string, Promise<Cached | undefined>>();
-  /** The newest known epoch of each merchant that changed lately, so that a slow load does not put older data back. */
+  /** The newest known epoch of each merchant that changed while it is being loaded, so that a slow load does not put older data back. */
   private readonly changed = new Map<string, bigint>();
 
   constructor(database: Database, vault: Vault, watch: SettingsWatch) {
@@ -166,7 +166,10 @@ export class Directory {
   private load(merchantId: string): Promise<Cached | undefined> {
     const under = this.loading.get(merchantId);
     if (under) return under;
-    const load = this.loadNow(merchantId).finally(() => this.loading.delete(merchantId));
+    const load = this.loadNow(merchantId).finally(() => {
+      this.loading.delete(merchantId);
+      this.changed.delete(merchantId);
+    });
     this.loading.set(merchantId, load);
     return load;
   }
@@ -242,10 +245,9 @@ export class Directory {
     const rows = await this.database.query<{ merchant_id: string; epoch: bigint }>(selectChanged(since));
     // The first call lists every merchant, but nothing is cached yet.
     if (since < 0n) return;
-    if (this.changed.size > 10_000) this.changed.clear();
     for (const row of rows) {
       const merchantId = idOf("merchant", row.merchant_id);
-      this.changed.set(merchantId, row.epoch);
+      if (this.loading.has(merchantId)) this.changed.set(merchantId, row.epoch);
       this.forget(merchantId);
     }
   }
