@@ -3,8 +3,9 @@ import { Fault } from "../ground/fault.ts";
 import { wireTime } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
-import { type MerchantSummary, scopes } from "../merchants/directory.ts";
+import { type MerchantSummary, merchantOfRow, scopes } from "../merchants/directory.ts";
 import type { Merchants } from "../merchants/merchants.ts";
+import type { MerchantRow } from "../merchants/merchants.sql.ts";
 import { settingsChangeSchema } from "../merchants/settings.ts";
 import type { People } from "../people/people.ts";
 import type { Database } from "../store/database.ts";
@@ -34,7 +35,7 @@ import {
   setWebhookSchema,
   webhookSchema,
 } from "./merchants.schema.ts";
-import { merchantOfRow, selectMerchants } from "./merchants.sql.ts";
+import { selectMerchants } from "./merchants.sql.ts";
 
 export interface MerchantEndpointParts {
   merchants: Merchants;
@@ -88,7 +89,7 @@ function settingsEndpoints({ merchants, database }: MerchantEndpointParts): Oper
         const { starting_after: after } = query;
         if (after !== undefined && !(await merchants.read(after))) throw unknownCursor(after);
         const limit = limitOf(query);
-        const rows = await database.query(selectMerchants(query.name, after, limit + 1));
+        const rows = await database.query<MerchantRow>(selectMerchants(query.name, after, limit + 1));
         return page(rows.map(merchantOfRow), limit, merchantView, ({ merchantId }) => merchantId);
       },
     }),
