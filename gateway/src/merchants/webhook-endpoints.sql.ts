@@ -94,22 +94,32 @@ export function registrationOfRow(row: Row): WebhookRegistration {
   };
 }
 
-/** Writes observations about previous secrets. Those from outside the overlap of a rotation are dropped. */
+/**
+ * Writes observations about previous secrets. Those from outside the overlap of a rotation are dropped. Rows are locked in the order of books, so
+ * that two processes cannot deadlock.
+ */
 export function markPreviousSecrets(marks: readonly { book: Book; at: Micros; fact: string }[]): Statement {
   return {
     name: "mark previous webhook secrets",
-    text: `update webhook_endpoints w
+    text: `with v as (
+  select merchant_id, environment, max(at) as last_at, max(at) filter (where fact = 'carried') as carried_at,
+    max(at) filter (where fact = 'needed') as needed_at, max(at) filter (where fact = 'not needed') as not_needed_at
+  from unnest($1::uuid[], $2::text[]::environment[], $3::timestamptz[], $4::text[]) as v(merchant_id, environment, at, fact)
+  group by merchant_id, environment
+), locked as (
+  select v.*
+  from v
+  join webhook_endpoints w using (merchant_id, environment)
+  order by merchant_id, environment
+  for no key update of w
+)
+update webhook_endpoints w
 set previous_carried_at = greatest(w.previous_carried_at, v.carried_at),
   previous_needed_at = greatest(w.previous_needed_at, v.needed_at),
   previous_not_needed_at = greatest(w.previous_not_needed_at, v.not_needed_at),
   -- a refusal may have woken somebody: the next one comes later
   probe_at = case when v.needed_at is null then w.probe_at else greatest(w.probe_at, v.needed_at + make_interval(secs => $5::integer)) end
-from (
-  select merchant_id, environment, max(at) as last_at, max(at) filter (where fact = 'carried') as carried_at,
-    max(at) filter (where fact = 'needed') as needed_at, max(at) filter (where fact = 'not needed') as not_needed_at
-  from unnest($1::uuid[], $2::text[]::environment[], $3::timestamptz[], $4::text[]) as v(merchant_id, environment, at, fact)
-  group by merchant_id, environment
-) v
+from locked v
 where w.merchant_id = v.merchant_id and w.environment = v.environment and v.last_at between w.rotated_at and w.previous_until`,
     values: [
       ...bookArrays(marks.map(({ book }) => book)),
