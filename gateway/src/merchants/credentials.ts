@@ -27,6 +27,8 @@ export interface NewCredential {
 
 /** Maximum of live credentials that people may create in one book. */
 export const LIVE_MAX = 20;
+const BOTH_LIVE =
+  "The key before stays one of them while it overlaps. Revoke one that is not needed, or roll without an overlap.";
 
 export type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
 
@@ -82,7 +84,8 @@ export class Credentials {
 
   /**
    * Replaces a credential by a new one on the same terms. The old one stays live for `overlapSeconds`, so that systems can change over one by
-   * one. If the old one expires, the new one gets the same lifetime, from now. Undefined when the book has no such live credential.
+   * one. If the old one expires, the new one gets the same lifetime, from now. Undefined when the book has no such live credential. Throws
+   * VALIDATION_ERROR when both would be live in a book that has LIVE_MAX live ones already.
    */
   async roll(book: Book, clientId: string, overlapSeconds: number): Promise<NewCredential | undefined> {
     const { clock, touched } = this.parts;
@@ -90,6 +93,7 @@ export class Credentials {
       const now = clock.now();
       const before = await readCredential(query, book, clientId);
       if (!before || !isLive(before, now)) return [];
+      if (overlapSeconds > 0) await refuseBeyond(query, book, now, LIVE_MAX, "overlap_seconds", BOTH_LIVE);
       const { expiresAt, createdAt } = before;
       const made = await this.insert(query, book, {
         ...before,
@@ -151,8 +155,15 @@ async function readCredential(query: Query, of: Whose, clientId: string): Promis
   return row && credentialOfRow(row);
 }
 
-async function refuseBeyond(query: Query, book: Book, now: Micros, max: number): Promise<void> {
+async function refuseBeyond(
+  query: Query,
+  book: Book,
+  now: Micros,
+  max: number,
+  field = "name",
+  advice = "Revoke one that is not needed.",
+): Promise<void> {
   const [row] = await query<{ live: number }>(countLive(book, now));
   if ((row?.live ?? 0) >= max)
-    throw validationFault("name", undefined, `At most ${max} keys may be live at once. Revoke one that is not needed.`);
+    throw validationFault(field, undefined, `At most ${max} keys may be live at once. ${advice}`);
 }

@@ -191,6 +191,24 @@ test("a book has so many live keys and no more, until one is revoked", async () 
   expect((await make()).status).toBe(201);
 });
 
+test("rolling makes no more live keys than a book may have: at the limit only without an overlap", async () => {
+  const first = (await make()).json.client_id as string;
+  // Of the twenty one is the merchant's own first credential, and one is rolled.
+  const many = await Promise.all(Array.from({ length: 25 }, () => owner.post(`${keys}/${first}/roll`, {})));
+  expect(many.filter(({ status }) => status === 201)).toHaveLength(18);
+  const refused = await owner.post(`${keys}/${first}/roll`, {});
+  expect([outcome(refused), refused.json.error.details.field]).toEqual(["422 VALIDATION_ERROR", "overlap_seconds"]);
+  expect(refused.json.error.message).toBe(
+    "At most 20 keys may be live at once. The key before stays one of them while it overlaps. Revoke one that is not needed, or roll without an overlap.",
+  );
+  const atOnce = await owner.post(`${keys}/${first}/roll`, { overlap_seconds: 0 });
+  expect(atOnce.status).toBe(201);
+  await owner.send("DELETE", `${keys}/${atOnce.json.client_id}`);
+  expect((await owner.post(`${keys}/${many.find(({ status }) => status === 201)?.json.client_id}/roll`)).status).toBe(
+    201,
+  );
+});
+
 test("pages go on where the one before ended, and end", async () => {
   for (let n = 0; n < 4; n++) await make({ name: `n${n}` });
   const names: unknown[] = [];
