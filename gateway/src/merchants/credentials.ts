@@ -1,7 +1,7 @@
 // Credentials of merchants' systems: created with a secret that is shown once, changed, rolled with an overlap, and revoked.
-import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
+import { type Clock, type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import { type Vault, newSecret } from "../ground/crypto.ts";
-import { validationFault } from "../ground/fault.ts";
+import { type Fault, validationFault } from "../ground/fault.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
 import type { Book } from "./books.ts";
 import {
@@ -73,11 +73,17 @@ export class Credentials {
     await refuseBeyond((statement) => database.query(statement), book, clock.now(), max);
   }
 
-  /** Changes a credential that is not revoked, in every process within a second. Undefined when the book has no such credential. */
+  /**
+   * Changes a credential that is not revoked, in every process within a second. Undefined when the book has no such credential. Throws
+   * VALIDATION_ERROR for another expiry of one that has expired.
+   */
   async change(book: Book, clientId: string, change: Partial<CredentialTerms>): Promise<Credential | undefined> {
-    const changed = await this.parts.touched(book.merchantId, async (query) => {
+    const { clock, touched } = this.parts;
+    const changed = await touched(book.merchantId, async (query) => {
       const before = await readCredential(query, book, clientId);
-      return before ? query(updateCredential(book, clientId, { ...before, ...change })) : [];
+      if (!before || before.revokedAt !== undefined) return [];
+      if ("expiresAt" in change && !isLive(before, clock.now())) throw hasExpired(change.expiresAt);
+      return query(updateCredential(book, clientId, { ...before, ...change }));
     });
     return changed.length > 0 ? this.read(book, clientId) : undefined;
   }
@@ -149,6 +155,13 @@ export class Credentials {
 export function isLive({ revokedAt, expiresAt }: Pick<Credential, "revokedAt" | "expiresAt">, now: Micros): boolean {
   return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }
+
+const hasExpired = (asked: Micros | undefined): Fault =>
+  validationFault(
+    "expires_at",
+    asked && wireTime(asked),
+    "This key has expired, and does not come back. Make a new one.",
+  );
 
 async function readCredential(query: Query, of: Whose, clientId: string): Promise<Credential | undefined> {
   const [row] = await query(selectCredential(of, clientId));

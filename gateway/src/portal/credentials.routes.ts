@@ -129,9 +129,10 @@ function changingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndp
       success: { status: 200, description: "The key after the change.", schema: keySchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ role, book, params, body }) {
-        const { scopes: before } = await required(credentials, book, idOf(params));
-        refuseBeyond(role, book.environment, body.scopes?.filter((scope) => !before.includes(scope)) ?? []);
-        const key = await credentials.change(book, idOf(params), termsOf(body, clock));
+        const before = await required(credentials, book, idOf(params));
+        const change = termsOf(body, clock);
+        refuseBeyond(role, book.environment, grantedBy(change, before));
+        const key = await credentials.change(book, idOf(params), change);
         if (!key) throw noKey();
         return reply(200, keyView(key, clock.now()));
       },
@@ -163,6 +164,13 @@ export function refuseBeyond(role: MemberRole, environment: Environment, asked: 
     message: `Your role, ${role}, does not allow ${beyond.join(", ")} in ${environment}, so no key of yours may. Ask an owner for it.`,
     details: { role, scopes: beyond, environment },
   });
+}
+
+/** The scopes that a change grants: those that the key did not have, and all of them when it will live longer. */
+function grantedBy(change: Partial<CredentialTerms>, before: Credential): readonly string[] {
+  const after = change.scopes ?? before.scopes;
+  const livesLonger = "expiresAt" in change && (change.expiresAt ?? Infinity) > (before.expiresAt ?? Infinity);
+  return livesLonger ? after : after.filter((scope) => !before.scopes.includes(scope));
 }
 
 /** The terms that the caller sent. Terms that were left out are absent, so that a change leaves them as they are. */

@@ -26,7 +26,7 @@ const clientOf = ({ json }: Answer, of = service): Client =>
   new Client({ client_id: json.client_id, secret: json.secret, base_url: `${of.origin}/v1` });
 const make = (body: object = {}): Promise<Answer> => owner.post(keys, { name: "checkout", ...body });
 const balances = async (client: Client): Promise<string> => outcome(await client.get("/v1/balances"));
-const inAMinute = (): string => `${new Date(Date.now() + 60_000).toISOString().slice(0, 19)}Z`;
+const inMinutes = (minutes: number): string => `${new Date(Date.now() + minutes * 60_000).toISOString().slice(0, 19)}Z`;
 const listed = async (clientId: string): Promise<Answer["json"]> =>
   (await owner.get(keys)).json.data.find((key: { client_id: string }) => key.client_id === clientId);
 
@@ -90,7 +90,7 @@ describe("a key", () => {
   });
 
   test("ends when it expires, and says so", async () => {
-    const made = await make({ expires_at: inAMinute() });
+    const made = await make({ expires_at: inMinutes(1) });
     expect(await balances(clientOf(made))).toBe("200");
     await asOwner(service.database, async (root) => {
       await root.query("update credentials set expires_at = now() - interval '1 second' where client_id = $1", [
@@ -104,9 +104,17 @@ describe("a key", () => {
     await expect.poll(() => balances(clientOf(made)), { timeout: 5_000 }).toBe("401 CLIENT_NOT_FOUND");
     expect((await clientOf(made).get("/v1/balances")).json.error.message).toContain("expired");
     expect(await listed(made.json.client_id)).toMatchObject({ state: "expired", revoked_at: null });
-    const changed = await owner.send("PATCH", `${keys}/${made.json.client_id}`, { expires_at: null });
-    expect(changed.json.state).toBe("live");
-    expect(await balances(clientOf(made))).toBe("200");
+    for (const expires_at of [null, inMinutes(1)]) {
+      const refused = await owner.send("PATCH", `${keys}/${made.json.client_id}`, { expires_at });
+      expect(outcome(refused)).toBe("422 VALIDATION_ERROR");
+      expect(refused.json.error).toMatchObject({
+        message: "This key has expired, and does not come back. Make a new one.",
+        details: { field: "expires_at", value: expires_at },
+      });
+    }
+    const renamed = await owner.send("PATCH", `${keys}/${made.json.client_id}`, { name: "old till" });
+    expect(renamed.json).toMatchObject({ name: "old till", state: "expired" });
+    expect(await balances(clientOf(made))).toBe("401 CLIENT_NOT_FOUND");
   });
 
   test("that is revoked proves nothing any more, and cannot be changed", async () => {
@@ -115,7 +123,8 @@ describe("a key", () => {
     expect((await owner.send("DELETE", path)).json.state).toBe("revoked");
     expect(await balances(clientOf(made))).toBe("401 CLIENT_NOT_FOUND");
     expect(outcome(await owner.send("DELETE", path))).toBe("404 OBJECT_NOT_FOUND");
-    expect(outcome(await owner.send("PATCH", path, { name: "x" }))).toBe("404 OBJECT_NOT_FOUND");
+    for (const change of [{ name: "x" }, { expires_at: null }])
+      expect(outcome(await owner.send("PATCH", path, change))).toBe("404 OBJECT_NOT_FOUND");
     expect(outcome(await owner.post(`${path}/roll`))).toBe("404 OBJECT_NOT_FOUND");
   });
 });
@@ -148,7 +157,7 @@ describe("rolling", () => {
   });
 
   test("never makes the one before live longer than it would", async () => {
-    const expires_at = inAMinute();
+    const expires_at = inMinutes(1);
     const before = await make({ expires_at });
     const rolled = await owner.post(`${keys}/${before.json.client_id}/roll`, {});
     expect((await listed(before.json.client_id)).expires_at).toBe(expires_at);
@@ -280,6 +289,15 @@ describe("nobody else", () => {
     // What it may do already is kept by who changes something else.
     const renamed = await developer.send("PATCH", `${keys}/${whole.client_id}`, { name: "till", scopes: whole.scopes });
     expect([renamed.status, renamed.json.name]).toEqual([200, "till"]);
+    // To let it live longer is to grant what it may do; to end it sooner is not.
+    const ending = (expires_at: string | null): Promise<Answer> =>
+      developer.send("PATCH", `${keys}/${whole.client_id}`, { expires_at });
+    const [soon, later] = [inMinutes(1), inMinutes(60)];
+    expect((await ending(soon)).json).toMatchObject({ expires_at: soon });
+    expect((await ending(soon)).status).toBe(200);
+    for (const longer of [later, null]) expect(outcome(await ending(longer)), String(longer)).toBe("403 FORBIDDEN");
+    const less = { expires_at: later, scopes: ["payments:read"] };
+    expect((await developer.send("PATCH", `${keys}/${whole.client_id}`, less)).json).toMatchObject(less);
     expect((await developer.send("DELETE", `${keys}/${whole.client_id}`)).status).toBe(200);
   });
 
