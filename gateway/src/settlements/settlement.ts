@@ -200,7 +200,7 @@ export function statementOf(settlement: Settlement, lines: readonly StatementLin
   return [statementHead, ...rows, total].map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
 }
 
-/** Quotes a text that contains a separator. */
+/** Quotes a text that contains a separator. It changes none, also where a spreadsheet sees a formula: programs compare them (interface 4.9). */
 function csvField(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
