@@ -100,8 +100,8 @@ export class Caller {
 }
 
 /**
- * For calls that end a payment: an unavailable provider does not tell whether the payment can be ended. The `AcquirerRefused` (unavailable)
- * becomes a plain Error; every other outcome stays as it is.
+ * For calls that end a payment, and for inquiries: an unavailable provider does not tell whether the payment can be ended, or is there. The
+ * `AcquirerRefused` (unavailable) becomes a plain Error; every other outcome stays as it is.
  */
 export async function definiteOnly<Value>(call: Promise<Value>): Promise<Value> {
   try {

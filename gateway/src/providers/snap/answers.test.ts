@@ -252,7 +252,6 @@ test.for([
   expect(readStatus(query({ latestTransactionStatus }), asked)).toEqual({
     state,
     ids: { reference: "DOKU-1", approval: "1hk9vlw79634" },
-    isRefunded: latestTransactionStatus === "04",
   });
 });
 

@@ -164,7 +164,7 @@ function walletOpened({ expiresAt }: OpenRequest, providerIds: ProviderIds): Ope
 export function readStatus(
   body: Body,
   { operationKey, amountMinor, kept }: { operationKey: string; amountMinor: Minor; kept: string | undefined },
-): { state: ReportedState; ids: ProviderIds; isRefunded: boolean } | undefined {
+): { state: ReportedState; ids: ProviderIds } | undefined {
   const status = textIn(body, "latestTransactionStatus");
   if (status === "07") return undefined;
   const { originalPartnerReferenceNo: ours, originalReferenceNo: theirs } = body;
@@ -187,17 +187,16 @@ export function readStatus(
       return {
         state: { status: "paid", receipt: { ...receipt, feeMinor: feeOf(body.feeAmount) } },
         ids,
-        isRefunded: status === "04",
       };
     }
     case "01":
     case "03":
-      return { state: { status: "waiting" }, ids, isRefunded: false };
+      return { state: { status: "waiting" }, ids };
     case "02":
-      return { state: { status: "processing" }, ids, isRefunded: false };
+      return { state: { status: "processing" }, ids };
     case "05":
     case "06":
-      return { state: { status: "failed" }, ids, isRefunded: false };
+      return { state: { status: "failed" }, ids };
     default:
       throw differs("latestTransactionStatus", status);
   }

@@ -11,7 +11,7 @@ import {
 } from "../../acquirers/acquirer.ts";
 import { acquirerOf } from "../../acquirers/remote-profile.ts";
 import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock.ts";
-import { type CallContext, Caller } from "../caller.ts";
+import { type CallContext, Caller, definiteOnly } from "../caller.ts";
 import { type OpenAcquirer, type Provider, capabilitiesOf, channelOf, provider } from "../profile.ts";
 import {
   qrKept,
@@ -143,13 +143,13 @@ class Snap {
   }
 
   /**
-   * A wallet's status lists its refunds. The status of QRIS says only that something was refunded, which is enough for a refund of the whole
-   * payment. An accepted refund of a part stays pending, since SNAP has no inquiry about refunds of QRIS. If no response has come, the same
-   * order is repeated, on its own day.
+   * A wallet's status lists its refunds. The status of QRIS says only that something was refunded, perhaps a part and by somebody else, so it
+   * decides no refund: an accepted one stays pending, since SNAP has no inquiry about refunds of QRIS. If no response has come, the same order is
+   * repeated, on its own day.
    */
   async inquireRefund(request: RefundRequest, context: CallContext): Promise<KnownRefund> {
     if (request.method === "va") return { known: false };
-    const told = await this.refundTold(request, context);
+    const told = request.method === "ewallet" ? await this.refundListed(request, context) : undefined;
     if (told) return { known: true, ...told };
     // A repeated order would get the first response again, and on another day it would be another refund.
     if (request.providerIds?.taken !== undefined) return { known: true, ...TAKEN };
@@ -157,25 +157,18 @@ class Snap {
       throw new Error(
         `${this.partner.code} does not tell any more what became of ${referenceOf(request.operationKey)}`,
       );
-    const again = await this.refunding(request, context);
+    const again = await definiteOnly(this.refunding(request, context));
     const answer = await this.client.call(again, context.signal, context.record);
     if (answer.meaning === "done") return { known: true, ...readRefund(answer.body, request) };
     if (answer.meaning === "in progress") return { known: true, ...TAKEN };
     throw this.unclear(again, answer);
   }
 
-  private async refundTold(request: RefundRequest, context: CallContext): Promise<Refunded | undefined> {
-    const { paymentOperationKey: operationKey, paymentAmountMinor: amountMinor, paymentProviderIds } = request;
-    const kept = paymentProviderIds?.reference;
-    const sent =
-      request.method === "ewallet"
-        ? inquireWallet(this.wallets(), operationKey, this.keptChannel(request))
-        : queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey));
+  private async refundListed(request: RefundRequest, context: CallContext): Promise<Refunded | undefined> {
+    const sent = inquireWallet(this.wallets(), request.paymentOperationKey, this.keptChannel(request));
     const answer = await this.client.call(sent, context.signal, context.record);
     if (answer.meaning !== "done") throw this.unclear(sent, answer);
-    if (request.method === "ewallet") return refundInHistory(answer.body, request);
-    const status = readStatus(answer.body, { operationKey, amountMinor, kept });
-    return status?.isRefunded === true && request.amountMinor === amountMinor ? { status: "succeeded" } : undefined;
+    return refundInHistory(answer.body, request);
   }
 
   private async inquireAccount(request: OpenRequest, channel: string, context: CallContext): Promise<Known> {
