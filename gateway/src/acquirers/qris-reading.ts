@@ -1,4 +1,5 @@
 // Reads an EMVCo merchant-presented QR text: each data object with its meaning, and whether the checksum is right. Pure.
+import type { Minor } from "../ground/money.ts";
 import { crc16 } from "./qris.ts";
 
 /** One data object. `objects` are the nested data objects of a template. */
@@ -97,6 +98,19 @@ export function readQr(text: string): ReadQr {
   if (stated !== undefined && stated !== computed)
     problems.push(`The checksum is ${stated}, and of this text it is ${computed}: something in it was changed.`);
   return { objects, crc: { stated, computed, matches }, problems };
+}
+
+/** In what a code differs from an amount of rupiah; undefined when it says neither otherwise. Not every code says both. */
+export function otherMoneyIn(
+  { objects }: Pick<ReadQr, "objects">,
+  amountMinor: Minor,
+): "currency" | "amount" | undefined {
+  const valueOf = (tag: string): string | undefined => objects.find((object) => object.tag === tag)?.value;
+  if ((valueOf("53") ?? "360") !== "360") return "currency";
+  const amount = valueOf("54");
+  if (amount === undefined) return undefined;
+  const [, whole, decimals = ""] = /^(\d{1,13})(?:\.(\d{0,2}))?$/.exec(amount) ?? [];
+  return whole !== undefined && BigInt(whole + decimals.padEnd(2, "0")) === amountMinor ? undefined : "amount";
 }
 
 function readObjects(text: string, within: string, tell: (problem: string) => void): QrObject[] {

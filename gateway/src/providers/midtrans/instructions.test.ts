@@ -1,5 +1,6 @@
 // What the payer is told, from the documentation's example of each method; and what no payer is to be told.
 import { describe, expect, test } from "vitest";
+import { crc16 } from "../../acquirers/qris.ts";
 import { type Micros, SECOND } from "../../ground/clock.ts";
 import type { PaymentMethod } from "../../merchants/settings.ts";
 import { type Transaction, readTransaction } from "./answers.ts";
@@ -48,6 +49,9 @@ describe("QRIS", () => {
     expect(() => instructionsOf(changed, told("qris"), false)).toThrow("checksum");
     const other = transaction({ qr_string }, "90000.00", 9_000_000n);
     expect(() => instructionsOf(other, told("qris", 9_000_000n), false)).toThrow("another amount");
+    const open = qr_string.replace("5409100000.00", "").slice(0, -4);
+    const none = transaction({ qr_string: open + crc16(open) });
+    expect(() => instructionsOf(none, told("qris"), false)).toThrow("another amount");
   });
 });
 

@@ -1,9 +1,9 @@
 // Reads the payer's instructions from Midtrans' responses: a QR text, an account number, Mandiri's bill key, or the address of a page. Pure.
 import type { Instructions, OpenRequest } from "../../acquirers/acquirer.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
-import { readQr } from "../../acquirers/qris-reading.ts";
+import { otherMoneyIn, readQr } from "../../acquirers/qris-reading.ts";
 import { wireTime } from "../../ground/clock.ts";
-import { type Transaction, minorOf } from "./answers.ts";
+import type { Transaction } from "./answers.ts";
 
 export interface OrderedPayment extends Pick<OpenRequest, "method" | "amountMinor" | "merchantName" | "expiresAt"> {
   /** The ordered bank; undefined when any bank will do. */
@@ -55,11 +55,10 @@ export function redirect(
 
 function qris({ qr_string }: Transaction, { amountMinor, expiresAt }: OrderedPayment): Instructions | undefined {
   if (qr_string === undefined) return undefined;
-  const { objects, crc } = readQr(qr_string);
-  if (!crc.matches) throw new Error("Midtrans answered with a QR text whose checksum is wrong");
-  const amount = objects.find(({ tag }) => tag === "54")?.value;
-  if (amount === undefined || !/^\d+(\.\d\d)?$/.test(amount) || minorOf(amount) !== amountMinor)
-    throw new Error("Midtrans answered with a QR text of another amount");
+  const qr = readQr(qr_string);
+  if (!qr.crc.matches) throw new Error("Midtrans answered with a QR text whose checksum is wrong");
+  const other = qr.objects.some(({ tag }) => tag === "54") ? otherMoneyIn(qr, amountMinor) : "amount";
+  if (other !== undefined) throw new Error(`Midtrans answered with a QR text of another ${other}`);
   return { type: "qr_string", value: qr_string, qr_string, expires_at: wireTime(expiresAt) };
 }
 

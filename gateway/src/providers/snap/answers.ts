@@ -10,6 +10,7 @@ import type {
   ReportedState,
 } from "../../acquirers/acquirer.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
+import { otherMoneyIn, readQr as readQrText } from "../../acquirers/qris-reading.ts";
 import { wireTime } from "../../ground/clock.ts";
 import { digestOf } from "../../ground/crypto.ts";
 import type { Minor } from "../../ground/money.ts";
@@ -111,11 +112,9 @@ export function readQr(body: Body, request: OpenRequest): Opened {
   expectText(body.partnerReferenceNo, referenceOf(request.operationKey), "partnerReferenceNo");
   const content = textIn(body, "qrContent");
   if (content.length > 512 || !/^[\x20-\x7e]+$/.test(content)) throw differs("qrContent", content);
-  // A payer must not be shown a code with another currency or amount. Not every code contains these two.
-  const [currency, amount] = [qrField(content, "53"), qrField(content, "54")];
-  if (currency !== undefined && currency !== "360") throw differs("the currency within qrContent", currency);
-  if (amount !== undefined)
-    expectAmount({ value: amount, currency: CURRENCY }, request.amountMinor, "the amount within qrContent");
+  // A payer must not be shown a code with another currency or amount.
+  const other = otherMoneyIn(readQrText(content), request.amountMinor);
+  if (other !== undefined) throw differs(`the ${other} within qrContent`, content);
   return qrOpened(request, { reference: textIn(body, "referenceNo"), ...inParts("qr", content) });
 }
 
@@ -256,17 +255,6 @@ function inParts(name: string, text: string): Record<string, string> {
 
 function joined(ids: ProviderIds, name: string): string {
   return Array.from({ length: PARTS_MAX }, (_, at) => ids[`${name}_${at + 1}`] ?? "").join("");
-}
-
-/** Value of a top-level data object of a QR text; undefined when there is none. */
-function qrField(content: string, tag: string): string | undefined {
-  for (let at = 0; at + 4 <= content.length;) {
-    const length = Number(content.slice(at + 2, at + 4));
-    if (!Number.isInteger(length)) return undefined;
-    if (content.slice(at, at + 2) === tag) return content.slice(at + 4, at + 4 + length);
-    at += 4 + length;
-  }
-  return undefined;
 }
 
 /** The fee that the bank states; undefined when it states none, or one that cannot be read: the money counts all the same. */

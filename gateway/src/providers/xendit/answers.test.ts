@@ -1,5 +1,6 @@
 // Goal: an answer is believed only where it is whole and about what was asked. Method: documented answers, and each mistake by itself.
 import { expect, test } from "vitest";
+import { qrText } from "../../../../e2e/providers/xendit/qr.ts";
 import {
   Unreadable,
   checkEnded,
@@ -182,6 +183,26 @@ test("the payer is told how to pay, by each method", () => {
     type: "redirect",
     redirect_url: "https://xen.to/kGxPCi60",
   });
+});
+
+const code = (value: string) => [{ type: "PRESENT_TO_CUSTOMER", descriptor: "QR_STRING", value }];
+
+test("a code for this money is shown, and the placeholder of their test mode", () => {
+  for (const value of [qrText(10_000, "1"), "some-random-qr-string"])
+    expect(told({ actions: code(value) }, {})).toMatchObject({ type: "qr_string", value });
+});
+
+test.for([
+  ["another amount", qrText(10_001, "1")],
+  ["another currency", "0002015303840540510000"],
+  ["another checksum", qrText(10_000, "1").replace("FAKE", "FAXE")],
+] as const)("a code with %s is shown to no payer", ([what, value]) => {
+  expect(() => told({ actions: code(value) }, {})).toThrow(what);
+});
+
+test("a paid payment is read, whatever its code said", () => {
+  const value = qrText(9_999, "1");
+  expect(told({ actions: code(value), status: "SUCCEEDED" }, {})).toMatchObject({ value });
 });
 
 test.for<[string, Record<string, unknown>, Parameters<typeof opening>[0], string?]>([

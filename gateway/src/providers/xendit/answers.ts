@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Instructions, OpenRequest, Receipt, RefundRequest, RefundStatus } from "../../acquirers/acquirer.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
+import { otherMoneyIn, readQr } from "../../acquirers/qris-reading.ts";
 import { printable, readBy } from "../../acquirers/remote-http.ts";
 import { wireTime } from "../../ground/clock.ts";
 import { readAmount } from "./amounts.ts";
@@ -225,6 +226,12 @@ export function instructionsOf(
   };
   if (request.method === "qris") {
     const value = need(told("QR_STRING"), "QR_STRING", /^[\x20-\x7e]{1,1024}$/);
+    const qr = readQr(value);
+    const isBroken = qr.crc.stated !== undefined && !qr.crc.matches;
+    const other = isBroken ? "checksum" : otherMoneyIn(qr, request.amountMinor);
+    // Xendit's test mode may answer with a placeholder, which says no money. Of a payment that waits no more, the receipt decides.
+    if (other !== undefined && payment.state === "waiting")
+      throw new Unreadable("a payment request", `QR_STRING has another ${other}`);
     return { type: "qr_string", value, expires_at, qr_string: value };
   }
   if (request.method === "va") {
