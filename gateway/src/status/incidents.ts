@@ -79,16 +79,19 @@ export class Incidents {
       const { impact = incident.impact } = change;
       if ((impact === "maintenance") !== (incident.impact === "maintenance"))
         throw validationFault("impact", impact, "Planned work stays planned work, and an incident an incident.");
+      const endsAt = change.endsAt ?? incident.endsAt;
+      // Unchanged times are checked against the creation time, since they were valid then.
+      const validAt = change.startsAt === undefined ? incident.createdAt : now;
       const terms = checked(
         {
           title: change.title ?? incident.title,
           impact,
           components: change.components ?? incident.components,
           startsAt: change.startsAt ?? incident.startsAt,
-          endsAt: change.endsAt ?? incident.endsAt,
+          endsAt,
         },
-        // An unchanged start is checked against the creation time, since it was valid then.
-        change.startsAt === undefined ? incident.createdAt : now,
+        validAt,
+        endsAt === incident.endsAt ? validAt : now,
       );
       await query(updateIncident(incidentId, { ...terms, resolvedAt: incident.resolvedAt }));
     });
@@ -140,8 +143,8 @@ async function found(query: Query, incidentId: string): Promise<Incident> {
   return incidentOfRow(row);
 }
 
-/** Gives the terms if their times are possible. Throws VALIDATION_ERROR. */
-function checked(terms: IncidentTerms, now: Micros): IncidentTerms {
+/** Gives the terms if their times are possible at `now`, and the end comes after `endsAfter`. Throws VALIDATION_ERROR. */
+function checked(terms: IncidentTerms, now: Micros, endsAfter: Micros = now): IncidentTerms {
   const { impact, startsAt, endsAt } = terms;
   if (startsAt < now - BEGUN_BEFORE_MAX)
     throw validationFault("starts_at", wireTime(startsAt), "It may have begun 30 days ago at most.");
@@ -162,6 +165,6 @@ function checked(terms: IncidentTerms, now: Micros): IncidentTerms {
     throw validationFault("starts_at", wireTime(startsAt), "It may begin a year from now at most.");
   if (endsAt <= startsAt || endsAt > startsAt + PLANNED_LENGTH_MAX)
     throw validationFault("ends_at", wireTime(endsAt), "It must end after it starts, within seven days.");
-  if (endsAt <= now) throw validationFault("ends_at", wireTime(endsAt), "It must end in the future.");
+  if (endsAt <= endsAfter) throw validationFault("ends_at", wireTime(endsAt), "It must end in the future.");
   return terms;
 }

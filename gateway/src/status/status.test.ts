@@ -301,6 +301,27 @@ describe("an incident", () => {
     );
   });
 
+  test("planned work that runs cannot have ended before now, and one that is over keeps its end and is edited", async () => {
+    let now = systemClock.now() - 4 * HOUR;
+    const incidents = new Incidents(database, { now: () => now });
+    const [startsAt, endsAt] = [now, now + 3 * HOUR];
+    const planned = {
+      title: "Work",
+      impact: "maintenance",
+      components: [],
+      message: "We work.",
+      startsAt,
+      endsAt,
+    } as const;
+    const { incidentId } = await incidents.create(planned, "sari");
+    now += 2 * HOUR;
+    await expect(incidents.edit(incidentId, { endsAt: now - HOUR })).rejects.toThrow("It must end in the future.");
+    expect((await incidents.edit(incidentId, { endsAt: now + HOUR / 2 })).endsAt).toBe(now + HOUR / 2);
+    now += HOUR;
+    for (const change of [{ title: "It was short" }, { title: "It was shorter", endsAt: now - HOUR / 2 }])
+      expect(await incidents.edit(incidentId, change)).toMatchObject({ ...change, endsAt: now - HOUR / 2 });
+  });
+
   test("that is not there is not found, and lists are pages", async () => {
     const unknown = "inc_01kan5h3c8m2xw6tq9z4yb7vne";
     const update = { status: "resolved", message: "x" };

@@ -163,9 +163,9 @@ export function EditIncident({ incident, close }: { incident: Incident; close: (
             ...(!isPlanned
               ? { impact: impact as Impact }
               : {
-                  // A beginning that stays is not sent: it may have passed.
-                  ...(starts_at === localTime(starts) ? {} : { starts_at: wireTime(starts_at) }),
-                  ends_at: wireTime(ends_at),
+                  // A time that stays is not sent: it may have passed.
+                  ...(starts_at === times.starts_at ? {} : { starts_at: wireTime(starts_at) }),
+                  ...(ends_at === times.ends_at ? {} : { ends_at: wireTime(ends_at) }),
                 }),
           })
         }
