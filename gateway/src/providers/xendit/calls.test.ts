@@ -243,6 +243,15 @@ test("a payment whose repetition is refused for what it says was never there", a
   await expect(open(request)).rejects.toThrow("INVALID_VALUE_ERROR");
 });
 
+test("a bank that left the entry says nothing of a payment whose answer was lost", async () => {
+  const request = asked({ method: "va" });
+  fake.control.fault("silent before effect");
+  await expect(open(request)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  const without = xenditAcquirer({ ...profile, methods: profile.methods.filter(({ method }) => method !== "va") });
+  await expect(without.calls.inquire(request, signal)).rejects.toThrow("no va of that name");
+  await without.close();
+});
+
 test("an address where nobody listens is a definite no", async () => {
   const nobody = xenditAcquirer({ ...profile, url: "http://127.0.0.1:1" });
   const refused = await nobody.calls.open(asked(), signal).catch((error: unknown) => error);

@@ -70,15 +70,22 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   async open(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Opened> {
-    const channel = this.channelOf(request);
-    const opening = openingOf(request, channel, { qrisExpiry: this.profile.qris_expiry });
-    const answer = await this.order(opening, this.context(signal, record));
+    return this.place(request, this.opening(request), this.context(signal, record));
+  }
+
+  /** The order of a payment. Throws `AcquirerRefused` for what Xendit cannot be asked for. */
+  private opening(request: OpenRequest): XenditRequest {
+    return openingOf(request, this.channelOf(request), { qrisExpiry: this.profile.qris_expiry });
+  }
+
+  private async place(request: OpenRequest, opening: XenditRequest, context: CallContext): Promise<Opened> {
+    const answer = await this.order(opening, context);
     if (answer.status !== 200 && answer.status !== 201)
       throw this.notDone(request.method === "card" ? "card page" : "payment", answer, opening);
     const payment = readStood(answer.body, request);
     // A payment that has already failed at Xendit takes no money any more.
     if (payment.state === "failed") throw new AcquirerRefused(`${this.profile.code} ended the payment at once`);
-    return this.opened(request, channel, payment);
+    return this.opened(request, this.channelOf(request), payment);
   }
 
   async inquire(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known> {
@@ -89,7 +96,8 @@ export class XenditCalls implements AcquirerCalls {
     if (overFor >= FORGOTTEN) return { known: false };
     if (overFor >= 0) throw new Error(`${this.profile.code} does not show the payment`);
     // No payer ever saw this payment, so nobody has paid it. Xendit keeps the idempotency key: the same order again makes one payment.
-    const opened = await refusedForGood(this.open(request, context.signal, record));
+    // What cannot be asked for any more, such as a bank that left the entry, may have been asked for before: then the outcome stays unknown.
+    const opened = await refusedForGood(this.place(request, this.opening(request), context));
     return opened === undefined ? { known: false } : { known: true, state: { status: "waiting" }, ...opened };
   }
 
