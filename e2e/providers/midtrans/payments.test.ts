@@ -121,6 +121,17 @@ describe("an answer that is lost", () => {
     await expect(rig.ask({ ...request, expiresAt: systemClock.now() })).rejects.toThrow("nearly over");
     expect(rig.control.opened(request.operationKey)).toBe(0);
   });
+
+  test("of a payment that was cancelled here is looked for, and nothing is ordered", async () => {
+    const [lost, never] = [rig.ordered(), rig.ordered()];
+    rig.control.fault("silent after effect");
+    await expect(rig.hasty.open(lost, signal)).rejects.not.toBeInstanceOf(AcquirerRefused);
+    expect(await rig.ask({ ...lost, isOver: true })).toMatchObject({ known: true, state: { status: "waiting" } });
+    await expect(rig.ask({ ...never, isOver: true })).rejects.toThrow("not ordered again");
+    expect(rig.control.opened(never.operationKey)).toBe(0);
+    const late = { ...never, isOver: true, expiresAt: systemClock.now() - 61 * SECOND };
+    expect(await rig.ask(late)).toEqual({ known: false });
+  });
 });
 
 describe("a definite no", () => {

@@ -533,6 +533,17 @@ test("BRI's account that never came about is made by the inquiry, and not when i
   expect(bank.control.opened(late.operationKey)).toBe(0);
 });
 
+test("BRI's account of a payment that is over here is looked for and found, and is not made", async () => {
+  const [lost, gone] = [wish({ method: "va" }), wish({ method: "va" })];
+  bank.control.fault("silent after effect");
+  await expect(bri.calls.open(lost, never)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  expect(await bri.calls.inquire({ ...lost, isOver: true }, never)).toMatchObject({ state: { status: "waiting" } });
+  await expect(bri.calls.inquire({ ...gone, isOver: true }, never)).rejects.toThrow("unclearly");
+  expect(bank.control.opened(gone.operationKey)).toBe(0);
+  const late = { ...gone, isOver: true, expiresAt: systemClock.now() - 601 * SECOND };
+  expect(await bri.calls.inquire(late, never)).toEqual({ known: false });
+});
+
 /** Whose account it is, and who numbers it. */
 const accounts: readonly (readonly [string, () => [Taken, SnapControl], Wish])[] = [
   ["that DOKU numbers", () => [acquirer, fake.control], { method: "va", channel: "bca" }],

@@ -144,6 +144,8 @@ export class Payments {
     if (page) return { known: true, instructions: page, state: { status: "waiting" }, providerIds };
     const now = this.host.clock.now();
     if (providerIds || now > expiresAt + OVER_AFTER) return { known: false };
+    // Nobody is to pay it any more. Absent for good once its time is over: until then the request may still be on its way.
+    if (request.isOver) throw new Error("Midtrans does not have it, and it is not ordered again");
     if (now + CHARGE_MIN > expiresAt) throw new Error("Midtrans does not have it, and its time is nearly over");
     const opening = await this.tryOpen(request, context);
     if ("opened" in opening) return { known: true, state: { status: "waiting" }, ...opening.opened };

@@ -192,6 +192,8 @@ class Snap {
     if (wasAnnounced && !request.isOver) throw this.unclear(sent, answer);
     if (wasAnnounced) return { known: true, ...opened, state: { status: "failed" } };
     if (this.hasEnded(request)) return { known: false };
+    // Nobody is to pay it any more, so it is not made. The first order may still be on its way.
+    if (request.isOver) throw this.unclear(sent, answer);
     // The number follows from the operation key: made again, it is the same account.
     const made = await this.remade(request, channel, context);
     return { known: true, ...made, state: { status: "waiting" } };

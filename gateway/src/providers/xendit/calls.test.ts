@@ -243,6 +243,15 @@ test("a payment whose repetition is refused for what it says was never there", a
   await expect(open(request)).rejects.toThrow("INVALID_VALUE_ERROR");
 });
 
+test("a payment that is over here is looked for and found, and is not opened", async () => {
+  const [lost, never] = [asked(), asked()];
+  fake.control.fault("silent after effect");
+  await expect(open(lost)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  expect(await inquire({ ...lost, isOver: true })).toMatchObject({ known: true, state: { status: "waiting" } });
+  await expect(inquire({ ...never, isOver: true })).rejects.toThrow("does not show the payment");
+  expect(fake.control.opened(never.operationKey)).toBe(0);
+});
+
 test("a bank that left the entry says nothing of a payment whose answer was lost", async () => {
   const request = asked({ method: "va" });
   fake.control.fault("silent before effect");

@@ -94,7 +94,9 @@ export class XenditCalls implements AcquirerCalls {
     if (payment !== undefined) return this.known(request, payment, context);
     const overFor = this.clock.now() - request.expiresAt;
     if (overFor >= FORGOTTEN) return { known: false };
-    if (overFor >= 0) throw new Error(`${this.profile.code} does not show the payment`);
+    // Xendit lists no card pages: only the repeated order tells of one, which is then ended.
+    if (overFor >= 0 || (request.isOver && request.method !== "card"))
+      throw new Error(`${this.profile.code} does not show the payment`);
     // No payer ever saw this payment, so nobody has paid it. Xendit keeps the idempotency key: the same order again makes one payment.
     // What cannot be asked for any more, such as a bank that left the entry, may have been asked for before: then the outcome stays unknown.
     const opened = await refusedForGood(this.place(request, this.opening(request), context));
