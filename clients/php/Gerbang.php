@@ -1185,8 +1185,8 @@ abstract class Resource
                 return;
             }
             $cursor = $page['next_cursor'] ?? null;
-            // To go on would have no end, and to end here would leave objects out.
-            if (!is_string($cursor) || $cursor === '' || isset($seen[$cursor]) || $page['data'] === []) {
+            // To go on would have no end, and to end here would leave objects out. A page may be empty and have more after it.
+            if (!is_string($cursor) || $cursor === '' || isset($seen[$cursor])) {
                 throw new GerbangException('ANSWER_UNREADABLE', 'The list has more, and does not say where.', 200);
             }
             $seen[$cursor] = true;

@@ -1016,8 +1016,8 @@ def _pages(call: Callable[..., Json], path: str, filters: Mapping[str, Any]) -> 
         if not page.get("has_more"):
             return
         cursor = page.get("next_cursor")
-        # To go on would have no end, and to end here would leave objects out.
-        if not isinstance(cursor, str) or cursor == "" or cursor in seen or not page["data"]:
+        # To go on would have no end, and to end here would leave objects out. A page may be empty and have more after it.
+        if not isinstance(cursor, str) or cursor == "" or cursor in seen:
             raise GerbangError("ANSWER_UNREADABLE", "The list has more, and does not say where.", status=200)
         seen.add(cursor)
         asked["starting_after"] = cursor

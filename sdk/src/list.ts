@@ -26,8 +26,8 @@ export class List<Item> implements AsyncIterable<Item>, PromiseLike<Page<Item>> 
       const page = await this.#ask(cursor);
       yield page;
       if (!page.has_more) return;
-      // Without another cursor, or without objects, it would go on for ever; to end here would leave objects out unnoticed.
-      if (typeof page.next_cursor !== "string" || page.next_cursor === cursor || page.data.length === 0)
+      // Without another cursor it would go on for ever; to end here would leave objects out unnoticed. A page may be empty and have more after it.
+      if (typeof page.next_cursor !== "string" || page.next_cursor === cursor)
         throw new GerbangError({ code: "ANSWER_UNREADABLE", message: "The list has more, and does not say where." });
       cursor = page.next_cursor;
     }

@@ -3,21 +3,21 @@ import { type Micros, SECOND, parseWireTime } from "../ground/clock.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 
-/** Makes a page of `limit` items. `items` has one more when there is a next page. */
+/**
+ * Makes a page of `limit` items. `items` has one more when there is a next page. `stoppedAt`: the cursor at which a search stopped before it had
+ * looked at everything; then a page may be short, or empty, and have a next one.
+ */
 export function page<Item>(
   items: readonly Item[],
   limit: number,
   view: (item: Item) => unknown,
   cursorOf: (item: Item) => string,
+  stoppedAt?: string,
 ): Reply {
   const shown = items.slice(0, limit);
   const last = shown.at(-1);
-  const more = items.length > limit;
-  return reply(200, {
-    data: shown.map(view),
-    has_more: more,
-    next_cursor: more && last !== undefined ? cursorOf(last) : null,
-  });
+  const next = items.length > limit && last !== undefined ? cursorOf(last) : stoppedAt;
+  return reply(200, { data: shown.map(view), has_more: next !== undefined, next_cursor: next ?? null });
 }
 
 export function unknownCursor(value: string): Fault {

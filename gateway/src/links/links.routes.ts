@@ -1,6 +1,6 @@
 // HTTP routes of payment links: create, list, read, deactivate. Payers use links on the payer's page, not here.
 import { Fault, validationFault } from "../ground/fault.ts";
-import { isId } from "../ground/ids.ts";
+import { idOf, isId } from "../ground/ids.ts";
 import { DEFAULT_CURRENCY, isCurrency } from "../ground/money.ts";
 import type { Clock } from "../ground/clock.ts";
 import { reply, type Reply } from "../ground/reply.ts";
@@ -24,7 +24,7 @@ import {
   linkSchema,
   linksQuerySchema,
 } from "./links.schema.ts";
-import { selectLink, selectLinks, snapshotOfLinkRow } from "./links.sql.ts";
+import { selectLink, selectLinks, selectLookedTo, snapshotOfLinkRow } from "./links.sql.ts";
 import { createLink, deactivateLink } from "./links.ts";
 import { activeMethods } from "./methods.ts";
 
@@ -77,6 +77,9 @@ export function linkEndpoints(parts: LinkRouteParts): Endpoint[] {
       operationId: "listPaymentLinks",
       path: "/v1/payment-links",
       summary: "List payment links, newest first",
+      description:
+        "With `status` a page looks at ten thousand links at most: it may be short, or empty, and have more after it. Go on from `next_cursor` while " +
+        "`has_more` is true.",
       tag: "Payment links",
       scope: "payments:read",
       errors: ["VALIDATION_ERROR"],
@@ -127,12 +130,16 @@ async function listLinks(
   }
   const limit = Number(asked ?? 25);
   const realNow = clock.now();
-  const rows = await database.query(selectLinks({ book, status, realNow, after, limit }));
+  const filter = { book, status, realNow, after, limit };
+  const rows = await database.query(selectLinks(filter));
+  const isSearched = status !== undefined && rows.length <= limit;
+  const [stopped] = isSearched ? await database.query(selectLookedTo(filter)) : [];
   return page(
     rows.map((row) => snapshotOfLinkRow(row, realNow)),
     limit,
     view,
     ({ link }) => link.uuid,
+    stopped && idOf("link", stopped.link_id as string),
   );
 }
 

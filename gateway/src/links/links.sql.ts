@@ -159,12 +159,16 @@ export function snapshotOfLinkRow(row: Row, realNow: Micros): LinkSnapshot {
   };
 }
 
-const snapshot = `select l.*, h.payment_id, h.status, h.expires_at as payment_ends_at, b.clock_offset_seconds
-from payment_links l
+const snapshotFrom = (
+  source: string,
+): string => `select l.*, h.payment_id, h.status, h.expires_at as payment_ends_at, b.clock_offset_seconds
+from ${source} l
 join books b using (merchant_id, environment)
 left join lateral (
   ${holding("l")}
 ) h on true`;
+
+const snapshot = snapshotFrom("payment_links");
 
 /** One link of a merchant, in either environment. */
 export function selectLink(merchantId: string, uuid: string): Statement {
@@ -186,6 +190,9 @@ where l.merchant_id = $1::uuid and sha256(l.token) = sha256($2::bytea)`,
   };
 }
 
+/** Links that one list by status looks at, newest first; the next page goes on behind them. */
+const LOOKED_AT_MAX = 10_000;
+
 export interface LinkFilter {
   book: Book;
   status: LinkStatus | undefined;
@@ -203,19 +210,44 @@ const status = (now: string): string => `case
   else 'active'
 end`;
 
-/** A page of links, newest first, with one row more than `limit`. */
-export function selectLinks({ book, status: wanted, realNow, after, limit }: LinkFilter): Statement {
-  const values: unknown[] = [uuidOf(book.merchantId), book.environment];
-  const next = (value: unknown): string => `$${values.push(value)}`;
-  const conditions = [
-    wanted === undefined ? "" : `\n  and ${status(next(sqlTime(realNow)))} = ${next(wanted)}::text`,
-    after === undefined ? "" : `\n  and l.link_id < ${next(uuidOf(after))}::uuid`,
-  ].join("");
+type Place = (value: unknown) => string;
+
+/** Selects the newest links of a list, at most `most`. */
+function lookedAt({ book, after }: LinkFilter, place: Place, most: number): string {
+  return `(
+  select *
+  from payment_links
+  where merchant_id = ${place(uuidOf(book.merchantId))}::uuid and environment = ${place(book.environment)}::environment${
+    after === undefined ? "" : ` and link_id < ${place(uuidOf(after))}::uuid`
+  }
+  order by link_id desc
+  limit ${place(most)}::integer
+)`;
+}
+
+/** A page of links, newest first, with one row more than `limit`. With a status it looks at `LOOKED_AT_MAX` links. */
+export function selectLinks(filter: LinkFilter): Statement {
+  const { status: wanted, realNow, limit } = filter;
+  const values: unknown[] = [];
+  const place = (value: unknown): string => `$${values.push(value)}`;
+  const source = lookedAt(filter, place, wanted === undefined ? limit + 1 : LOOKED_AT_MAX);
   return {
-    text: `${snapshot}
-where l.merchant_id = $1::uuid and l.environment = $2::environment${conditions}
+    text: `${snapshotFrom(source)}${wanted === undefined ? "" : `\nwhere ${status(place(sqlTime(realNow)))} = ${place(wanted)}::text`}
 order by l.link_id desc
-limit ${next(limit + 1)}::integer`,
+limit ${place(limit + 1)}::integer`,
+    values,
+  };
+}
+
+/** The oldest link that `selectLinks` with a status looks at. Gives no row when it looks at all of them. */
+export function selectLookedTo(filter: LinkFilter): Statement {
+  const values: unknown[] = [];
+  return {
+    text: `select link_id
+from ${lookedAt(filter, (value) => `$${values.push(value)}`, LOOKED_AT_MAX)} l
+order by link_id desc
+offset ${LOOKED_AT_MAX - 1}
+limit 1`,
     values,
   };
 }

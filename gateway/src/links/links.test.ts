@@ -122,6 +122,29 @@ test("links are listed newest first, by status, page after page, and to nobody e
   expect([deactivated.status, deactivated.json.error.details]).toEqual([409, { status: "paid" }]);
 });
 
+test("a list by status looks at ten thousand links, and goes on from its cursor to what is behind them", async () => {
+  const shop = await service.merchant();
+  const closed = await made({}, shop.client);
+  await shop.client.post(`/v1/payment-links/${closed.uuid}/deactivate`, {});
+  await asOwner(service.database, (owner) =>
+    owner.query(
+      `insert into payment_links (merchant_id, environment, link_id, token, reusable, customer_required, payment_expires_in, created_at, currency)
+select $1, 'sandbox', rpad(lpad(to_hex(4000000000000 + n), 12, '0'), 32, '0')::uuid, substr(sha256(n::text::bytea), 1, 16), true, false, 60, now(), 'IDR'
+from generate_series(1, 10000) n`,
+      [uuidOf(shop.merchantId)],
+    ),
+  );
+  const list = async (query: string): Promise<Answer["json"]> =>
+    (await shop.client.get(`/v1/payment-links?${query}`)).json;
+  const first = await list("status=deactivated");
+  expect(first).toMatchObject({ data: [], has_more: true, next_cursor: expect.stringMatching(/^lnk_/) });
+  const second = await list(`status=deactivated&starting_after=${first.next_cursor}`);
+  expect(second).toMatchObject({ data: [{ uuid: closed.uuid }], has_more: false, next_cursor: null });
+  const active = await list("status=active&limit=2");
+  expect([active.data.length, active.has_more]).toEqual([2, true]);
+  expect(active.next_cursor).toBe(active.data[1].uuid);
+});
+
 const pageOf = async (url: string): Promise<{ html: string }> => ({ html: await (await fetch(url)).text() });
 
 test("another merchant's link is not there, and one of the other environment is told so", async () => {

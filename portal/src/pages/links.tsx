@@ -2,11 +2,11 @@
 import { useApi, useCan, usePlace } from "../api/place.ts";
 import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
-import { ButtonLink } from "../ui/button.tsx";
+import { Button, ButtonLink } from "../ui/button.tsx";
 import { Copy } from "../ui/copy.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Filters, choice, useFilters } from "../ui/filters.tsx";
-import { useCursor, useList } from "../ui/list.ts";
+import { type Cursor, useCursor, useList } from "../ui/list.ts";
 import { Page as Frame } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
@@ -72,15 +72,24 @@ export function Page() {
           columns={columns}
           id={(link) => link.uuid}
           to={(link) => paths.link(place, link.uuid)}
-          empty={filters.isSet ? <NoneMatch /> : <NoneYet />}
+          empty={filters.isSet ? <NoneMatch of={list.data} cursor={cursor} /> : <NoneYet />}
         />
       </div>
     </Frame>
   );
 }
 
-function NoneMatch() {
-  return <Empty title="No link matches">Change the filter, or clear it.</Empty>;
+function NoneMatch({ of: found, cursor }: { of: Schema<"PaymentLinkList"> | undefined; cursor: Cursor }) {
+  const next = found?.next_cursor ?? undefined;
+  return (
+    <Empty title="No link matches">
+      {next === undefined ? (
+        "Change the filter, or clear it."
+      ) : (
+        <Button onClick={() => cursor.older(next)}>Search further back</Button>
+      )}
+    </Empty>
+  );
 }
 
 function NoneYet() {

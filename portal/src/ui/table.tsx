@@ -41,7 +41,7 @@ export function Table<Row>({ label, list, columns, id, to, cursor, oldestFirst =
   const { data, error, isPlaceholderData } = list;
   if (!data && error) return <ErrorFace error={error} retry={() => list.refetch()} />;
   if (data?.data.length === 0)
-    return cursor?.isFirst === false ? <Beyond cursor={cursor} oldestFirst={oldestFirst} /> : empty;
+    return cursor?.isFirst === false && !data.has_more ? <Beyond cursor={cursor} oldestFirst={oldestFirst} /> : empty;
   const open = (event: MouseEvent, row: Row): void => {
     if (!to || event.defaultPrevented || (event.target as Element).closest("a,button,input,label,select")) return;
     // Selecting text in a row must not open its page.
