@@ -87,8 +87,8 @@ function ownEndpoints({ people: { passkeys }, root }: SessionEndpointParts): Acc
       fresh: true,
       success: { status: 200, description: "It signs nobody in any more.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
-      async handle({ person, params, origin }) {
-        if (!(await passkeys.remove(person.personId, params.passkey_id ?? "", origin)))
+      async handle({ person, session: { sessionId }, params, origin }) {
+        if (!(await passkeys.remove(person.personId, params.passkey_id ?? "", sessionId, origin)))
           throw new Fault("OBJECT_NOT_FOUND", { message: "No such passkey of yours, or it is gone already." });
         return reply(200, {});
       },

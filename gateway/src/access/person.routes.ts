@@ -94,8 +94,8 @@ function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessE
       tag,
       fresh: true,
       success: { status: 200, description: "It is gone.", schema: nothing },
-      async handle({ person, origin }) {
-        await people.removeAuthenticator(person.personId, origin);
+      async handle({ person, session, origin }) {
+        await people.removeAuthenticator(person.personId, session.sessionId, origin);
         return reply(200, {});
       },
     }),
@@ -108,8 +108,11 @@ function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessE
       tag,
       fresh: true,
       success: { status: 200, description: "The new ones.", schema: recoveryCodesSchema },
-      handle: async ({ person, origin }) =>
-        reply(200, { recovery_codes: await people.newRecoveryCodes(person.personId, origin) }),
+      async handle({ person, session, origin }) {
+        return reply(200, {
+          recovery_codes: await people.newRecoveryCodes(person.personId, session.sessionId, origin),
+        });
+      },
     }),
   ];
 }

@@ -2,6 +2,7 @@
 // resets the account.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SoftwareAuthenticator } from "../../test/authenticator.ts";
+import { failStatements } from "../../test/failing-statements.ts";
 import { type TestService, asOwner, startService } from "../../test/kit.ts";
 import { PASSWORD, PLACE, PeopleRig, type TestPerson, faultOf, sessionIdOf } from "../../test/people.ts";
 import { uuidOf } from "../ground/ids.ts";
@@ -40,25 +41,78 @@ const requests: Record<string, (person: TestPerson) => Promise<() => Promise<unk
   },
 };
 
-test.each(Object.keys(requests))("%s", async (name) => {
-  const person = await rig.joined(merchantId);
-  const work = await requests[name]?.(person);
-  await asOwner(service.database, async (owner) => {
-    const id = [uuidOf(person.personId)];
+/** The same for a request that changes the factors of a person who has an authenticator and a passkey. */
+const factorChanges: Record<string, (person: TestPerson, session: string) => Promise<unknown>> = {
+  "new recovery codes": ({ personId }, session) => rig.people.newRecoveryCodes(personId, session, rig.from),
+  "a removal of the authenticator": ({ personId }, session) =>
+    rig.people.removeAuthenticator(personId, session, rig.from),
+  "a removal of a passkey": async ({ personId }, session) => {
+    const [passkey] = await rig.people.passkeys.list(personId);
+    return rig.people.passkeys.remove(personId, passkey?.passkeyId ?? "", session, rig.from);
+  },
+};
+
+/** The outcome of `work`, which waits for the person's row, while the row's holder runs `statements` about the person. */
+async function outcomeAfter(
+  { personId }: TestPerson,
+  work: () => Promise<unknown>,
+  ...statements: string[]
+): Promise<string> {
+  return asOwner(service.database, async (owner) => {
+    const id = [uuidOf(personId)];
     await owner.query("begin");
     await owner.query("select from persons where person_id = $1 for no key update", id);
-    const outcome = faultOf(work?.() ?? Promise.resolve());
+    const outcome = faultOf(work());
     const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     await expect.poll(async () => (await owner.query(waiting)).rowCount).toBe(1);
-    await owner.query("update persons set password_hash = null, totp_sealed = null where person_id = $1", id);
-    await owner.query("update sessions set ended_at = now() where person_id = $1", id);
+    for (const statement of statements) await owner.query(statement, id);
     await owner.query("commit");
-    expect(await outcome).toBe("UNAUTHORIZED");
+    return outcome;
   });
+}
+
+const RESET = "update persons set password_hash = null, totp_sealed = null where person_id = $1";
+const SIGNED_OUT = "update sessions set ended_at = now() where person_id = $1";
+
+test.each(Object.keys(requests))("%s", async (name) => {
+  const person = await rig.joined(merchantId);
+  const work = (await requests[name]?.(person)) ?? expect.unreachable();
+  expect(await outcomeAfter(person, work, RESET, SIGNED_OUT)).toBe("UNAUTHORIZED");
   expect(await rig.people.read(person.personId)).toMatchObject({
     passwordHash: undefined,
     hasAuthenticator: false,
     passkeys: 0,
   });
   expect(await rig.people.sessions.list(person.personId)).toEqual([]);
+});
+
+test.each(Object.keys(factorChanges))("%s, of a session that is signed out meanwhile", async (name) => {
+  const person = await rig.joined(merchantId);
+  const { personId } = person;
+  await rig.authenticator(person);
+  await (
+    await requests["a new passkey"]?.(person)
+  )?.();
+  const before = [await rig.people.read(personId), await recoveryCodes()];
+  const session = await sessionIdOf(rig.people, personId, rig.from);
+  const work = async (): Promise<unknown> => factorChanges[name]?.(person, session);
+  expect(await outcomeAfter(person, work, SIGNED_OUT)).toBe("UNAUTHORIZED");
+  expect([await rig.people.read(personId), await recoveryCodes()]).toEqual(before);
+});
+
+const recoveryCodes = (): Promise<unknown> =>
+  asOwner(service.database, async (owner) => (await owner.query("select * from recovery_codes order by 1, 2")).rows);
+
+test("an authenticator is confirmed together with its recovery codes, or not at all", async () => {
+  const { personId } = await rig.joined(merchantId);
+  const session = await sessionIdOf(rig.people, personId, rig.from);
+  const { secret } = await rig.people.beginAuthenticator(personId);
+  const confirm = () => rig.people.confirmAuthenticator(personId, rig.code(secret), session, rig.from);
+  const failing = failStatements(service.app.database.pool, "57014", (text) =>
+    text.includes("insert into recovery_codes"),
+  );
+  await expect(confirm()).rejects.toThrow("planted");
+  failing.restore();
+  expect(await rig.people.read(personId)).toMatchObject({ hasAuthenticator: false });
+  expect(await confirm()).toHaveLength(10);
 });

@@ -32,6 +32,8 @@ beforeEach(async () => {
   rig = new PeopleRig(service.app.database);
 });
 
+const sessionFor = ({ personId }: { personId: string }): Promise<string> => sessionIdOf(rig.people, personId, rig.from);
+
 const optionsFor = async ({ personId }: TestPerson) => {
   const person = await rig.people.read(personId);
   return rig.people.passkeys.registrationOptions(person ?? expect.unreachable("there is such a person"));
@@ -50,7 +52,7 @@ async function add(
 const register = async ({ personId }: TestPerson, response: ReturnType<SoftwareAuthenticator["create"]>) => {
   const person = await rig.people.read(personId);
   if (!person) return expect.unreachable("there is such a person");
-  const session = await sessionIdOf(rig.people, personId, rig.from);
+  const session = await sessionFor(person);
   return rig.people.passkeys.register(person, { name: "Laptop", response }, session, rig.from);
 };
 
@@ -301,7 +303,7 @@ describe("beside a password", () => {
     const person = await rig.joined(merchantId);
     await add(person);
     expect(await rig.people.signIn(person, rig.from)).toEqual({ needs: "passkey" });
-    const [code = ""] = await rig.people.newRecoveryCodes(person.personId, rig.from);
+    const [code = ""] = await rig.people.newRecoveryCodes(person.personId, await sessionFor(person), rig.from);
     expect(await rig.tokenOf(person, code)).toBeDefined();
     expect(await faultOf(rig.people.signIn({ ...person, code }, rig.from))).toBe("UNAUTHORIZED");
   });
@@ -312,8 +314,8 @@ describe("beside a password", () => {
     const { secret } = await rig.people.beginAuthenticator(person.personId);
     expect(await faultOf(rig.people.signIn({ ...person, code: rig.code(secret) }, rig.from))).toBe("UNAUTHORIZED");
     expect((await rig.people.read(person.personId))?.hasAuthenticator).toBe(false);
-    const [code = ""] = await rig.people.newRecoveryCodes(person.personId, rig.from);
-    const session = await sessionIdOf(rig.people, person.personId, rig.from);
+    const [code = ""] = await rig.people.newRecoveryCodes(person.personId, await sessionFor(person), rig.from);
+    const session = await sessionFor(person);
     expect(await faultOf(rig.people.confirmAuthenticator(person.personId, code, session, rig.from))).toBe(
       "VALIDATION_ERROR code",
     );
@@ -323,7 +325,7 @@ describe("beside a password", () => {
     const person = await rig.joined(merchantId);
     const { codes } = await rig.authenticator(person);
     await add(person);
-    await rig.people.removeAuthenticator(person.personId, rig.from);
+    await rig.people.removeAuthenticator(person.personId, await sessionFor(person), rig.from);
     expect(await rig.tokenOf(person, codes[0])).toBeDefined();
   });
 });
@@ -336,10 +338,12 @@ describe("removing one", () => {
     const [person, other] = [await rig.joined(merchantId), await rig.joined(merchantId, "viewer")];
     const device = await add(person);
     const passkeyId = await idOfOnly(person);
-    expect(await rig.people.passkeys.remove(other.personId, passkeyId, rig.from)).toBe(false);
-    expect(await rig.people.passkeys.remove(person.personId, "psk_x", rig.from)).toBe(false);
-    expect(await rig.people.passkeys.remove(person.personId, passkeyId, rig.from)).toBe(true);
-    expect(await rig.people.passkeys.remove(person.personId, passkeyId, rig.from)).toBe(false);
+    expect(await rig.people.passkeys.remove(other.personId, passkeyId, await sessionFor(other), rig.from)).toBe(false);
+    expect(await rig.people.passkeys.remove(person.personId, "psk_x", await sessionFor(person), rig.from)).toBe(false);
+    expect(await rig.people.passkeys.remove(person.personId, passkeyId, await sessionFor(person), rig.from)).toBe(true);
+    expect(await rig.people.passkeys.remove(person.personId, passkeyId, await sessionFor(person), rig.from)).toBe(
+      false,
+    );
     expect(await faultOf(signIn(device))).toBe("UNAUTHORIZED");
     expect(await rig.tokenOf(person)).toBeDefined();
     expect((await actionsOnRecord(service.database, person)).slice(1)).toEqual([
@@ -355,9 +359,11 @@ describe("removing one", () => {
     await asOwner(service.database, (owner) =>
       owner.query("update persons set password_hash = null where person_id = $1", [uuidOf(person.personId)]),
     );
-    expect(await faultOf(rig.people.passkeys.remove(person.personId, await idOfOnly(person), rig.from))).toBe(
-      "VALIDATION_ERROR passkey_id",
-    );
+    expect(
+      await faultOf(
+        rig.people.passkeys.remove(person.personId, await idOfOnly(person), await sessionFor(person), rig.from),
+      ),
+    ).toBe("VALIDATION_ERROR passkey_id");
     expect(await signIn(device)).toBeDefined();
   });
 
@@ -367,13 +373,13 @@ describe("removing one", () => {
     await add(person);
     await add(viewer);
     const remove = async (of: TestPerson) =>
-      faultOf(rig.people.passkeys.remove(of.personId, await idOfOnly(of), rig.from));
+      faultOf(rig.people.passkeys.remove(of.personId, await idOfOnly(of), await sessionFor(of), rig.from));
     expect(await remove(person)).toBe("VALIDATION_ERROR passkey_id");
     expect(await remove(viewer)).toBe("no fault");
     await rig.authenticator(person);
     const both = await Promise.all([
       remove(person),
-      faultOf(rig.people.removeAuthenticator(person.personId, rig.from)),
+      faultOf(rig.people.removeAuthenticator(person.personId, await sessionFor(person), rig.from)),
     ]);
     expect(both.filter((outcome) => outcome === "no fault")).toHaveLength(1);
     expect(await rig.people.signIn({ ...person, password: PASSWORD }, rig.from)).toHaveProperty("needs");

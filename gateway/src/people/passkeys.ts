@@ -20,7 +20,7 @@ import {
   selectPasskeys,
   usePasskey,
 } from "./passkeys.sql.ts";
-import { lockedInSession, lockedPerson } from "./locked-person.ts";
+import { lockedInSession } from "./locked-person.ts";
 import { type Person, personOfRow, selectPerson } from "./people.sql.ts";
 import type { RelyingParty } from "./relying-party.ts";
 import type { SecondFactors } from "./second-factors.ts";
@@ -126,14 +126,15 @@ export class Passkeys {
   }
 
   /**
-   * Removes a passkey, and the recovery codes when no second factor is left. The caller has checked that the session's proof is fresh. False when the
-   * person has no such passkey. Throws VALIDATION_ERROR when a person without a password, or an owner or operator in production, would lose the last factor.
+   * Removes a passkey, in this session, whose proof the caller has found fresh, and the recovery codes when no second factor is left. False when the
+   * person has no such passkey. Throws VALIDATION_ERROR when a person without a password, or an owner or operator in production, would lose the last
+   * factor, and UNAUTHORIZED when the session has ended meanwhile.
    */
-  async remove(personId: string, passkeyId: string, origin: Origin): Promise<boolean> {
+  async remove(personId: string, passkeyId: string, sessionId: string, origin: Origin): Promise<boolean> {
     if (!isId("passkey", passkeyId)) return false;
     const removed = await this.parts.database.transaction(async (query) => {
-      const person = await lockedPerson(query, personId);
-      if (!person || (await query(deletePasskey(personId, passkeyId))).length === 0) return false;
+      const person = await lockedInSession(query, personId, sessionId);
+      if ((await query(deletePasskey(personId, passkeyId))).length === 0) return false;
       if (person.passkeys > 1) return true;
       if (person.passwordHash === undefined)
         throw validationFault("passkey_id", undefined, "You sign in by this alone. Choose a password first.");

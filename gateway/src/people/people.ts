@@ -190,30 +190,31 @@ export class People {
     const person = await this.known(personId);
     if (person.hasAuthenticator) throw alreadyThere();
     const attempt = { email: person.email, address: origin.address };
-    await this.proofs.guessing(attempt, { personId, action: () => "code_failed" }, async () => {
-      if (await this.factors.confirm(personId, code, sessionId)) return;
+    const codes = await this.proofs.guessing(attempt, { personId, action: () => "code_failed" }, async () => {
+      const made = await this.factors.confirm(personId, code, sessionId);
+      if (made) return made;
       const message = "This is not a code that the authenticator shows now. Is its clock right?";
       throw new WrongGuess("VALIDATION_ERROR", { message, details: { field: "code", value: null } });
     });
-    const codes = await this.factors.newRecoveryCodes(personId);
     await this.note("authenticator_added", personId, origin);
     return codes;
   }
 
   /**
-   * Removes a person's authenticator, and the recovery codes too when the person has no passkey. The caller has checked that the session's proof
-   * is fresh. Throws VALIDATION_ERROR when an owner or operator in production would have no second factor left.
+   * Removes a person's authenticator, in this session, and the recovery codes too when the person has no passkey. The caller has checked that the
+   * session's proof is fresh. Throws VALIDATION_ERROR when an owner or operator in production would have no second factor left, UNAUTHORIZED when the
+   * session has ended meanwhile.
    */
-  async removeAuthenticator(personId: string, origin: Origin): Promise<void> {
-    await this.factors.remove(personId, origin);
+  async removeAuthenticator(personId: string, sessionId: string, origin: Origin): Promise<void> {
+    await this.factors.remove(personId, sessionId, origin);
   }
 
   /**
-   * Replaces all recovery codes of a person. Gives the new codes, which are never shown again. The caller has checked that the session's proof is
-   * fresh. Throws VALIDATION_ERROR when the person has no second factor.
+   * Replaces all recovery codes of a person, in this session. Gives the new codes, which are never shown again. The caller has checked that the
+   * session's proof is fresh. Throws VALIDATION_ERROR when the person has no second factor, UNAUTHORIZED when the session has ended meanwhile.
    */
-  async newRecoveryCodes(personId: string, origin: Origin): Promise<string[]> {
-    const codes = await this.factors.newRecoveryCodes(personId);
+  async newRecoveryCodes(personId: string, sessionId: string, origin: Origin): Promise<string[]> {
+    const codes = await this.factors.newRecoveryCodes(personId, sessionId);
     await this.note("recovery_codes_made", personId, origin);
     return codes;
   }

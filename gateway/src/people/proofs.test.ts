@@ -2,7 +2,15 @@
 // has only that. Method: people in a real database, and an attacker who holds a token, a password, or both.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type TestService, startService } from "../../test/kit.ts";
-import { PASSWORD, PeopleRig, actionsOnRecord, faultOf, sessionOf } from "../../test/people.ts";
+import {
+  PASSWORD,
+  PeopleRig,
+  type TestPerson,
+  actionsOnRecord,
+  faultOf,
+  sessionIdOf,
+  sessionOf,
+} from "../../test/people.ts";
 import { SECOND } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { asOwner } from "../../test/kit.ts";
@@ -20,6 +28,7 @@ beforeEach(async () => {
   rig = new PeopleRig(service.app.database);
 });
 
+const session = ({ personId }: TestPerson): Promise<string> => sessionIdOf(rig.people, personId, rig.from);
 const sessionWith = async (token: string) => {
   const session = await sessionOf(rig.people, token);
   return session ?? expect.unreachable("the session lasts");
@@ -198,7 +207,7 @@ describe("recovery codes", () => {
     expect(await rig.people.recoveryCodesLeft(person.personId)).toBe(10);
     await rig.tokenOf(person, codes[0]);
     expect(await rig.people.recoveryCodesLeft(person.personId)).toBe(9);
-    const made = await rig.people.newRecoveryCodes(person.personId, rig.from);
+    const made = await rig.people.newRecoveryCodes(person.personId, await session(person), rig.from);
     expect([made.length, await rig.people.recoveryCodesLeft(person.personId)]).toEqual([10, 10]);
     expect(await faultOf(rig.people.signIn({ ...person, code: codes[1] }, rig.from))).toBe("UNAUTHORIZED");
     expect(await rig.tokenOf(person, made[1])).toBeDefined();
@@ -206,9 +215,10 @@ describe("recovery codes", () => {
   });
 
   test("are for who has a second factor alone", async () => {
-    const { personId } = await rig.joined(merchantId);
-    expect(await faultOf(rig.people.newRecoveryCodes(personId, rig.from))).toBe("VALIDATION_ERROR authenticator");
-    expect(await rig.people.recoveryCodesLeft(personId)).toBe(0);
+    const person = await rig.joined(merchantId);
+    const made = rig.people.newRecoveryCodes(person.personId, await session(person), rig.from);
+    expect(await faultOf(made)).toBe("VALIDATION_ERROR authenticator");
+    expect(await rig.people.recoveryCodesLeft(person.personId)).toBe(0);
   });
 });
 
@@ -216,10 +226,10 @@ test("in production an owner keeps a second factor; others need not", async () =
   rig = new PeopleRig(service.app.database, { production: true });
   const [owner, viewer] = [await rig.joined(merchantId), await rig.joined(merchantId, "viewer")];
   for (const person of [owner, viewer]) await rig.authenticator(person);
-  expect(await faultOf(rig.people.removeAuthenticator(owner.personId, rig.from))).toBe(
-    "VALIDATION_ERROR authenticator",
-  );
+  const remove = async (person: TestPerson) =>
+    rig.people.removeAuthenticator(person.personId, await session(person), rig.from);
+  expect(await faultOf(remove(owner))).toBe("VALIDATION_ERROR authenticator");
   expect(await rig.people.signIn(owner, rig.from)).toEqual({ needs: "code" });
-  await rig.people.removeAuthenticator(viewer.personId, rig.from);
+  await remove(viewer);
   expect(await rig.tokenOf(viewer)).toBeDefined();
 });

@@ -46,13 +46,14 @@ export class SecondFactors {
   }
 
   /**
-   * Confirms a new authenticator by one of its codes, in this session. False when the code is wrong, or there is no authenticator to confirm. Throws
-   * UNAUTHORIZED when the session has ended.
+   * Confirms a new authenticator by one of its codes, in this session. Gives new recovery codes; undefined when the code is wrong, or there is no
+   * authenticator to confirm. Throws UNAUTHORIZED when the session has ended.
    */
-  async confirm(personId: string, code: string, sessionId: string): Promise<boolean> {
+  async confirm(personId: string, code: string, sessionId: string): Promise<string[] | undefined> {
     return this.parts.database.transaction(async (query) => {
       const person = await lockedInSession(query, personId, sessionId);
-      return !person.hasAuthenticator && this.useTotp(query, person, code);
+      if (person.hasAuthenticator || !(await this.useTotp(query, person, code))) return undefined;
+      return this.replaceCodes(query, personId);
     });
   }
 
@@ -75,11 +76,13 @@ export class SecondFactors {
     return { secret: base32(secret), uri: enrolmentUri(this.parts.serviceName, person.email, secret) };
   }
 
-  /** Removes the authenticator, and the recovery codes when no passkey is left. Throws VALIDATION_ERROR when `refuseLast` does. */
-  async remove(personId: string, origin: Origin): Promise<void> {
+  /**
+   * Removes the authenticator, in this session, and the recovery codes when no passkey is left. Throws VALIDATION_ERROR when `refuseLast` does,
+   * UNAUTHORIZED when the session has ended.
+   */
+  async remove(personId: string, sessionId: string, origin: Origin): Promise<void> {
     await this.parts.database.transaction(async (query) => {
-      const person = await lockedPerson(query, personId);
-      if (!person) return;
+      const person = await lockedInSession(query, personId, sessionId);
       if (person.hasAuthenticator && person.passkeys === 0) await this.refuseLast(query, person, "authenticator");
       await query(removeTotp(personId));
       if (person.passkeys === 0) await query(replaceRecoveryCodes(personId, []));
@@ -100,19 +103,23 @@ export class SecondFactors {
     );
   }
 
-  /** Replaces all recovery codes. Gives the new ones; only digests are stored. Throws VALIDATION_ERROR when the person has no second factor. */
-  async newRecoveryCodes(personId: string): Promise<string[]> {
+  /** Replaces all recovery codes, in this session. Throws VALIDATION_ERROR when the person has no second factor, UNAUTHORIZED when the session has ended. */
+  async newRecoveryCodes(personId: string, sessionId: string): Promise<string[]> {
+    return this.parts.database.transaction(async (query) => {
+      if (secondFactorOf(await lockedInSession(query, personId, sessionId)) === undefined)
+        throw validationFault("authenticator", undefined, "Add an authenticator or a passkey first.");
+      return this.replaceCodes(query, personId);
+    });
+  }
+
+  /** Replaces all recovery codes. Gives the new ones; only digests are stored. The caller has locked the person. */
+  private async replaceCodes(query: Query, personId: string): Promise<string[]> {
     const codes = Array.from({ length: RECOVERY_CODES }, () => {
       const text = encode(randomBytes(16));
       return `${text.slice(2, 7)}-${text.slice(7, 12)}-${text.slice(12, 17)}`;
     });
     const digests = codes.map((code) => recoveryDigest(personId, code));
-    await this.parts.database.transaction(async (query) => {
-      const person = await lockedPerson(query, personId);
-      if (!person || secondFactorOf(person) === undefined)
-        throw validationFault("authenticator", undefined, "Add an authenticator or a passkey first.");
-      await query(replaceRecoveryCodes(personId, digests));
-    });
+    await query(replaceRecoveryCodes(personId, digests));
     return codes;
   }
 
