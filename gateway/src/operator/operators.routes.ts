@@ -182,7 +182,8 @@ export function operatorInvitationAccess({
         const { token, ...given } = call.body;
         const accepted = await people.operators.accept(token, given, call.origin);
         if ("needs" in accepted) return reply(200, accepted);
-        return begun(views, call, { token: await people.sessions.begin(accepted.personId, call.origin) });
+        const { personId, stands } = accepted;
+        return begun(views, call, { token: await people.sessions.begin(personId, call.origin, stands) });
       },
     }),
   ];

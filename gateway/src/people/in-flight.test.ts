@@ -2,9 +2,11 @@
 // resets the account.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SoftwareAuthenticator } from "../../test/authenticator.ts";
+import type { Answer } from "../../../e2e/kit/client.ts";
 import { failStatements } from "../../test/failing-statements.ts";
 import { type TestService, asOwner, startService } from "../../test/kit.ts";
 import { PASSWORD, PLACE, PeopleRig, type TestPerson, faultOf, sessionIdOf } from "../../test/people.ts";
+import { Browser } from "../../test/portal.ts";
 import { uuidOf } from "../ground/ids.ts";
 
 let service: TestService;
@@ -39,6 +41,14 @@ const requests: Record<string, (person: TestPerson) => Promise<() => Promise<unk
     const response = device().create(await rig.people.passkeys.registrationOptions(person));
     return () => rig.people.passkeys.register(person, { name: "Laptop", response }, session, rig.from);
   },
+  "an acceptance of a merchant's invitation": async (person) => {
+    const { token } = await rig.people.invite((await service.merchant()).merchantId, { role: "owner" }, undefined);
+    return () => rig.people.accept(token, person, rig.from);
+  },
+  "an acceptance of an operator's invitation": async (person) => {
+    const { token } = await rig.people.operators.invite({ role: "admin" }, "command-line");
+    return () => rig.people.operators.accept(token, person, rig.from);
+  },
 };
 
 /** The same for a request that changes the factors of a person who has an authenticator and a passkey. */
@@ -63,14 +73,14 @@ async function outcomeAfter(
     await owner.query("begin");
     await owner.query("select from persons where person_id = $1 for no key update", id);
     const outcome = faultOf(work());
-    const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    await expect.poll(async () => (await owner.query(waiting)).rowCount).toBe(1);
+    await expect.poll(async () => (await owner.query(WAITING)).rowCount).toBe(1);
     for (const statement of statements) await owner.query(statement, id);
     await owner.query("commit");
     return outcome;
   });
 }
 
+const WAITING = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
 const RESET = "update persons set password_hash = null, totp_sealed = null where person_id = $1";
 const SIGNED_OUT = "update sessions set ended_at = now() where person_id = $1";
 
@@ -82,6 +92,35 @@ test.each(Object.keys(requests))("%s", async (name) => {
     passwordHash: undefined,
     hasAuthenticator: false,
     passkeys: 0,
+  });
+  expect(await rig.people.sessions.list(person.personId)).toEqual([]);
+  expect(await rig.people.memberships(person.personId)).toMatchObject([{ merchantId }]);
+  expect(await rig.people.operators.read(person.personId)).toBeUndefined();
+});
+
+const doors: Record<string, (person: TestPerson) => Promise<() => Promise<Answer>>> = {
+  portal: async (person) => {
+    const { token } = await rig.people.invite((await service.merchant()).merchantId, { role: "owner" }, undefined);
+    return () => new Browser(service.origin, "").post("/portal/v1/invitations/accept", accepting(token, person));
+  },
+  console: async (person) => {
+    const { token } = await rig.people.operators.invite({ role: "admin" }, "command-line");
+    return () => new Browser(service.operatorOrigin, "").post("/ops/v1/invitations/accept", accepting(token, person));
+  },
+};
+const accepting = (token: string, { email, name, password }: TestPerson) => ({ token, email, name, password });
+
+test.each(Object.keys(doors))("the session that an acceptance begins in the %s", async (name) => {
+  const person = await rig.joined(merchantId);
+  const accept = await doors[name]?.(person);
+  await asOwner(service.database, async (owner) => {
+    await owner.query("begin");
+    await owner.query("lock table people_audit in share mode"); // The audit is written after the acceptance, before the session.
+    const answer = accept?.();
+    await expect.poll(async () => (await owner.query(WAITING)).rowCount).toBe(1);
+    await owner.query(RESET, [uuidOf(person.personId)]);
+    await owner.query("commit");
+    expect((await answer)?.json).toMatchObject({ error: { code: "UNAUTHORIZED" } });
   });
   expect(await rig.people.sessions.list(person.personId)).toEqual([]);
 });

@@ -15,7 +15,7 @@ import {
   selectInvitation,
   selectInvitations,
 } from "./invitations.sql.ts";
-import { type NewPerson, identityOf, newcomer } from "./newcomers.ts";
+import { type LetIn, type NewPerson, letIn, newcomer } from "./newcomers.ts";
 import { insertMembership } from "./people.sql.ts";
 import type { Needs, Proofs } from "./proofs.ts";
 import type { MemberRole } from "./roles.ts";
@@ -23,8 +23,7 @@ import type { Origin } from "./sessions.ts";
 
 const INVITATION_LASTS: Micros = 7 * 24 * 3600 * SECOND;
 
-export interface Joined {
-  personId: string;
+export interface Joined extends LetIn {
   merchantId: string;
 }
 
@@ -105,13 +104,14 @@ export class Invitations {
       const [found] = await query(selectInvitation(sha256(token), now, "for no key update of i"));
       if (!found) throw noInvitation();
       const { merchantId, invitationId, role } = invitationOfRow(found);
-      const personId = await identityOf(query, comer, now);
+      const { personId, stands } = await letIn(query, comer, now);
       if ((await query(insertMembership(merchantId, personId, role, now))).length === 0)
         throw validationFault("email", email, "You belong to this merchant already. An owner can change your role.");
       await query(endInvitation({ merchantId, invitationId }, personId, now));
-      return { personId, merchantId };
+      return { personId, stands, merchantId };
     });
-    await noteAccess(this.parts, { action: "joined", ...joined, address: origin.address });
+    const { personId, merchantId } = joined;
+    await noteAccess(this.parts, { action: "joined", personId, merchantId, address: origin.address });
     return joined;
   }
 }

@@ -3,7 +3,7 @@ import type { Micros } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import type { PeopleParts } from "./access-audit.ts";
-import type { Query } from "./locked-person.ts";
+import { type Query, lockedPerson } from "./locked-person.ts";
 import { hashPassword, refuseBadPassword } from "./passwords.ts";
 import { type Person, insertPerson, personOfRow, selectPersonByEmail } from "./people.sql.ts";
 import type { Needs, Proofs } from "./proofs.ts";
@@ -21,6 +21,13 @@ export interface NewPerson {
 
 /** A person who may be let in: known and proved, or new with the hash of an accepted password. */
 type Newcomer = { known: Person } | { email: string; name: string; passwordHash: string };
+
+/** A person who was let in. */
+export interface LetIn {
+  personId: string;
+  /** Whether the password by which the person was let in is theirs still; for `Sessions.begin`. */
+  stands: (now: Person) => boolean;
+}
 
 /**
  * Checks a person who accepts an invitation; the caller has checked the invitation. Gives the newcomer, or the factor that is still needed. Throws
@@ -44,11 +51,20 @@ export async function newcomer(
   return { email, name: given.name, passwordHash: await hashPassword(given.password) };
 }
 
-/** The newcomer's `personId`, after creating a new person. Throws UNAUTHORIZED when another request created a person of this e-mail address meanwhile. */
-export async function identityOf(query: Query, comer: Newcomer, now: Micros): Promise<string> {
-  if ("known" in comer) return comer.known.personId;
+/**
+ * The newcomer, after creating a new person or locking a known one. Throws UNAUTHORIZED when another request created a person of this e-mail address
+ * meanwhile, or when the password that was checked is not the person's any more: hashing takes a while, in which the account may be reset.
+ */
+export async function letIn(query: Query, comer: Newcomer, now: Micros): Promise<LetIn> {
+  const { passwordHash } = "known" in comer ? comer.known : comer;
+  const stands = (person: Person): boolean => person.passwordHash === passwordHash;
+  if ("known" in comer) {
+    const person = await lockedPerson(query, comer.known.personId);
+    if (!person || !stands(person)) throw new Fault("UNAUTHORIZED", { message: KNOWN });
+    return { personId: person.personId, stands };
+  }
   const personId = newId("person", now);
   const made = await query(insertPerson({ ...comer, personId, now }));
   if (made.length === 0) throw new Fault("UNAUTHORIZED", { message: KNOWN });
-  return personId;
+  return { personId, stands };
 }

@@ -131,7 +131,7 @@ describe("an invitation of somebody who has an account", () => {
     expect(await faultOf(rig.people.accept(token, { ...person, code: "000000" }, rig.from))).toBe("UNAUTHORIZED");
     expect(await rig.people.members(other.merchantId)).toEqual([]);
     const joined = await rig.people.accept(token, { ...person, code: rig.code(secret) }, rig.from);
-    expect(joined).toEqual({ personId: person.personId, merchantId: other.merchantId });
+    expect(joined).toMatchObject({ personId: person.personId, merchantId: other.merchantId });
   });
 
   test("for another address says nothing of whether there is one by theirs", async () => {

@@ -55,7 +55,8 @@ export function invitationEndpoints({
         const { token, ...given } = call.body;
         const accepted = await people.accept(token, given, call.origin);
         if ("needs" in accepted) return reply(200, accepted);
-        return begun(views, call, { token: await people.sessions.begin(accepted.personId, call.origin) });
+        const { personId, stands } = accepted;
+        return begun(views, call, { token: await people.sessions.begin(personId, call.origin, stands) });
       },
     }),
   ];
