@@ -142,6 +142,14 @@ test.each(Object.keys(factorChanges))("%s, of a session that is signed out meanw
 const recoveryCodes = (): Promise<unknown> =>
   asOwner(service.database, async (owner) => (await owner.query("select * from recovery_codes order by 1, 2")).rows);
 
+test("a session begins together with the end of the oldest ones, while nobody else can change the person", async () => {
+  const { personId } = await rig.joined(merchantId);
+  const failing = failStatements(service.app.database.pool, "57014", (text) => text.includes("offset $2::integer"));
+  await expect(rig.people.sessions.begin(personId, rig.from)).rejects.toThrow("planted");
+  failing.restore();
+  expect(await rig.people.sessions.list(personId)).toEqual([]);
+});
+
 test("an authenticator is confirmed together with its recovery codes, or not at all", async () => {
   const { personId } = await rig.joined(merchantId);
   const session = await sessionIdOf(rig.people, personId, rig.from);

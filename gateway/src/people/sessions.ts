@@ -80,12 +80,12 @@ export class Sessions {
         if (!person || !(await stands(person, query)))
           throw new Fault("UNAUTHORIZED", { message: "Something about your account has just changed. Sign in again." });
         await query(insertSession(sha256(token), session));
+        await query(endOldestSessions(personId, SESSIONS_MAX, now));
       });
     } catch (error) {
       if ((error as { code?: unknown }).code !== "GB013") throw error;
       throw new Fault("UNAUTHORIZED", { message: "You are no operator of this gateway. An admin can invite you." });
     }
-    await this.parts.database.query(endOldestSessions(personId, SESSIONS_MAX, this.parts.clock.now()));
     return token;
   }
 
