@@ -92,7 +92,7 @@ export class DeviceCodes {
   async find(personId: string, sent: string, origin: Origin): Promise<DeviceRequest> {
     const userCode = userCodeOf(sent);
     // The throttle: a person who guesses codes could sign in programs of other persons under their own account.
-    return this.throttle.guard({ email: `device codes of ${personId}`, address: origin.address }, async () => {
+    return this.throttle.guard({ account: `device codes of ${personId}`, address: origin.address }, async () => {
       const [row] =
         userCode === undefined
           ? []

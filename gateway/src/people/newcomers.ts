@@ -43,7 +43,7 @@ export async function newcomer(
   const [row] = await parts.database.query(selectPersonByEmail(email));
   if (row) {
     const known = personOfRow(row);
-    const attempt = { email, address: origin.address };
+    const attempt = { account: email, address: origin.address };
     const needs = await proofs.byPassword(known, given, attempt, { action: "sign_in_failed", message: KNOWN });
     return needs ?? { known };
   }

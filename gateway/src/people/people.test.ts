@@ -138,7 +138,7 @@ describe("signing in", () => {
     const throttle = new SignInThrottle(service.app.database, clock);
     const guess = (name: string, address: string): Promise<string> =>
       codeOfFault(
-        throttle.guard({ email: `${name} of ${address}`, address }, () =>
+        throttle.guard({ account: `${name} of ${address}`, address }, () =>
           Promise.reject(new WrongGuess("UNAUTHORIZED")),
         ),
       );

@@ -37,7 +37,7 @@ import { type Session, endOtherSessions } from "./sessions.sql.ts";
 import { type Origin, Sessions } from "./sessions.ts";
 import type { LinkPurpose } from "./sign-in-links.sql.ts";
 import { type MadeLink, SignInLinks } from "./sign-in-links.ts";
-import { WrongGuess } from "./sign-in-throttle.ts";
+import { WrongGuess, ofSignedIn } from "./sign-in-throttle.ts";
 
 /** Demo persons of a development installation. */
 export const DEMO_OWNER = { email: "owner@demo.test", name: "Demo Owner" };
@@ -94,7 +94,7 @@ export class People {
       action: "sign_in_failed",
       message: "This e-mail address and this password do not belong together.",
     };
-    const needs = await this.proofs.byPassword(person, given, { email, address: origin.address }, refusal);
+    const needs = await this.proofs.byPassword(person, given, { account: email, address: origin.address }, refusal);
     if (needs) return needs;
     assert(person, "somebody who is not known proved who they are");
     const { personId, passwordHash } = person;
@@ -115,7 +115,7 @@ export class People {
     origin: Origin,
   ): Promise<{ token: string } | Needs> {
     const person = await this.known(personId);
-    const attempt = { email: person.email, address: origin.address };
+    const attempt = ofSignedIn(personId, origin.address);
     const refusal = { action: "proof_failed", message: "This is not your password." };
     const needs = await this.proofs.byPassword(person, given, attempt, refusal);
     if (needs) return needs;
@@ -137,7 +137,7 @@ export class People {
     rest: { keep: string; origin: Origin },
   ): Promise<void> {
     const person = await this.known(personId);
-    const attempt = { email: person.email, address: rest.origin.address };
+    const attempt = ofSignedIn(personId, rest.origin.address);
     await this.proofs.guessing(attempt, { personId, action: () => "password_change_failed" }, async () => {
       if (!(await isPassword(current, person.passwordHash)))
         throw new WrongGuess("UNAUTHORIZED", { message: "The current password is wrong." });
@@ -189,7 +189,7 @@ export class People {
   async confirmAuthenticator(personId: string, code: string, sessionId: string, origin: Origin): Promise<string[]> {
     const person = await this.known(personId);
     if (person.hasAuthenticator) throw alreadyThere();
-    const attempt = { email: person.email, address: origin.address };
+    const attempt = ofSignedIn(personId, origin.address);
     const codes = await this.proofs.guessing(attempt, { personId, action: () => "code_failed" }, async () => {
       const made = await this.factors.confirm(personId, code, sessionId);
       if (made) return made;

@@ -106,6 +106,54 @@ test("of any number of guesses at once no more are compared than one after the o
   expect(outcomes.filter((outcome) => outcome === "RATE_LIMITED").length).toBeGreaterThanOrEqual(15);
 });
 
+describe("guesses", () => {
+  const wrong = "not the password";
+  const outcomes = async (person: TestPerson, keep: string, secret: string): Promise<string[]> => {
+    const { personId } = person;
+    const current = (await rig.people.sessions.list(personId)).find(({ sessionId }) => sessionId === keep);
+    return [
+      await faultOf(rig.people.prove(personId, person, current ?? expect.unreachable(), rig.from)),
+      await faultOf(
+        rig.people.changePassword(
+          personId,
+          { current: PASSWORD, next: "teh manis hangat 8" },
+          { keep, origin: rig.from },
+        ),
+      ),
+      await faultOf(rig.people.confirmAuthenticator(personId, rig.code(secret), keep, rig.from)),
+    ];
+  };
+
+  test("of strangers at the sign-in do not stop what a signed-in person proves", async () => {
+    const person = await rig.joined(merchantId);
+    const keep = await session(person);
+    const { secret } = await rig.people.beginAuthenticator(person.personId);
+    const stranger = { address: "198.51.100.77", userAgent: "Test" };
+    for (let guess = 0; guess < 5; guess++) await faultOf(rig.people.signIn({ ...person, password: wrong }, stranger));
+    expect(await faultOf(rig.people.signIn(person, rig.from))).toBe("RATE_LIMITED");
+    expect(await outcomes(person, keep, secret)).toEqual(["no fault", "no fault", "no fault"]);
+  });
+
+  test("of who holds a session are five for all proofs together, and do not stop the sign-in", async () => {
+    const person = await rig.joined(merchantId);
+    const { personId } = person;
+    const keep = await session(person);
+    const { secret } = await rig.people.beginAuthenticator(personId);
+    const held = (await rig.people.sessions.list(personId))[0] ?? expect.unreachable();
+    const rest = { keep, origin: rig.from };
+    for (let guess = 0; guess < 2; guess++) {
+      const proof = rig.people.prove(personId, { password: wrong }, held, rig.from);
+      expect(await faultOf(proof)).toBe("UNAUTHORIZED");
+      const change = rig.people.changePassword(personId, { current: wrong, next: "teh manis hangat 8" }, rest);
+      expect(await faultOf(change)).toBe("UNAUTHORIZED");
+    }
+    const confirmation = rig.people.confirmAuthenticator(personId, "000000", keep, rig.from);
+    expect(await faultOf(confirmation)).toBe("VALIDATION_ERROR code");
+    expect(await outcomes(person, keep, secret)).toEqual(["RATE_LIMITED", "RATE_LIMITED", "RATE_LIMITED"]);
+    expect(await faultOf(rig.people.signIn(person, rig.from))).toBe("no fault");
+  });
+});
+
 test("who signs in rightly, however often, is never slowed down", async () => {
   const person = await rig.joined(merchantId);
   for (let round = 0; round < 8; round++) await rig.tokenOf(person);

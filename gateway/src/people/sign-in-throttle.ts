@@ -12,11 +12,20 @@ const FREE_OF_ADDRESS = 30;
 const TOO_MANY_SIGN_INS =
   "Too many sign-ins have failed. Wait for the seconds in Retry-After, or ask for a link to reset it.";
 
-/** The account by its e-mail address, whether it exists or not, and the IP address of the request. */
+/** Whose guesses are counted, and the IP address of the request. At a sign-in the account is the e-mail address, whether a person has it or not. */
 export interface Attempt {
-  email: string;
+  account: string;
   address: string;
 }
+
+/**
+ * An attempt of a signed-in person to prove their identity again. Strangers who fail to sign in by the person's e-mail address do not count against it.
+ * So a thief with the person's session has FREE_OF_ACCOUNT guesses in a window beside those of the sign-in.
+ */
+export const ofSignedIn = (personId: string, address: string): Attempt => ({
+  account: `proofs of ${personId}`,
+  address,
+});
 
 /** Thrown by guarded work for a wrong password or code. It counts as a failure. */
 export class WrongGuess extends Fault {}
@@ -81,6 +90,6 @@ export class SignInThrottle {
   }
 }
 
-function namesOf({ email, address }: Attempt): Names {
-  return [`account ${email.slice(0, 254)}`, `address ${addressGroup(address).slice(0, 60)}`];
+function namesOf({ account, address }: Attempt): Names {
+  return [`account ${account.slice(0, 254)}`, `address ${addressGroup(address).slice(0, 60)}`];
 }
