@@ -104,15 +104,19 @@ test("each step that a request of the merchant's system did names that request",
   const { reference } = made.json;
   const paying = await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
   const refunding = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 50_000 });
+  const dispute = () => client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "general" });
+  const disputing = await dispute();
+  await client.post(`/v1/sandbox/disputes/${disputing.json.uuid}/resolve`, { outcome: "won" });
+  const disputingAgain = await dispute();
   await client.post("/v1/payments", paymentBody({ description: String(reference) }));
-  const wanted = [made, paying, refunding].map(({ headers }) => headers.get("x-request-id"));
+  const wanted = [made, paying, refunding, disputing, disputingAgain].map(({ headers }) => headers.get("x-request-id"));
   await expect
     // The log of requests is written when there is time for it.
     .poll(
       async () => {
         const told = await story(reference as string);
         return told.steps
-          .filter(({ kind }) => ["asked", "became", "refunded"].includes(kind))
+          .filter(({ kind }) => ["asked", "became", "refunded", "disputed"].includes(kind))
           .map(({ request_id: id }) => id);
       },
       { timeout: 10_000 },

@@ -96,7 +96,8 @@ interface RequestRow extends Row {
   path: string;
   /** The `status` in its response. */
   named: string | null;
-  refund: string | null;
+  /** The `uuid` of the refund or dispute in its response. */
+  made: string | null;
 }
 
 /**
@@ -192,12 +193,12 @@ interface StepDraft {
 }
 
 /** Whether a request caused a step. */
-function did({ path, named, refund }: RequestRow, { kind, object }: StepDraft): boolean {
+function did({ path, named, made }: RequestRow, { kind, object }: StepDraft): boolean {
   const { status, uuid } = object as { status?: string; uuid?: string };
   if (kind === "asked") return path === "/v1/payments";
   if (kind === "became") return /\/(cancel|simulate)$/.test(path) && named === status;
-  if (kind === "refunded") return path === "/v1/refunds" && refund === uuid;
-  return kind === "disputed" && path.endsWith("/dispute");
+  if (kind === "refunded") return path === "/v1/refunds" && made === uuid;
+  return kind === "disputed" && path.endsWith("/dispute") && made === uuid;
 }
 
 function stepsOf(found: Found): StepDraft[] {
