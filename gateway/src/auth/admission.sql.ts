@@ -5,7 +5,7 @@ import { STEP } from "../store/retention.ts";
 import { type Columns, arraysOf, rowsOf } from "../store/table.ts";
 import { type Nonce, nonceColumns } from "./nonces.sql.ts";
 
-/** Number of requests of one client in one window; negative when requests are taken back. */
+/** Number of requests of one client of a merchant in one window; negative when requests are taken back. A person is a client of several merchants. */
 export interface Requests {
   merchantId: string;
   clientId: string;
@@ -24,7 +24,7 @@ const counting = `insert into rate_windows as r (${Object.keys(requestColumns).j
 ${rowsOf(requestColumns)}
 on conflict (merchant_id, client_id, window_start) do update
 set requests = r.requests + excluded.requests
-returning client_id, requests`;
+returning merchant_id, client_id, window_start, requests`;
 
 /**
  * Adds requests to their clients' counts, and gives the new counts. The table is unlogged, so no commit waits for the disk, and a crash of

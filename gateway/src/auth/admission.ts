@@ -1,7 +1,8 @@
 // Admission checks consume the signature of each read and count the requests of each principal, in the database, for all processes.
 // Requests that arrive while a batch is written go into the next batch together.
 import { type Clock, SECOND, stopwatchMs } from "../ground/clock.ts";
-import { Fault } from "../ground/fault.ts";
+import { Fault, assert } from "../ground/fault.ts";
+import { idOf } from "../ground/ids.ts";
 import type { Principal } from "../merchants/directory.ts";
 import { type Database, isOutOfService } from "../store/database.ts";
 import { type Requests, consumeReadNonces, countRequests } from "./admission.sql.ts";
@@ -23,6 +24,11 @@ interface Waiting {
   since: number;
   resolve(admitted: Admitted): void;
   reject(error: unknown): void;
+}
+
+/** What a batch adds to the count of a client in a window: its requests less those taken back. `count`: of the request that was numbered last. */
+interface Tally extends Requests {
+  count: number;
 }
 
 const BATCH_MAX = 256;
@@ -99,42 +105,46 @@ export class Admission {
         if (!first.has(key)) first.set(key, { waiting, nonce });
       }
     }
+    const tallies = new Map<string, Tally>();
+    const own = batch.map(({ principal: { actor, merchant } }) => tallyOf(tallies, actor, start, merchant.merchantId));
+    for (const tally of own) {
+      tally.requests++;
+      tally.count--;
+    }
+    for (const { clientId, windowStart: began, merchantId, requests } of this.takenBack.splice(0, BATCH_MAX))
+      tallyOf(tallies, clientId, began, merchantId).requests += requests;
     const nonces = sortedByKey(first).map(({ nonce }) => nonce);
     const [counted = [], consumed = []] = await this.database.pipeline([
-      countRequests(countsOf(batch, start, this.takenBack.splice(0, BATCH_MAX))),
+      countRequests(sortedByKey(tallies)),
       ...(nonces.length > 0 ? [consumeReadNonces(nonces)] : []),
     ]);
-    const totals = new Map(counted.map((row) => [row.client_id as string, Number(row.requests)]));
-    const fresh = new Set(consumed.map((row) => nonceKey(nonceOfRow(row))));
     // The database gives the count after the whole batch; each request of the batch gets its own number in it.
-    for (const { principal } of batch) totals.set(principal.actor, (totals.get(principal.actor) ?? 1) - 1);
-    for (const waiting of batch) {
-      const { actor, merchant } = waiting.principal;
-      const count = (totals.get(actor) ?? 0) + 1;
-      totals.set(actor, count);
+    for (const row of counted) {
+      const merchantId = idOf("merchant", row.merchant_id as string);
+      const began = Number(row.window_start);
+      tallyOf(tallies, row.client_id as string, began, merchantId).count += Number(row.requests);
+    }
+    const fresh = new Set(consumed.map((row) => nonceKey(nonceOfRow(row))));
+    for (const [index, waiting] of batch.entries()) {
+      const tally = own[index];
+      assert(tally, "a request of the batch has no tally");
+      const count = ++tally.count;
       const replayed = waiting.nonces
         .map(nonceKey)
         .some((key) => first.get(key)?.waiting !== waiting || !fresh.has(key));
-      waiting.resolve({ replayed, count, rate: rateOf(merchant.rateLimitPerMinute, count, start) });
+      waiting.resolve({ replayed, count, rate: rateOf(waiting.principal.merchant.rateLimitPerMinute, count, start) });
     }
   }
 }
 
-/** Sums up, for each client and window, the requests of the batch less those taken back, sorted to lock rows in one order. */
-function countsOf(batch: readonly Waiting[], start: number, takenBack: readonly Requests[]): Requests[] {
-  const requests = batch.map(({ principal }): Requests => ({
-    merchantId: principal.merchant.merchantId,
-    clientId: principal.actor,
-    windowStart: start,
-    requests: 1,
-  }));
-  const counts = new Map<string, Requests>();
-  for (const one of [...requests, ...takenBack]) {
-    const name = `${one.clientId} ${one.windowStart}`;
-    const before = counts.get(name);
-    counts.set(name, before ? { ...before, requests: before.requests + one.requests } : one);
-  }
-  return sortedByKey(counts);
+/** The batch's tally of a client of a merchant in a window, made at its first request. The keys order the rows to be locked. */
+function tallyOf(tallies: Map<string, Tally>, clientId: string, start: number, merchantId: string): Tally {
+  const key = `${clientId} ${start} ${merchantId}`;
+  const found = tallies.get(key);
+  if (found) return found;
+  const tally = { merchantId, clientId, windowStart: start, requests: 0, count: 0 };
+  tallies.set(key, tally);
+  return tally;
 }
 
 function sortedByKey<Value>(values: ReadonlyMap<string, Value>): Value[] {

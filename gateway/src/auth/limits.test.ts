@@ -4,6 +4,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Answer, Client, operate, readAnswer } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { SECOND } from "../ground/clock.ts";
+import type { Principal } from "../merchants/directory.ts";
+import { Admission } from "./admission.ts";
+import { rateOf } from "./rate.ts";
 
 const WINDOW = 60;
 const UNAUTHENTICATED = 5;
@@ -162,6 +165,19 @@ test("two instances count together, also when everything comes at once", async (
   const passed = answers.filter(({ status }) => status === 200);
   expect(passed.map((answer) => rate(answer).remaining).toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5]);
   for (const answer of answers.filter(({ status }) => status !== 200)) expectRefused(answer);
+});
+
+test("a person who acts for two merchants at once has a count at each", async () => {
+  const { database } = service.app;
+  const admission = new Admission(database, clock, (cause) => expect.unreachable(String(cause)));
+  const at = ({ merchantId }: { merchantId: string }) =>
+    ({ actor: "sari@toko.example", merchant: { merchantId, rateLimitPerMinute: 10 } }) as Principal;
+  const [one, two] = [at(await service.merchant()), at(await service.merchant())];
+  const counts = async (...principals: Principal[]): Promise<number[]> =>
+    (await Promise.all(principals.map((principal) => admission.admit(principal)))).map(({ count }) => count);
+  expect(await counts(one, two, one, one)).toEqual([1, 1, 2, 3]);
+  admission.takeBack(one, rateOf(10, 3, windowStart));
+  expect(await counts(two, one, two)).toEqual([2, 3, 3]);
 });
 
 test("what a quota refuses is not done, and its key is not used up", async () => {
