@@ -5,7 +5,11 @@ import type { Book, Environment } from "../merchants/books.ts";
 import type { Scope } from "../merchants/directory.ts";
 import type { Row, Statement } from "../store/database.ts";
 
-/** Open device codes of one address group (a whole office may share it) and of all together, so that no caller can fill the table. */
+/**
+ * Open device codes of one address group (a whole office may share it) and of all together, so that no caller can fill the table.
+ * Requests at once do not count each other: a limit may be passed by one for each connection of the pools, which is nothing that fills a table, and a
+ * lock would let unauthenticated callers keep connections waiting.
+ */
 export const OPEN_OF_ADDRESS_MAX = 10;
 export const OPEN_MAX = 5_000;
 /** The polling interval grows by SLOWER_SECONDS each time that a program polls too soon (RFC 8628, section 3.5). */

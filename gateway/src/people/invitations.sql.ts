@@ -30,7 +30,15 @@ export interface Invitation {
   expiresAt: Micros;
 }
 
-/** Adds an invitation. One row, or none at TEAM_MAX members and unexpired invitations or INVITED_PER_DAY_MAX invitations in a day. */
+/** Waits for the other invitations of this merchant, until the transaction ends: several at once would not count each other. */
+export function takeInvitationTurn(merchantId: string): Statement {
+  return {
+    text: "select pg_advisory_xact_lock(hashtext('gerbang invitations'), hashtext($1::text))",
+    values: [merchantId],
+  };
+}
+
+/** Adds an invitation, after `takeInvitationTurn`. One row, or none at TEAM_MAX members and unexpired invitations or INVITED_PER_DAY_MAX invitations in a day. */
 export function insertInvitation(
   invitation: Invitation & { tokenDigest: Buffer; invitedBy: string | undefined; now: Micros },
 ): Statement {

@@ -14,6 +14,7 @@ import {
   invitationOfRow,
   selectInvitation,
   selectInvitations,
+  takeInvitationTurn,
 } from "./invitations.sql.ts";
 import { type LetIn, type NewPerson, letIn, newcomer } from "./newcomers.ts";
 import { insertMembership } from "./people.sql.ts";
@@ -61,7 +62,11 @@ export class Invitations {
 
   private async inserted(made: Parameters<typeof insertInvitation>[0]): Promise<void> {
     try {
-      if ((await this.parts.database.query(insertInvitation(made))).length > 0) return;
+      const inserted = await this.parts.database.transaction(async (query) => {
+        await query(takeInvitationTurn(made.merchantId));
+        return query(insertInvitation(made));
+      });
+      if (inserted.length > 0) return;
     } catch (error) {
       if ((error as { constraint?: unknown }).constraint !== "invitations_merchant_id_fkey") throw error;
       throw new Fault("OBJECT_NOT_FOUND", { message: "There is no such merchant." });

@@ -77,7 +77,12 @@ export function endConsoleSessions(personId: string, now: Micros): Statement {
   };
 }
 
-/** Adds an invitation. One row, or none when operators and open invitations together reach OPERATORS_MAX. */
+/** Waits for other invitations, until the transaction ends: several at once would not count each other. */
+export const takeOperatorInvitationTurn: Statement = {
+  text: "select pg_advisory_xact_lock(hashtext('gerbang operator invitations'))",
+};
+
+/** Adds an invitation, after `takeOperatorInvitationTurn`. One row, or none when operators and open invitations together reach OPERATORS_MAX. */
 export function insertOperatorInvitation(
   invitation: OperatorInvitation & { tokenDigest: Buffer; now: Micros },
 ): Statement {

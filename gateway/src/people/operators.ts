@@ -23,6 +23,7 @@ import {
   selectOperatorInvitation,
   selectOperatorInvitations,
   selectOperators,
+  takeOperatorInvitationTurn,
   updateOperatorRole,
 } from "./operators.sql.ts";
 import type { Needs, Proofs } from "./proofs.ts";
@@ -88,9 +89,10 @@ export class Operators {
       by,
       expiresAt: now + INVITATION_LASTS,
     };
-    const made = await this.parts.database.query(
-      insertOperatorInvitation({ ...invitation, tokenDigest: sha256(token), now }),
-    );
+    const made = await this.parts.database.transaction(async (query) => {
+      await query(takeOperatorInvitationTurn);
+      return query(insertOperatorInvitation({ ...invitation, tokenDigest: sha256(token), now }));
+    });
     if (made.length === 0)
       throw validationFault(
         "email",

@@ -6,6 +6,7 @@ import { type TestService, asOwner, paymentBody, startService } from "../../test
 import { Browser, PASSWORD, joins } from "../../test/portal.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import { INVITED_PER_DAY_MAX, TEAM_MAX } from "../people/invitations.sql.ts";
+import { OPERATORS_MAX } from "../people/operators.sql.ts";
 import { SESSIONS_MAX } from "../people/sessions.ts";
 
 let service: TestService;
@@ -94,6 +95,31 @@ describe("lists that somebody could make endless", () => {
     expect([outcome(first), outcome(second)]).toEqual(["201", "422 VALIDATION_ERROR"]);
     await owner.send("DELETE", `/portal/v1/team/invitations/${first.json.invitation_id}`);
     expect(outcome(await owner.post("/portal/v1/team/invitations", { role: "viewer" }))).toBe("201");
+  });
+
+  test("also when ten are invited at once, and so have the operators", async () => {
+    const { people } = service.app;
+    await asOwner(service.database, async (root) => {
+      await root.query(
+        `insert into invitations (merchant_id, invitation_id, token_digest, role, created_at, expires_at)
+         select $1, gen_random_uuid(), sha256(n::text::bytea || uuid_send($1)), 'viewer', now() - interval '2 days', now() + interval '1 day'
+         from generate_series(1, $2) n`,
+        [uuidOf(merchantId), TEAM_MAX - 2],
+      );
+      await root.query("delete from operator_invitations");
+      await root.query(
+        `insert into operator_invitations (invitation_id, token_digest, role, invited_by, created_at, expires_at)
+         select gen_random_uuid(), sha256(n::text::bytea), 'viewer', 'command-line', now(), now() + interval '1 day'
+         from generate_series(1, $1) n`,
+        [OPERATORS_MAX - 1],
+      );
+    });
+    const made = async (invite: () => Promise<unknown>): Promise<number> => {
+      const tries = await Promise.allSettled(Array.from({ length: 10 }, invite));
+      return tries.filter(({ status }) => status === "fulfilled").length;
+    };
+    expect(await made(() => people.invite(merchantId, { role: "viewer" }, undefined))).toBe(1);
+    expect(await made(() => people.operators.invite({ role: "viewer" }, "command-line"))).toBe(1);
   });
 
   test("nobody makes the service write letters without end: taking invitations back makes room for none", async () => {
