@@ -4,6 +4,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { extname, join, relative } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { accepts } from "./accepted-encoding.ts";
 
 const TYPES: Record<string, string> = {
   ".html": "text/html; charset=utf-8",
@@ -151,19 +152,9 @@ export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Bui
     "cache-control": page.immutable ? "public, max-age=31536000, immutable" : "no-cache",
   });
   if (request.headers["if-none-match"]?.includes(page.etag)) return reply.code(304).send();
-  const accepted = request.headers["accept-encoding"] ?? "";
-  const encoding =
-    page.br && accepts(accepted, "br") ? "br" : page.gzip && accepts(accepted, "gzip") ? "gzip" : "bytes";
+  const encoding = page.br && accepts(request, "br") ? "br" : page.gzip && accepts(request, "gzip") ? "gzip" : "bytes";
   if (encoding !== "bytes") reply.header("content-encoding", encoding);
   return reply.header("content-type", page.type).send(page[encoding]);
-}
-
-/** True where the header names the encoding and does not refuse it by a weight of 0. */
-function accepts(header: string, encoding: string): boolean {
-  return header.split(",").some((part) => {
-    const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
-    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-  });
 }
 
 const NOT_BUILT = `<!doctype html>

@@ -4,6 +4,7 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { FastifyReply } from "fastify";
+import { accepts } from "./accepted-encoding.ts";
 
 export interface PageAsset {
   name: string;
@@ -26,8 +27,7 @@ export const FOR_GOOD = { "cache-control": "public, max-age=31536000, immutable"
 
 /** Sends an asset in the best encoding that the client accepts. */
 export function sendAsset(reply: FastifyReply, { type, encoded }: PageAsset): FastifyReply {
-  const accepted = reply.request.headers["accept-encoding"] ?? "";
-  const encoding = (["br", "gzip"] as const).find((one) => accepted.includes(one));
+  const encoding = (["br", "gzip"] as const).find((one) => accepts(reply.request, one));
   if (encoding) reply.header("content-encoding", encoding);
   return reply
     .headers({ ...FOR_GOOD, "content-type": type, vary: "accept-encoding" })

@@ -2,6 +2,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { accepts } from "../http/accepted-encoding.ts";
 import { stopwatchMs } from "../ground/clock.ts";
 import { type Language, languageOf } from "../ground/languages.ts";
 import type { RoutingTable } from "../routing/routing.ts";
@@ -108,7 +109,7 @@ async function send(
   page: Promise<Written>,
 ): Promise<FastifyReply> {
   const { plain, zipped, isFromMemory } = await page;
-  const takesZipped = (request.headers["accept-encoding"] ?? "").includes("gzip");
+  const takesZipped = accepts(request, "gzip");
   return reply
     .headers({
       ...SECURE,

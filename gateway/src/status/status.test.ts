@@ -78,6 +78,8 @@ describe("the page", () => {
       expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
       expect(answer.headers.get("x-ratelimit-remaining")).toMatch(/^\d+$/);
       expect(answer.headers.get("set-cookie")).toBeNull();
+      expect(answer.headers.get("content-encoding")).toBe("gzip");
+      expect((await get(path, { "accept-encoding": "gzip;q=0" })).headers.get("content-encoding")).toBeNull();
       expect((await fetch(service.origin + path, { method: "HEAD" })).status).toBe(200);
       expect((await fetch(service.origin + path, { method: "POST" })).status).toBe(405);
     }
