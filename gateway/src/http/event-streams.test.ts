@@ -66,6 +66,16 @@ test("disconnects a reader that leaves more unread than the limit", async () => 
   stream.write("y");
 });
 
+test.each([true, false])("counts the bytes of a text, not its characters: it has begun, %j", (begun) => {
+  const streams = new EventStreams<string>({ limits, poll: async () => undefined });
+  const stream = streams.open("a");
+  if (begun) stream.begin("");
+  stream.write("é".repeat(30));
+  expect(stream.readable.destroyed).toBe(false);
+  stream.write("é".repeat(21)); // 102 bytes with the first, 51 characters
+  expect(stream.readable.destroyed).toBe(true);
+});
+
 test("writes a comment to a stream that is quiet", async () => {
   const streams = new EventStreams<string>({ limits: { ...limits, heartbeatMs: 30 }, poll: async () => undefined });
   const stream = streams.open("a");

@@ -40,8 +40,8 @@ export class EventStream<Listener> {
   write(text: string): void {
     if (text === "" || this.isEnded || this.readable.destroyed) return;
     this.wroteAtMs = stopwatchMs();
-    const unread = this.readable.readableLength + (this.early?.length ?? 0);
-    if (unread + text.length > this.limits.unreadBytes) this.readable.destroy();
+    const unread = this.readable.readableLength + Buffer.byteLength(this.early ?? "");
+    if (unread + Buffer.byteLength(text) > this.limits.unreadBytes) this.readable.destroy();
     else if (this.early === undefined) this.readable.push(text);
     else this.early += text;
   }
