@@ -30,10 +30,11 @@ export function rangeFrom(field: string, text: string | undefined): Micros | und
   return timeOf(field, text)?.at;
 }
 
-/** Exclusive end of a range: after the second, or after the whole day. Throws VALIDATION_ERROR. */
+/** Exclusive end of a range: after the day, or after the second that holds the instant, because times are shown in whole seconds. Throws VALIDATION_ERROR. */
 export function rangeBefore(field: string, text: string | undefined): Micros | undefined {
   const time = timeOf(field, text);
-  return time && time.at + (time.wholeDay ? 86_400 * SECOND : SECOND);
+  if (!time) return undefined;
+  return time.wholeDay ? time.at + 86_400 * SECOND : (Math.floor(time.at / SECOND) + 1) * SECOND;
 }
 
 function timeOf(field: string, text: string | undefined): { at: Micros; wholeDay: boolean } | undefined {

@@ -1,0 +1,23 @@
+// Goal: both ends of a range of time are included, in the seconds that bodies show, and nothing beyond them. Method: a table of bounds.
+import { expect, test } from "vitest";
+import { type Micros, parseWireTime, wireTime } from "../ground/clock.ts";
+import { rangeBefore, rangeFrom } from "./lists.ts";
+
+const microsOf = (text: string): Micros => parseWireTime(text)?.at ?? Number.NaN;
+
+test.each([
+  ["2026-11-22", "2026-11-23T00:00:00Z"],
+  ["2026-11-22T10:00:00Z", "2026-11-22T10:00:01Z"],
+  ["2026-11-22T10:00:00.000Z", "2026-11-22T10:00:01Z"],
+  ["2026-11-22T10:00:00.900Z", "2026-11-22T10:00:01Z"],
+  ["2026-11-22T10:00:00.999999+07:00", "2026-11-22T03:00:01Z"],
+  ["2026-12-31T23:59:59.5Z", "2027-01-01T00:00:00Z"],
+])("a range to %s ends before %s", (to, before) => {
+  expect(rangeBefore("created_to", to)).toBe(microsOf(before));
+});
+
+test("a range from and to one instant holds what is shown with its second", () => {
+  const bound = "2026-11-22T10:00:00.900Z";
+  const [from = 0, before = 0] = [rangeFrom("created_from", bound), rangeBefore("created_to", bound)];
+  expect([wireTime(from), wireTime(before - 1)]).toEqual(["2026-11-22T10:00:00Z", "2026-11-22T10:00:00Z"]);
+});
