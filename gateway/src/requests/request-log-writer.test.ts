@@ -18,7 +18,9 @@ interface Asked {
   count(this: void, result: string): Promise<number>;
 }
 
-function logOn(query: (statement: Statement) => Promise<unknown[]>): Asked {
+const unknown: Directory["client"] = () => Promise.resolve(undefined);
+
+function logOn(query: (statement: Statement) => Promise<unknown[]>, client = unknown): Asked {
   const sent: Asked["sent"] = [];
   const database = {
     query: (statement: Statement) => {
@@ -28,25 +30,34 @@ function logOn(query: (statement: Statement) => Promise<unknown[]>): Asked {
     },
   } as unknown as Database;
   const metrics = createMetrics();
-  const directory = { client: () => Promise.resolve(undefined) } as unknown as Directory;
+  const directory = { client } as unknown as Directory;
   const log = new RequestLog({ database, directory, metrics, log: createLog("silent") });
   const count = async (result: string): Promise<number> =>
     (await metrics.requestLog.get()).values.find(({ labels }) => labels.result === result)?.value ?? 0;
   return { log, sent, count };
 }
 
-/** Notes an answered request of one of so many merchants. */
-function note(log: RequestLog, merchant: string, body = Buffer.from("{}"), status = 201): void {
-  const sender = { clientId: "ak_test_0", book: { merchantId: merchant, environment: "sandbox" } } as Client;
+const clientOf = (merchant: string): Client =>
+  ({ clientId: "ak_test_0", book: { merchantId: merchant, environment: "sandbox" } }) as Client;
+
+/** Notes an answered request of one of so many merchants; of nobody yet, when that is undefined, who says to be `claimed`. */
+function note(
+  log: RequestLog,
+  merchant: string | undefined,
+  body = Buffer.from("{}"),
+  status = 201,
+  claimed = `ak_test_${"0".repeat(20)}`,
+): void {
+  const sender = merchant === undefined ? undefined : clientOf(merchant);
   const request = {
     id: newId("request", systemClock.now()),
     sender,
-    isProven: true,
+    isProven: sender !== undefined,
     method: "POST",
     url: "/v1/payments",
     begunAt: performance.now(),
     body,
-    headers: {},
+    headers: { authorization: `Bearer ${claimed}` },
     raw: { headersDistinct: {} },
   } as unknown as FastifyRequest;
   log.note(request, { statusCode: status, hasHeader: () => false } as unknown as FastifyReply, "{}");
@@ -61,7 +72,7 @@ test("a database that hangs: at most a thousand wait, the rest is counted, and n
   expect(await count("dropped")).toBe(3_000);
   await vi.waitFor(() => expect(sent).toEqual([{ name: "insert requests", rows: 100 }]), 10_000);
   const stopped = log.stop();
-  note(log, merchants[0] as string);
+  note(log, merchants[0]);
   expect(await count("dropped")).toBe(3_001);
   hanging.resolve([]);
   await stopped;
@@ -86,6 +97,23 @@ test("a database that refuses: what was to be written is counted as dropped, and
   await log.stop();
   expect(await count("written")).toBe(0);
   expect(sent.map(({ name }) => name)).toContain("add gaps of the request log");
+});
+
+test.each([
+  ["its rows", ["known", "stranger"], 1, ["insert requests", "add gaps of the request log"]],
+  ["a look-up", ["known", "stranger", "away", "known"], 3, ["add gaps of the request log"]],
+])("a database that refuses %s: who was not looked up yet is counted, too, once", async (_, claims, dropped, names) => {
+  const ids: Record<string, string> = { known: "1".repeat(20), stranger: "2".repeat(20), away: "3".repeat(20) };
+  const { log, sent, count } = logOn(
+    () => Promise.reject(new Error("no room")),
+    async (clientId) => {
+      if (clientId.endsWith(ids.away ?? "")) throw new Error("no answer");
+      return clientId.endsWith(ids.known ?? "") ? clientOf(merchants[0] ?? "") : undefined;
+    },
+  );
+  for (const claim of claims) note(log, undefined, Buffer.from("{}"), 401, `ak_test_${ids[claim]}`);
+  await log.stop();
+  expect([await count("dropped"), sent.map(({ name }) => name)]).toEqual([dropped, names]);
 });
 
 test("a busy merchant has its share of a second, for successes and for refusals; a quiet one has its own", async () => {

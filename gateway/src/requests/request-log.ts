@@ -119,8 +119,10 @@ export class RequestLog {
     this.begin();
   }
 
-  private drop(book: Book, isProven: boolean): void {
+  /** Counts a request that is not logged. Its gap is told to the merchant, if that is known. */
+  private drop(book: Book | undefined, isProven: boolean): void {
     this.counts.dropped.inc();
+    if (!book) return;
     const name = bookKey(book);
     let gap = this.gaps.get(name);
     if (!gap) {
@@ -156,15 +158,19 @@ export class RequestLog {
   /** False when the database failed. */
   private async write(batch: readonly Waiting[]): Promise<boolean> {
     const { database } = this.parts;
-    let records: RequestRecord[] = [];
+    const records: RequestRecord[] = [];
+    /** What a failure loses: each request as far as its sender is known, without those that do not belong into the log. */
+    const lost: (Waiting | undefined)[] = [...batch];
     const isWritten = await this.trying(async () => {
-      const named: (Answered | undefined)[] = [];
-      for (const one of batch) named.push(await this.named(one));
-      records = named.filter((one) => one !== undefined).map(recordOf);
+      for (const [place, one] of batch.entries()) {
+        const named = await this.named(one);
+        lost[place] = named;
+        if (named) records.push(recordOf(named));
+      }
       if (records.length > 0) await database.query(insertRequests(records));
     });
     if (isWritten) this.counts.written.inc(records.length);
-    else for (const { book, isProven } of batch) if (book) this.drop(book, isProven);
+    else for (const one of lost) if (one) this.drop(one.book, one.isProven);
     return isWritten && this.trying(() => this.trim(records));
   }
 
