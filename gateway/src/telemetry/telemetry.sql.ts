@@ -221,7 +221,7 @@ export interface AcquirerSpanRow extends Row {
 const foldedCalls = `sum(s.calls)::float8 as calls, sum(s.refused)::float8 as refused,
   sum(s.unknown)::float8 as unknown, sum(s.call_ms)::float8 as call_ms, bool_or(s.is_open) as is_open`;
 
-/** Calls to each acquirer from all processes together. */
+/** Calls to each acquirer from all processes together, newest spans first: beyond the limit the oldest are left out. */
 export function selectAcquirers(asked: Spans): Statement {
   return {
     name: "acquirers over time",
@@ -229,7 +229,7 @@ export function selectAcquirers(asked: Spans): Statement {
 from telemetry_acquirers s
 where s.step_seconds = $1::integer and s.at >= $2::timestamptz
 group by 1, 2
-order by 1, 2
+order by 1 desc, 2
 limit ${ACQUIRERS_MAX} * 200`,
     values: [asked.step, sqlTime(asked.begin), asked.spanSeconds],
   };
@@ -241,7 +241,7 @@ export interface MethodSpanRow extends AcquirerSpanRow {
 
 const METHODS_MAX = 20;
 
-/** Calls to one acquirer by method. */
+/** Calls to one acquirer by method, newest spans first: beyond the limit the oldest are left out. */
 export function selectMethods(asked: Spans, gatewayCode: string): Statement {
   return {
     name: "methods of an acquirer over time",
@@ -249,7 +249,7 @@ export function selectMethods(asked: Spans, gatewayCode: string): Statement {
 from telemetry_acquirers s
 where s.step_seconds = $1::integer and s.at >= $2::timestamptz and s.gateway_code = $4::text and s.method <> ''
 group by 1, 2, 3
-order by 1, 3
+order by 1 desc, 3
 limit ${METHODS_MAX} * 200`,
     values: [asked.step, sqlTime(asked.begin), asked.spanSeconds, gatewayCode],
   };

@@ -152,6 +152,31 @@ test("folded into minutes and hours nothing is lost, however often and in whatev
   expect(hours.series.lane_queue[0]).toBe(50);
 });
 
+test("beyond so many acquirers or methods the oldest spans are left out, and the newest is whole", async () => {
+  const begin = stoppedClock().now();
+  await asOwner(place, (owner) =>
+    owner.query(
+      `insert into telemetry_acquirers (step_seconds, at, process_id, gateway_code, method, calls, refused, unknown, call_ms, is_open)
+select 5, to_timestamp($1) + make_interval(secs => 5 * span), gen_random_uuid(), code, method, 1, 0, 0, 1, false
+from generate_series(0, 200) as s (span), (
+  select 'acquirer_' || n, 'qris' from generate_series(1, 100) as n
+  union all
+  select 'nusantara', 'method_' || n from generate_series(1, 20) as n
+) as a (code, method)`,
+      [begin / SECOND],
+    ),
+  );
+  const asked = { step: 5, begin, spanSeconds: 5, spans: 201 } as const;
+  const { acquirers } = await readVitals(database, asked);
+  const { methods } = await readMethods(database, asked, "nusantara");
+  const ends = (spans: Map<string, unknown[]>): number[] =>
+    [0, 200].map((at) => [...spans.values()].filter((own) => own[at] !== undefined).length);
+  expect([ends(acquirers), ends(methods)]).toEqual([
+    [0, 101],
+    [0, 20],
+  ]);
+});
+
 test("a process that ends says so; one that dies is gone when it was not seen for a while, and its circuits with it", async () => {
   const clock = stoppedClock();
   const [ends, dies] = [await process(clock), await process(clock)];
