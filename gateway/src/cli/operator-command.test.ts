@@ -84,6 +84,29 @@ test.each([
   expect(ended.stderr).not.toMatch(/^ +at /m);
 });
 
+test("a change whose outcome cannot be recorded does not count as failed; its secret is kept back, and a rotation gives another", async () => {
+  await token("create", "--name", "budi");
+  const rotated = await asOwner(service.database, async (client) => {
+    await client.query(
+      "alter table operator_audit add constraint no_success check (status is distinct from 200) not valid",
+    );
+    const ran = await token("rotate", "--name", "budi");
+    await client.query("alter table operator_audit drop constraint no_success");
+    return ran;
+  });
+  expect([rotated.code, rotated.stdout]).toEqual([1, ""]);
+  const { rows } = await asOwner(service.database, (client) =>
+    client.query<{ status: number | null }>(
+      "select status from operator_audit where request_id = (select audit_id from operator_audit where status is null order by audit_id desc limit 1)",
+    ),
+  );
+  expect(rows).toEqual([{ status: null }]);
+  expect(rotated.stderr).toContain("could not be recorded. Read the object before you repeat it: it may have been");
+  expect(rotated.stderr).not.toMatch(/^ +at /m);
+  const again = await token("rotate", "--name", "budi");
+  expect(await opens(again.stdout)).toBe(200);
+});
+
 test("where there is no database none is made", async () => {
   const folder = mkdtempSync(join(tmpdir(), "gerbang-tokens-"));
   const { code, stderr } = await gerbang(["operator", "token", "list"], { GERBANG_DATA: join(folder, "data") });

@@ -2,20 +2,20 @@
 import { readConfig } from "../ground/config.ts";
 import { SECOND, systemClock, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import { newId } from "../ground/ids.ts";
-import { Audit } from "../operator/audit.ts";
 import { COMMAND_LINE } from "../operator/known-tokens.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
 import { EXPIRES_MAX_SECONDS, EXPIRES_MIN_SECONDS, OVERLAP_MAX_SECONDS } from "../operator/tokens.schema.ts";
 import { tokenView } from "../operator/tokens.routes.ts";
 import { type MadeToken, OperatorTokens } from "../operator/tokens.ts";
+import type { Database } from "../store/database.ts";
 import { UsageError } from "./command.ts";
+import { recorded } from "./recorded.ts";
 import { printJson, say } from "./say.ts";
 import { withDatabase } from "./store-of-config.ts";
 
 interface Tools {
   tokens: OperatorTokens;
-  audit: Audit;
+  database: Database;
 }
 
 /** The commands below return the exit code: 0 done, 1 it cannot be done. They throw UsageError for a time that is too short or too long. */
@@ -29,9 +29,10 @@ export async function createTokenCommand(given: {
   if (lasts !== undefined && !isWithin(seconds, EXPIRES_MIN_SECONDS, EXPIRES_MAX_SECONDS))
     throw new UsageError("--expires-in is a time from 1m to 3650d, such as 90d");
   const expiresAt = seconds === undefined ? undefined : systemClock.now() + seconds * SECOND;
-  return withTokens(async ({ tokens, audit }) => {
+  return withTokens(async ({ tokens, database }) => {
     const body = { name, role, expires_in: seconds };
-    print(await recorded(audit, "create", body, () => tokens.create({ name, role, expiresAt }, COMMAND_LINE)));
+    const create = (): Promise<MadeToken> => tokens.create({ name, role, expiresAt }, COMMAND_LINE);
+    print(await recorded(database, { command: "operator token create", body }, create));
     return 0;
   });
 }
@@ -40,9 +41,10 @@ export async function rotateTokenCommand({ name, overlap }: { name: string; over
   const seconds = secondsOf(overlap);
   if (seconds === undefined || !isWithin(seconds, 0, OVERLAP_MAX_SECONDS))
     throw new UsageError("--overlap is a time of at most 30d, such as 1h");
-  return withTokens(async ({ tokens, audit }) => {
+  return withTokens(async ({ tokens, database }) => {
     const rotate = async (): Promise<MadeToken> => (await tokens.rotate(name, seconds, COMMAND_LINE)) ?? missing(name);
-    const made = await recorded(audit, "rotate", { name, overlap_seconds: seconds }, rotate);
+    const body = { name, overlap_seconds: seconds };
+    const made = await recorded(database, { command: "operator token rotate", body }, rotate);
     const end = seconds === 0 ? "opens nothing any more" : `is good for ${overlap} more, unless it ends sooner`;
     say(`The token before ${end}.`);
     print(made);
@@ -51,8 +53,9 @@ export async function rotateTokenCommand({ name, overlap }: { name: string; over
 }
 
 export const revokeTokenCommand = ({ name }: { name: string }): Promise<number> =>
-  withTokens(async ({ tokens, audit }) => {
-    await recorded(audit, "revoke", { name }, async () => (await tokens.revoke(name)) || missing(name));
+  withTokens(async ({ tokens, database }) => {
+    const revoke = async (): Promise<boolean> => (await tokens.revoke(name)) || missing(name);
+    await recorded(database, { command: "operator token revoke", body: { name } }, revoke);
     say(`${name} opens nothing any more, in any process, within a second.`);
     return 0;
   });
@@ -82,28 +85,6 @@ function missing(name: string): never {
   });
 }
 
-/** Performs a change between two rows of the audit, as the API does: nothing changes that is not on record. */
-async function recorded<T>(audit: Audit, what: string, body: unknown, perform: () => Promise<T>): Promise<T> {
-  const call = {
-    requestId: newId("request", systemClock.now()),
-    actor: COMMAND_LINE.name,
-    address: undefined,
-    role: COMMAND_LINE.role,
-    method: "POST",
-    path: `gerbang operator token ${what}`,
-    merchantId: undefined,
-  };
-  await audit.asked(call, body);
-  try {
-    const done = await perform();
-    await audit.answered(call, 200);
-    return done;
-  } catch (error) {
-    await audit.answered(call, error instanceof Fault ? error.status : 500);
-    throw error;
-  }
-}
-
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /** Converts a time such as 90d, 12h, 30m or 45s to seconds; undefined for anything else. */
@@ -118,6 +99,6 @@ const isWithin = (seconds: number | undefined, least: number, most: number): boo
 function withTokens(work: (tools: Tools) => Promise<number>): Promise<number> {
   return withDatabase(readConfig(undefined, undefined, "database"), (database) => {
     const tokens = new OperatorTokens({ database, clock: systemClock, changed: () => Promise.resolve() });
-    return work({ tokens, audit: new Audit(database, systemClock) });
+    return work({ tokens, database });
   });
 }
