@@ -2,6 +2,7 @@
 import { type Config, ConfigError, readConfig } from "../ground/config.ts";
 import { systemClock, wireTime } from "../ground/clock.ts";
 import { Vault } from "../ground/crypto.ts";
+import { Fault } from "../ground/fault.ts";
 import { DEMO_OPERATOR, DEMO_OWNER, People } from "../people/people.ts";
 import { invitationPage, relyingPartyOf, signInLinkPage } from "../people/relying-party.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
@@ -11,6 +12,7 @@ import type { LinkPurpose } from "../people/sign-in-links.sql.ts";
 import type { Database } from "../store/database.ts";
 import { COMMAND_LINE } from "../operator/known-tokens.ts";
 import { demandMerchant } from "./known-merchant.ts";
+import { recorded } from "./recorded.ts";
 import { readSecrets } from "./secrets.ts";
 import { printJson, say } from "./say.ts";
 import { withDatabase } from "./store-of-config.ts";
@@ -38,7 +40,9 @@ interface Invited {
 export const inviteCommand = ({ merchant, role, email }: Invited): Promise<number> =>
   withPeople(async ({ people, database, root }) => {
     await demandMerchant(database, merchant);
-    const { token, invitation } = await people.invite(merchant, { role, email }, undefined);
+    const call = { command: "people invite", body: { role, email }, merchantId: merchant };
+    const invite = () => people.invite(merchant, { role, email }, undefined);
+    const { token, invitation } = await recorded(database, call, invite);
     say(`Good once, until ${wireTime(invitation.expiresAt)}:`);
     process.stdout.write(`${invitationPage(root)}#${token}\n`);
     return 0;
@@ -53,8 +57,10 @@ export const listCommand = ({ merchant }: { merchant: string }): Promise<number>
   });
 
 export const inviteOperatorCommand = ({ role, email }: Pick<Invited, "email"> & { role: OperatorRole }) =>
-  withPeople(async ({ people, root }) => {
-    const { token, invitation } = await people.operators.invite({ role, email }, COMMAND_LINE.name);
+  withPeople(async ({ people, database, root }) => {
+    const call = { command: "people invite-operator", body: { role, email } };
+    const invite = () => people.operators.invite({ role, email }, COMMAND_LINE.name);
+    const { token, invitation } = await recorded(database, call, invite);
     say(`Good once, until ${wireTime(invitation.expiresAt)}:`);
     process.stdout.write(`${invitationPage(root, "console")}#${token}\n`);
     return 0;
@@ -76,11 +82,12 @@ export const listOperatorsCommand = (): Promise<number> =>
   });
 
 export const removeOperatorCommand = ({ email }: { email: string }): Promise<number> =>
-  withPeople(async ({ people }) => {
-    const person = await people.readByEmail(email);
-    if (person && (await people.operators.remove(person.personId))) return 0;
-    say("There is no operator by this e-mail address.");
-    return 1;
+  withPeople(async ({ people, database }) => {
+    await recorded(database, { command: "people remove-operator", body: { email } }, async () => {
+      const person = await people.readByEmail(email);
+      if (!person || !(await people.operators.remove(person.personId))) throw nobody("no operator");
+    });
+    return 0;
   });
 
 export const signInLinkCommand = ({ email, console: isConsole }: LinkOptions): Promise<number> =>
@@ -91,18 +98,21 @@ export const resetLinkCommand = ({ email, console: isConsole }: LinkOptions & { 
 
 function makeLink(email: string, purpose: LinkPurpose, isConsole: boolean): Promise<number> {
   const surface = isConsole ? "console" : "portal";
-  return withPeople(async ({ people, root }) => {
-    const person = await people.readByEmail(email);
-    if (!person) {
-      say("There is nobody by this e-mail address.");
-      return 1;
-    }
-    const { token, expiresAt } = await people.makeLink(person.personId, purpose);
-    say(`Good once, until ${wireTime(expiresAt)}. Give it to ${person.name} and to nobody else:`);
+  const command = purpose === "reset" ? "people reset-link" : "people sign-in-link";
+  return withPeople(async ({ people, database, root }) => {
+    const { name, token, expiresAt } = await recorded(database, { command, body: { email, surface } }, async () => {
+      const person = await people.readByEmail(email);
+      if (!person) throw nobody("nobody");
+      return { name: person.name, ...(await people.makeLink(person.personId, purpose)) };
+    });
+    say(`Good once, until ${wireTime(expiresAt)}. Give it to ${name} and to nobody else:`);
     process.stdout.write(`${signInLinkPage(root, token, surface)}\n`);
     return 0;
   }, surface);
 }
+
+const nobody = (who: "nobody" | "no operator"): Fault =>
+  new Fault("OBJECT_NOT_FOUND", { message: `There is ${who} by this e-mail address.` });
 
 function withPeople(work: (opened: Opened) => Promise<number>, surface: Surface = "portal"): Promise<number> {
   const config = readConfig();

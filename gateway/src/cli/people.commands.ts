@@ -7,12 +7,14 @@ import { ofDatabase } from "./variables.ts";
 
 const email: Form = { pattern: /^[^\s@]{1,64}@[^\s@]{1,255}$/, says: "is not an e-mail address" };
 const environment = [...ofDatabase, "MASTER_KEY", "BASE_URL", "PORT", "CONSOLE_URL", "OPS_PORT"];
+const audited = "It is in the operators' audit as command-line.";
 const forConsole = { summary: "for the operators' console (default: the merchants' portal)" } as const;
 
 export const peopleCommands: readonly Command[] = [
   defineCommand({
     name: "people invite",
     summary: "Print a link that lets somebody into a merchant, once, within seven days",
+    details: [audited],
     options: {
       merchant: { value: "mer_…", required: true, form: merchantForm, summary: "into which merchant" },
       role: { choices: memberRoles, required: true, summary: "what the person may do there" },
@@ -35,7 +37,7 @@ export const peopleCommands: readonly Command[] = [
   defineCommand({
     name: "people invite-operator",
     summary: "Print a link that lets somebody into the console, once, within three days",
-    details: ["In production the person adds a second factor before they may do anything."],
+    details: ["In production the person adds a second factor before they may do anything.", audited],
     options: {
       role: { choices: operatorRoles, required: true, summary: "what the person may do" },
       email: { value: "ADDRESS", form: email, summary: "whom it is for; nobody else can use it then" },
@@ -55,6 +57,7 @@ export const peopleCommands: readonly Command[] = [
   defineCommand({
     name: "people remove-operator",
     summary: "Take an operator out, and sign them out of the console everywhere",
+    details: [audited],
     options: { email: { value: "ADDRESS", required: true, form: email, summary: "whom" } },
     examples: [["gerbang people remove-operator --email sari@gateway.example", "for somebody who left"]],
     environment,
@@ -64,7 +67,7 @@ export const peopleCommands: readonly Command[] = [
   defineCommand({
     name: "people sign-in-link",
     summary: "Print a link that signs somebody in, once, within fifteen minutes",
-    details: ["It is for development: production refuses it."],
+    details: ["It is for development: production refuses it.", audited],
     options: {
       email: { value: "ADDRESS", form: email, summary: "whom (default: the demo owner or the demo operator)" },
       console: forConsole,
@@ -82,6 +85,7 @@ export const peopleCommands: readonly Command[] = [
     summary: "Print a link that lets somebody choose a password and a second factor anew",
     details: [
       "It takes away their password, authenticator, recovery codes and passkeys, and signs them in, once, within fifteen minutes. Make sure who asks for it.",
+      audited,
     ],
     options: { email: { value: "ADDRESS", required: true, form: email, summary: "whom" }, console: forConsole },
     examples: [["gerbang people reset-link --email sari@toko.example", "for somebody who lost everything"]],
