@@ -1,6 +1,4 @@
 // The command `gerbang serve`: starts the service, and stops it in order.
-import { once } from "node:events";
-import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
@@ -11,11 +9,13 @@ import { type Announcer, announcer } from "./announcer.ts";
 import { prepareDemo } from "./demo-merchant.ts";
 import type { OpenAcquirer } from "../providers/profile.ts";
 import { stopwatchMs, systemClock } from "../ground/clock.ts";
+import { withDeadline } from "../ground/deadline.ts";
 import { type Config, ConfigError } from "../ground/config.ts";
 import { type Log, createLog } from "../ground/log.ts";
 import { type LogOutput, standardOutput } from "../ground/log-output.ts";
 import { openTracing } from "../ground/tracing.ts";
 import { version } from "../ground/version.ts";
+import { serveMetrics } from "./metrics-listener.ts";
 import { type Secrets, readSecrets } from "./secrets.ts";
 import { type Store, openStore } from "./store-of-config.ts";
 import { hasCluster } from "../store/embedded.ts";
@@ -202,45 +202,4 @@ async function drain(app: App, seconds: number, toldAgain: Promise<void>): Promi
   const over = new AbortController();
   await Promise.race([pause(seconds * 1_000, undefined, { signal: over.signal }), toldAgain]);
   over.abort();
-}
-
-async function withDeadline(work: Promise<void>, ms: number, whenLate: () => void): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      whenLate();
-      resolve();
-    }, ms);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-}
-
-/** Serves `/metrics` on an address of its own, so that it is never open where the API is. */
-async function serveMetrics(
-  app: App,
-  config: Config,
-  announce: Announcer,
-): Promise<{ address: string; close(): void } | undefined> {
-  const server = createServer((request, response) => {
-    void (async () => {
-      if (request.url !== "/metrics") {
-        response.writeHead(404).end();
-        return;
-      }
-      const text = await app.metrics.registry.metrics();
-      response.writeHead(200, { "content-type": app.metrics.registry.contentType }).end(text);
-    })();
-  });
-  const port = config.metrics.port ?? (config.port === 0 ? 0 : config.port + 1);
-  server.listen(port, config.metrics.host);
-  try {
-    await once(server, "listening");
-  } catch (error) {
-    if (config.metrics.port !== undefined) throw error;
-    announce.metricsOff(port);
-    return undefined;
-  }
-  const { port: used } = server.address() as AddressInfo;
-  return { address: `http://${config.metrics.host}:${used}/metrics`, close: () => void server.close() };
 }

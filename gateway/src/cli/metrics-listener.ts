@@ -1,0 +1,36 @@
+// The listener of `/metrics`: it answers what this process measures, on an address of its own.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { App } from "../app.ts";
+import type { Config } from "../ground/config.ts";
+import type { Announcer } from "./announcer.ts";
+
+/** Serves `/metrics` on an address of its own, so that it is never open where the API is. */
+export async function serveMetrics(
+  app: App,
+  config: Config,
+  announce: Announcer,
+): Promise<{ address: string; close(): void } | undefined> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      if (request.url !== "/metrics") {
+        response.writeHead(404).end();
+        return;
+      }
+      const text = await app.metrics.registry.metrics();
+      response.writeHead(200, { "content-type": app.metrics.registry.contentType }).end(text);
+    })();
+  });
+  const port = config.metrics.port ?? (config.port === 0 ? 0 : config.port + 1);
+  server.listen(port, config.metrics.host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    if (config.metrics.port !== undefined) throw error;
+    announce.metricsOff(port);
+    return undefined;
+  }
+  const { port: used } = server.address() as AddressInfo;
+  return { address: `http://${config.metrics.host}:${used}/metrics`, close: () => void server.close() };
+}
