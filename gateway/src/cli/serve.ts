@@ -126,7 +126,7 @@ async function run(parts: ServeParts): Promise<void> {
     if (await Promise.race([app.start().then(() => false), stopped])) return;
     // Making the contracts takes a second. In development the first request for one makes them, so that the start is quick.
     if (config.mode === "production") app.makeContracts();
-    metrics = await serveMetrics(app, config, announce);
+    metrics = await serveMetrics(app, config, announce, log);
     await app.server.listen({ port: config.port, host: config.host });
     const baseUrl = config.baseUrl ?? `${rootOf(app.server)}/v1`;
     app.setBaseUrl(baseUrl);
