@@ -10,7 +10,8 @@ import { say } from "./say.ts";
 export interface Announcer {
   /** `first`: the embedded database does not exist yet. */
   starting(roles: ReadonlySet<string>, first: boolean): void;
-  metricsOff(port: number): void;
+  /** The metrics cannot be served: `error` of the listener. */
+  metricsOff(error: unknown): void;
   ready(addresses: Addresses, demo: DemoFile | undefined): void;
   stopping(): void;
   /** Work in progress takes longer than a stop may take. */
@@ -32,7 +33,7 @@ function toPerson(config: Config): Announcer {
       if (config.databaseUrl === undefined)
         say(first ? "First start: preparing PostgreSQL …" : "Starting PostgreSQL …");
     },
-    metricsOff: (port) => say(`Metrics are off: port ${port} is taken. Set METRICS_PORT to another one.`),
+    metricsOff: (error) => say(`Metrics are off. ${explain(error) ?? String(error)}`),
     ready: (addresses, demo) => say(greeting(config, addresses, demo)),
     stopping: () => say("Stopping …"),
     stoppingLate: () => say(`${LATE[0]?.toUpperCase()}${LATE.slice(1)}.`),
@@ -44,7 +45,7 @@ function toPerson(config: Config): Announcer {
 function toLog(log: Log): Announcer {
   return {
     starting: (roles) => log.info({ version, node: process.versions.node, roles: [...roles] }, "starting"),
-    metricsOff: (port) => log.warn({ port }, "metrics are off: their port is taken"),
+    metricsOff: (error) => log.warn({ reason: explain(error) ?? String(error) }, "metrics are off"),
     ready: ({ baseUrl, opsUrl, metrics }) =>
       log.info({ base_url: baseUrl, ops_url: opsUrl, metrics_url: metrics ?? null }, "ready"),
     stopping: () => log.info("stopping"),

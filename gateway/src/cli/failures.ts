@@ -53,7 +53,7 @@ function ofPort({ code, syscall, port, address }: Failed): string | undefined {
   if (code === "EADDRINUSE")
     return `Port ${text(port)} of ${text(address)} is taken: by another program, or by this service, which runs already. PORT, OPS_PORT and METRICS_PORT choose others.`;
   if (code === "EACCES")
-    return `This user may not listen on ${where}. Ports below 1024 belong to root: set PORT to another one.`;
+    return `This user may not listen on ${where}. Ports below 1024 belong to root: PORT, OPS_PORT and METRICS_PORT choose others.`;
   if (code === "EADDRNOTAVAIL")
     return `This machine has no address ${text(address)}. HOST, OPS_HOST and METRICS_HOST name one that it has.`;
   return undefined;

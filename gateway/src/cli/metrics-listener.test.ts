@@ -1,7 +1,11 @@
 // Goal: metrics that cannot be read or served are told of, and end nothing else. Method: the listener on a port of its own, with a registry that fails.
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { expect, test } from "vitest";
+import { readConfig } from "../ground/config.ts";
 import { createLog } from "../ground/log.ts";
 import { createMetrics } from "../ground/metrics.ts";
+import { announcer } from "./announcer.ts";
 import { serveMetrics } from "./metrics-listener.ts";
 
 const config = { port: 0, metrics: { host: "127.0.0.1", port: undefined } };
@@ -22,4 +26,28 @@ test("metrics that cannot be read are answered with 500 and a line of the log; t
   registry.metrics = read;
   expect(await ask()).toBe(200);
   listener?.close();
+});
+
+/** Lines of the log of a service whose metrics cannot listen on the port after `port`. */
+async function saidAbout(host: string, port: number): Promise<unknown[]> {
+  const lines: string[] = [];
+  const log = createLog("info", { write: (line) => void lines.push(line) });
+  const own = { port, metrics: { host, port: undefined } };
+  const listener = await serveMetrics({ metrics: createMetrics() }, own, announcer(readConfig({}), log, false), log);
+  expect(listener).toBeUndefined();
+  return lines.map((line) => JSON.parse(line));
+}
+
+test("a port that was not chosen turns the metrics off, and the reason is told", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  expect(await saidAbout("127.0.0.1", port - 1)).toMatchObject([
+    { level: "warn", msg: "metrics are off", reason: expect.stringMatching(`Port ${port} of 127.0.0.1 is taken`) },
+  ]);
+  taken.close();
+  // An address that is reserved for documents.
+  expect(await saidAbout("192.0.2.1", 8_080)).toMatchObject([
+    { level: "warn", msg: "metrics are off", reason: expect.stringMatching("This machine has no address 192.0.2.1") },
+  ]);
 });

@@ -34,7 +34,7 @@ export async function serveMetrics(
     await once(server, "listening");
   } catch (error) {
     if (config.metrics.port !== undefined) throw error;
-    announce.metricsOff(port);
+    announce.metricsOff(error);
     return undefined;
   }
   const { port: used } = server.address() as AddressInfo;
