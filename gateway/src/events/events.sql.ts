@@ -1,6 +1,6 @@
 // The SQL that reads events, the states of their deliveries, and their attempts. Writes nothing.
 import type { Micros } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { idOf, leastIdOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookOfRow, otherBook } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { EventType } from "./event.ts";
@@ -52,14 +52,6 @@ export interface Attempt {
 
 /** An attempt without the headers and bodies of its request and answer. */
 export type AttemptSummary = Omit<Attempt, "requestHeaders" | "requestBody" | "responseHeaders" | "responseBody">;
-
-/** The least `uuid` of an identity that was made at this moment, such as an event's: identities begin with their time in milliseconds. */
-export function leastIdOf(at: Micros): string {
-  const ms = Math.floor(at / 1000)
-    .toString(16)
-    .padStart(12, "0");
-  return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
-}
 
 const columns = `e.merchant_id, e.environment, e.event_id, e.body, d.state, d.url, d.attempts, d.next_attempt_at`;
 

@@ -1,8 +1,8 @@
 // The SQL that deletes history: it finds books with old events, deletes those that may go, and notes the events that are retained.
 import { type Micros, sqlTime } from "../ground/clock.ts";
+import { leastIdOf } from "../ground/ids.ts";
 import { type Book, bookArrays } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
-import { leastIdOf } from "./events.sql.ts";
 
 /** Events of one book that one step examines. */
 export const STEP = 250;

@@ -80,6 +80,14 @@ export function momentOf(id: string): Micros {
   return decode(id.slice(-26)).readUIntBE(0, 6) * 1000;
 }
 
+/** The least `uuid` of an identity that was made at this moment: identities begin with their time in milliseconds. */
+export function leastIdOf(at: Micros): string {
+  const ms = Math.floor(at / 1000)
+    .toString(16)
+    .padStart(12, "0");
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
+}
+
 /** Writes 16 bytes as 26 characters, most significant first (130 bits, the first two zero). */
 export function encode(bytes: Uint8Array): string {
   let [value, bits, at] = [0, 2, 0];

@@ -1,7 +1,6 @@
 // Queries for the statement of one account over a period: the period's journals, the balances at both ends, and the entries in between.
-import { leastIdOf } from "../events/events.sql.ts";
 import type { Micros } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { leastIdOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 

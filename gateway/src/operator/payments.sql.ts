@@ -1,7 +1,6 @@
 // Queries of operators over the payments of all merchants, book by book through the indexes of each book. The payments room writes the table.
-import { leastIdOf } from "../events/events.sql.ts";
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { leastIdOf, uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { PaymentStatus } from "../payments/states.ts";
 import type { Statement } from "../store/database.ts";

@@ -1,7 +1,6 @@
 // Queries for candidate payments of an unapplied receipt. Other rooms write these tables.
-import { leastIdOf } from "../events/events.sql.ts";
 import { SECOND } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { leastIdOf, uuidOf } from "../ground/ids.ts";
 import type { KeptReceipt } from "../acquiring/receipt.ts";
 import type { Statement } from "../store/database.ts";
 

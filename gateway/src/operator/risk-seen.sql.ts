@@ -1,6 +1,5 @@
 // What fraud detection saw of a payment, counted again from the stored payments. Payments are never deleted, so the counts equal those of that moment.
-import { leastIdOf } from "../events/events.sql.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { leastIdOf, uuidOf } from "../ground/ids.ts";
 import type { Payment } from "../payments/payment.ts";
 import { CUSTOMER_WINDOW, MERCHANT_WINDOW } from "../risk/velocity.sql.ts";
 import type { Statement } from "../store/database.ts";

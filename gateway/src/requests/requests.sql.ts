@@ -1,7 +1,6 @@
 // All SQL that reads the request log and the stored state of idempotency keys. Writes nothing.
-import { leastIdOf } from "../events/events.sql.ts";
 import type { Micros } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { idOf, leastIdOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { KeptBody, Omission } from "./request-record.ts";

@@ -1,5 +1,5 @@
 // All SQL of what-ifs: past payments, read book by book in slices of time, newest first.
-import { type Micros, wireTime } from "../ground/clock.ts";
+import { wireTime } from "../ground/clock.ts";
 import { idOf, momentOf, uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
@@ -7,14 +7,6 @@ import type { Row, Statement } from "../store/database.ts";
 import type { PastOutcome, PastPayment, PastShape } from "./replay.ts";
 
 export const READ_ONLY: Statement = { text: "set transaction read only" };
-
-/** The smallest payment id of a moment: ids begin with their time in milliseconds. */
-export function leastIdAt(at: Micros): string {
-  const ms = Math.floor(at / 1000)
-    .toString(16)
-    .padStart(12, "0");
-  return `${ms.slice(0, 8)}-${ms.slice(8)}-0000-0000-000000000000`;
-}
 
 /** A span of time, of one merchant or of all. */
 export interface Slice {

@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import { idOf, momentOf } from "../ground/ids.ts";
+import { idOf, leastIdOf, momentOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { AcquirerCosts, costsOf } from "./costs.ts";
@@ -10,15 +10,7 @@ import type { Router } from "./router.ts";
 import type { RoutingRule } from "./routing.ts";
 import type { PastPayment } from "./replay.ts";
 import { WhatIf } from "./what-if.ts";
-import {
-  READ_ONLY,
-  type Slice,
-  type SliceRow,
-  leastIdAt,
-  paymentsOfSlice,
-  selectBeginning,
-  selectSlice,
-} from "./what-ifs.sql.ts";
+import { READ_ONLY, type Slice, type SliceRow, paymentsOfSlice, selectBeginning, selectSlice } from "./what-ifs.sql.ts";
 
 export const PAYMENTS_MAX = 100_000;
 /** Longest time that one what-if reads. */
@@ -93,14 +85,14 @@ export class WhatIfs {
       if (stopwatchMs() - begun > READING_MS_MAX) return { whatIf, version, ended: "time" };
       const from = Math.max(oldest, at - width);
       const count = Math.min(SLICE, PAYMENTS_MAX - whatIf.payments);
-      const { payments, begins } = await this.read({ environment, merchantId, from: leastIdAt(from), before }, count);
+      const { payments, begins } = await this.read({ environment, merchantId, from: leastIdOf(from), before }, count);
       for (const [place, payment] of payments.entries()) {
         if (place % STEP === STEP - 1) await setImmediate();
         whatIf.add(payment);
       }
       if (whatIf.payments >= PAYMENTS_MAX) return { whatIf, version, ended: "limit" };
       if (begins === undefined) {
-        before = leastIdAt(from);
+        before = leastIdOf(from);
         at = from;
         if (payments.length < SLICE / WIDTH_GROWS) width *= WIDTH_GROWS;
       } else {

@@ -1,7 +1,6 @@
 // All SQL of searches in one book: payments, journals and pages of journals. Each statement limits the rows that it examines.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { leastIdOf } from "../events/events.sql.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { leastIdOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { PaymentStatus } from "../payments/states.ts";
