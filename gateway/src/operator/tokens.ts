@@ -3,7 +3,7 @@ import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { newSecret, sha256 } from "../ground/crypto.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
-import type { Database, Row, Statement } from "../store/database.ts";
+import type { Database, Query } from "../store/database.ts";
 import { nextEpoch } from "../store/settings-watch.ts";
 import type { Operator } from "./known-tokens.ts";
 import { mayAct } from "../people/operator-roles.ts";
@@ -32,8 +32,6 @@ export interface MadeToken {
   /** Shown only in this answer; the database keeps a digest. */
   secret: string;
 }
-
-type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
 
 export interface TokensParts {
   database: Database;

@@ -1,10 +1,8 @@
 // A person locked for a change: two requests about one person wait for each other, and a session that has ended changes nothing any more.
 import { Fault } from "../ground/fault.ts";
-import type { Database } from "../store/database.ts";
+import type { Query } from "../store/database.ts";
 import { type Person, lockPerson, personOfRow, selectPerson } from "./people.sql.ts";
 import { selectOpenSession } from "./sessions.sql.ts";
-
-export type Query = Parameters<Parameters<Database["transaction"]>[0]>[0];
 
 /** Locks a person until the transaction ends, and reads them. */
 export async function lockedPerson(query: Query, personId: string): Promise<Person | undefined> {

@@ -2,8 +2,9 @@
 import type { Micros } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
+import type { Query } from "../store/database.ts";
 import type { PeopleParts } from "./access-audit.ts";
-import { type Query, lockedPerson } from "./locked-person.ts";
+import { lockedPerson } from "./locked-person.ts";
 import { hashPassword, refuseBadPassword } from "./passwords.ts";
 import { type Person, insertPerson, personOfRow, selectPersonByEmail } from "./people.sql.ts";
 import type { Needs, Proofs } from "./proofs.ts";

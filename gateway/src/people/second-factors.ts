@@ -4,7 +4,8 @@ import { digestOf } from "../ground/crypto.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
 import { encode } from "../ground/ids.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
-import { type Query, lockedInSession, lockedPerson } from "./locked-person.ts";
+import type { Query } from "../store/database.ts";
+import { lockedInSession, lockedPerson } from "./locked-person.ts";
 import { type Person, selectMemberships } from "./people.sql.ts";
 import { selectOperator } from "./operators.sql.ts";
 import {

@@ -5,7 +5,8 @@ import { sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
-import { type Query, lockedPerson, signedOut } from "./locked-person.ts";
+import type { Query } from "../store/database.ts";
+import { lockedPerson, signedOut } from "./locked-person.ts";
 import { type Person, personOfRow } from "./people.sql.ts";
 import type { MemberRole } from "./roles.ts";
 import {

@@ -2,7 +2,7 @@
 import type { Clock } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import type { Environment } from "../merchants/books.ts";
-import type { Database, Row, Statement } from "../store/database.ts";
+import type { Database, Query } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
 import type { RoutingRequest } from "./routing.ts";
 import {
@@ -107,8 +107,6 @@ export class RuleSets {
     return rows.map((row) => requestOfRow(row, environment));
   }
 }
-
-type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
 
 async function readOne(query: Query, version: number): Promise<RuleSet | undefined> {
   const [row] = await query(selectRuleSet(version));

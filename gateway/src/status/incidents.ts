@@ -2,7 +2,7 @@
 import { type Clock, type Micros, wireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
-import type { Database, Row, Statement } from "../store/database.ts";
+import type { Database, Query } from "../store/database.ts";
 import {
   BEGUN_BEFORE_MAX,
   type Incident,
@@ -25,8 +25,6 @@ import {
   takeIncidentTurn,
   updateIncident,
 } from "./incidents.sql.ts";
-
-type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
 
 export interface NewIncident extends Omit<IncidentTerms, "startsAt"> {
   message: string;

@@ -13,6 +13,9 @@ export interface Statement {
 
 export type Row = Record<string, unknown>;
 
+/** Runs one statement and gives its rows. */
+export type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
+
 const parsers: Record<number, (text: string) => unknown> = {
   20: BigInt, // int8
   1184: parseSqlTime, // timestamptz, with its microseconds
@@ -120,7 +123,7 @@ export class Database {
    * than a process that has died can hold one. Never call other systems inside `work`. `limitMs`: limit of each statement, in milliseconds.
    */
   async transaction<T>(
-    work: (query: <R extends Row = Row>(statement: Statement) => Promise<R[]>) => Promise<T>,
+    work: (query: Query) => Promise<T>,
     { limitMs = PATIENT_MS }: { limitMs?: number } = {},
   ): Promise<T> {
     const client = await this.pool.connect();

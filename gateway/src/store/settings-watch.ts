@@ -1,9 +1,7 @@
 // How every process learns of changed settings: it reads the settings epoch, a number that grows with each change, four times a second.
 import { stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
-import type { Database, Row, Statement } from "./database.ts";
-
-type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
+import type { Database, Query } from "./database.ts";
 
 /** Takes the next epoch inside a transaction that changes settings. Locks the epoch until commit, so that such transactions run one by one. */
 export async function nextEpoch(query: Query): Promise<bigint> {
