@@ -16,6 +16,8 @@ import { nextStep } from "./delivery-attempt.ts";
 const LADDER = [0, 30, 120, 600, 3_600, 10_800, 21_600, 43_200];
 /** How long anything is waited for that is sure to come. */
 const PATIENCE_MS = 15_000;
+/** No call ends by itself while a test waits: what comes meanwhile has not waited for one that hangs. */
+const patient = { ...timing, deadlineMs: 3_600_000, bodyMs: 3_600_000 };
 const config = { webhookAllowHosts: new Set(["localhost"]) };
 /** Real time, which a test may move on. */
 const clock = { ahead: 0, now: (): Micros => systemClock.now() + clock.ahead };
@@ -33,7 +35,7 @@ beforeAll(async () => {
     const status = Number(delivery.path.split("/")[1]);
     response.writeHead(status, { location: "/200/elsewhere", "x-shop": "kopi" }).end(`answer ${status}`);
   };
-  service = await startService({ config, timing, clock });
+  service = await startService({ config, timing: patient, clock });
 });
 
 afterAll(async () => {
@@ -351,10 +353,9 @@ test("a receiver that hangs holds up its own deliveries and nobody else's", asyn
     hanging.answer = (_delivery, response) => void held.push(() => response.end());
     await Promise.all(Array.from({ length: 80 }, () => create(slow.client, { callback_url: hanging.url() })));
     await vi.waitFor(() => expect(hanging.received.length).toBeGreaterThanOrEqual(4), PATIENCE_MS);
-    const begun = performance.now();
     await create(quick.client);
     await vi.waitFor(() => expect(at("/200/quick")).toHaveLength(1), PATIENCE_MS);
-    expect(performance.now() - begun).toBeLessThan(6_000); // well before the others time out
+    expect(await attemptsOf(slow.merchantId)).toEqual([]); // while the others still hang
     expect(hanging.received).toHaveLength(4); // as many as a host gets that has never answered
     hanging.answer = (_delivery, response) => void response.end();
     for (const release of held) release();
@@ -387,13 +388,11 @@ test("merchants whose hosts hang, dead or with an answer that never ends, keep n
         hanging.map((hole, number) => create((shops[number % 3] as Shop).client, { callback_url: hole.url() })),
       );
     const fresh = await Receiver.start(certificates);
-    const begun = performance.now();
     await Promise.all([
       create((await shop(undefined)).client, { callback_url: fresh.url() }),
       ...Array.from({ length: 100 }, () => create(good.client)),
     ]);
     await vi.waitFor(() => expect([fresh.received.length, at("/200/burst").length]).toEqual([1, 101]), PATIENCE_MS);
-    expect(performance.now() - begun).toBeLessThan(6_000);
     await fresh.close();
   } finally {
     await Promise.all(hanging.map((hole) => hole.close()));
@@ -432,25 +431,23 @@ test("what a merchant owes to dead hosts is left alone in the database until one
     const { client, merchantId } = await shop("/200/alive");
     for (let round = 0; round < 16; round++)
       await Promise.all(holes.map((hole) => create(client, { callback_url: hole.url() })));
-    const versions = new Map<string, string>();
-    let changes = 0;
+    const sent = vi.spyOn(service.app.database, "query");
     for (let look = 0; look < 30; look++) {
-      const { rows } = await asOwner(service.database, (owner) =>
-        owner.query<{ event_id: string; version: string }>(
-          "select event_id, xmin::text as version from deliveries where merchant_id = $1 and state = 'pending'",
-          [uuidOf(merchantId)],
-        ),
-      );
-      for (const { event_id: id, version } of rows) {
-        if (look > 0 && versions.get(id) !== version) changes++;
-        versions.set(id, version);
-      }
       await create(client); // for a host that answers: each makes the deliverer look again at what is due
       await pause(timing.pollMs / 5);
     }
-    expect(versions.size).toBeGreaterThanOrEqual(holes.length * 16);
-    // Each look makes the deliverer look, too: were they not left alone, each would change at each of the thirty.
-    expect(changes).toBeLessThan(versions.size);
+    const statements = sent.mock.calls.map(([statement]) => statement);
+    sent.mockRestore();
+    const pending = (await deliveriesOf(merchantId)).filter(({ state }) => state === "pending");
+    expect(pending.length).toBeGreaterThanOrEqual(holes.length * 16);
+    const claims = statements.filter(({ name }) => name?.startsWith("claim first deliveries")).length;
+    const parked = statements.flatMap(({ name, values }) =>
+      name === "park deliveries" ? (values?.[0] as unknown[]) : [],
+    );
+    expect(claims).toBeGreaterThan(0);
+    // A queue that was full is left out of the claims for `parkMs`, however slowly they come. Were they not left alone, each claim would take some
+    // 26 of them and give them back.
+    expect(parked.length).toBeLessThan(10 * claims);
     await vi.waitFor(() => expect(at("/200/alive")).toHaveLength(30), PATIENCE_MS);
   } finally {
     await Promise.all(holes.map((hole) => hole.close()));
