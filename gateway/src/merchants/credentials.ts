@@ -2,7 +2,7 @@
 import { type Clock, type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import { type Vault, newSecret } from "../ground/crypto.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
-import type { Database, Row, Statement } from "../store/database.ts";
+import type { Database, Query } from "../store/database.ts";
 import type { Book } from "./books.ts";
 import {
   type Credential,
@@ -29,8 +29,6 @@ export interface NewCredential {
 export const LIVE_MAX = 20;
 const BOTH_LIVE =
   "The key before stays one of them while it overlaps. Revoke one that is not needed, or roll without an overlap.";
-
-export type Query = <R extends Row = Row>(statement: Statement) => Promise<R[]>;
 
 export interface CredentialParts {
   database: Database;

@@ -4,10 +4,10 @@ import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import type { Vault } from "../ground/crypto.ts";
 import { validationFault } from "../ground/fault.ts";
 import { idOf, newId } from "../ground/ids.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, Query } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
 import { type Book, type Environment, environments } from "./books.ts";
-import { Credentials, type NewCredential, type Query } from "./credentials.ts";
+import { Credentials, type NewCredential } from "./credentials.ts";
 import { type MerchantSummary, type Scope, type SignatureDemand, merchantOfRow, webhookOwner } from "./directory.ts";
 import {
   type MerchantRow,

@@ -6,8 +6,8 @@ import { sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
-import { type Credentials, LIVE_MAX, type NewCredential, type Query } from "../merchants/credentials.ts";
-import type { Database } from "../store/database.ts";
+import { type Credentials, LIVE_MAX, type NewCredential } from "../merchants/credentials.ts";
+import type { Database, Query } from "../store/database.ts";
 import { noteAccess } from "./access-audit.ts";
 import { insertPeopleAudit } from "./audit.sql.ts";
 import {
