@@ -89,7 +89,8 @@ export class Incidents {
           endsAt,
         },
         validAt,
-        endsAt === incident.endsAt ? validAt : now,
+        // Of work that is over the end may be put right.
+        endsAt === incident.endsAt || (incident.endsAt ?? now) < now ? validAt : now,
       );
       await query(updateIncident(incidentId, { ...terms, resolvedAt: incident.resolvedAt }));
     });

@@ -303,7 +303,7 @@ describe("an incident", () => {
     );
   });
 
-  test("planned work that runs cannot have ended before now, and one that is over keeps its end and is edited", async () => {
+  test("planned work that runs cannot have ended before now, and one that is over keeps its end and can be put right", async () => {
     let now = systemClock.now() - 4 * HOUR;
     const incidents = new Incidents(database, { now: () => now });
     const [startsAt, endsAt] = [now, now + 3 * HOUR];
@@ -322,6 +322,8 @@ describe("an incident", () => {
     now += HOUR;
     for (const change of [{ title: "It was short" }, { title: "It was shorter", endsAt: now - HOUR / 2 }])
       expect(await incidents.edit(incidentId, change)).toMatchObject({ ...change, endsAt: now - HOUR / 2 });
+    const corrected = { endsAt: now - (3 * HOUR) / 4 };
+    expect(await incidents.edit(incidentId, corrected)).toMatchObject(corrected);
   });
 
   test("that is not there is not found, and lists are pages", async () => {
