@@ -4,8 +4,9 @@ import { type Fault, validationFault } from "../ground/fault.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 
 /**
- * Makes a page of `limit` items. `items` has one more when there is a next page. `stoppedAt`: the cursor at which a search stopped before it had
- * looked at everything; then a page may be short, or empty, and have a next one.
+ * Makes a page of `limit` items. `items` has one more when there is a next page. `stoppedAt`: the cursor at which a search, newest first, stopped before
+ * it had looked at everything; then a page may be short, or empty, and have a next one. It is read by a second statement: what was made between the two
+ * may have moved it before the last item, which must not come twice.
  */
 export function page<Item>(
   items: readonly Item[],
@@ -16,7 +17,9 @@ export function page<Item>(
 ): Reply {
   const shown = items.slice(0, limit);
   const last = shown.at(-1);
-  const next = items.length > limit && last !== undefined ? cursorOf(last) : stoppedAt;
+  const end = last === undefined ? undefined : cursorOf(last);
+  const isEnd = items.length > limit || (stoppedAt !== undefined && end !== undefined && end < stoppedAt);
+  const next = isEnd ? end : stoppedAt;
   return reply(200, { data: shown.map(view), has_more: next !== undefined, next_cursor: next ?? null });
 }
 
