@@ -13,6 +13,7 @@ test.each([
   ["Europe/Berlin", "2026-03-29T12:00:00Z", ["2026-03-27T23:00:00Z", "2026-03-28T23:00:00Z"]],
   ["Europe/Berlin", "2026-03-30T12:00:00Z", ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"]],
   ["Europe/Berlin", "2026-10-26T12:00:00Z", ["2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"]],
+  ["JST", "2026-11-23T12:00:00Z", ["2026-11-21T15:00:00Z", "2026-11-22T15:00:00Z"]], // a name that Intl knows alone
   ["America/Santiago", "2026-09-06T12:00:00Z", ["2026-09-05T04:00:00Z", "2026-09-06T04:00:00Z"]],
 ])("in %s the two days before %s began at %j", (zone, now, starts) => {
   expect(localDayStarts(zone, at(now), 2).map(wireTime)).toEqual(starts);
