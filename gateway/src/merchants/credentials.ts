@@ -73,13 +73,19 @@ export class Credentials {
 
   /**
    * Changes a credential that is not revoked, in every process within a second. Undefined when the book has no such credential. Throws
-   * VALIDATION_ERROR for another expiry of one that has expired.
+   * VALIDATION_ERROR for another expiry of one that has expired, and what `judge` throws of the credential before the change.
    */
-  async change(book: Book, clientId: string, change: Partial<CredentialTerms>): Promise<Credential | undefined> {
+  async change(
+    book: Book,
+    clientId: string,
+    change: Partial<CredentialTerms>,
+    judge?: (before: Credential) => void,
+  ): Promise<Credential | undefined> {
     const { clock, touched } = this.parts;
     const changed = await touched(book.merchantId, async (query) => {
       const before = await readCredential(query, book, clientId);
       if (!before || before.revokedAt !== undefined) return [];
+      judge?.(before);
       if ("expiresAt" in change && !isLive(before, clock.now())) throw hasExpired(change.expiresAt);
       return query(updateCredential(book, clientId, { ...before, ...change }));
     });
@@ -89,14 +95,20 @@ export class Credentials {
   /**
    * Replaces a credential by a new one on the same terms. The old one stays live for `overlapSeconds`, so that systems can change over one by
    * one. If the old one expires, the new one gets the same lifetime, from now. Undefined when the book has no such live credential. Throws
-   * VALIDATION_ERROR when both would be live in a book that has LIVE_MAX live ones already.
+   * VALIDATION_ERROR when both would be live in a book that has LIVE_MAX live ones already, and what `judge` throws of the old one.
    */
-  async roll(book: Book, clientId: string, overlapSeconds: number): Promise<NewCredential | undefined> {
+  async roll(
+    book: Book,
+    clientId: string,
+    overlapSeconds: number,
+    judge?: (before: Credential) => void,
+  ): Promise<NewCredential | undefined> {
     const { clock, touched } = this.parts;
     const [made] = await touched(book.merchantId, async (query) => {
       const now = clock.now();
       const before = await readCredential(query, book, clientId);
       if (!before || !isLive(before, now)) return [];
+      judge?.(before);
       if (overlapSeconds > 0) await refuseBeyond(query, book, now, LIVE_MAX, "overlap_seconds", BOTH_LIVE);
       const { expiresAt, createdAt } = before;
       const made = await this.insert(query, book, {

@@ -104,8 +104,9 @@ function makingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndpoi
       success: { status: 201, description: "The new key with its secret.", schema: createdKeySchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ role, book, params, body }) {
-        refuseBeyond(role, book.environment, (await required(credentials, book, idOf(params))).scopes);
-        const made = await credentials.roll(book, idOf(params), body.overlap_seconds ?? DAY);
+        const made = await credentials.roll(book, idOf(params), body.overlap_seconds ?? DAY, (before) =>
+          refuseBeyond(role, book.environment, before.scopes),
+        );
         if (!made) throw noKey();
         const key = await required(credentials, book, made.clientId);
         return reply(201, { ...keyView(key, clock.now()), secret: made.secret });
@@ -129,10 +130,10 @@ function changingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndp
       success: { status: 200, description: "The key after the change.", schema: keySchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ role, book, params, body }) {
-        const before = await required(credentials, book, idOf(params));
         const change = termsOf(body, clock);
-        refuseBeyond(role, book.environment, grantedBy(change, before));
-        const key = await credentials.change(book, idOf(params), change);
+        const key = await credentials.change(book, idOf(params), change, (before) =>
+          refuseBeyond(role, book.environment, grantedBy(change, before)),
+        );
         if (!key) throw noKey();
         return reply(200, keyView(key, clock.now()));
       },

@@ -301,6 +301,33 @@ describe("nobody else", () => {
     expect((await developer.send("DELETE", `${keys}/${whole.client_id}`)).status).toBe(200);
   });
 
+  test("comes by two changes at once to what neither would be allowed", async () => {
+    const developer = await joins(service, merchantId, "developer");
+    owner.environment = developer.environment = "production";
+    const whole = (await make()).json;
+    const path = `${keys}/${whole.client_id}`;
+    const until = (expires_at: string, scopes?: string[]): Promise<Answer> =>
+      developer.send("PATCH", path, { expires_at, ...(scopes ? { scopes } : {}) });
+    await until(inMinutes(1));
+    const [less, back] = await asOwner(service.database, async (root) => {
+      const waiting = async (): Promise<number | null> =>
+        (
+          await root.query(
+            "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+          )
+        ).rowCount;
+      await root.query("begin");
+      await root.query("select from settings_epoch for update");
+      const first = until(inMinutes(60), ["payments:read"]);
+      await expect.poll(waiting).toBe(1);
+      const second = developer.send("PATCH", path, { scopes: whole.scopes });
+      await expect.poll(waiting).toBe(2);
+      await root.query("commit");
+      return Promise.all([first, second]);
+    });
+    expect([less.status, outcome(back)]).toEqual([200, "403 FORBIDDEN"]);
+  });
+
   test("whose proof is old makes or changes one in production; revoking needs none", async () => {
     owner.environment = "production";
     const { json } = await make();
