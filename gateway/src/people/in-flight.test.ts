@@ -139,6 +139,18 @@ test.each(Object.keys(factorChanges))("%s, of a session that is signed out meanw
   expect([await rig.people.read(personId), await recoveryCodes()]).toEqual(before);
 });
 
+test("a proof by a password that is changed meanwhile, in a session that goes on", async () => {
+  const person = await rig.joined(merchantId);
+  const { personId, password } = person;
+  await sessionIdOf(rig.people, personId, rig.from);
+  const [held = expect.unreachable()] = await rig.people.sessions.list(personId);
+  const work = (): Promise<unknown> => rig.people.prove(personId, { password }, held, rig.from);
+  const other = uuidOf((await rig.joined(merchantId)).personId);
+  const changed = `update persons set password_hash = (select password_hash from persons where person_id = '${other}') where person_id = $1`;
+  expect(await outcomeAfter(person, work, changed)).toBe("UNAUTHORIZED");
+  expect(await rig.people.sessions.list(personId)).toEqual([held]);
+});
+
 const recoveryCodes = (): Promise<unknown> =>
   asOwner(service.database, async (owner) => (await owner.query("select * from recovery_codes order by 1, 2")).rows);
 

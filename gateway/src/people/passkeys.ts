@@ -26,7 +26,7 @@ import type { RelyingParty } from "./relying-party.ts";
 import type { SecondFactors } from "./second-factors.ts";
 import { replaceRecoveryCodes } from "./second-factors.sql.ts";
 import type { Session } from "./sessions.sql.ts";
-import type { Origin, Sessions } from "./sessions.ts";
+import type { Origin, Sessions, Stands } from "./sessions.ts";
 import { challengeOf, isPlainAttestation } from "./webauthn-input.ts";
 
 /** COSE numbers of ES256, EdDSA and RS256, the signature algorithms of devices. */
@@ -156,9 +156,7 @@ export class Passkeys {
   /** Signs in the person whom the passkey belongs to. Gives the session's token. Throws UNAUTHORIZED for every kind of mismatch. */
   async signIn(response: AuthenticationResponseJSON, origin: Origin): Promise<string> {
     const personId = await this.signedBy(response, "sign_in", undefined, origin);
-    // A reset may have removed the passkey meanwhile.
-    const isThere = selectPasskey(Buffer.from(response.id, "base64url"));
-    const token = await this.sessions.begin(personId, origin, async (_, query) => (await query(isThere)).length > 0);
+    const token = await this.sessions.begin(personId, origin, isStillThere(response));
     const details = { by: "passkey" };
     await noteAccess(this.parts, { action: "signed_in", personId, address: origin.address, details });
     return token;
@@ -179,7 +177,7 @@ export class Passkeys {
     origin: Origin,
   ): Promise<string> {
     await this.signedBy(response, "proof", personId, origin);
-    return this.sessions.renew({ ...session, personId }, origin);
+    return this.sessions.renew({ ...session, personId }, origin, isStillThere(response));
   }
 
   private async requestOptions(challenge: Buffer, allowed: readonly Passkey[] = []) {
@@ -255,6 +253,12 @@ function refuseMore(there: number): void {
   if (there >= PASSKEYS_MAX)
     throw validationFault("name", undefined, `A person has at most ${PASSKEYS_MAX} passkeys. Remove one first.`);
 }
+
+/** Whether the passkey of a response is still there: it may have been removed meanwhile. */
+const isStillThere =
+  ({ id }: AuthenticationResponseJSON): Stands =>
+  async (_, query) =>
+    (await query(selectPasskey(Buffer.from(id, "base64url")))).length > 0;
 
 /** The library throws for every mismatch: all of them are answered alike. */
 const mismatched = (): undefined => undefined;

@@ -119,7 +119,9 @@ export class People {
     const refusal = { action: "proof_failed", message: "This is not your password." };
     const needs = await this.proofs.byPassword(person, given, attempt, refusal);
     if (needs) return needs;
-    return { token: await this.sessions.renew({ ...session, personId }, origin) };
+    // Hashing takes a while, in which the password may be changed; the session in which that is done goes on.
+    const stands = (now: Person): boolean => now.passwordHash === person.passwordHash;
+    return { token: await this.sessions.renew({ ...session, personId }, origin, stands) };
   }
 
   /** Changes a profile. Throws VALIDATION_ERROR for an unknown time zone. */

@@ -6,7 +6,7 @@ import { Fault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import type { Query } from "../store/database.ts";
-import { lockedPerson, signedOut } from "./locked-person.ts";
+import { lockedInSession, lockedPerson, signedOut } from "./locked-person.ts";
 import { type Person, personOfRow } from "./people.sql.ts";
 import type { MemberRole } from "./roles.ts";
 import {
@@ -47,6 +47,9 @@ export interface SignedIn {
   role: MemberRole | undefined;
 }
 
+/** Whether what proved a person's identity still stands, once the person is locked. */
+export type Stands = (person: Person, query: Query) => boolean | Promise<boolean>;
+
 export class Sessions {
   private readonly parts: PeopleParts;
 
@@ -59,11 +62,7 @@ export class Sessions {
    * UNAUTHORIZED for a person who is no operator: a trigger of the database checks it (error code GB013). `stands`: whether what was proved is still so,
    * while nobody else can change the person; UNAUTHORIZED when it is not.
    */
-  async begin(
-    personId: string,
-    origin: Origin,
-    stands: (person: Person, query: Query) => boolean | Promise<boolean> = () => true,
-  ): Promise<string> {
+  async begin(personId: string, origin: Origin, stands: Stands = () => true): Promise<string> {
     const token = newToken();
     const now = this.parts.clock.now();
     const session: Session = {
@@ -92,13 +91,20 @@ export class Sessions {
 
   /**
    * Gives a session a new token after its person has proved their identity again. The old token stops working, in case somebody else has it.
-   * Throws UNAUTHORIZED when the session was ended or renewed meanwhile.
+   * Throws UNAUTHORIZED when the session was ended or renewed meanwhile, or when `stands` says that what proved it does not any more.
    */
-  async renew(session: Pick<Session, "personId" | "sessionId" | "provedAt">, origin: Origin): Promise<string> {
-    const { personId } = session;
+  async renew(
+    session: Pick<Session, "personId" | "sessionId" | "provedAt">,
+    origin: Origin,
+    stands: Stands,
+  ): Promise<string> {
+    const { personId, sessionId } = session;
     const token = newToken();
     const statement = renewSession(sha256(token), { ...session, ...kept(origin), now: this.parts.clock.now() });
-    if ((await this.parts.database.query(statement)).length === 0) throw signedOut();
+    await this.parts.database.transaction(async (query) => {
+      const person = await lockedInSession(query, personId, sessionId);
+      if (!(await stands(person, query)) || (await query(statement)).length === 0) throw signedOut();
+    });
     await noteAccess(this.parts, { action: "proved", personId, address: origin.address });
     return token;
   }
