@@ -15,6 +15,8 @@ export interface QrObject {
 
 export interface ReadQr {
   objects: QrObject[];
+  /** The text from the first part on that cannot be parsed; empty when all of it can. */
+  rest: string;
   crc: { stated: string | undefined; computed: string; matches: boolean };
   /** Sentences that say why a strict reader would reject the text; empty when it would not. */
   problems: string[];
@@ -81,6 +83,7 @@ const NEEDED = ["00", "52", "53", "58", "59", "60", "63"];
 export function readQr(text: string): ReadQr {
   const problems: string[] = [];
   const objects = readObjects(text, "", (problem) => problems.push(problem));
+  const rest = text.slice(objects.reduce((sum, { value }) => sum + 4 + value.length, 0));
   const valueOf = (tag: string): string | undefined => objects.find((object) => object.tag === tag)?.value;
   // The checksum's tag and length are looked for at their fixed place only: one checksum in 65,536 reads 6304 itself.
   const isSigned = text.slice(-8, -4) === "6304";
@@ -97,20 +100,24 @@ export function readQr(text: string): ReadQr {
   if (stated !== undefined && objects.at(-1)?.tag !== "63") problems.push("The checksum, tag 63, is not the last one.");
   if (stated !== undefined && stated !== computed)
     problems.push(`The checksum is ${stated}, and of this text it is ${computed}: something in it was changed.`);
-  return { objects, crc: { stated, computed, matches }, problems };
+  return { objects, rest, crc: { stated, computed, matches }, problems };
 }
 
-/** In what a code differs from an amount of rupiah; undefined when it says neither otherwise. Not every code says both. */
+/**
+ * In what a code differs from an amount of rupiah; undefined when it says neither otherwise. Not every code says both. One that breaks off
+ * within either, or says it twice, may be read as other money.
+ */
 export function otherMoneyIn(
-  { objects }: Pick<ReadQr, "objects">,
+  { objects, rest }: Pick<ReadQr, "objects" | "rest">,
   amountMinor: Minor,
 ): "currency" | "amount" | undefined {
-  const valueOf = (tag: string): string | undefined => objects.find((object) => object.tag === tag)?.value;
-  if ((valueOf("53") ?? "360") !== "360") return "currency";
-  const amount = valueOf("54");
-  if (amount === undefined) return undefined;
-  const [, whole, decimals = ""] = /^(\d{1,13})(?:\.(\d{0,2}))?$/.exec(amount) ?? [];
-  return whole !== undefined && BigInt(whole + decimals.padEnd(2, "0")) === amountMinor ? undefined : "amount";
+  const valuesOf = (tag: string): string[] => objects.filter((object) => object.tag === tag).map(({ value }) => value);
+  if (valuesOf("53").some((currency) => currency !== "360")) return "currency";
+  const isOther = (amount: string): boolean => {
+    const [, whole, decimals = ""] = /^(\d{1,13})(?:\.(\d{0,2}))?$/.exec(amount) ?? [];
+    return whole === undefined || BigInt(whole + decimals.padEnd(2, "0")) !== amountMinor;
+  };
+  return valuesOf("54").some(isOther) || /^5[34]/.test(rest) ? "amount" : undefined;
 }
 
 function readObjects(text: string, within: string, tell: (problem: string) => void): QrObject[] {

@@ -227,7 +227,7 @@ export function instructionsOf(
   if (request.method === "qris") {
     const value = need(told("QR_STRING"), "QR_STRING", /^[\x20-\x7e]{1,1024}$/);
     const qr = readQr(value);
-    const isBroken = qr.crc.stated !== undefined && !qr.crc.matches;
+    const isBroken = qr.crc.stated !== undefined && qr.crc.stated.toUpperCase() !== qr.crc.computed;
     const other = isBroken ? "checksum" : otherMoneyIn(qr, request.amountMinor);
     // Xendit's test mode may answer with a placeholder, which says no money. Of a payment that waits no more, the receipt decides.
     if (other !== undefined && payment.state === "waiting")
