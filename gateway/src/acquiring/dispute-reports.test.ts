@@ -8,12 +8,14 @@ import { aDispute, owning } from "../../test/refunds.ts";
 import type { ReportedDispute } from "../acquirers/acquirer.ts";
 import { disputes } from "../disputes/disputes.sql.ts";
 import { SECOND } from "../ground/clock.ts";
+import { newId } from "../ground/ids.ts";
 import { payments } from "../payments/payments.sql.ts";
 import type { Payment } from "../payments/payment.ts";
 import { paymentStatuses } from "../payments/states.ts";
 import type { DisputeLink } from "./dispute-link.ts";
 import { disputeReport } from "./dispute-reports.ts";
 import { acquirerDisputes } from "./dispute-reports.sql.ts";
+import type { ReconciliationException } from "./exception.ts";
 import { exceptions } from "./exceptions.sql.ts";
 import { operations } from "./operations.sql.ts";
 
@@ -28,6 +30,8 @@ const told = (changes: Partial<ReportedDispute> = {}): ReportedDispute => ({
   respondBy: NOW + 5 * 86_400 * SECOND,
   ...changes,
 });
+
+const start = (rows: ReturnType<typeof row>[]) => given({ rows, balances: owning({ available: 600_000n, held: 0n }) });
 
 /** What a report about this payment does; `link` and what stands beside it are there already. */
 function report(
@@ -78,6 +82,15 @@ describe("the first report", () => {
         { kind: "dispute_opened", entries: { "merchant:available IDR": 400_000n, "merchant:held IDR": -400_000n } },
       ]);
       expect(changes.events).toEqual(["dispute.opened"]);
+    });
+  });
+
+  test.each([
+    [NOW * 1_000, NOW + 366 * 86_400 * SECOND],
+    [-NOW * 1_000, NOW - 366 * 86_400 * SECOND],
+  ])("with the absurd deadline %i has one of %i", (respondBy, evidenceDueAt) => {
+    report(paid, told({ respondBy })).then((changes) => {
+      expect(changes.inserted(disputes)).toMatchObject([{ evidenceDueAt }]);
     });
   });
 
@@ -146,6 +159,18 @@ describe("a later report", () => {
     });
   });
 
+  test.each<[string, Partial<ReportedDispute>]>([
+    ["opens it for more", { amountMinor: 400_001n }],
+    ["decides it for less", { status: "lost", amountMinor: 150_000n }],
+    ["decides it in another currency", { status: "won", currency: "USD" }],
+  ])("that %s moves nothing, and waits for a person", (_, changes) => {
+    const { payment, known } = reported("needs_response");
+    report(payment, told(changes), known).then((after, exception) => {
+      expect(exception).toBe("dispute");
+      expect([after.journals, after.updated(disputes)]).toEqual([[], []]);
+    });
+  });
+
   test("that meets the first one at work is to come again", () => {
     const { payment, known } = reported("needs_response");
     const operation = anOperation(payment.reference, { step: "done" });
@@ -159,5 +184,44 @@ describe("a later report", () => {
         }),
       )
       .refuses("SERVICE_UNAVAILABLE");
+  });
+});
+
+describe("a report that does not fit", () => {
+  const lawu: Payment = { ...paid, gatewayCode: "lawu" };
+
+  test("is one of an acquirer that did not take the payment: it takes no money, and names who said it", () => {
+    report(lawu, told({ status: "lost" })).then((changes, exception) => {
+      expect([exception, changes.journals, changes.inserted(disputes)]).toEqual(["dispute", [], []]);
+      expect(changes.inserted(exceptions)).toMatchObject([{ kind: "dispute", gatewayCode: "kawah" }]);
+    });
+  });
+
+  test.each([
+    ["open still", undefined, 0],
+    ["closed", NOW, 1],
+  ] as const)("reaches a person, also where the exception before it is %s", (_, closedAt, reopened) => {
+    const operation = anOperation(lawu.reference, { step: "done" });
+    const before: ReconciliationException = {
+      book,
+      uuid: newId("exception", NOW),
+      operationId: operation.id,
+      operationKind: "payment",
+      attempt: operation.attempt,
+      kind: "dispute",
+      gatewayCode: "kawah",
+      noticedAt: NOW,
+      closedAt,
+      note: closedAt === undefined ? undefined : "looked up there",
+    };
+    const given = { gatewayCode: "kawah", dispute: told(), link: undefined, exchanged: undefined };
+    start([row(payments, lawu), row(operations, operation), row(exceptions, before)])
+      .when(disputeReport(merchant, operation, given))
+      .then((changes) => {
+        expect(changes.inserted(exceptions)).toEqual([]);
+        expect(changes.updated(exceptions)).toHaveLength(reopened);
+        for (const again of changes.updated(exceptions))
+          expect(again).toMatchObject({ uuid: before.uuid, closedAt: undefined, note: undefined });
+      });
   });
 });

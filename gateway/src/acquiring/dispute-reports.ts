@@ -1,6 +1,7 @@
 // Disputes that acquirers report: a payer contests a payment there, and the contested amount is held here until the acquirer decides.
 import type { ReportedDispute } from "../acquirers/acquirer.ts";
 import { bookCommand } from "../commands/command-context.ts";
+import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { contest, contestableMinor, disputeNeeds, isContestable, resolve } from "../disputes/disputes.ts";
 import { disputes } from "../disputes/disputes.sql.ts";
@@ -30,6 +31,9 @@ export async function linkOf(
   return row && linkOfRow(row);
 }
 
+/** An acquirer's deadline is within a year: what is further off is a mistake, and may be no time that the database knows. */
+const DEADLINE_MAX: Micros = 366 * 86_400 * SECOND;
+
 interface Reported {
   gatewayCode: string;
   dispute: ReportedDispute;
@@ -40,8 +44,8 @@ interface Reported {
 
 /**
  * Takes an acquirer's report of a dispute about the payment of `operation`. The first report opens the dispute here, whatever its status;
- * the first report of an outcome decides it. A report that does not fit the records here (another currency, more than is left, a payment
- * that was not paid, another outcome) moves nothing and is recorded as a reconciliation exception, whose kind is the answer. Throws
+ * the first report of an outcome decides it. A report that does not fit the records here (another currency or amount, more than is left, a payment
+ * that was not paid, or through another acquirer, another outcome) moves nothing and is recorded as a reconciliation exception, whose kind is the answer. Throws
  * SERVICE_UNAVAILABLE when another request takes the first report of the same dispute at this moment.
  */
 export function disputeReport(
@@ -68,13 +72,15 @@ export function disputeReport(
         keepMessages(context, operation, exchanged);
         const link = set.get(acquirerDisputes, key);
         const astray = (): ExceptionKind => {
-          recordException(context, operation, operation.attempt, "dispute");
+          // Of the acquirer that reports it; each report is news, also after a person has closed the one before.
+          recordException(context, { ...operation, gatewayCode }, operation.attempt, "dispute", true);
           return "dispute";
         };
         if (link) {
           const known = set.get(disputes, { book, uuid: link.disputeId });
           if (!known) throw new Fault("SERVICE_UNAVAILABLE");
-          if (link.paymentReference !== paymentReference) return astray();
+          const isSame = known.amountMinor === told.amountMinor && known.currency === told.currency;
+          if (link.paymentReference !== paymentReference || !isSame) return astray();
           // Reports come in any order: the report that it was opened may be late.
           if (told.status === "open") return undefined;
           if (isRunning(known.status)) resolve(context, known, told.status);
@@ -83,12 +89,15 @@ export function disputeReport(
         }
         const fits =
           isContestable(payment) &&
+          // An acquirer that was asked before another one took the payment has none of its money.
+          payment.gatewayCode === gatewayCode &&
           payment.currency === told.currency &&
           told.amountMinor > 0n &&
           told.amountMinor <= contestableMinor(payment);
         if (!fits) return astray();
         // The acquirer's deadline is in real time; a sandbox book has its own clock.
-        const due = told.respondBy === undefined ? {} : { evidenceDueAt: told.respondBy - realNow + now };
+        const left = told.respondBy && Math.min(Math.max(told.respondBy - realNow, -DEADLINE_MAX), DEADLINE_MAX);
+        const due = left === undefined ? {} : { evidenceDueAt: left + now };
         const opened = contest(context, payment, { reason: told.reason, amountMinor: told.amountMinor, ...due });
         set.insert(acquirerDisputes, {
           ...key,

@@ -7,6 +7,7 @@ import { newId } from "../ground/ids.ts";
 import type { DisputeLink } from "./dispute-link.ts";
 import { acquirerDisputes } from "./dispute-reports.sql.ts";
 import { type HandingOutcome, concludeHanding } from "./evidence-handing.ts";
+import type { ReconciliationException } from "./exception.ts";
 import { exceptions } from "./exceptions.sql.ts";
 import { operations } from "./operations.sql.ts";
 
@@ -19,6 +20,28 @@ test.each<[HandingOutcome, number, { ends: boolean; tells: boolean }]>([
   ["unknown", 6, { ends: false, tells: true }],
   ["unknown", 20, { ends: false, tells: true }],
 ])("%s at try %i", (outcome, evidenceTries, { ends, tells }) => {
+  handed(outcome, evidenceTries).then((changes, isTold) => {
+    expect(isTold).toBe(tells);
+    expect(changes.updated(acquirerDisputes)).toMatchObject(ends ? [{ evidenceEndedAt: NOW }] : []);
+    expect(changes.inserted(exceptions)).toMatchObject(tells ? [{ kind: "evidence" }] : []);
+  });
+});
+
+test.each<[HandingOutcome, number, isTold: boolean]>([
+  ["refused", 1, true],
+  ["unknown", 7, false],
+])("%s at try %i, where a person has closed the exception of an earlier dispute", (outcome, evidenceTries, isTold) => {
+  handed(outcome, evidenceTries, { closedAt: NOW, note: "sent by mail" }).then((changes, told) => {
+    expect([told, changes.updated(exceptions).length]).toEqual([isTold, isTold ? 1 : 0]);
+  });
+});
+
+/** The outcome of handing evidence on, where `known` is an exception that is there already. */
+function handed(
+  outcome: HandingOutcome,
+  evidenceTries: number,
+  known?: Pick<ReconciliationException, "closedAt" | "note">,
+) {
   const { reference } = aPayment({ status: "succeeded" });
   const operation = anOperation(reference, { step: "done" });
   const link: DisputeLink = {
@@ -32,10 +55,17 @@ test.each<[HandingOutcome, number, { ends: boolean; tells: boolean }]>([
     evidenceTries,
   };
   const conclude = concludeHanding(merchantWith(), operation, link, { outcome });
-  const start = given({ rows: [row(operations, operation), row(acquirerDisputes, link)] });
-  start.when(conclude).then((changes, isTold) => {
-    expect(isTold).toBe(tells);
-    expect(changes.updated(acquirerDisputes)).toMatchObject(ends ? [{ evidenceEndedAt: NOW }] : []);
-    expect(changes.inserted(exceptions)).toMatchObject(tells ? [{ kind: "evidence" }] : []);
-  });
-});
+  const before = known && {
+    ...known,
+    book,
+    uuid: newId("exception", NOW),
+    operationId: operation.id,
+    operationKind: operation.kind,
+    attempt: operation.attempt,
+    kind: "evidence" as const,
+    gatewayCode: "kawah",
+    noticedAt: NOW,
+  };
+  const rows = [row(operations, operation), row(acquirerDisputes, link), ...(before ? [row(exceptions, before)] : [])];
+  return given({ rows }).when(conclude);
+}

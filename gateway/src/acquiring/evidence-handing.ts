@@ -61,8 +61,8 @@ async function handOn(parts: AcquiringParts, link: DisputeLink): Promise<void> {
     );
     if (exception) logException(parts.log, operation, "evidence");
   };
-  // The evidence stays due: an acquirer that is no longer configured may come back.
-  if (!acquirer?.calls) return;
+  // The evidence stays due: an acquirer that is no longer configured may come back. After some tries a person is told.
+  if (!acquirer?.calls) return finish("unknown");
   if (!acquirer.calls.submitEvidence) return finish("refused");
   const request = await requestOf(database, link, evidence);
   const name = { acquirer, method: paymentOfRow(paymentRow).method, call: "submit_evidence" } as const;
@@ -118,8 +118,8 @@ export function concludeHanding(
         if (!current || current.evidenceEndedAt !== undefined) return false;
         if (outcome !== "unknown") set.update(acquirerDisputes, { ...current, evidenceEndedAt: realNow });
         if (outcome === "taken" || (outcome === "unknown" && current.evidenceTries < TRIES_ALONE)) return false;
-        recordException(context, operation, operation.attempt, "evidence");
-        return true;
+        // A refusal ends the evidence of one dispute, and a payment may have several. What stays unknown is told once.
+        return recordException(context, operation, operation.attempt, "evidence", outcome === "refused");
       },
     },
   );

@@ -17,15 +17,24 @@ export function exceptionNeeds(
   return kinds.map((kind) => exceptionNeed({ book, operationId: id, attempt, kind }));
 }
 
-/** Records an exception once. Gives false when it was recorded before, whether it is open or closed. */
+/**
+ * Records an exception once. Gives false when it was recorded before, whether it is open or closed. With `isNews` one that was closed is opened again: it
+ * is another occasion of the same kind. What was noted about the one before stands in the audit.
+ */
 export function recordException(
   { set, realNow }: { set: WorkingSet; realNow: Micros },
   { book, id, kind: operationKind, gatewayCode }: Operation,
   attempt: number,
   kind: ExceptionKind,
+  isNews = false,
 ): boolean {
   const key = { book, operationId: id, attempt, kind };
-  if (set.get(exceptions, key)) return false;
+  const before = set.get(exceptions, key);
+  if (before?.closedAt !== undefined && isNews) {
+    set.update(exceptions, { ...before, closedAt: undefined, note: undefined });
+    return true;
+  }
+  if (before) return false;
   set.insert(exceptions, {
     ...key,
     uuid: newId("exception", realNow),

@@ -177,6 +177,8 @@ async function commit(
     }
     case "dispute": {
       const { dispute } = report;
+      if (!/^[!-~]{1,64}$/.test(dispute.id))
+        throw validationFault("dispute.id", dispute.id, "must be 1 to 64 ASCII characters.");
       const confirmed = await confirmDispute(parts, { ...operation, attempt: name.attempt }, code, dispute);
       const link = await linkOf(database, name.book, code, dispute.id);
       const meaning: CallMessages | undefined = exchanged && {

@@ -96,6 +96,12 @@ test("a dispute that begins at the acquirer is opened once, however often it is 
   await database.end();
 });
 
+test.each(["", "x".repeat(65), "dp 1", "dp_\u00e9"])("a dispute by the name %j is refused", async (id) => {
+  const { reference, operationKey } = await paid();
+  expect(await tell(disputeOf(operationKey, id, "open"))).toBe(422);
+  expect((await client.get(`/v1/disputes?payment_reference=${reference}`)).json.data).toEqual([]);
+});
+
 test("a dispute whose report proves nothing is asked about: it is taken when it stands so, and waits when nobody answers", async () => {
   const { calls: asked } = kawah;
   if (!asked) throw new Error("kawah takes no calls");
