@@ -49,10 +49,10 @@ export function linkOfRow(row: Row): DisputeLink {
 }
 
 /**
- * Claims disputes whose evidence waits to be submitted, for this worker alone. A claimed dispute is due again after 1, 2, 4 … minutes, at
- * most an hour.
+ * Claims a dispute whose evidence waits to be submitted, for this worker alone; none of the acquirers `except`. A claimed dispute is due again after
+ * 1, 2, 4 … minutes, at most an hour.
  */
-export function claimEvidence(realNow: Micros, limit: number): Statement {
+export function claimEvidence(realNow: Micros, except: readonly string[]): Statement {
   return {
     name: "claim evidence to hand on",
     text: `with due as (
@@ -60,8 +60,9 @@ export function claimEvidence(realNow: Micros, limit: number): Statement {
   from acquirer_disputes l
   join disputes d on d.merchant_id = l.merchant_id and d.environment = l.environment and d.dispute_id = l.dispute_id
   where l.evidence_ended_at is null and l.evidence_due_at <= $1::timestamptz and d.status = 'under_review'
+    and l.gateway_code <> all($2::text[])
   order by l.evidence_due_at
-  limit $2::integer
+  limit 1
   for no key update of l skip locked
 )
 update acquirer_disputes l
@@ -71,7 +72,7 @@ from due
 where l.merchant_id = due.merchant_id and l.environment = due.environment and l.gateway_code = due.gateway_code
   and l.acquirer_dispute_id = due.acquirer_dispute_id
 returning l.*`,
-    values: [sqlTime(realNow), limit],
+    values: [sqlTime(realNow), except],
   };
 }
 

@@ -21,8 +21,8 @@ import { operationOfRow, operations, selectOperation } from "./operations.sql.ts
 import type { AcquiringParts } from "./payment-operations.ts";
 import type { CallMessages } from "./messages.ts";
 
-/** Disputes in one round. Each is claimed by itself: a claim lasts a minute, which is longer than one call and shorter than several. */
-const ROUND_MAX = 8;
+/** Disputes in one round, each of another acquirer. So many files are in memory at once. */
+const ROUND_MAX = 4;
 
 /** After this many tries, an hour, an exception tells a person: the acquirer's deadline for evidence is near. The tries go on. */
 const TRIES_ALONE = 6;
@@ -30,18 +30,22 @@ const TRIES_ALONE = 6;
 /** `unknown`: a worker submits the evidence again, under the same key. */
 export type HandingOutcome = "taken" | "refused" | "unknown";
 
-/** Submits due evidence, one dispute after the other. Never throws for one dispute: a dispute that failed is due again. */
+/**
+ * Submits due evidence, of one dispute of each acquirer: none waits behind another one's silence for longer than a call. Never throws for one dispute: a
+ * dispute that failed is due again.
+ */
 export async function handEvidenceOn(parts: AcquiringParts): Promise<void> {
-  for (let number = 0; number < ROUND_MAX; number++) {
-    const [row] = await parts.database.query(claimEvidence(parts.clock.now(), 1));
-    if (!row) return;
+  const underWay = new Map<string, Promise<void>>();
+  while (underWay.size < ROUND_MAX) {
+    const [row] = await parts.database.query(claimEvidence(parts.clock.now(), [...underWay.keys()]));
+    if (!row) break;
     const link = linkOfRow(row);
-    try {
-      await handOn(parts, link);
-    } catch (error) {
+    const handing = handOn(parts, link).catch((error: unknown) => {
       parts.log.warn({ err: error, dispute: link.disputeId }, "evidence could not be handed on");
-    }
+    });
+    underWay.set(link.gatewayCode, handing);
   }
+  await Promise.all(underWay.values());
 }
 
 async function handOn(parts: AcquiringParts, link: DisputeLink): Promise<void> {

@@ -13,8 +13,10 @@ import { expiredStrays } from "./strays.sql.ts";
 
 let service: TestService;
 const kawah = scriptedAcquirer("kawah");
+const lawu = scriptedAcquirer("lawu");
 const taken: EvidenceRequest[] = [];
 let behaviour: string = "take";
+const held: (() => void)[] = [];
 let meaning: MessageMeaning | Fault | undefined;
 const { calls } = kawah;
 if (calls) {
@@ -34,39 +36,50 @@ if (calls) {
   };
   calls.submitEvidence = (request) => {
     taken.push(request);
+    if (behaviour === "hold") return new Promise((resolve) => held.push(resolve));
     if (behaviour === "refuse") return Promise.reject(new AcquirerRefused("too late"));
     return behaviour === "lose" ? Promise.reject(new Error("no answer")) : Promise.resolve();
   };
 }
 
+if (lawu.calls)
+  lawu.calls.submitEvidence = (request) => {
+    taken.push(request);
+    return Promise.resolve();
+  };
+
 let client: Client;
 let merchantId = "";
 beforeAll(async () => {
-  service = await startService({ acquirers: [kawah] });
-  const rules = [{ gateway_code: "kawah", payment_method: "card", priority: 1, weight: 1 }];
+  service = await startService({ acquirers: [kawah, lawu] });
+  const rules = [
+    { gateway_code: "kawah", payment_method: "card", priority: 1, weight: 1 },
+    { gateway_code: "lawu", payment_method: "ewallet", priority: 1, weight: 1 },
+  ];
   const { version } = await service.operate("POST", "/routing/rules", { rules });
   await service.operate("POST", `/routing/rules/${version}/activate`);
   ({ client, merchantId } = await service.merchant());
 });
 afterAll(() => service.stop());
 
-const tell = (body: Report): Promise<number> => report(service.origin, "kawah", body);
+const tell = (body: Report, by = kawah): Promise<number> => report(service.origin, by.code, body);
 const rowsOf = (text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> =>
   asOwner(service.database, async (owner) => (await owner.query(text, values)).rows as Record<string, unknown>[]);
 
-/** A payment that kawah has taken and been paid. */
-async function paid(): Promise<{ reference: string; operationKey: string }> {
-  const { json } = await client.post("/v1/payments", paymentBody({ payment_method: "card", amount_minor: 1_000_000 }));
-  const operationKey = kawah.opened.find(({ reference }) => reference === json.reference)?.operationKey ?? "";
+/** A payment that an acquirer has taken and been paid. */
+async function paid(by = kawah): Promise<{ reference: string; operationKey: string }> {
+  const method = by === kawah ? "card" : "ewallet";
+  const { json } = await client.post("/v1/payments", paymentBody({ payment_method: method, amount_minor: 1_000_000 }));
+  const operationKey = by.opened.find(({ reference }) => reference === json.reference)?.operationKey ?? "";
   const receipt = { transactionId: `t-${json.reference}`, amountMinor: 1_000_000n, currency: "IDR" };
-  await tell({ kind: "payment", operationKey, state: { status: "paid", receipt } });
+  await tell({ kind: "payment", operationKey, state: { status: "paid", receipt } }, by);
   return { reference: json.reference as string, operationKey };
 }
 
-/** A dispute that kawah has told of, over a payment of its own. */
-async function disputed(id: string): Promise<{ uuid: string; reference: string; operationKey: string }> {
-  const payment = await paid();
-  expect(await tell(disputeOf(payment.operationKey, id, "open"))).toBe(200);
+/** A dispute that an acquirer has told of, over a payment of its own. */
+async function disputed(id: string, by = kawah): Promise<{ uuid: string; reference: string; operationKey: string }> {
+  const payment = await paid(by);
+  expect(await tell(disputeOf(payment.operationKey, id, "open"), by)).toBe(200);
   const { json } = await client.get(`/v1/disputes?payment_reference=${payment.reference}`);
   return { ...payment, uuid: json.data[0].uuid as string };
 }
@@ -194,6 +207,24 @@ where e.kind = 'evidence' and e.closed_at is null`,
     );
   await vi.waitFor(async () => expect(await kinds()).toHaveLength(1), 5_000);
   expect((await client.get(`/v1/disputes/${uuid}`)).json.status).toBe("under_review");
+});
+
+test("evidence for one acquirer does not wait behind the silence of another", async () => {
+  behaviour = "hold";
+  const ids = ["dp_slow_1", "dp_slow_2", "dp_quick"];
+  const due = (when: string): Promise<unknown> =>
+    rowsOf(`update acquirer_disputes set evidence_due_at = ${when} where acquirer_dispute_id = any($1)`, [ids]);
+  const uuids: string[] = [];
+  for (const id of ids) uuids.push((await disputed(id, id === "dp_quick" ? lawu : kawah)).uuid);
+  await due("now() + interval '1 day'");
+  for (const uuid of uuids) await evidenceOf(uuid);
+  const handed = (): string[] => taken.map(({ disputeId }) => disputeId).filter((id) => ids.includes(id));
+  await due("now() - case acquirer_dispute_id when 'dp_quick' then interval '0' else interval '1 minute' end");
+  await vi.waitFor(() => expect(handed()).toContain("dp_quick"), 5_000);
+  expect([handed().length, held.length]).toEqual([2, 1]);
+  behaviour = "take";
+  for (const release of held) release();
+  await vi.waitFor(() => expect(handed().toSorted()).toEqual(ids.toSorted()), 5_000);
 });
 
 test("a dispute at an acquirer is not lost by our clock: it ends there", async () => {
