@@ -139,6 +139,16 @@ test.each(Object.keys(factorChanges))("%s, of a session that is signed out meanw
   expect([await rig.people.read(personId), await recoveryCodes()]).toEqual(before);
 });
 
+test.each(["sign_in", "reset"] as const)("a link for a %s, where a reset deletes it meanwhile", async (purpose) => {
+  const person = await rig.joined(merchantId);
+  const { token } = await rig.people.makeLink(person.personId, purpose);
+  const work = (): Promise<unknown> => rig.people.useLink(token, rig.from);
+  const deleted = "delete from sign_in_links where person_id = $1";
+  expect(await outcomeAfter(person, work, deleted)).toBe("UNAUTHORIZED");
+  expect(await rig.people.sessions.list(person.personId)).toEqual([]);
+  expect(await faultOf(rig.people.signIn(person, rig.from))).toBe("no fault");
+});
+
 test("a proof by a password that is changed meanwhile, in a session that goes on", async () => {
   const person = await rig.joined(merchantId);
   const { personId, password } = person;

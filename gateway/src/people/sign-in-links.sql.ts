@@ -31,13 +31,21 @@ where person_id = $1::uuid and used_at is null and ($2::text is null or purpose 
   };
 }
 
-/** Consumes a link. One row with its person and purpose when it was unused and had not expired. */
+/** The link of a token; no row when there is none. */
+export function selectLink(tokenDigest: Buffer): Statement {
+  return {
+    text: "select person_id, purpose from sign_in_links where token_digest = $1::bytea",
+    values: [tokenDigest],
+  };
+}
+
+/** Consumes a link. One row when it was unused and had not expired. */
 export function useLink(tokenDigest: Buffer, now: Micros): Statement {
   return {
     text: `update sign_in_links
 set used_at = $2::timestamptz
 where token_digest = $1::bytea and used_at is null and expires_at > $2::timestamptz
-returning person_id, purpose`,
+returning 1`,
     values: [tokenDigest, sqlTime(now)],
   };
 }

@@ -10,7 +10,7 @@ import { lockedPerson } from "./locked-person.ts";
 import { removeTotp, replaceRecoveryCodes } from "./second-factors.sql.ts";
 import { endOtherSessions } from "./sessions.sql.ts";
 import type { Origin, Sessions } from "./sessions.ts";
-import { type LinkPurpose, deleteOpenLinks, insertLink, linkOfRow, useLink } from "./sign-in-links.sql.ts";
+import { type LinkPurpose, deleteOpenLinks, insertLink, linkOfRow, selectLink, useLink } from "./sign-in-links.sql.ts";
 
 const LASTS: Micros = 900 * SECOND;
 /** Lifetime of links that the service prints at its start: a day, because a person may come to use them hours later. */
@@ -56,25 +56,25 @@ export class SignInLinks {
   async use(token: string, origin: Origin): Promise<string> {
     if (!/^[\w-]{43}$/.test(token)) throw refused();
     const now = this.parts.clock.now();
-    const { personId, purpose } = await this.parts.database.transaction(async (query) => {
-      const [row] = await query(useLink(sha256(token), now));
-      if (!row) throw refused();
-      const link = linkOfRow(row);
-      const person = await lockedPerson(query, link.personId);
-      if (!person || person.closed) throw refused();
-      // `make` makes no such link in production, but a development installation may have used this database before.
-      if (link.purpose === "sign_in" && this.parts.production) throw refused();
-      if (link.purpose === "reset") {
-        await query(removePassword(person.personId));
-        await query(removeTotp(person.personId));
-        await query(replaceRecoveryCodes(person.personId, []));
-        await query(deletePasskeys(person.personId));
-        await query(deleteOpenLinks(person.personId));
-        await query(endOtherSessions(person.personId, undefined, now));
+    const digest = sha256(token);
+    const [row] = await this.parts.database.query(selectLink(digest));
+    if (!row) throw refused();
+    const { personId, purpose } = linkOfRow(row);
+    // `make` makes no such link in production, but a development installation may have used this database before.
+    if (purpose === "sign_in" && this.parts.production) throw refused();
+    // In the transaction that begins the session, once the person is locked: a reset that was made meanwhile has deleted the link.
+    const session = await this.sessions.begin(personId, origin, async ({ closed }, query) => {
+      if (closed || (await query(useLink(digest, now))).length === 0) throw refused();
+      if (purpose === "reset") {
+        await query(removePassword(personId));
+        await query(removeTotp(personId));
+        await query(replaceRecoveryCodes(personId, []));
+        await query(deletePasskeys(personId));
+        await query(deleteOpenLinks(personId));
+        await query(endOtherSessions(personId, undefined, now));
       }
-      return link;
+      return true;
     });
-    const session = await this.sessions.begin(personId, origin);
     const action = purpose === "reset" ? "reset_by_link" : "signed_in";
     await noteAccess(this.parts, { action, personId, address: origin.address, details: { by: "link" } });
     return session;
