@@ -26,8 +26,8 @@ export interface AcquirerHealth {
 }
 
 /**
- * Reads the health of an acquirer by each of its methods, and by others of which the period has payments or calls. A worker counts payments about a second after they happen; calls are sampled
- * every five seconds.
+ * Reads the health of an acquirer by each of its methods, and by others of which the period has payments or calls. A worker counts payments about
+ * a second after they happen; calls are sampled every five seconds.
  */
 export async function readAcquirerHealth(
   { database, clock }: { database: Database; clock: Clock },

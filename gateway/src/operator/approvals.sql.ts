@@ -327,8 +327,8 @@ returning approval_id`,
 }
 
 /**
- * Names that may have held what a name signs in with: the makers of its tokens, whoever invited the person, the makers' makers, and so on. Also when the
- * token was made. Invitations stay when a person is removed, so that removing one hides nothing.
+ * Names that may have held what a name signs in with: the makers of its tokens, whoever invited the person, the makers' makers, and so on; and when
+ * the token was made. Invitations stay when a person is removed, so that removing one hides nothing.
  */
 export function selectHands(name: string, tokenId: string | undefined): Statement {
   return {
