@@ -438,6 +438,8 @@ test("a dispute is told by their name of the payment, and evidence goes back onc
   };
   fake.control.fault("500 after effect"); // of the dispute's reading: nothing was submitted
   await expect(acquirer.calls.submitEvidence?.(evidence, signal, record)).rejects.toThrow();
+  fake.control.fault("500 after effect", 1, "POST"); // of the first file: under a key it would come again for a day
+  await expect(acquirer.calls.submitEvidence?.(evidence, signal, record)).rejects.toThrow();
   await acquirer.calls.submitEvidence?.(evidence, signal, record);
   await acquirer.calls.submitEvidence?.(evidence, signal, record);
   clock.at = MADE + 25 * 60 * MINUTE; // their keys are forgotten by then

@@ -109,6 +109,26 @@ test("a dispute that begins at the acquirer is opened once, however often it is 
   await database.end();
 });
 
+test("a dispute that does not fit reaches a person, also after another one of its payment was dealt with", async () => {
+  const { reference, operationKey } = await paid();
+  const open = (): Promise<unknown[]> =>
+    rowsOf("select from reconciliation_exceptions where closed_at is null and operation_id = $1", [uuidOf(reference)]);
+  const dollars = (id: string): Report => {
+    const told = disputeOf(operationKey, id, "open");
+    return told.kind === "dispute" ? { ...told, dispute: { ...told.dispute, currency: "USD" } } : told;
+  };
+  expect(await tell(dollars("dp_usd_1"))).toBe(200);
+  expect(await open()).toHaveLength(1);
+  const { data } = await service.operate("GET", "/reconciliation-exceptions?status=open&limit=100");
+  const { uuid } = (data as { uuid: string; kind: string; gateway_code: string }[]).findLast(
+    ({ kind, gateway_code }) => kind === "dispute" && gateway_code === "kawah",
+  ) ?? { uuid: "" };
+  await service.operate("POST", `/reconciliation-exceptions/${uuid}/close`, { note: "It was a mistake of theirs." });
+  expect(await open()).toEqual([]);
+  expect(await tell(dollars("dp_usd_2"))).toBe(200);
+  expect(await open()).toHaveLength(1);
+});
+
 test.each(["", "x".repeat(65), "dp 1", "dp_\u00e9"])("a dispute by the name %j is refused", async (id) => {
   const { reference, operationKey } = await paid();
   expect(await tell(disputeOf(operationKey, id, "open"))).toBe(422);
@@ -156,7 +176,9 @@ test("what an acquirer kept of a payment is told to whoever operates the service
       { timeout: 10_000, interval: 200 },
     );
     const { data } = await service.operate("GET", "/receipts?status=applied&limit=100");
-    const found = (data as Record<string, unknown>[]).find(({ transaction_id: id }) => id === receipt.transactionId);
+    const found = (data as Record<string, unknown>[]).findLast(
+      ({ transaction_id: id }) => id === receipt.transactionId,
+    );
     fees.push(found?.acquirer_fee_minor);
   }
   expect(fees).toEqual([2_900, null]);
