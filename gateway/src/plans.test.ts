@@ -13,12 +13,13 @@ import { exampleIds } from "./http/examples.ts";
 import { linkUses, links, selectLink, selectLinkByToken, selectLinks } from "./links/links.sql.ts";
 import { bookClocks, movableBookClocks } from "./merchants/books.ts";
 import { selectCredentials } from "./merchants/credentials.sql.ts";
-import { payments, selectPayments, takenReferenceIds } from "./payments/payments.sql.ts";
+import { selectFound } from "./payments/payment-search.sql.ts";
+import { payments, takenReferenceIds } from "./payments/payments.sql.ts";
 import { refunds } from "./refunds/refunds.sql.ts";
 import { expiredRequests, trimRequests } from "./requests/request-log.sql.ts";
 import { selectRequest, selectRequests, selectUsedKeys, selectUses } from "./requests/requests.sql.ts";
 import { customerVelocity, merchantVelocity } from "./risk/velocity.sql.ts";
-import { selectFound, selectJournal, selectJournalPage, selectStartingLike } from "./search/search.sql.ts";
+import { selectJournal, selectJournalPage, selectStartingLike } from "./search/search.sql.ts";
 import { selectItemPage } from "./settlements/items.sql.ts";
 import { selectComingDue } from "./sandbox/clock.sql.ts";
 import type { Statement } from "./store/database.ts";
@@ -216,21 +217,7 @@ describe.each([
       "payment_links_",
       selectLinks({ book, status: "paid", realNow: 0, after: exampleIds.link, limit: 25 }),
     ],
-    [
-      "payments of a link",
-      "payments_of_link",
-      selectPayments({
-        book,
-        referenceId: undefined,
-        status: undefined,
-        method: undefined,
-        link: exampleIds.link,
-        createdFrom: undefined,
-        createdBefore: undefined,
-        after: undefined,
-        limit: 25,
-      }),
-    ],
+    ["payments of a link", "payments_of_link", selectFound({ book, link: exampleIds.link }, 25)],
     ["items of a settlement", "settlement_items_pkey", selectItemPage({ book, uuid: reference }, undefined, 25)],
   ])("%s are found by %s, and no table is read as a whole", async (_what, index, statement) => {
     const plan = await genericPlan(statement);

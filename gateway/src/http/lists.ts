@@ -3,24 +3,36 @@ import { type Micros, SECOND, parseWireTime } from "../ground/clock.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 
+/** One page of a list on the wire. */
+interface Page {
+  data: unknown[];
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
 /**
- * Makes a page of `limit` items. `items` has one more when there is a next page. `stoppedAt`: the cursor at which a search, newest first, stopped before
+ * Makes the body of a page of `limit` items. `items` has one more when there is a next page. `stoppedAt`: the cursor at which a search, newest first, stopped before
  * it had looked at everything; then a page may be short, or empty, and have a next one. It is read by a second statement: what was made between the two
  * may have moved it before the last item, which must not come twice.
  */
-export function page<Item>(
+export function pageBody<Item>(
   items: readonly Item[],
   limit: number,
   view: (item: Item) => unknown,
   cursorOf: (item: Item) => string,
   stoppedAt?: string,
-): Reply {
+): Page {
   const shown = items.slice(0, limit);
   const last = shown.at(-1);
   const end = last === undefined ? undefined : cursorOf(last);
   const isEnd = items.length > limit || (stoppedAt !== undefined && end !== undefined && end < stoppedAt);
   const next = isEnd ? end : stoppedAt;
-  return reply(200, { data: shown.map(view), has_more: next !== undefined, next_cursor: next ?? null });
+  return { data: shown.map(view), has_more: next !== undefined, next_cursor: next ?? null };
+}
+
+/** Answers with the page that `pageBody` makes. */
+export function page<Item>(...of: Parameters<typeof pageBody<Item>>): Reply {
+  return reply(200, pageBody(...of));
 }
 
 export function unknownCursor(value: string): Fault {

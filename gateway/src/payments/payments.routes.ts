@@ -6,7 +6,7 @@ import { DEFAULT_CURRENCY, isCurrency } from "../ground/money.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { rankOf } from "../http/fields.ts";
-import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import { page, rangeBefore, rangeFrom } from "../http/lists.ts";
 import { maximumOf, paymentMethods } from "../merchants/settings.ts";
 import { isOffered } from "../routing/routing.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
@@ -36,14 +36,8 @@ import {
   paymentParams,
   paymentStatusSchema,
 } from "./payments.schema.ts";
-import {
-  type PaymentName,
-  paymentOfRow,
-  selectPayment,
-  selectPayments,
-  summaryOfRow,
-  selectSummaries,
-} from "./payments.sql.ts";
+import { type PaymentName, summaryOfRow, selectSummaries } from "./payments.sql.ts";
+import { findPayments } from "./payment-search.ts";
 import type { PayerData } from "./payer-data.ts";
 import { judgeReturnUrl } from "./return-url.ts";
 import { type CallToMake, type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
@@ -159,6 +153,9 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       operationId: "listPayments",
       path: "/v1/payments",
       summary: "Find payments, newest first; by `reference_id`, zero or one",
+      description:
+        "With `status` or `payment_method` a page looks at ten thousand payments at most, the newest that are left or those of the time that is " +
+        "asked for: it may be short, or empty, and have more after it. Go on from `next_cursor` while `has_more` is true.",
       tag: "Payments",
       scope: "payments:read",
       errors: ["VALIDATION_ERROR"],
@@ -251,30 +248,24 @@ async function findSummary(summaries: SharedRead<PaymentName>, call: Call): Prom
 }
 
 async function listPayments(parts: PaymentRouteParts, call: Call): Promise<Reply> {
-  const { database } = parts;
   const query = call.query as ListQuery;
   const limit = Number(query.limit ?? 25);
-  const createdFrom = rangeFrom("created_from", query.created_from);
-  const createdBefore = rangeBefore("created_to", query.created_to);
-  if (query.starting_after !== undefined) {
-    const [cursor] = await database.query(selectPayment(call.merchant.merchantId, query.starting_after));
-    if (cursor?.environment !== call.book.environment) throw unknownCursor(query.starting_after);
-  }
-  const rows = await database.query(
-    selectPayments({
+  const { payments, stoppedAt } = await findPayments(
+    parts.database,
+    {
       book: call.book,
       referenceId: query.reference_id,
       status: query.status,
       method: query.payment_method,
       link: query.payment_link,
-      createdFrom,
-      createdBefore,
+      createdFrom: rangeFrom("created_from", query.created_from),
+      createdBefore: rangeBefore("created_to", query.created_to),
       after: query.starting_after,
-      limit,
-    }),
+    },
+    limit,
   );
-  const found = rows.map(paymentOfRow);
-  return page(found, limit, await statusViewer(parts, call, found), ({ reference }) => reference);
+  const view = await statusViewer(parts, call, payments);
+  return page(payments, limit, view, ({ reference }) => reference, stoppedAt?.reference);
 }
 
 /** Gives the function that shows these payments, with the expected payout dates of those that await settlement. */

@@ -1,6 +1,6 @@
 // SQL that reads, locks and writes payments, and the mapping of their rows. Payers' data have their own SQL.
 import type { Instructions } from "../acquirers/acquirer.ts";
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import { type Micros } from "../ground/clock.ts";
 import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, type Environment, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
@@ -230,48 +230,6 @@ from payments p
 left join settlements s using (merchant_id, environment, settlement_id)
 where p.merchant_id = $1::uuid and p.environment = any('{sandbox,production}'::environment[]) and p.payment_id = $2::uuid`,
     values: [uuidOf(merchantId), uuidOf(reference)],
-  };
-}
-
-export interface PaymentFilter {
-  book: Book;
-  referenceId: string | undefined;
-  status: PaymentStatus | undefined;
-  method: PaymentMethod | undefined;
-  /** Only payments that came by this link. */
-  link?: string | undefined;
-  createdFrom: Micros | undefined;
-  /** Exclusive. */
-  createdBefore: Micros | undefined;
-  /** Only payments older than this one. */
-  after: string | undefined;
-  limit: number;
-}
-
-/** A page of payments, newest first. One more than `limit` is read, to know whether there is another page. */
-export function selectPayments(filter: PaymentFilter): Statement {
-  const values: unknown[] = [uuidOf(filter.book.merchantId), filter.book.environment];
-  const conditions: string[] = [];
-  const where = (condition: string, value: unknown): void => {
-    values.push(value);
-    conditions.push(`  and ${condition.replace("?", `$${values.length}`)}\n`);
-  };
-  if (filter.referenceId !== undefined) where("p.reference_id = ?::text", filter.referenceId);
-  if (filter.status !== undefined) where("p.status = ?::payment_status", filter.status);
-  if (filter.method !== undefined) where("p.payment_method = ?::payment_method", filter.method);
-  if (filter.link !== undefined) where("p.link_id = ?::uuid", uuidOf(filter.link));
-  if (filter.createdFrom !== undefined) where("p.created_at >= ?::timestamptz", sqlTime(filter.createdFrom));
-  if (filter.createdBefore !== undefined) where("p.created_at < ?::timestamptz", sqlTime(filter.createdBefore));
-  if (filter.after !== undefined) where("p.payment_id < ?::uuid", uuidOf(filter.after));
-  values.push(filter.limit + 1);
-  return {
-    text: `select p.*, s.status as settlement_status, s.payout_date
-from payments p
-left join settlements s using (merchant_id, environment, settlement_id)
-where p.merchant_id = $1::uuid and p.environment = $2::environment
-${conditions.join("")}order by p.payment_id desc
-limit $${values.length}::integer`,
-    values,
   };
 }
 

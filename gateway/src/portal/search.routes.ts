@@ -2,11 +2,13 @@
 import type { BookOwner } from "../commands/command-context.ts";
 import { wireTime } from "../ground/clock.ts";
 import { reply } from "../ground/reply.ts";
+import { pageBody } from "../http/lists.ts";
+import { findPayments } from "../payments/payment-search.ts";
 import { type Payment, type PaymentSummary, awaitsSettlement, statusView } from "../payments/payment.ts";
 import type { PayerData } from "../payments/payer-data.ts";
 import { paymentParams } from "../payments/payments.schema.ts";
 import { foundPaymentsSchema, hitsSchema, paymentSearchQuery, searchQuery } from "../search/search.schema.ts";
-import { searchAnything, searchPayments } from "../search/search.ts";
+import { paymentSearchOf, searchAnything } from "../search/search.ts";
 import { storySchema } from "../story/story.schema.ts";
 import { readStory } from "../story/story.ts";
 import type { Database } from "../store/database.ts";
@@ -57,16 +59,17 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
       success: { status: 200, description: "A page of payments.", schema: foundPaymentsSchema },
       async handle({ query, book, merchant }) {
         const limit = Number(query.limit ?? 25);
-        const { payments, stoppedAt } = await searchPayments(parts, { book, merchant }, query, limit);
-        const shown = payments.slice(0, limit);
-        const dateOf = await estimate({ merchant, book }, shown);
-        const more = payments.length > limit ? shown.at(-1)?.reference : stoppedAt?.reference;
-        return reply(200, {
-          data: shown.map((payment) => statusView(payment, dateOf(payment))),
-          has_more: more !== undefined,
-          next_cursor: more ?? null,
-          searched_to: stoppedAt ? wireTime(stoppedAt.createdAt) : null,
-        });
+        const search = paymentSearchOf(parts.payers, { merchant, book }, query);
+        const { payments, stoppedAt } = await findPayments(parts.database, search, limit);
+        const dateOf = await estimate({ merchant, book }, payments);
+        const found = pageBody(
+          payments,
+          limit,
+          (payment) => statusView(payment, dateOf(payment)),
+          ({ reference }) => reference,
+          stoppedAt?.reference,
+        );
+        return reply(200, { ...found, searched_to: stoppedAt ? wireTime(stoppedAt.createdAt) : null });
       },
     }),
     memberEndpoint({

@@ -4,45 +4,33 @@ import { disputeOfRow, selectDispute } from "../disputes/disputes.sql.ts";
 import { isShown } from "../events/event-rights.ts";
 import { eventOfRow, selectEvent } from "../events/events.sql.ts";
 import { wireTime, type Micros } from "../ground/clock.ts";
-import { type IdKind, idOf, isId } from "../ground/ids.ts";
+import { type IdKind, isId } from "../ground/ids.ts";
 import { exponentOf, wireAmount, type Minor, MINOR_MAX } from "../ground/money.ts";
-import { rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import { rangeBefore, rangeFrom } from "../http/lists.ts";
 import { type JournalRow, journalOfRow } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Payment } from "../payments/payment.ts";
 import type { PayerData } from "../payments/payer-data.ts";
-import { paymentOfRow, selectPayment, selectPayments } from "../payments/payments.sql.ts";
+import { type PaymentSearch, selectFound } from "../payments/payment-search.sql.ts";
+import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { refundOfRow, selectRefund } from "../refunds/refunds.sql.ts";
 import { selectSettlement, settlementOfRow } from "../settlements/settlements.sql.ts";
 import type { Database, Row, Statement } from "../store/database.ts";
 import type { Hit, PaymentSearchQuery } from "./search.schema.ts";
-import { type PaymentSearch, selectFound, selectJournal, selectLookedTo, selectStartingLike } from "./search.sql.ts";
+import { selectJournal, selectStartingLike } from "./search.sql.ts";
 
 export interface SearchParts {
   database: Database;
   payers: PayerData;
 }
 
-export interface FoundPayments {
-  /** One more than the requested limit when there are more. */
-  payments: Payment[];
-  /** The oldest examined payment, when the search stopped before it had examined everything. */
-  stoppedAt: { reference: string; createdAt: Micros } | undefined;
-}
-
-/** A page of a book's payments, newest first, and one more than `limit`. Throws VALIDATION_ERROR for an unknown cursor or an invalid time. */
-export async function searchPayments(
-  { database, payers }: SearchParts,
+/** What a person's search asks of a book's payments. Throws VALIDATION_ERROR for an invalid time. */
+export function paymentSearchOf(
+  payers: PayerData,
   { book, merchant }: BookOwner,
   query: PaymentSearchQuery,
-  limit: number,
-): Promise<FoundPayments> {
-  const { starting_after: after } = query;
-  if (after !== undefined) {
-    const [cursor] = await database.query(selectPayment(book.merchantId, after));
-    if (cursor?.environment !== book.environment) throw unknownCursor(after);
-  }
-  const search: PaymentSearch = {
+): PaymentSearch {
+  return {
     book,
     reference: query.reference,
     referenceId: query.reference_id,
@@ -53,17 +41,7 @@ export async function searchPayments(
     metadata: query.metadata === undefined ? undefined : pairOf(query.metadata),
     createdFrom: rangeFrom("created_from", query.created_from),
     createdBefore: rangeBefore("created_to", query.created_to),
-    after,
-  };
-  const payments = (await database.query(selectFound(search, limit))).map(paymentOfRow);
-  if (payments.length > limit) return { payments, stoppedAt: undefined };
-  const [stopped] = await database.query(selectLookedTo(search));
-  return {
-    payments,
-    stoppedAt: stopped && {
-      reference: idOf("payment", stopped.payment_id as string),
-      createdAt: stopped.created_at as Micros,
-    },
+    after: query.starting_after,
   };
 }
 
@@ -210,17 +188,8 @@ export async function searchAnything(
 }
 
 function statementsFor(payers: PayerData, book: Book, text: string): Statement[] {
-  const any = {
-    status: undefined,
-    method: undefined,
-    createdFrom: undefined,
-    createdBefore: undefined,
-    after: undefined,
-  };
   return [
-    ...(text.length <= 64
-      ? [selectPayments({ book, ...any, referenceId: text, limit: 1 }), selectStartingLike(book, text)]
-      : []),
+    ...(text.length <= 64 ? [selectFound({ book, referenceId: text }, 1), selectStartingLike(book, text)] : []),
     ...(/@|^\+\d/.test(text) ? [selectFound({ book, contactKey: contactKeyOf(payers, text) }, PAYER_HITS)] : []),
   ];
 }
