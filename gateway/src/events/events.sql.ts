@@ -100,31 +100,75 @@ export interface EventFilter {
   limit: number;
 }
 
-/** Selects a page of events, newest first, and one row more than `limit`. */
+/** Events that a page examines when no index finds the type or state of delivery that is asked for. The next page continues behind them. */
+export const LOOKED_AT_MAX = 10_000;
+
+/** Whether a list discards events that it examined. Indexes hold the events whose delivery is pending or undelivered, which are few. */
+export const discards = ({ type, delivery }: EventFilter): boolean =>
+  delivery === undefined ? type !== undefined : delivery === "none" || delivery === "delivered";
+
+type Place = (value: unknown) => string;
+
+/** The events of a book and a range of time, as the primary key finds them. */
+function ofBook({ book, createdFrom, createdBefore, after }: EventFilter, place: Place): string {
+  const range = [
+    createdFrom === undefined ? "" : ` and e.event_id >= ${place(leastIdOf(createdFrom))}::uuid`,
+    createdBefore === undefined ? "" : ` and e.event_id < ${place(leastIdOf(createdBefore))}::uuid`,
+    after === undefined ? "" : ` and e.event_id < ${place(uuidOf(after))}::uuid`,
+  ].join("");
+  return `e.merchant_id = ${place(uuidOf(book.merchantId))}::uuid and e.environment = ${place(book.environment)}::environment${range}`;
+}
+
+/** The delivery of each event, looked up one after another: PostgreSQL would read the deliveries of the whole book otherwise. */
+const oneByOne = `left join lateral (
+  select *
+  from deliveries d
+  where d.merchant_id = e.merchant_id and d.environment = e.environment and d.event_id = e.event_id
+  limit 1
+) d on true`;
+
+const lookedAt = (filter: EventFilter, place: Place): string => `(
+  select *
+  from events e
+  where ${ofBook(filter, place)}
+  order by e.event_id desc
+  limit ${LOOKED_AT_MAX}
+) e`;
+
+/** Selects a page of events, newest first, and one row more than `limit`. One that `discards` examines `LOOKED_AT_MAX` events. */
 export function selectEvents(filter: EventFilter): Statement {
-  const { book, delivery } = filter;
-  const values: unknown[] = [uuidOf(book.merchantId), book.environment];
-  const conditions: string[] = [];
-  const where = (condition: string, value: unknown): void => {
-    values.push(value);
-    conditions.push(`  and ${condition.replace("?", `$${values.length}`)}\n`);
-  };
-  if (filter.type !== undefined) where("e.type = ?::text", filter.type);
-  if (filter.hidden.length > 0) where("e.type <> all(?::text[])", filter.hidden);
-  if (delivery === "none") conditions.push("  and d.event_id is null\n");
-  // The state is a literal, not a parameter: only then can PostgreSQL use the partial index of that state.
-  else if (delivery !== undefined) conditions.push(`  and d.state = '${delivery}'\n`);
-  if (filter.createdFrom !== undefined) where("e.event_id >= ?::uuid", leastIdOf(filter.createdFrom));
-  if (filter.createdBefore !== undefined) where("e.event_id < ?::uuid", leastIdOf(filter.createdBefore));
-  if (filter.after !== undefined) where("e.event_id < ?::uuid", uuidOf(filter.after));
-  values.push(filter.limit + 1);
+  const { type, hidden, delivery } = filter;
+  const values: unknown[] = [];
+  const place = (value: unknown): string => `$${values.push(value)}`;
+  const source = discards(filter)
+    ? `${lookedAt(filter, place)}\n${oneByOne}`
+    : "events e\nleft join deliveries d using (merchant_id, environment, event_id)";
+  const conditions = [
+    discards(filter) ? "true" : ofBook(filter, place),
+    type === undefined ? "" : `e.type = ${place(type)}::text`,
+    hidden.length === 0 ? "" : `e.type <> all(${place(hidden)}::text[])`,
+    // The state is a literal, not a parameter: only then can PostgreSQL use the partial index of that state.
+    delivery === undefined ? "" : delivery === "none" ? "d.event_id is null" : `d.state = '${delivery}'`,
+  ];
   return {
     text: `select ${columns}
-from events e
-left join deliveries d using (merchant_id, environment, event_id)
-where e.merchant_id = $1::uuid and e.environment = $2::environment
-${conditions.join("")}order by e.event_id desc
-limit $${values.length}::integer`,
+from ${source}
+where ${conditions.filter((condition) => condition !== "").join("\n  and ")}
+order by e.event_id desc
+limit ${place(filter.limit + 1)}::integer`,
+    values,
+  };
+}
+
+/** The oldest event that a list that `discards` examines. Gives no row when it examines all of them. */
+export function selectLookedTo(filter: EventFilter): Statement {
+  const values: unknown[] = [];
+  return {
+    text: `select event_id
+from ${lookedAt(filter, (value) => `$${values.push(value)}`)}
+order by event_id desc
+offset ${LOOKED_AT_MAX - 1}
+limit 1`,
     values,
   };
 }

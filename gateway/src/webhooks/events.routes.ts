@@ -10,7 +10,9 @@ import {
   selectAttempts,
   selectElsewhere,
   selectEvent,
+  discards,
   selectEvents,
+  selectLookedTo,
   selectSince,
 } from "../events/events.sql.ts";
 import type { Micros } from "../ground/clock.ts";
@@ -51,6 +53,9 @@ function readingEndpoints(database: Database): Endpoint[] {
       operationId: "listEvents",
       path: "/v1/events",
       summary: "List events, newest first, with where their deliveries stand",
+      description:
+        "With `type`, or `delivery` as `delivered` or `none`, a page looks at ten thousand events at most, the newest that are left or those of the " +
+        "time that is asked for: it may be short, or empty, and have more after it. Go on from `next_cursor` while `has_more` is true.",
       tag: "Events",
       scope: "events:read",
       errors: ["VALIDATION_ERROR"],
@@ -205,10 +210,17 @@ export async function listEvents(
   const createdBefore = rangeBefore("created_to", query.created_to);
   await checkCursor(database, book, after);
   const limit = Number(query.limit ?? 25);
-  const rows = await database.query(
-    selectEvents({ book, type, hidden, delivery, createdFrom, createdBefore, after, limit }),
+  const filter = { book, type, hidden, delivery, createdFrom, createdBefore, after, limit };
+  const rows = await database.query(selectEvents(filter));
+  const isAtEnd = rows.length > limit || !discards(filter);
+  const [stopped] = isAtEnd ? [] : await database.query(selectLookedTo(filter));
+  return page(
+    rows.map(eventOfRow),
+    limit,
+    eventView,
+    ({ eventId }) => eventId,
+    stopped && idOf("event", stopped.event_id as string),
   );
-  return page(rows.map(eventOfRow), limit, eventView, ({ eventId }) => eventId);
 }
 
 /** Gives a page of an event's attempts. `query` has passed `attemptsQuerySchema`. */

@@ -2,11 +2,12 @@
 import { useApi, useCan, usePlace } from "../api/place.ts";
 import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
-import { Button, ButtonLink } from "../ui/button.tsx";
+import { ButtonLink } from "../ui/button.tsx";
 import { Copy } from "../ui/copy.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Filters, choice, useFilters } from "../ui/filters.tsx";
-import { type Cursor, useCursor, useList } from "../ui/list.ts";
+import { useCursor, useList } from "../ui/list.ts";
+import { NoneMatch } from "../ui/none-match.tsx";
 import { Page as Frame } from "../ui/page.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
@@ -72,23 +73,10 @@ export function Page() {
           columns={columns}
           id={(link) => link.uuid}
           to={(link) => paths.link(place, link.uuid)}
-          empty={filters.isSet ? <NoneMatch of={list.data} cursor={cursor} /> : <NoneYet />}
+          empty={filters.isSet ? <NoneMatch what="link" of={list.data} cursor={cursor} /> : <NoneYet />}
         />
       </div>
     </Frame>
-  );
-}
-
-function NoneMatch({ of: found, cursor }: { of: Schema<"PaymentLinkList"> | undefined; cursor: Cursor }) {
-  const next = found?.next_cursor ?? undefined;
-  return (
-    <Empty title="No link matches">
-      {next === undefined ? (
-        "Change the filter, or clear it."
-      ) : (
-        <Button onClick={() => cursor.older(next)}>Search further back</Button>
-      )}
-    </Empty>
   );
 }
 

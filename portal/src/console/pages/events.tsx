@@ -5,6 +5,7 @@ import { withSearch } from "../../paths.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Filters, choice, day, useFilters } from "../../ui/filters.tsx";
 import { useCursor, useList } from "../../ui/list.ts";
+import { NoneMatch } from "../../ui/none-match.tsx";
 import { Page as Frame } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -58,7 +59,7 @@ export function Page() {
           to={(event) => at.event(id, environment, event.id)}
           empty={
             filters.isSet ? (
-              <Empty title="No event matches">Change the filters, or clear them.</Empty>
+              <NoneMatch what="event" of={list.data} cursor={cursor} />
             ) : (
               <Empty title="No events yet">
                 Every change of a payment, refund, dispute or settlement is an event. The first payment makes the first
