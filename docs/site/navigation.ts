@@ -15,12 +15,18 @@ export interface Listed {
   entries: readonly Entry[];
 }
 
-/** The pages in the order of the navigation. */
+/** Titles of decisions begin with numbers: 2 comes before 10. */
+const { compare } = new Intl.Collator("en", { numeric: true });
+
+/** The pages in the order of the navigation. A group stays together, after the pages of its section that are in none. */
 export function inOrder(pages: readonly Page[]): Page[] {
   const rank = new Map(sections.map(({ name }, at) => [name, at]));
   return pages.toSorted(
     (a, b) =>
-      (rank.get(a.section) ?? 0) - (rank.get(b.section) ?? 0) || a.order - b.order || (a.title < b.title ? -1 : 1),
+      (rank.get(a.section) ?? 0) - (rank.get(b.section) ?? 0) ||
+      compare(a.group ?? "", b.group ?? "") ||
+      a.order - b.order ||
+      compare(a.title, b.title),
   );
 }
 

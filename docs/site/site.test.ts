@@ -166,6 +166,16 @@ describe("what programs read", () => {
     expect(text("llms-full.txt")).toContain("# Be paid by Gerbang");
   });
 
+  test("llms.txt keeps operations, events and errors together, and decisions in the order of their numbers", () => {
+    const addresses = [...text("llms.txt").matchAll(/docs\/([\w./-]+)\.md\): /g)].map(([, path = ""]) => path);
+    const kinds = addresses
+      .map((path) => /^(api|events|errors)\//.exec(path)?.[1])
+      .filter((kind) => kind !== undefined);
+    expect(kinds.filter((kind, at) => kind !== kinds[at - 1])).toHaveLength(3);
+    const decisions = addresses.filter((path) => path.startsWith("decisions/"));
+    expect(decisions).toEqual(decisions.toSorted());
+  });
+
   test("links in Markdown lead to Markdown, pictures are shown, and code stays as it was written", () => {
     expect(text("getting-started.md")).toContain("(/docs/signing.md)");
     expect(text("payers-page.md")).toMatch(
