@@ -24,6 +24,16 @@ test("the webhook's secret has one name in the environment", () => {
   expect(files.filter((path) => /(?<!\w)WEBHOOK_SECRET\b/.test(read(path)))).toEqual([]);
 });
 
+test("every shop asks the service for fifteen seconds at most: a payer is waiting", () => {
+  const shops = files.filter((path) => /^(?:[^/]+\/)*(?:express-shop|php-card-page|shop)\.\w+$/.test(path));
+  expect(shops).toHaveLength(8);
+  for (const path of shops)
+    expect([
+      path,
+      /new Gerbang\(\)|= Gerbang\(\)|Client\(\)|deadline(?:Ms)?\W+15(?:_000)?\b/.exec(read(path))?.[0],
+    ]).toEqual([path, expect.stringContaining("15")]);
+});
+
 test("a delivery that is not genuine is answered with 401 by every receiver", () => {
   const answering = files.filter((path) =>
     /\b(?:catch|except) ?\(?(?:Gerbang\\)?Webhook(?:Error|Exception)\b|instanceof Gerbang\\WebhookException/.test(

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from gerbang import Gerbang, GerbangError, WebhookError, webhooks
 
-gerbang = Gerbang()
+gerbang = Gerbang(timeout=8, deadline=15)  # a payer is waiting
 database = os.environ.get("SHOP_DATABASE", "shop.sqlite")
 with sqlite3.connect(database) as tables:
     tables.execute("create table if not exists orders (id text primary key, reference text, paid integer not null default 0)")

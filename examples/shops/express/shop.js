@@ -9,7 +9,8 @@ const { GERBANG_WEBHOOK_SECRET: secrets, PORT = "3000", DATABASE = "shop.sqlite"
 if (!secrets) throw new Error("Set GERBANG_WEBHOOK_SECRET: it begins with whsec_.");
 const { SHOP_URL = `http://localhost:${PORT}` } = process.env; // where payers come back to
 
-const gerbang = new Gerbang(); // GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL
+// GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL; short times, because a payer waits
+const gerbang = new Gerbang({ timeoutMs: 8_000, deadlineMs: 15_000 });
 const coffee = { amount_minor: 7_500_000, currency: "IDR", payment_method: "qris" };
 const orders = new DatabaseSync(DATABASE, { timeout: 5_000 });
 orders.exec("create table if not exists orders (id text primary key, status text not null default 'open')");

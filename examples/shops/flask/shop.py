@@ -10,7 +10,8 @@ from flask import Flask, abort, redirect, request
 
 from gerbang import Gerbang, GerbangError, WebhookError, webhooks
 
-gerbang = Gerbang()  # GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL
+# GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL; short times, because a payer waits
+gerbang = Gerbang(timeout=8, deadline=15)
 secret = os.environ["GERBANG_WEBHOOK_SECRET"]
 port = os.environ.get("PORT", "3000")
 shop_url = os.environ.get("SHOP_URL", f"http://localhost:{port}")  # where payers come back to

@@ -45,8 +45,9 @@ preg_match('~^/orders/(order-[0-9a-f]{32})$~D', $path, $asked) || page('<p>There
 if ($method === 'POST') {
     $orders('insert or ignore into orders (id) values (?)', $asked[1]); // first: the webhook may be faster than the answer
     $coffee = ['amount_minor' => 7_500_000, 'currency' => 'IDR', 'payment_method' => 'qris'];
-    try { // GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL
-        $payment = (new Gerbang\Client())->payments->createOrFind($coffee + ['reference_id' => $asked[1], 'return_url' => $shopUrl . $path]);
+    try { // GERBANG_CLIENT_ID, GERBANG_SECRET, GERBANG_BASE_URL; short times, because a payer waits
+        $payments = (new Gerbang\Client(['timeout' => 8, 'deadline' => 15]))->payments;
+        $payment = $payments->createOrFind($coffee + ['reference_id' => $asked[1], 'return_url' => $shopUrl . $path]);
     } catch (Throwable $error) { // also keys that are not set
         error_log("payment: {$error->getCode()} {$error->getMessage()} " . ($error->advice ?? ''));
         page('<p>Payment is not possible now. Please try again.</p>', 502);
