@@ -283,6 +283,13 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       const forged = await fetch(`${shop}/webhooks`, { method: "POST", body: "{}" });
       expect([forged.status, (await fetch(`${shop}/orders/order-..%2F..%2Fetc`)).status]).toEqual([401, 404]);
       expect((await press("../../etc/passwd")).status).toBe(404);
+      // An order that cannot be written down sends nobody on, and without its secret the shop takes no event for handled.
+      await follower.type("mv orders elsewhere && touch orders");
+      expect((await press("order-00000000000a")).status).toBe(500);
+      await follower.type("rm orders && mv elsewhere orders");
+      await follower.stopPrograms();
+      await follower.start(`unset GERBANG_WEBHOOK_SECRET; ${start}`);
+      expect((await fetch(`${shop}/webhooks`, { method: "POST", body: "{}" })).status).toBe(500);
       // Without its keys it says so to the log alone.
       writeFileSync(join(follower.shop, "orders/order-ba9876543210"), "open");
       const asked = `$_SERVER = ['REQUEST_METHOD' => 'GET', 'REQUEST_URI' => '/orders/order-ba9876543210']; require 'shop.php'; echo http_response_code();`;
