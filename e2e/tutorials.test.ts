@@ -53,6 +53,17 @@ describe.runIf(languages.shell)("who follows the guides", () => {
         .replace(/^[^\n]*-4,[^\n]*\n/m, "");
       writeFileSync(file, corrected);
       expect(await follower.type(reconcile)).toContain("Everything agrees.");
+      // As a spreadsheet saves it: with a mark before the first name, with semicolons, with amounts in rupiah.
+      writeFileSync(file, `\uFEFF${corrected}`);
+      expect(await follower.type(reconcile)).toContain("Everything agrees.");
+      for (const [saved, why] of [
+        [corrected.replaceAll(",", ";"), "its first line must be reference_id,amount_minor,refunded_minor"],
+        [corrected.replace("7500000", "75000.00"), "must be digits alone"],
+      ] as const) {
+        writeFileSync(file, saved);
+        expect((await follower.typeAndFail(reconcile)).stderr).toContain(why);
+      }
+      expect((await follower.typeAndFail(`${reconcile.trim()} 2100-01-01`)).stderr).toContain("is not over");
       // A refund that the shop does not know, of a payment of another day.
       writeFileSync(file, corrected.replace(/^[^\n]*-0,[^\n]*\n/m, ""));
       const unknown = await follower.typeAndFail(reconcile);

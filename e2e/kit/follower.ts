@@ -126,11 +126,11 @@ export class Follower {
     return (await promisify(execFile)(program, args, { ...options, encoding: "utf8" })).stdout;
   }
 
-  /** Types a command that must fail. Gives its exit code and output. */
-  async typeAndFail(command: string): Promise<{ code: unknown; stdout: string }> {
+  /** Types a command that must fail. Gives its exit code and outputs. */
+  async typeAndFail(command: string): Promise<{ code: unknown; stdout: string; stderr: string }> {
     const failed = await this.type(command).then(
-      (stdout) => ({ code: 0, stdout }),
-      (error: { code: unknown; stdout: string }) => error,
+      (stdout) => ({ code: 0, stdout, stderr: "" }),
+      (error: { code: unknown; stdout: string; stderr: string }) => error,
     );
     expect(failed.code).not.toBe(0);
     return failed;
