@@ -138,7 +138,7 @@ export async function runSample(
   const listened = await heard;
   if (stop.aborted) return 0;
   if (listened instanceof Error) throw listened;
-  throw new Trouble(`The shop ended (${outcome}). It needs ${needs}.`);
+  throw new Trouble(`The shop ended (${outcome}). It needs ${needs}. Port ${port} must be free.`);
 }
 
 /** How a program ended, in words. A program that does not exist has an error in place of an exit. */

@@ -98,8 +98,10 @@ test("a shop hears of what is paid in its sandbox, by a secret that fits, until 
 test.each([
   ["is not on the machine", ["gerbang-no-such-program"], "ENOENT"],
   ["ends at once", ["node", "no-such-shop.mjs"], "exit code 1"],
-])("a shop whose program %s is told with what it needs", async (_what, command, why) => {
+])("a shop whose program %s is told with what it needs, and which port", async (_what, command, why) => {
   const { signal: never } = new AbortController();
-  const run = runSample("none", sample(command, await freePort()), keyOf(client), { stop: never, cut: never });
-  await expect(run).rejects.toThrow(new RegExp(`^The shop ended \\(.*${why}\\)\\. It needs what nobody has\\.$`));
+  const port = await freePort();
+  const run = runSample("none", sample(command, port), keyOf(client), { stop: never, cut: never });
+  const told = `^The shop ended \\(.*${why}\\)\\. It needs what nobody has\\. Port ${port} must be free\\.$`;
+  await expect(run).rejects.toThrow(new RegExp(told));
 });
