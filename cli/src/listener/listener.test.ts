@@ -202,6 +202,21 @@ test("what a receiver says to a delivery that it refuses is told, in one line an
   expect(said[1]).toMatch(/^ {2}http:.*\/hook refused it: The signature does not fit\.\ufffd\[2Jx{250,300}…$/);
 });
 
+test("a receiver that answers 401 has another secret, most likely: where to find the right one is told once", async () => {
+  receiver.handle = (request, response) => {
+    got.push({ id: request.headers["x-id"] as string, body: "", headers: request.headers });
+    response.writeHead(401).end();
+  };
+  void run();
+  await ready();
+  events = newEvents(3);
+  await arrived(3);
+  await vi.waitFor(() => expect(printed).toHaveLength(3), 10_000);
+  expect(said.filter((line) => line.startsWith("  401"))).toEqual([
+    "  401: does it verify by the secret that the first line above tells of? What it refused is not handed on again.",
+  ]);
+});
+
 test("a value of the service's is text and nothing else, and begins no line of its own", async () => {
   const dirty = "a\u001B[2J\u009B1m\u202E\nb";
   void run();

@@ -60,6 +60,7 @@ export class Listener {
   private started = false;
   /** The `forgottenBefore` that was reported already: responses repeat it until the next event is handed on. */
   private toldForgotten: string | undefined;
+  private toldSecret = false;
 
   constructor(parts: ListenerParts) {
     this.parts = parts;
@@ -151,6 +152,12 @@ export class Listener {
     this.unanswered = 0;
     print(this.line(event, answer.status, Math.round(performance.now() - begun)));
     if (answer.refusal !== undefined) say(words`  ${forwardTo} refused it: ${answer.refusal}`);
+    if (answer.status === 401 && !this.toldSecret) {
+      say(
+        words`  401: does it verify by the secret that the first line above tells of? What it refused is not handed on again.`,
+      );
+      this.toldSecret = true;
+    }
     return true;
   }
 
