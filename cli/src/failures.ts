@@ -54,7 +54,9 @@ function ofApi({
   const lines = [
     words`${code}: ${message}${told}`,
     ...(typeof field === "string" && !message.includes(field) ? [words`Field: ${field}`] : []),
-    words`${advice}`,
+    code === "SIGNATURE_INVALID" && requestId !== undefined
+      ? words`Check the secret. In the sandbox, gerbang doctor ${requestId} says by another key what differs.`
+      : words`${advice}`,
     ...(outcomeUnknown && idempotencyKey !== undefined
       ? [words`It may have been done. The same again: --idempotency-key ${idempotencyKey}`]
       : []),

@@ -180,7 +180,10 @@ test.each<[what: string, options: GerbangOptions]>([
   ["a client_id that would break a header", { clientId: 'ak"\r\nx: y' }],
   ["no time", { timeoutMs: 0 }],
 ])("a client with %s is refused where it is made", async (_, options) => {
-  await expect(against(() => undefined, options)).rejects.toMatchObject({ code: "CONFIGURATION_INVALID" });
+  await expect(against(() => undefined, options)).rejects.toMatchObject({
+    code: "CONFIGURATION_INVALID",
+    advice: "Set it where the client is made, or in the environment.",
+  });
 });
 
 const json = (body: unknown, status = 200): Response => Response.json(body, { status, headers: requestId });
