@@ -230,7 +230,8 @@ const call = (by: Client, method: "GET" | "POST", path: string, body: unknown = 
 
 test.each(calls)("scope %s is what %s %s takes", async (scope, method, path) => {
   const { client: lacking, merchantId } = await service.merchant({ scopes: scopes.filter((name) => name !== scope) });
-  expect(outcome(await call(lacking, method, path))).toBe("403 FORBIDDEN");
+  const refused = await call(lacking, method, path);
+  expect([outcome(refused), refused.json.error.details]).toEqual(["403 FORBIDDEN", { scope }]);
   const having = await service.client(merchantId, "sandbox", [scope]);
   expect((await call(having, method, path)).status).not.toBe(403);
 });

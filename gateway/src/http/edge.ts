@@ -223,7 +223,7 @@ export class Edge {
     if (merchant.suspended) throw new Fault("MERCHANT_SUSPENDED");
     if (client?.allows && !client.allows(address)) throw notFromHere(address);
     if (client) this.parts.onUsed(client, address);
-    if (!scopes.has(endpoint.scope)) throw new Fault("FORBIDDEN");
+    if (!scopes.has(endpoint.scope)) throw new Fault("FORBIDDEN", { details: { scope: endpoint.scope } });
     if (endpoint.sandboxOnly && book.environment !== "sandbox") throw new Fault("ENVIRONMENT_MISMATCH");
     if (count > rate.limit) throw tooMany(rate.reset, this.parts.clock);
   }
