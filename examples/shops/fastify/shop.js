@@ -36,7 +36,6 @@ const app = fastify();
 app.removeAllContentTypeParsers();
 app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body)); // the signature covers the bytes
 const send = (reply, body, status = 200) => reply.code(status).type("text/html; charset=utf-8").send(page(body));
-
 app.post("/webhooks", handler({ secrets, on, onError }));
 
 app.get("/", (_request, reply) => send(reply, `<p>A coffee, Rp75.000</p>${button(`order-${randomUUID()}`, "Buy it")}`));
@@ -58,5 +57,4 @@ app.setErrorHandler((error, _request, reply) => {
   console.error(error.code, error.message, error.advice ?? "");
   return send(reply, "<p>Payment is not possible now. Please try again.</p>", 502);
 });
-await app.listen({ port: Number(PORT), host: "127.0.0.1" });
-console.log(`http://localhost:${PORT}`);
+console.log(await app.listen({ port: Number(PORT), host: "127.0.0.1" }));

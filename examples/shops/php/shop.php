@@ -1,15 +1,12 @@
 <?php
 // A shop in one file, with plain PHP: one product, paid by QRIS on the gateway's page, and the webhook that marks its order as paid.
-
 declare(strict_types=1);
 
 require 'Gerbang.php'; // beside this file, or vendor/autoload.php
-
 ini_set('display_errors', '0');
 $secret = getenv('GERBANG_WEBHOOK_SECRET') ?: throw new RuntimeException('Set GERBANG_WEBHOOK_SECRET: it begins with whsec_.');
 $shopUrl = getenv('SHOP_URL') ?: 'http://localhost:' . (getenv('PORT') ?: '3000'); // where payers come back to
 $database = new PDO('sqlite:' . (getenv('DATABASE') ?: __DIR__ . '/shop.sqlite'));
-$database->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_EXCEPTION);
 $orders = function (string $sql, string ...$values) use ($database): array {
     $statement = $database->prepare($sql);
     $statement->execute($values);
