@@ -69,6 +69,8 @@ export interface EdgeParts {
 /** A request whose sender is authenticated. */
 interface Known {
   principal: Principal;
+  /** Set for a person, whose request was counted before. */
+  admitted?: Admitted;
   /** The credential that signed the request; undefined for a person who signed in. */
   client: Client | undefined;
   /** Nonce of the signature: admission consumes that of a read, a write's transaction its own. Undefined for a person. */
@@ -116,19 +118,19 @@ export class Edge {
     }
   }
 
-  /** Runs one request of a person who signed in. Throws the `Fault` that comes first in the order of section 7.4. */
+  /** Runs one request of a person who signed in, which `enterAs` has admitted. Throws the `Fault` that comes first in the order of section 7.4. */
   async handleAs(
     principal: Principal,
+    admitted: Admitted,
     endpoint: Endpoint,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<Reply> {
-    this.parts.load.prove(request.raw);
-    name(request, principal);
     const body = await this.bodyOf(request);
     this.refuseByWrongClock();
     return this.serve(endpoint, request, reply, {
       principal,
+      admitted,
       client: undefined,
       nonce: undefined,
       spanMarks: [],
@@ -136,15 +138,17 @@ export class Edge {
     });
   }
 
-  /** Counts a request of a principal that runs no endpoint. Throws MERCHANT_SUSPENDED, RATE_LIMITED, SERVICE_UNAVAILABLE. */
-  async enterAs(principal: Principal, reply: FastifyReply): Promise<void> {
+  /** Counts a request of a person who signed in. Throws MERCHANT_SUSPENDED, RATE_LIMITED, SERVICE_UNAVAILABLE. */
+  async enterAs(principal: Principal, reply: FastifyReply): Promise<Admitted> {
     this.refuseByWrongClock();
     this.parts.load.prove(reply.request.raw);
     name(reply.request, principal);
-    const { count, rate } = await this.parts.admission.admit(principal);
+    const admitted = await this.parts.admission.admit(principal);
+    const { count, rate } = admitted;
     reply.rate = rate;
     if (principal.merchant.suspended) throw new Fault("MERCHANT_SUSPENDED");
     if (count > rate.limit) throw tooMany(rate.reset, this.parts.clock);
+    return admitted;
   }
 
   private bodyOf(request: FastifyRequest): Buffer | Promise<Buffer> {
@@ -251,7 +255,7 @@ export class Edge {
   ): Promise<Reply> {
     const { principal, nonce, spanMarks } = known;
     const nonces = spanMarks.length > 0 ? spanMarks : [nonce].filter((one) => one !== undefined);
-    const admitted = await this.parts.admission.admit(principal, nonces);
+    const admitted = known.admitted ?? (await this.parts.admission.admit(principal, nonces));
     reply.rate = admitted.rate;
     if (admitted.replayed) throw new Fault("SIGNATURE_REPLAYED");
     this.enter(endpoint, known, admitted, request.ip);
@@ -275,7 +279,7 @@ export class Edge {
     known: Known,
   ): Promise<Reply> {
     const call = this.callOf(request, known);
-    const admitted = await this.parts.admission.admit(known.principal, known.spanMarks);
+    const admitted = known.admitted ?? (await this.parts.admission.admit(known.principal, known.spanMarks));
     reply.rate = admitted.rate;
     if (admitted.replayed) throw new Fault("SIGNATURE_REPLAYED");
     let intent: Intent;

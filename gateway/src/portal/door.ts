@@ -1,6 +1,7 @@
 // Authorization in the portal: the merchant and environment that a request is for, and the member's rights there.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { PersonDoor, type PersonDoorParts, headerOf, notSignedIn } from "../access/door.ts";
+import type { Admitted } from "../auth/admission.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import type { Edge } from "../http/edge.ts";
@@ -71,26 +72,26 @@ export class Door extends PersonDoor {
       throw lasts ? noMembership() : notSignedIn();
     }
     const scopes = actionsOf(role, principal.book.environment);
-    refuseUnlessAllowed({ ...principal, scopes }, role, action);
+    this.refuseUnlessAllowed({ principal: { ...principal, scopes }, role }, action);
   }
 
-  /** Counts a member's request against the rate limit, and checks that the role allows the action. Throws MERCHANT_SUSPENDED, RATE_LIMITED, FORBIDDEN. */
-  async enter({ principal, role }: Member, action: Action, reply: FastifyReply): Promise<void> {
-    await this.parts.edge.enterAs(principal, reply);
-    refuseUnlessAllowed(principal, role, action);
+  /** Counts a member's request against the rate limit. Throws MERCHANT_SUSPENDED, RATE_LIMITED. */
+  enter({ principal }: Member, reply: FastifyReply): Promise<Admitted> {
+    return this.parts.edge.enterAs(principal, reply);
+  }
+
+  /** Throws FORBIDDEN when the member's role does not allow the action in the request's environment. */
+  refuseUnlessAllowed({ principal, role }: Pick<Member, "principal" | "role">, action: Action): void {
+    const { scopes, book } = principal;
+    if (scopes.has(action)) return;
+    throw new Fault("FORBIDDEN", {
+      message: `Your role, ${role}, does not allow this in ${book.environment}. An owner can change your role.`,
+      details: { role, action, environment: book.environment },
+    });
   }
 }
 
 const noMembership = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "You belong to no such merchant." });
-
-/** Throws FORBIDDEN when the role does not allow the action in the principal's environment. */
-function refuseUnlessAllowed({ scopes, book }: Principal, role: MemberRole, action: Action): void {
-  if (scopes.has(action)) return;
-  throw new Fault("FORBIDDEN", {
-    message: `Your role, ${role}, does not allow this in ${book.environment}. An owner can change your role.`,
-    details: { role, action, environment: book.environment },
-  });
-}
 
 function isEnvironment(text: string | undefined): text is Environment {
   return environments.some((environment) => environment === text);

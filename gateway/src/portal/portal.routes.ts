@@ -39,10 +39,14 @@ async function answerMounted(
   const changes = endpoint.kind === "write";
   if (changes) door.refuseForeign(request);
   const member = await door.member(request);
-  const perform = (): Promise<Reply> => edge.handleAs(member.principal, endpoint, request, reply);
-  // `edge.handleAs` checks the scope too, but its message is for programs. `enter` counts the refused request, as `handleAs` is not reached.
-  if (!member.principal.scopes.has(endpoint.scope)) await door.enter(member, endpoint.scope, reply);
-  if (needsFreshProof(endpoint, member.principal.book.environment)) door.refuseUnlessFresh(member);
+  const admitted = await door.enter(member, reply);
+  const perform = async (): Promise<Reply> => {
+    // `edge.handleAs` checks the scope too, but its message is for programs.
+    door.refuseUnlessAllowed(member, endpoint.scope);
+    return edge.handleAs(member.principal, admitted, endpoint, request, reply);
+  };
+  const { book, scopes } = member.principal;
+  if (scopes.has(endpoint.scope) && needsFreshProof(endpoint, book.environment)) door.refuseUnlessFresh(member);
   return changes ? audit.around(memberCall(endpoint.operationId, request, member), perform) : perform();
 }
 
@@ -56,21 +60,23 @@ async function answerOwn(
   const { door, audit } = parts;
   if (endpoint.method !== "GET") door.refuseForeign(request);
   const member = await door.member(request);
-  await door.enter(member, endpoint.action, reply);
-  const { book } = member.principal;
-  if (endpoint.sandboxOnly && book.environment !== "sandbox")
-    throw new Fault("ENVIRONMENT_MISMATCH", { message: "This is for the sandbox alone." });
-  if (endpoint.fresh === true || (endpoint.fresh === "production" && book.environment === "production"))
-    door.refuseUnlessFresh(member);
+  await door.enter(member, reply);
+  const { book, scopes } = member.principal;
+  const needsFresh = endpoint.fresh === true || (endpoint.fresh === "production" && book.environment === "production");
+  if (scopes.has(endpoint.action) && needsFresh) door.refuseUnlessFresh(member);
   const stillAllowed = (): Promise<void> => door.refuseUnlessStill(member, endpoint.action);
-  const perform = async (): Promise<Reply> =>
-    endpoint.handle({
+  const perform = async (): Promise<Reply> => {
+    door.refuseUnlessAllowed(member, endpoint.action);
+    if (endpoint.sandboxOnly && book.environment !== "sandbox")
+      throw new Fault("ENVIRONMENT_MISMATCH", { message: "This is for the sandbox alone." });
+    return endpoint.handle({
       ...guestCall(endpoint, request, reply, parts),
       ...member,
       book,
       stillAllowed,
       file: () => sentWhileAllowed(request, stillAllowed),
     });
+  };
   return isChange(endpoint) ? audit.around(memberCall(endpoint.operationId, request, member), perform) : perform();
 }
 

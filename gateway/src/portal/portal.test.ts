@@ -242,9 +242,13 @@ describe("the audit", () => {
     const made = await owner.post("/portal/v1/payments", paymentBody());
     const refused = await owner.post(`/portal/v1/payments/${made.json.reference}/cancel`, { reason: 5 });
     await viewer.post("/portal/v1/payments", paymentBody());
+    await viewer.send("PATCH", "/portal/v1/settings", { name: "Mine" });
+    await viewer.get("/portal/v1/audit");
     await owner.get("/portal/v1/payments");
-    const { data } = (await owner.get("/portal/v1/audit?limit=2")).json;
+    const { data } = (await owner.get("/portal/v1/audit?limit=4")).json;
     expect(data).toMatchObject([
+      { action: "change_merchant_settings", status: 403, path: "PATCH /portal/v1/settings" },
+      { action: "create_payment", status: 403, path: "POST /portal/v1/payments" },
       { action: "cancel_payment", status: 422, request_id: refused.headers.get("x-request-id") },
       {
         action: "create_payment",
@@ -256,13 +260,27 @@ describe("the audit", () => {
         person: { name: "Sari Dewi" },
       },
     ]);
-    const next = await owner.get(`/portal/v1/audit?starting_after=${data[1].request_id}`);
+    const next = await owner.get(`/portal/v1/audit?starting_after=${data[3].request_id}`);
     expect(next.json.data[0].action).toMatch(/joined|accept/);
     const { merchantId: other } = await service.merchant();
     const stranger = await joins(service, other);
     expect(outcome(await stranger.get(`/portal/v1/audit?starting_after=${data[1].request_id}`))).toBe(
       "422 VALIDATION_ERROR",
     );
+  });
+
+  test("does not grow by who asks too often", async () => {
+    const developer = await joins(service, merchantId, "developer");
+    await service.operate("PATCH", `/merchants/${merchantId}`, { rate_limit_per_minute: 1 });
+    const pay = (): Promise<Answer> => developer.post("/portal/v1/payments", {});
+    await expect.poll(async () => outcome(await pay()), { timeout: 5_000, interval: 50 }).toBe("429 RATE_LIMITED");
+    await pay();
+    await service.operate("PATCH", `/merchants/${merchantId}`, { rate_limit_per_minute: 100_000 });
+    await expect
+      .poll(async () => (await owner.get("/portal/v1/audit")).status, { timeout: 5_000, interval: 50 })
+      .toBe(200);
+    const { data } = (await owner.get("/portal/v1/audit")).json as { data: { status: number }[] };
+    expect(data.filter(({ status }) => status === 429)).toEqual([]);
   });
 
   test("comes first: what cannot be recorded does not happen", async () => {
