@@ -167,11 +167,17 @@ export function refuseBeyond(role: MemberRole, environment: Environment, asked: 
   });
 }
 
-/** The scopes that a change grants: those that the key did not have, and all of them when it will live longer. */
+/** The scopes that a change grants: those that the key did not have, and all of them when it will be good for longer, from elsewhere or more easily. */
 function grantedBy(change: Partial<CredentialTerms>, before: Credential): readonly string[] {
-  const after = change.scopes ?? before.scopes;
-  const livesLonger = "expiresAt" in change && (change.expiresAt ?? Infinity) > (before.expiresAt ?? Infinity);
-  return livesLonger ? after : after.filter((scope) => !before.scopes.includes(scope));
+  const after = { ...before, ...change };
+  const livesLonger = (after.expiresAt ?? Infinity) > (before.expiresAt ?? Infinity);
+  const bound = before.allowedAddresses;
+  const isFromElsewhere =
+    bound.length > 0 &&
+    (after.allowedAddresses.length === 0 || after.allowedAddresses.some((one) => !bound.includes(one)));
+  const isEasier = before.signature !== "any" && after.signature === "any";
+  if (livesLonger || isFromElsewhere || isEasier) return after.scopes;
+  return after.scopes.filter((scope) => !before.scopes.includes(scope));
 }
 
 /** The terms that the caller sent. Terms that were left out are absent, so that a change leaves them as they are. */

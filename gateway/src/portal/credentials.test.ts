@@ -301,6 +301,21 @@ describe("nobody else", () => {
     expect((await developer.send("DELETE", `${keys}/${whole.client_id}`)).status).toBe(200);
   });
 
+  test("loosens where from, or how, a key may do what their role does not allow", async () => {
+    const developer = await joins(service, merchantId, "developer");
+    owner.environment = developer.environment = "production";
+    const addresses = ["203.0.113.7/32", "198.51.100.0/24"];
+    const { json } = await make({ allowed_addresses: addresses, signature: "rfc9421" });
+    const patch = async (change: Record<string, unknown>): Promise<string> =>
+      outcome(await developer.send("PATCH", `${keys}/${json.client_id}`, change));
+    for (const allowed_addresses of [[], ["192.0.2.1/32"], [...addresses, "192.0.2.1/32"]])
+      expect(await patch({ allowed_addresses }), String(allowed_addresses)).toBe("403 FORBIDDEN");
+    expect(await patch({ signature: "any" })).toBe("403 FORBIDDEN");
+    for (const stricter of [{ allowed_addresses: addresses.slice(1) }, { signature: "rfc9421" }])
+      expect(await patch(stricter)).toBe("200");
+    expect(await patch({ scopes: ["payments:read"], allowed_addresses: [], signature: "any" })).toBe("200");
+  });
+
   test("comes by two changes at once to what neither would be allowed", async () => {
     const developer = await joins(service, merchantId, "developer");
     owner.environment = developer.environment = "production";
