@@ -1,5 +1,6 @@
 // Endpoints of settlements for operators: each merchant's batches, and recording what the bank did with a batch.
 import { z } from "zod";
+import type { BookOwner } from "../commands/command-context.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { readable } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
@@ -7,6 +8,7 @@ import { answering } from "../http/endpoint.ts";
 import { payoutPostings, unsettlePostings } from "../ledger/journal.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
+import { refuseFrozen } from "../merchants/settings.ts";
 import { type Settlement, settlementView } from "../settlements/settlement.ts";
 import { listSettlements, readSettlement } from "../settlements/settlements.routes.ts";
 import {
@@ -46,12 +48,13 @@ export function operatorSettlementEndpoints({
   directory,
   moves,
 }: OperatorSettlementParts): OperatorEndpoint[] {
-  const foresee = async (book: Book, uuid: string, word: "paid" | "returned"): Promise<Foreseen> => {
+  const foresee = async ({ merchant, book }: BookOwner, uuid: string, word: "paid" | "returned"): Promise<Foreseen> => {
     const settlement = await readSettlement(database, book.merchantId, uuid);
     if (settlement?.book.environment !== book.environment)
       throw new Fault(settlement ? "ENVIRONMENT_MISMATCH" : "OBJECT_NOT_FOUND");
     const { status, netMinor: amountMinor, currency } = settlement;
     if (status !== "processing") throw new Fault("SETTLEMENT_CLOSED", { details: { status } });
+    if (word === "paid") refuseFrozen(merchant.settings, currency);
     const amount = { amountMinor, currency };
     return {
       summary: `Record that the bank ${word} the batch ${uuid} of ${readable(amountMinor, currency)} ${currency}`,
@@ -94,9 +97,9 @@ export function operatorSettlementEndpoints({
       approval: {
         action: "record_payout",
         async foresee({ params, body: { bank_reference: reference } }) {
-          const { book } = await findBook(directory, params);
-          requireReference(book, reference);
-          return foresee(book, params.uuid ?? "", "paid");
+          const owner = await findBook(directory, params);
+          requireReference(owner.book, reference);
+          return foresee(owner, params.uuid ?? "", "paid");
         },
       },
       async handle(call) {
@@ -118,7 +121,7 @@ export function operatorSettlementEndpoints({
       errors,
       approval: {
         action: "record_payout",
-        foresee: async ({ params }) => foresee((await findBook(directory, params)).book, params.uuid ?? "", "returned"),
+        foresee: async ({ params }) => foresee(await findBook(directory, params), params.uuid ?? "", "returned"),
       },
       async handle(call) {
         const { uuid = "" } = call.params;

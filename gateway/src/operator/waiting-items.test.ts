@@ -189,6 +189,13 @@ test("a batch is read with its book; recording that it was paid does what was fo
   const { settlement, merchant_name: name, decisions } = await read(`${path}/record`);
   expect([settlement.status, name]).toEqual(["processing", "Kopi Melati"]);
   const [pay] = decisions;
+  const freeze = (is: boolean): Promise<unknown> =>
+    service.operate("PATCH", `/merchants/${merchantId}`, { wallet_frozen: { IDR: is } });
+  await freeze(true);
+  // A payout of a frozen wallet is refused, and its return is not.
+  const outlooks = (await read(`${path}/record`)).decisions as { would_fail: { code: string } | null }[];
+  expect(outlooks.map(({ would_fail: refusal }) => refusal?.code)).toEqual(["WALLET_FROZEN", undefined]);
+  await freeze(false);
   await expectForeseen(pay.effects as Effect[], `/merchants/${merchantId}/books/sandbox`, () =>
     ask("POST", `${path}/pay`, { body: {} }),
   );
