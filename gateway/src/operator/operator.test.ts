@@ -150,6 +150,12 @@ describe("what is sent", () => {
     expect(field(await call("POST", "/routing/rules/1/preview", { limit: 0 }))).toBe("422 VALIDATION_ERROR limit");
   });
 
+  test("a merchant's name is one line that shows something and changes nothing around it", async () => {
+    for (const name of ["\u200b", "Toko\nSari", "\u202Eiras okot"])
+      expect(field(await call("POST", "/merchants", { name })), name).toBe("422 VALIDATION_ERROR name");
+    expect((await call("POST", "/merchants", { name: "Dapur \u{1f469}\u200d\u{1f373}" })).status).toBe(201);
+  });
+
   test("an identity that is malformed or nobody's is not found", async () => {
     const id = await newMerchant();
     for (const path of [

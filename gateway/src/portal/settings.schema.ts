@@ -1,9 +1,10 @@
 // The shapes of a merchant's settings, those of its owner and those of the operator.
 import { z } from "zod";
 import { exampleIds } from "../http/examples.ts";
-import { currencyCode, exponentField, identity, minorAmount, text } from "../http/shapes.ts";
+import { currencyCode, exponentField, identity, minorAmount } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import { LOGO_BYTES_MAX } from "../merchants/profiles.ts";
+import { merchantName } from "../operator/merchants.schema.ts";
 
 const colourField = z
   .string()
@@ -127,12 +128,9 @@ export const merchantSettingsSchema = z
     ],
   });
 
-/** At least one visible character, so that payer pages never show an empty name. */
-const nameField = text(1, 120).refine((name) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(name), "must show something");
-
 export const changeSettingsSchema = z
   .strictObject({
-    name: nameField.optional(),
+    name: merchantName.optional(),
     language: languageField.optional(),
     time_zone: timeZoneField.optional(),
     colour: colourField.optional(),

@@ -71,7 +71,7 @@ describe("settings", () => {
   });
 
   test("change by what is given, and null chooses no more", async () => {
-    const name = "<b>Toko</b> & 'Sari' \u{1f6d2}";
+    const name = "<b>Toko</b> & 'Sari' \u{1f469}\u200d\u{1f373}";
     const changed = await change({ name, language: "id", time_zone: "Asia/Makassar", colour: "#0b6b53" });
     expect(changed.json).toMatchObject({ name, language: "id", time_zone: "Asia/Makassar", colour: "#0b6b53" });
     expect((await change({ language: null })).json).toMatchObject({ name, language: null, time_zone: "Asia/Makassar" });
@@ -83,6 +83,10 @@ describe("settings", () => {
     [{ name: "" }, "name"],
     [{ name: "\u200b \u2060" }, "name"],
     [{ name: "a\0b" }, "name"],
+    [{ name: "Toko\nSari" }, "name"],
+    [{ name: "Toko\u2028Sari" }, "name"],
+    [{ name: "\u202Eiras okot" }, "name"],
+    [{ name: "Toko\u200bSari" }, "name"],
     [{ name: "x".repeat(121) }, "name"],
     [{ name: null }, "name"],
     [{ language: "de" }, "language"],
