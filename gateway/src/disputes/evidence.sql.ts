@@ -224,8 +224,9 @@ where ${ofDispute} and file_id = $4::uuid`,
   };
 }
 
-// An upload takes five minutes at most. The database's clock decides when it is over, since the clock of a process may be wrong.
-const over = "f.state <> 'kept' and f.arriving_since < now() - interval '1 hour'";
+// An upload takes five minutes at most, and one that nobody finishes takes a slot from others until it is forgotten. The database's clock decides
+// when it is over, since the clock of a process may be wrong.
+const over = "f.state <> 'kept' and f.arriving_since < now() - interval '10 minutes'";
 
 /** Deletes the pieces of files that were removed or never completed, up to `STEP` pieces. */
 export function forgottenPieces(): Statement {

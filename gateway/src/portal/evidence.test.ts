@@ -318,7 +318,8 @@ test("what nobody finished is swept by the database's clock, and what is kept st
     const id = [uuidOf(it.merchantId), uuidOf(it.uuid)];
     for (const [slot, age] of [
       [5, "2 hours"],
-      [6, "1 minute"],
+      [6, "11 minutes"],
+      [7, "9 minutes"],
     ]) {
       await owner.query(
         `insert into evidence_files (merchant_id, environment, dispute_id, file_id, slot, state, name, size_bytes, arriving_since)
@@ -337,7 +338,7 @@ from evidence_files where merchant_id = $1 and dispute_id = $2 and state = 'arri
     (await database.query(forgottenPieces())).length,
     (await database.query(forgottenFiles())).length,
   ];
-  expect(await sweep()).toEqual([1, 1]);
+  expect(await sweep()).toEqual([2, 2]);
   expect(await sweep()).toEqual([0, 0]);
   expect(await rowsOf(it.merchantId)).toEqual({ files: 2, pieces: 2 });
   await database.end();
