@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
+import { insertPastPayments } from "../../test/past-payments.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { operatorPaymentEndpoints } from "./payments.routes.ts";
@@ -92,19 +93,12 @@ test("a search stops after so many payments, says where, and goes on until it ha
   // In a book that is looked at whole while the busy one is not: it is told in its turn, and once.
   const quiet = await paid(other.client, { amount_minor: 31_337 });
   const rows = LOOKED_AT_MAX + 2_000;
-  await asOwner(service.database, async (owner) => {
-    await owner.query("set session_replication_role = replica"); // no triggers
-    // Newer than the needle by the time in their identities, and some older.
-    await owner.query(
-      `insert into payments (merchant_id, environment, payment_id, status, amount_minor, fee_minor, created_at, updated_at, expires_at,
-  payment_method, risk_score, currency, reference_id, risk_decision, risk_reasons, routing)
-select $1::uuid, 'sandbox', rpad(lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0'), 32, '0')::uuid, 'pending', 1, 0, at, at, at,
-  'qris', 0, 'IDR', 'made-' || n, 'approve', '[]', '{}'
-from generate_series(1, ${rows}) n cross join lateral (select now() + (n - 500) * interval '1 second' as at) t`,
-      [uuidOf(busy.merchantId)],
-    );
-    await owner.query("analyze payments");
-  });
+  // Newer than the needle by the time in their identities, and some older.
+  const made = { merchantId: busy.merchantId, chosen: "nusantara", status: "pending" } as const;
+  await insertPastPayments(service.database, [
+    { ...made, count: rows, daysAgo: -1 },
+    { ...made, count: 500, daysAgo: 1 },
+  ]);
   for (const [filter, expected] of [
     ["?amount_minor=31337", [quiet, needle]],
     [`?amount_minor=31337&merchant_id=${busy.merchantId}`, [needle]],

@@ -2,8 +2,8 @@
 // two payments that a filter is for, behind and before more payments than one page looks at.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
-import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { insertPastPayments } from "../../test/past-payments.ts";
 import { LOOKED_AT_MAX } from "./payment-search.sql.ts";
 
 let service: TestService;
@@ -17,20 +17,6 @@ async function made(client: Client, method: string): Promise<string> {
   expect(status, JSON.stringify(json)).toBe(201);
   return json.reference as string;
 }
-
-/** Makes rows of payments by QRIS, a second apart from now on. */
-const madeMany = async (merchantId: string, rows: number): Promise<void> =>
-  asOwner(service.database, async (owner) => {
-    await owner.query("set session_replication_role = replica"); // no triggers
-    await owner.query(
-      `insert into payments (merchant_id, environment, payment_id, status, amount_minor, fee_minor, created_at, updated_at, expires_at,
-  payment_method, risk_score, currency, reference_id, risk_decision, risk_reasons, routing)
-select $1::uuid, 'sandbox', rpad(lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0'), 32, '0')::uuid, 'pending', 1, 0, at, at, at,
-  'qris', 0, 'IDR', 'made-' || n, 'approve', '[]', '{}'
-from generate_series(1, ${rows}) n cross join lateral (select now() + n * interval '1 second' as at) t`,
-      [uuidOf(merchantId)],
-    );
-  });
 
 interface Walked {
   references: string[];
@@ -53,7 +39,9 @@ test("a list with a filter goes on from where it stopped, until it has looked at
   const oldest = await made(client, "va");
   const canceled = await made(client, "qris");
   await client.post(`/v1/payments/${canceled}/cancel`, {});
-  await madeMany(merchantId, LOOKED_AT_MAX + 500);
+  await insertPastPayments(service.database, [
+    { merchantId, count: LOOKED_AT_MAX + 500, chosen: "nusantara", status: "pending", daysAgo: -1 },
+  ]);
 
   expect(await walk(client, "payment_method=va")).toEqual({ references: [oldest], pages: 2 });
   expect(await walk(client, "status=canceled&limit=1")).toEqual({ references: [canceled], pages: 2 });
