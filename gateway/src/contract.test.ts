@@ -139,6 +139,11 @@ describe.each(Object.entries(contracts))("the %s contract", (name, check) => {
   });
 });
 
+test("every signed call says that it refuses a query parameter which it does not name", () => {
+  const without = operations.filter(({ operation }) => !("422" in operation.responses));
+  expect(without.map(({ operation }) => operation.operationId)).toEqual(["getHealth"]);
+});
+
 test("every write of a merchant takes a key and a body, and reads null in an optional field as the field left out", () => {
   for (const { path, method, operation } of operations.filter(({ method }) => method !== "get")) {
     expect(operation.requestBody, path).toBeDefined();

@@ -53,7 +53,7 @@ export function balanceEndpoints(database: Database, clock: Clock): Endpoint[] {
       summary: "List the journal entries behind a figure of the balances",
       tag: "Balances",
       scope: "balances:read",
-      errors: ["VALIDATION_ERROR"],
+      errors: [],
       success: { status: 200, description: "A page of entries, newest first.", schema: entriesSchema },
       query: entriesQuerySchema,
       handle: (call) => listEntries(database, call.book, call.params.currency ?? "", call.query),

@@ -28,7 +28,7 @@ export function disputeEndpoints(database: Database): Endpoint[] {
       summary: "List disputes, newest first",
       tag: "Disputes",
       scope: "disputes:read",
-      errors: ["VALIDATION_ERROR"],
+      errors: [],
       success: { status: 200, description: "A page of disputes.", schema: disputeListSchema },
       query: disputesQuerySchema,
       handle: (call) => listDisputes(database, call.book, call.query),

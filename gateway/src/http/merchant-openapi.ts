@@ -35,6 +35,7 @@ const generalCodes: FaultCode[] = [
   "FORBIDDEN",
   "MERCHANT_SUSPENDED",
   "RATE_LIMITED",
+  "VALIDATION_ERROR", // every call refuses a query parameter that it does not name
   "INTERNAL_ERROR",
   "SERVICE_UNAVAILABLE",
 ];
@@ -42,7 +43,6 @@ const generalCodes: FaultCode[] = [
 const writeCodes: FaultCode[] = [
   "MALFORMED_JSON",
   "PAYLOAD_TOO_LARGE",
-  "VALIDATION_ERROR",
   "IDEMPOTENCY_KEY_REQUIRED",
   "IDEMPOTENCY_KEY_INVALID",
   "IDEMPOTENCY_CONFLICT",

@@ -82,7 +82,7 @@ export function linkEndpoints(parts: LinkRouteParts): Endpoint[] {
         "`has_more` is true.",
       tag: "Payment links",
       scope: "payments:read",
-      errors: ["VALIDATION_ERROR"],
+      errors: [],
       success: { status: 200, description: "A page of links.", schema: listSchema(linkSchema, "PaymentLinkList") },
       query: linksQuerySchema,
       handle: (call) => listLinks(parts, call, view),

@@ -69,7 +69,7 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       summary: "List refunds, newest first",
       tag: "Refunds",
       scope: "refunds:read",
-      errors: ["VALIDATION_ERROR"],
+      errors: [],
       success: { status: 200, description: "A page of refunds.", schema: listSchema(refundStatusSchema, "RefundList") },
       query: refundsQuerySchema,
       handle: (call) => listRefunds(parts.database, call),

@@ -122,7 +122,7 @@ export class Listening {
         description: "To hand them on to your own machine, as `gerbang listen` does.",
         ...ofSandbox,
         forCredentialsOnly: true,
-        errors: ["VALIDATION_ERROR"],
+        errors: [],
         success: {
           status: 200,
           description: "The events that came, oldest first; none when the time was up.",

@@ -34,7 +34,7 @@ export function settlementEndpoints(database: Database): Endpoint[] {
       summary: "List settlement batches, newest first",
       tag: "Settlements",
       scope: "settlements:read",
-      errors: ["VALIDATION_ERROR"],
+      errors: [],
       success: { status: 200, description: "A page of batches.", schema: settlementListSchema },
       query: settlementsQuerySchema,
       handle: (call) => listSettlements(database, call.book, call.query),
