@@ -29,7 +29,7 @@ const table = {
   SECOND_FACTOR_REQUIRED: [
     403,
     false,
-    "An owner needs a second factor here. Add a passkey or an authenticator to your account first.",
+    "You need a second factor here. Add a passkey or an authenticator to your account first.",
   ],
   ENVIRONMENT_MISMATCH: [403, true, "This object belongs to the other environment. Use the matching key."],
   MERCHANT_SUSPENDED: [403, false, "This merchant account is suspended. Contact support."],
