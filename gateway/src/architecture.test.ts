@@ -74,6 +74,12 @@ test("every room stands on a floor", () => {
   expect(files.length).toBeGreaterThan(40);
 });
 
+test("the README's map names every room", () => {
+  const readme = readFileSync(join(root, "../../README.md"), "utf8");
+  const rooms = floors.flat().filter((room) => !room.endsWith(".ts"));
+  expect(rooms.filter((room) => !readme.includes(`\`${room}\` `) && !readme.includes(`\`${room}\`,`))).toEqual([]);
+});
+
 test("imports go down only", () => {
   const upward = files.flatMap((file) =>
     importsOf(file)
