@@ -226,6 +226,11 @@ http { access_log ${at("logs/access.log")}; ${temporary.join(" ")} include ${at(
     expect(output["The first merchant"]).toContain('"status":"succeeded"');
   });
 
+  test("an owner and an operator are let in, each at their own address", () => {
+    expect(output.People).toMatch(/^http:\/\/localhost:\d+\/console\/invitation#/m);
+    expect(output.People).toMatch(/\/portal\/invitation#/);
+  });
+
   test("the books verify clean by the nightly unit", () => {
     expect(readFileSync(at("run/gerbang-verify.log"), "utf8")).toMatch(
       /"journals":1,"clean":true,"head_hash":"[0-9a-f]{64}"/,
