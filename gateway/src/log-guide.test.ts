@@ -8,7 +8,9 @@ const root = fileURLToPath(new URL(".", import.meta.url));
 const guide = readFileSync(join(root, "../../docs/guides/observability.md"), "utf8");
 
 test("the guide says what to do about each line of the levels error and fatal", () => {
-  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => /(?<!\.test)\.ts$/.test(name));
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) =>
+    /(?<!\.test)\.ts$/.test(name),
+  );
   const messages = files.flatMap((file) =>
     [...readFileSync(join(root, file), "utf8").matchAll(/\blog\.(?:error|fatal)\([^;]*?"([^"]+)"\)/g)].map(
       ([, message = ""]) => message,
