@@ -36,7 +36,9 @@ export async function readAnswer(response: Response, expected: Expected): Promis
     });
   }
   const text = await readText(response, facts);
-  if (expected.kind === "text" && response.ok) return { status, headers, requestId, body: text };
+  const type = headers.get("content-type") ?? "no content type";
+  if (expected.kind === "text" && response.ok && /^text\/csv/i.test(type) && text !== "")
+    return { status, headers, requestId, body: text };
   const body = parsed(text);
   const error = errorOf(body);
   // A payment under review is answered with 202 and an error. With another 2xx status an error is of something else than this API.
@@ -49,9 +51,8 @@ export async function readAnswer(response: Response, expected: Expected): Promis
       details: error.details,
     });
   }
-  if (!response.ok || error !== undefined || !isExpected(body, expected)) {
-    const what =
-      text === "" ? "an empty body" : `no JSON of this API (${headers.get("content-type") ?? "no content type"})`;
+  if (!response.ok || !isExpected(body, expected)) {
+    const what = text === "" ? "an empty body" : `no JSON of this API (${type})`;
     throw new GerbangError({
       ...facts,
       code: "ANSWER_UNREADABLE",
@@ -62,9 +63,9 @@ export async function readAnswer(response: Response, expected: Expected): Promis
 }
 
 function isExpected(body: unknown, { kind, identity }: Expected): boolean {
-  if (!isObject(body)) return false;
+  if (kind === "text" || !isObject(body) || isObject(body.error)) return false;
   if (kind === "list") return Array.isArray(body.data) && body.data.every(isObject);
-  return identity === undefined || typeof body[identity] === "string";
+  return identity === undefined || (typeof body[identity] === "string" && body[identity] !== "");
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -21,15 +21,17 @@ export class List<Item> implements AsyncIterable<Item>, PromiseLike<Page<Item>> 
 
   /** Fetches page after page. Throws what the call throws; pages before that stay valid. */
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
+    const seen = new Set<string>();
     let cursor: string | undefined;
     for (;;) {
       const page = await this.#ask(cursor);
       yield page;
       if (!page.has_more) return;
-      // Without another cursor it would go on for ever; to end here would leave objects out unnoticed. A page may be empty and have more after it.
-      if (typeof page.next_cursor !== "string" || page.next_cursor === cursor)
+      cursor = page.next_cursor ?? "";
+      // Without a new cursor it would go on for ever; to end here would leave objects out unnoticed. A page may be empty and have more after it.
+      if (typeof cursor !== "string" || cursor === "" || seen.has(cursor))
         throw new GerbangError({ code: "ANSWER_UNREADABLE", message: "The list has more, and does not say where." });
-      cursor = page.next_cursor;
+      seen.add(cursor);
     }
   }
 

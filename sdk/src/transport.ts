@@ -2,7 +2,7 @@
 import { type Answer, type Expected, readAnswer, requestIdOf } from "./answer.ts";
 import { type ErrorCode, type ErrorFacts, GerbangError } from "./errors.ts";
 import { type Hmac, encoder, hashing } from "./hashing.ts";
-import { type Signed, hex, messageHeaders, newNonce, timestampHeaders } from "./signing.ts";
+import { type Signed, hex, messageHeaders, timestampHeaders } from "./signing.ts";
 
 const ATTEMPTS_MAX = 5;
 /** Waits before the second attempt and the later ones, each shortened or lengthened by up to a fifth. */
@@ -221,7 +221,7 @@ export class Transport {
 
   async #signatureHeaders(request: Signed, replays: number): Promise<Record<string, string>> {
     const seconds = Math.floor(this.options.now() / 1000) + this.#offsetSeconds;
-    if (this.options.signature === "rfc9421") return messageHeaders(request, seconds, newNonce());
+    if (this.options.signature === "rfc9421") return messageHeaders(request, seconds);
     // The signature covers neither method nor path, so equal bodies within one second would get equal signatures: each takes another
     // second. After a replay the second is random, since another process may have sent the signature.
     let timestamp = replays === 0 ? seconds : seconds - Math.ceil(this.options.random() * SPREAD_SECONDS);
@@ -295,8 +295,7 @@ function remember(error: GerbangError, headers: Headers, now: number): void {
 
 /** Unix milliseconds of a date as HTTP writes it. */
 function dateOf(text: string | null): number | undefined {
-  const date = /^\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT$/.test(text ?? "") ? Date.parse(text ?? "") : NaN;
-  return Number.isNaN(date) ? undefined : date;
+  return /^\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT$/.test(text ?? "") ? Date.parse(text ?? "") || undefined : undefined;
 }
 
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;

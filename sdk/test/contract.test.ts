@@ -28,10 +28,11 @@ test("every operation of the contract can be called", async () => {
     secret: "sk_test_1",
     baseUrl: "https://pay.example",
     fetch: (url, init) => {
-      called.add(`${init?.method} ${new URL(url as string).pathname}`);
-      return Promise.resolve(
-        Response.json({ reference: "pay_1", uuid: "rfd_1", data: [], has_more: false, next_cursor: null }),
-      );
+      const { pathname } = new URL(url as string);
+      called.add(`${init?.method} ${pathname}`);
+      const csv = new Response("reference", { headers: { "content-type": "text/csv" } });
+      const json = Response.json({ reference: "pay_1", uuid: "rfd_1", data: [], has_more: false, next_cursor: null });
+      return Promise.resolve(pathname.endsWith("/statement") ? csv : json);
     },
   });
   const { payments, refunds, balances, settlements, disputes, events, paymentLinks, sandbox } = gerbang;

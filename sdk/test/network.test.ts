@@ -201,14 +201,44 @@ const answeredBy = (answer: (url: URL, init: RequestInit) => Response | Promise<
 
 test.each<[what: string, page: (asked: number) => unknown]>([
   ["repeats its cursor", () => ({ data: [{}], has_more: true, next_cursor: "pay_1" })],
+  ["has cursors in a circle", (asked) => ({ data: [{}], has_more: true, next_cursor: `pay_${asked % 2}` })],
   ["has more, and no cursor", () => ({ data: [{}], has_more: true })],
+  ["has more behind an empty cursor", () => ({ data: [{}], has_more: true, next_cursor: "" })],
   ["is no list", () => ({})],
   ["has a list of nothing", () => ({ data: [null], has_more: false, next_cursor: null })],
 ])("a list that %s ends in an error: neither does it go on for ever, nor is it taken for whole", async (_, page) => {
   let asked = 0;
-  const gerbang = answeredBy(() => json(page(++asked)));
+  const gerbang = answeredBy(() => {
+    asked++;
+    return asked > 10 ? json({ data: [], has_more: false, next_cursor: null }) : json(page(asked));
+  });
   expect(await failed(Array.fromAsync(gerbang.payments.list()))).toMatchObject({ code: "ANSWER_UNREADABLE" });
   expect(asked).toBeLessThanOrEqual(5);
+});
+
+test("a creation answered without a reference, or with an error, is not taken for done", async () => {
+  for (const answer of [{ reference: "" }, { reference: "pay_1", error: {} }]) {
+    const gerbang = answeredBy(() => json(answer, 201));
+    expect(await failed(gerbang.payments.create(order)), JSON.stringify(answer)).toMatchObject({
+      code: "ANSWER_UNREADABLE",
+      outcomeUnknown: true,
+    });
+  }
+});
+
+test("a statement is CSV: another answer with status 200, and an empty one, are none", async () => {
+  const answers: [body: string, type: string][] = [
+    ["<h1>Maintenance</h1>", "text/html"],
+    ['"maintenance"', "application/json"],
+    ["{}", "application/json"],
+    ["", "text/csv"],
+  ];
+  for (const [body, type] of answers) {
+    const gerbang = answeredBy(() => new Response(body, { headers: { "content-type": type } }));
+    expect(await failed(gerbang.settlements.statement("set_1")), body).toMatchObject({ code: "ANSWER_UNREADABLE" });
+  }
+  const csv = new Response("a,b", { headers: { "content-type": "text/csv; charset=utf-8" } });
+  expect(await answeredBy(() => csv).settlements.statement("set_1")).toBe("a,b");
 });
 
 test("a page without objects that has more is followed by the next", async () => {
