@@ -20,7 +20,7 @@ function sentenceOf(error: unknown): Printable | undefined {
   if (error instanceof GerbangError) return ofApi(error);
   if (!(error instanceof Error)) return undefined;
   const { code, path, syscall } = error as NodeJS.ErrnoException;
-  if (path !== undefined && (code === "EACCES" || code === "EPERM" || code === "EROFS"))
+  if (path !== undefined && code !== undefined && /^(EACCES|EPERM|EROFS|ENOTDIR|EEXIST)$/.test(code))
     return words`${path} cannot be used (${code}). XDG_CONFIG_HOME names another folder.`;
   if (path !== undefined && code === "ENOSPC") return words`${path} cannot be written: the disk is full.`;
   if (syscall !== undefined) return undefined;

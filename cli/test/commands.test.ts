@@ -320,6 +320,11 @@ describe("whose key", () => {
     expect(done.words).not.toMatch(/^\s+at /m);
   });
 
+  test("is not looked for below a file", async () => {
+    const done = await gerbang(["balances", "list"], { XDG_CONFIG_HOME: join(import.meta.dirname, "driver.ts") });
+    expect(done.words).toContain("profiles.json cannot be used (ENOTDIR). XDG_CONFIG_HOME names another folder.");
+  });
+
   test("is not read from a file that others can read, or that is damaged", async () => {
     mkdirSync(join(folder, "gerbang"));
     writeFileSync(profilesFile(), '{"profiles":{}}');
