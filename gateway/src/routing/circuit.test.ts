@@ -8,7 +8,7 @@ import { Circuit, Circuits, type Leave } from "./circuit.ts";
 import { defaultRules, route } from "./routing.ts";
 
 const start = 1_700_000_000 * SECOND;
-const call: Leave = { probe: false };
+const call: Leave = { begunAt: start, probe: false };
 
 function failing(calls: number, now = start): Circuit {
   const circuit = new Circuit();
@@ -37,7 +37,7 @@ test("after its rest one call probes, and the others stay away", () => {
   const circuit = failing(5);
   expect(circuit.begin(start + 9 * SECOND)).toBeUndefined();
   expect(circuit.state(start + 10 * SECOND)).toBe("probing");
-  const probe: Leave = { probe: true };
+  const probe: Leave = { begunAt: start + 10 * SECOND, probe: true };
   expect(circuit.admits(start + 10 * SECOND)).toBe(true);
   expect([1, 2, 3].map(() => circuit.begin(start + 10 * SECOND))).toEqual([probe, undefined, undefined]);
   expect(circuit.admits(start + 10 * SECOND)).toBe(false);
@@ -49,6 +49,15 @@ test("after its rest one call probes, and the others stay away", () => {
   // The past is forgotten: one failure more opens nothing.
   circuit.record(call, false, start + 11 * SECOND);
   expect(circuit.state(start + 11 * SECOND)).toBe("closed");
+});
+
+test("calls that began before the circuit closed say nothing of the acquirer as it is now", () => {
+  const circuit = new Circuit();
+  const lost = Array.from({ length: 20 }, () => circuit.begin(start) ?? call);
+  for (const leave of lost.slice(0, 5)) circuit.record(leave, false, start + SECOND);
+  circuit.record(circuit.begin(start + 11 * SECOND) ?? call, true, start + 12 * SECOND);
+  for (const leave of lost.slice(5)) circuit.record(leave, false, start + 15 * SECOND);
+  expect(circuit.state(start + 15 * SECOND)).toBe("closed");
 });
 
 test("a probe that fails makes the rest longer, up to a bound", () => {

@@ -25,6 +25,7 @@ export interface CircuitReport {
 
 /** Permission to make one call, to be passed to `record` with the outcome. */
 export interface Leave {
+  begunAt: Micros;
   /** Whether this call is the probe that decides if the circuit closes. */
   probe: boolean;
 }
@@ -35,6 +36,8 @@ export class Circuit {
   private restUntil: Micros | undefined;
   private rest: Micros = REST_FIRST;
   private probing = false;
+  /** When a probe closed the circuit last. */
+  private closedAt: Micros = 0;
 
   state(now: Micros): CircuitState {
     if (this.restUntil === undefined) return "closed";
@@ -50,23 +53,28 @@ export class Circuit {
   begin(now: Micros): Leave | undefined {
     if (!this.admits(now)) return undefined;
     this.probing = this.restUntil !== undefined;
-    return { probe: this.probing };
+    return { begunAt: now, probe: this.probing };
   }
 
-  /** Records the outcome of a call. While the circuit is open, only the outcome of the probe changes its state. */
-  record({ probe }: Leave, ok: boolean, now: Micros): void {
+  /**
+   * Records the outcome of a call. While the circuit is open, only the outcome of the probe changes its state. Once it has closed, calls that began
+   * before say nothing of the acquirer as it is now: they time out together, and would open it again.
+   */
+  record({ begunAt, probe }: Leave, ok: boolean, now: Micros): void {
     if (probe) {
       this.probing = false;
       if (ok) {
         this.restUntil = undefined;
         this.rest = REST_FIRST;
         this.outcomes = [];
+        this.closedAt = now;
       } else {
         this.rest = Math.min(this.rest * 2, REST_MAX);
         this.restUntil = now + this.rest;
       }
       return;
     }
+    if (begunAt < this.closedAt) return;
     this.outcomes = [...this.fresh(now), { at: now, ok }].slice(-CALLS_MAX);
     const { calls, failures } = this.count(now);
     if (this.restUntil === undefined && calls >= CALLS_MIN && failures * 2 >= calls) this.restUntil = now + this.rest;
