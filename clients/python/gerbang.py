@@ -891,12 +891,17 @@ def _is_csv(answer: _Answer) -> bool:
     return (answer.headers.get("content-type") or "").lower().startswith("text/csv")
 
 
+def _no_number(text: str) -> float:
+    """Takes NaN and Infinity for what they are, which is no JSON."""
+    raise ValueError(f"{text} is no number of JSON")
+
+
 def _object_of(answer: _Answer) -> Json:
     if _values_in(answer.body) > VALUES_MAX:
         message = f"The answer has more than {VALUES_MAX:,} values."
         raise GerbangError("ANSWER_TOO_LARGE", message, status=answer.status, request_id=answer.request_id)
     try:
-        value = json.loads(answer.body)
+        value = json.loads(answer.body, parse_constant=_no_number)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict) or not _is_within(value, LEVELS_MAX):
@@ -1531,7 +1536,7 @@ def _verify_standard(body: bytes, standard: Sequence[List[str]], known: Sequence
 
 def _event_of(body: bytes) -> Event:
     try:
-        event = json.loads(body.decode("utf-8"))
+        event = json.loads(body.decode("utf-8"), parse_constant=_no_number)
     except (ValueError, RecursionError):
         event = None
     if not isinstance(event, dict) or not isinstance(event.get("id"), str) or not isinstance(event.get("type"), str):

@@ -295,6 +295,7 @@ def webhooks():
             for what, body in [
                 ("empty", ""),
                 ("no JSON", "hello"),
+                ("JSON but for a number that is none", '{"id":"evt_1","type":"payment.succeeded","data":NaN}'),
                 ("cut off", BODY[:-1]),
                 ("an array", f"[{BODY}]"),
                 ("null", "null"),
