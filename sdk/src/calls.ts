@@ -73,7 +73,7 @@ export function withQuery(target: string, query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || value === null) continue;
-    for (const each of Array.isArray(value) ? (value as string[]) : [String(value)]) parameters.append(name, each);
+    for (const each of [value].flat()) parameters.append(name, String(each));
   }
   // All servers read %20 as a space; not all read + as one in a query.
   const text = parameters.toString().replaceAll("+", "%20");

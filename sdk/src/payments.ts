@@ -24,8 +24,6 @@ const PAYMENTS = "/v1/payments";
 const mayExist: ErrorCode[] = ["REFERENCE_ID_DUPLICATE", "RISK_REVIEW", "IDEMPOTENCY_CONFLICT"];
 const WAIT_MS = 300_000;
 const LOOKUP_MS = 2_000;
-/** Waits of 1, 2, 3 and 4 seconds between the first polls, then always 5: payers need longer than that. */
-const paceMs = (asked: number): number => Math.min(asked + 1, 5) * 1000;
 
 const PAID = ["partially_refunded", "refunded"] as const;
 
@@ -134,15 +132,18 @@ export class Payments {
     // A refunded payment had succeeded before.
     const wanted = [status].flat().flatMap((each) => (each === "succeeded" ? [each, ...PAID] : each));
     const { now, sleep } = this.#calls.transport.options;
-    const endsAt = now() + (options.timeoutMs ?? WAIT_MS);
-    for (let asked = 0; ; asked++) {
+    const timeoutMs = options.timeoutMs ?? WAIT_MS;
+    const endsAt = now() + timeoutMs;
+    for (let asked = 1, waited = 0; ; asked++) {
       const deadlineMs = Math.max(1, Math.min(endsAt - now(), options.deadlineMs ?? Infinity));
       const payment = await this.get(reference, { signal: options.signal, deadlineMs });
       if (wanted.includes(payment.status)) return payment;
-      const left = Object.hasOwn(ends, payment.status) ? ends[payment.status] : undefined;
-      const waitMs = paceMs(asked);
-      const isOver = now() + waitMs > endsAt;
-      if (isOver || (left !== undefined && !wanted.some((each) => left.includes(each)))) {
+      const left = Object.hasOwn(ends, payment.status) ? ends[payment.status]! : wanted;
+      // 1, 2, 3 and 4 seconds between the first polls, then always 5: payers need longer than that.
+      const waitMs = Math.min(asked, 5) * 1000;
+      // The waits count by themselves: the clock may be set back.
+      const isOver = now() + waitMs > endsAt || (waited += waitMs) > timeoutMs;
+      if (isOver || !wanted.some((each) => left.includes(each))) {
         throw new GerbangError({
           code: "STATE_NOT_REACHED",
           message: `The payment ${reference} is ${payment.status}, not ${[status].flat().join(" or ")}${isOver ? " in time" : ""}.`,

@@ -323,6 +323,17 @@ test("one deadline is for all of createOrFind and of waitFor, on a clock that th
   expect(now - waited).toBeLessThan(2_000);
 });
 
+test("a clock that is set back again and again does not make waitFor wait for ever", async () => {
+  let [now, asked] = [1_800_000_000_000, 0];
+  const gerbang = answeredBy(() => json({ reference: "pay_1", status: asked++ < 50 ? "pending" : "succeeded" }), {
+    now: () => now,
+    sleep: () => Promise.resolve(void (now -= 3_600_000)),
+  });
+  const waiting = gerbang.payments.waitFor("pay_1", "succeeded", { timeoutMs: 20_000 });
+  expect(await failed(waiting)).toMatchObject({ code: "STATE_NOT_REACHED" });
+  expect(asked).toBe(7);
+});
+
 test("what cannot stand in a path is refused before it is sent, and what JSON leaves out is no pair", async () => {
   const sent: string[] = [];
   const gerbang = answeredBy((url) => (sent.push(url.pathname), json({ reference: "pay_1" }, 201)));
