@@ -68,6 +68,25 @@ test("a payer reads it in English, copies the number, and is taken back to the s
   await page.getByText("Welcome back at the shop").waitFor();
 });
 
+test("a payer who comes back from the bank's app without a network still has the number, and with one the news", async () => {
+  const { path, json, outcome } = await made({ payment_method: "va" });
+  portal.tolerate(/net::ERR_/);
+  const { page, context } = await portal.guest(phone);
+  await context.route("**/stream", (route) => route.abort());
+  await context.route("**/state", (route) => route.abort());
+  await page.goto(portal.origin + path);
+  await page.getByText(json.instructions.account_number).waitFor();
+  const comeBack = () => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await context.setOffline(true);
+  await Promise.all([page.waitForEvent("requestfailed", (request) => request.url().endsWith("/state")), comeBack()]);
+  await page.getByText(json.instructions.account_number).waitFor();
+  await context.setOffline(false);
+  await outcome("succeeded");
+  await context.unroute("**/state");
+  await comeBack();
+  await page.getByText("Sudah dibayar. Terima kasih.").waitFor();
+});
+
 test("without scripts it can be paid as well, and declined it has a calm face", async () => {
   const { path } = await made({ payment_method: "ewallet" });
   const { page } = await portal.guest({ ...phone, javaScriptEnabled: false });

@@ -48,11 +48,14 @@ if (page.watch) {
   stream.addEventListener("face", (event) => JSON.parse(event.data).face !== page.face && again());
   // EventSource reconnects by itself except after an error status. Then the page polls.
   stream.addEventListener("error", () => void (stream.readyState === EventSource.CLOSED && ask()));
-  // A page that was in the background may have lost its stream and missed a change.
-  document.addEventListener(
-    "visibilitychange",
-    () => document.visibilityState === "visible" && stream.readyState !== EventSource.OPEN && again(),
-  );
+  // A page that was in the background may have lost its stream and missed a change. Without a network it stays: its payer needs the numbers.
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState !== "visible" || stream.readyState === EventSource.OPEN) return;
+    void fetch(page.watch + "/state").then(
+      ({ ok }) => ok && again(),
+      () => undefined,
+    );
+  });
 }
 
 // Another payer holds the payment link: reload from time to time until the link is free or paid.
