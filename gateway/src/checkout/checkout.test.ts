@@ -124,6 +124,16 @@ describe("a page", () => {
     ]);
   });
 
+  test("copies an amount without a point where it needs none: some banks' apps drop the point and keep the zeros", async () => {
+    for (const [amount, copied] of [
+      [7_500_000, "75000"],
+      [7_500_050, "75000.50"],
+    ]) {
+      const { url } = await made({ payment_method: "bank_transfer", amount_minor: amount });
+      expect((await read(url)).html).toContain(`data-copy="${copied}"`);
+    }
+  });
+
   test("weighs less than 60 KB with all that it loads", async () => {
     const { url } = await made({ payment_method: "qris" });
     const weights = await Promise.all(

@@ -48,7 +48,7 @@ function accountPart({ payment, language }: MethodParts, account: Instructions):
       html`${copyable(text.transferCode, account.transfer_code ?? "", language)}
         <p class="muted">${text.transferCodeHint}</p>`
     }
-    ${copyable(text.amount, text.amountOf(amount), language, amount.replaceAll(/[^\d.]/g, ""))}
+    ${copyable(text.amount, text.amountOf(amount), language, typed(amount))}
     <p class="muted">${text.exactly}</p>
     <dl>
       <dt>${text.bank}</dt>
@@ -62,6 +62,9 @@ function accountPart({ payment, language }: MethodParts, account: Instructions):
         ${channels.map((channel) => stepsPart(account.bank_code ?? "", channel, language))}`
     }`;
 }
+
+/** An amount such as 1,500.00 as a payer types it: 1500. An app that drops the point would make 150000 of 1500.00. */
+const typed = (readableAmount: string): string => readableAmount.replaceAll(",", "").replace(/\.0+$/, "");
 
 /** A value that the payer types elsewhere, with a copy button, which is hidden until the script shows it. */
 function copyable(label: string, value: string, language: Language, copied = value): Html {
