@@ -42,7 +42,8 @@ export async function readAnswer(response: Response, expected: Expected): Promis
   const body = parsed(text);
   const error = errorOf(body);
   // A payment under review is answered with 202 and an error. With another 2xx status an error is of something else than this API.
-  if (error !== undefined && (!response.ok || status === 202)) {
+  const isRefused = !response.ok || status === 202;
+  if (error !== undefined && isRefused) {
     throw new GerbangError({
       status,
       code: error.code,
@@ -51,7 +52,7 @@ export async function readAnswer(response: Response, expected: Expected): Promis
       details: error.details,
     });
   }
-  if (!response.ok || !isExpected(body, expected)) {
+  if (isRefused || !isExpected(body, expected)) {
     const what = text === "" ? "an empty body" : `no JSON of this API (${type})`;
     throw new GerbangError({
       ...facts,

@@ -34,9 +34,9 @@ const retryableCodes = new Set<ErrorCode>(["IDEMPOTENCY_IN_PROGRESS", "CONNECTIO
 /** Whether the same call, with the same idempotency key, may succeed later. */
 export function isRetryable(code: ErrorCode, status: number | undefined): boolean {
   if (retryableCodes.has(code)) return true;
-  // An HTML page with a 2xx status does not tell whether the call was done; a 4xx status tells that it was rejected.
-  if (code === "ANSWER_UNREADABLE") return status === undefined || status < 300 || status >= 500;
   if (code === "ANSWER_TOO_LARGE") return false;
+  // An HTML page with a 2xx status does not tell whether the call was done; a 4xx status tells that it was rejected.
+  if (code === "ANSWER_UNREADABLE" && (status === undefined || status < 300)) return true;
   return status === 429 || (status !== undefined && status >= 500);
 }
 

@@ -226,6 +226,18 @@ test("a creation answered without a reference, or with an error, is not taken fo
   }
 });
 
+test("a proxy's 429 is tried again, and 202 without an error is no answer of a creation", async () => {
+  const page = (): Response =>
+    new Response("<h1>Too many</h1>", { status: 429, headers: { "content-type": "text/html" } });
+  const answers = [page(), json({ reference: "pay_1" }, 201)];
+  expect(await answeredBy(() => answers.shift() ?? page()).payments.create(order)).toEqual({ reference: "pay_1" });
+  const accepted = answeredBy(() => json({ reference: "pay_1" }, 202));
+  expect(await failed(accepted.payments.create(order))).toMatchObject({
+    code: "ANSWER_UNREADABLE",
+    outcomeUnknown: true,
+  });
+});
+
 test("a statement is CSV: another answer with status 200, and an empty one, are none", async () => {
   const answers: [body: string, type: string][] = [
     ["<h1>Maintenance</h1>", "text/html"],
