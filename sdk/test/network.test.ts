@@ -182,7 +182,7 @@ test.each<[what: string, options: GerbangOptions]>([
 ])("a client with %s is refused where it is made", async (_, options) => {
   await expect(against(() => undefined, options)).rejects.toMatchObject({
     code: "CONFIGURATION_INVALID",
-    advice: "Set it where the client is made, or in the environment.",
+    advice: "Set it where the client is made.",
   });
 });
 
