@@ -124,6 +124,25 @@ describe("a page", () => {
     ]);
   });
 
+  test("of a merchant that is suspended asks nobody to pay, and takes no decision, until it is not any more", async () => {
+    const { client, merchantId } = await service.merchant();
+    const { json } = await client.post("/v1/payments", paymentBody());
+    const url = json.checkout_url as string;
+    const decide = (): Promise<Response> =>
+      fetch(url, { method: "POST", body: new URLSearchParams("decision=approve") });
+    await service.operate("PATCH", `/merchants/${merchantId}`, { suspended: true });
+    await decide();
+    const { html } = await read(url);
+    expect(html).toContain("Belum bisa dibayar");
+    expect(html).not.toMatch(/data-watch|qr\.png|name="decision"/);
+    expect((await fetch(url.replace(/$/, "/qr.png"))).status).toBe(404);
+    await service.operate("PATCH", `/merchants/${merchantId}`, { suspended: false });
+    expect((await read(url)).html).toContain("qr.png");
+    expect((await client.get(`/v1/payments/${json.reference}`)).json.status).toBe("pending");
+    await decide();
+    expect((await read(url)).html).toContain("Sudah dibayar");
+  });
+
   test("copies an amount without a point where it needs none: some banks' apps drop the point and keep the zeros", async () => {
     for (const [amount, copied] of [
       [7_500_000, "75000"],

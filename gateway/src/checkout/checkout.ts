@@ -26,7 +26,10 @@ export interface CheckoutParts extends PaymentParts {
   serviceName: string;
 }
 
-/** The state that a page shows. `review`: a person reviews the payment. `preparing`: no acquirer has it, or none has answered yet. */
+/**
+ * The state that a page shows. `review`: a person reviews the payment. `preparing`: no acquirer has it, or none has answered yet. `unavailable`: its
+ * merchant is suspended, and nobody should begin to pay.
+ */
 export type Face =
   | "open"
   | "review"
@@ -36,7 +39,8 @@ export type Face =
   | "refunded"
   | "failed"
   | "expired"
-  | "canceled";
+  | "canceled"
+  | "unavailable";
 
 export interface Checkout {
   payment: Payment;
@@ -54,17 +58,20 @@ export async function findCheckout(parts: CheckoutParts, token: string): Promise
   const [row] = named ? await parts.database.query(selectPayment(named.merchantId, named.reference)) : [];
   if (!row) throw new Fault("ROUTE_NOT_FOUND");
   const payment = paymentOfRow(row);
-  const [profile, [clock]] = await Promise.all([
+  const [profile, merchant, [clock]] = await Promise.all([
     parts.profiles.of(payment.book.merchantId),
+    parts.directory.merchant(payment.book.merchantId),
     parts.database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(payment.book)),
   ]);
   const now = parts.clock.now() + Number(clock?.clock_offset_seconds ?? 0n) * SECOND;
   const secondsLeft = Math.max(0, Math.ceil((payment.expiresAt - now) / SECOND));
-  const face = faceOf(payment.status, secondsLeft, payment.instructions !== undefined, payment.risk.decision);
+  const isOpenTo = (face: Face): boolean => face === "open" || face === "review" || face === "preparing";
+  const found = faceOf(payment.status, secondsLeft, payment.instructions !== undefined, payment.risk.decision);
+  const face = merchant?.suspended === true && isOpenTo(found) ? "unavailable" : found;
   return { payment, profile, face, secondsLeft, instructions: face === "open" ? payment.instructions : undefined };
 }
 
-/** The state that a page shows. A payment past its expiry counts as expired, even before the worker has expired it. */
+/** The state that a page shows, whatever becomes of its merchant. A payment past its expiry counts as expired, even before the worker has expired it. */
 export function faceOf(
   status: PaymentStatus,
   secondsLeft: number,
@@ -82,13 +89,14 @@ export function faceOf(
 }
 
 /**
- * Applies the decision of a sandbox's payer in place of an acquirer's notification. A payment that has ended already is no error: its page shows
- * that. Throws ROUTE_NOT_FOUND for a production payment.
+ * Applies the decision of a sandbox's payer in place of an acquirer's notification. A payment that has ended already, or whose merchant is suspended, is
+ * no error: its page shows that. Throws ROUTE_NOT_FOUND for a production payment.
  */
 export async function decide(parts: CheckoutParts, payment: Payment, outcome: "succeeded" | "failed"): Promise<void> {
   const { book, reference } = payment;
   const merchant = await parts.directory.merchant(book.merchantId);
   if (!merchant || book.environment !== "sandbox") throw new Fault("ROUTE_NOT_FOUND");
+  if (merchant.suspended) return;
   try {
     const command = bookCommand(
       { merchant, book },

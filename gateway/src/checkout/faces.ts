@@ -12,11 +12,12 @@ const strokes: Readonly<Record<Exclude<Face, "open">, Html>> = {
   failed: html`<path d="m23 23 18 18m0-18L23 41" />`,
   expired: html`<path d="M32 20v13l8 6" />`,
   canceled: html`<path d="M21 32h22" />`,
+  unavailable: html`<path d="M21 32h22" />`,
 };
 
-/** The mark and the sentences, in the place where an open payment shows its instructions. `tone`: the state whose colours it has. */
-export function facePart(face: Exclude<Face, "open">, tone: Face, said: string, lead: string): Html {
-  return html`<div class="face ${tone}" role="status">
+/** The mark and the sentences, in the place where an open payment shows its instructions. */
+export function facePart(face: Exclude<Face, "open">, said: string, lead: string): Html {
+  return html`<div class="face ${face}" role="status">
     <svg
       viewBox="0 0 64 64"
       fill="none"

@@ -58,13 +58,12 @@ const marks: Readonly<Record<Exclude<LinkFace, "form">, Exclude<Face, "open">>> 
   yours: "processing",
   expired: "expired",
   deactivated: "canceled",
-  unavailable: "canceled",
+  unavailable: "unavailable",
 };
 
 function linkFacePart(face: Exclude<LinkFace, "form">, { checkout, language }: LinkPageParts): Html {
   const text = linkWords[language];
-  const tone = face === "unavailable" ? "review" : marks[face];
-  return html`${facePart(marks[face], tone, text.faces[face], text.leads[face])}
+  return html`${facePart(marks[face], text.faces[face], text.leads[face])}
   ${
     face === "yours" &&
     checkout.resumePath !== undefined &&

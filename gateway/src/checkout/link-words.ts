@@ -1,5 +1,6 @@
 // Texts of payment links' pages in each language. Pure.
 import type { Language } from "../ground/languages.ts";
+import { words } from "./words.ts";
 
 const en = {
   howMuch: "How much do you pay?",
@@ -31,7 +32,7 @@ const en = {
     yours: "Your payment is open",
     expired: "Too late",
     deactivated: "Closed",
-    unavailable: "Cannot be paid now",
+    unavailable: words.en.faces.unavailable,
   },
   leads: {
     paid: "This was to be paid once, and it is. Do not pay again.",
@@ -40,7 +41,7 @@ const en = {
     yours: "You began to pay it on this device, and are not done.",
     expired: "The time to pay is over. Ask the merchant for a new link.",
     deactivated: "The merchant closed this link. Ask them for a new one.",
-    unavailable: "The merchant takes no payments at the moment. Try again later, or ask them.",
+    unavailable: words.en.leads.unavailable,
   },
 };
 
@@ -76,7 +77,7 @@ const id: LinkWords = {
     yours: "Pembayaran Anda belum selesai",
     expired: "Waktu habis",
     deactivated: "Sudah ditutup",
-    unavailable: "Belum bisa dibayar",
+    unavailable: words.id.faces.unavailable,
   },
   leads: {
     paid: "Tagihan ini cukup dibayar sekali, dan sudah dibayar. Jangan membayar lagi.",
@@ -85,7 +86,7 @@ const id: LinkWords = {
     yours: "Anda memulainya di perangkat ini dan belum selesai.",
     expired: "Waktu pembayaran sudah habis. Minta tautan baru kepada penjual.",
     deactivated: "Penjual menutup tautan ini. Minta tautan baru kepada penjual.",
-    unavailable: "Penjual sedang tidak menerima pembayaran. Coba lagi nanti, atau tanyakan kepada penjual.",
+    unavailable: words.id.leads.unavailable,
   },
 };
 

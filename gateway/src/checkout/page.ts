@@ -45,7 +45,7 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
     content: html`<p class="amount">
         <small>${payment.currency}</small>${text.amountOf(readable(payment.amountMinor, payment.currency))}
       </p>
-      ${face === "open" ? html`<p class="left">${text.timeLeft}: <b data-left="${secondsLeft}">${clock(secondsLeft)}</b></p>` : facePart(face, face, text.faces[face], text.leads[face])}
+      ${face === "open" ? html`<p class="left">${text.timeLeft}: <b data-left="${secondsLeft}">${clock(secondsLeft)}</b></p>` : facePart(face, text.faces[face], text.leads[face])}
       ${checkout.instructions && instructionsPart({ instructions: checkout.instructions, payment, path, language })}
       ${
         watch !== false &&

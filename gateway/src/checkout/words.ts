@@ -68,6 +68,7 @@ const en = {
     failed: "Not paid",
     expired: "Too late",
     canceled: "Canceled",
+    unavailable: "Cannot be paid now",
   },
   leads: {
     review: "The merchant's bank looks at it. How to pay is shown here as soon as it may be paid.",
@@ -79,6 +80,7 @@ const en = {
     failed: "No money was taken. Ask the merchant for another way to pay.",
     expired: "The time to pay is over. Do not pay any more; ask the merchant for a new payment.",
     canceled: "The merchant took it back. Do not pay any more.",
+    unavailable: "The merchant takes no payments at the moment. Try again later, or ask them.",
   },
 };
 
@@ -146,6 +148,7 @@ const id: Words = {
     failed: "Tidak dibayar",
     expired: "Waktu habis",
     canceled: "Dibatalkan",
+    unavailable: "Belum bisa dibayar",
   },
   leads: {
     review: "Pembayaran ini sedang diperiksa. Cara membayar muncul di sini setelah disetujui.",
@@ -157,6 +160,7 @@ const id: Words = {
     failed: "Tidak ada uang yang diambil. Minta cara lain kepada penjual.",
     expired: "Waktu pembayaran sudah habis. Jangan membayar lagi; minta pembayaran baru kepada penjual.",
     canceled: "Penjual membatalkannya. Jangan membayar lagi.",
+    unavailable: "Penjual sedang tidak menerima pembayaran. Coba lagi nanti, atau tanyakan kepada penjual.",
   },
 };
 
