@@ -194,6 +194,8 @@ export function operatorSurface(
   return [
     ...merchantEndpoints({
       merchants,
+      directory,
+      lanes,
       database,
       checkWebhookUrl: webhookUrlCheck(config),
       people,

@@ -3,13 +3,17 @@ import { Fault } from "../ground/fault.ts";
 import { wireTime } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
-import { type MerchantSummary, merchantOfRow, scopes } from "../merchants/directory.ts";
+import { environments } from "../merchants/books.ts";
+import { type Directory, type MerchantSummary, merchantOfRow, scopes } from "../merchants/directory.ts";
 import type { Merchants } from "../merchants/merchants.ts";
 import type { MerchantRow } from "../merchants/merchants.sql.ts";
 import { settingsChangeSchema } from "../merchants/settings.ts";
 import type { People } from "../people/people.ts";
+import { followSchedule } from "../settlements/settlements.ts";
 import type { Database } from "../store/database.ts";
+import type { Lanes } from "../store/lanes.ts";
 import { followAddress } from "../webhooks/registration.ts";
+import { findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { credentialParams, merchantParams } from "./params.ts";
 import { page, unknownCursor } from "../http/lists.ts";
@@ -39,6 +43,8 @@ import { selectMerchants } from "./merchants.sql.ts";
 
 export interface MerchantEndpointParts {
   merchants: Merchants;
+  directory: Directory;
+  lanes: Lanes;
   database: Database;
   /** The normalized address. Throws VALIDATION_ERROR for an address to which webhooks must not be sent. */
   checkWebhookUrl(url: string): Promise<string>;
@@ -59,7 +65,7 @@ export function merchantEndpoints(parts: MerchantEndpointParts): OperatorEndpoin
   ];
 }
 
-function settingsEndpoints({ merchants, database }: MerchantEndpointParts): OperatorEndpoint[] {
+function settingsEndpoints({ merchants, directory, lanes, database }: MerchantEndpointParts): OperatorEndpoint[] {
   return [
     operatorEndpoint({
       method: "POST",
@@ -119,6 +125,12 @@ function settingsEndpoints({ merchants, database }: MerchantEndpointParts): Oper
       async handle({ params, body }) {
         const { merchantId } = await required(merchants, params.id);
         await merchants.patch(merchantId, body);
+        if (body.settlement !== undefined) {
+          for (const environment of environments) {
+            const owner = await findBook(directory, { id: merchantId, environment });
+            await lanes.move(merchantId, followSchedule(owner));
+          }
+        }
         return reply(200, merchantView(await required(merchants, merchantId)));
       },
     }),

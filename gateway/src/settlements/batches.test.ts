@@ -10,12 +10,12 @@ import { SECOND, wireTime } from "../ground/clock.ts";
 import { type IdKind, newId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { otherBook } from "../merchants/books.ts";
-import { defaultSchedule, nextRun, periodEnd } from "../merchants/settlement-schedule.ts";
+import { defaultSchedule, localDate, nextRun, periodEnd } from "../merchants/settlement-schedule.ts";
 import { paymentBatches, payments } from "../payments/payments.sql.ts";
 import { refundBatches } from "../refunds/refunds.sql.ts";
 import { createRefund } from "../refunds/refunds.ts";
 import { type Settlement, type SettlementItem, isCut, select, settlementStatuses } from "./settlement.ts";
-import { paySettlement, returnSettlement, runNow, runSchedule } from "./settlements.ts";
+import { followSchedule, paySettlement, returnSettlement, runNow, runSchedule } from "./settlements.ts";
 import { ITEMS_MAX, batchItems, releases, settlementClocks, settlements, waitingItems } from "./settlements.sql.ts";
 
 const owner = ownerWith();
@@ -274,6 +274,15 @@ describe("the schedule", () => {
     expect(first.answer).toHaveLength(100);
     const [next] = first.changes.updated(settlementClocks) as { nextRunAt: number }[];
     expect(periodEnd(defaultSchedule, next?.nextRunAt ?? 0) - 1).toBe(moments[100]);
+  });
+
+  test("that was changed moves a run that is to come, and no run that is due", () => {
+    const changed = { ...defaultSchedule, cutoff: "17:30", holidays: [localDate(defaultSchedule, NOW)] };
+    const after = ownerWith({ settlement: changed });
+    const moved = given(at(run - 1)).when(followSchedule(after));
+    expect(moved.changes.updated(settlementClocks)).toEqual([{ book, nextRunAt: nextRun(changed, run - 1) }]);
+    expect(given(at(run)).when(followSchedule(after)).changes.updated(settlementClocks)).toEqual([]);
+    expect(given({ realNow: NOW }).when(followSchedule(after)).changes.inserted(settlementClocks)).toEqual([]);
   });
 
   test("follows the book's clock", () => {

@@ -408,3 +408,26 @@ test("one batch can be read, by its merchant and in its environment", async () =
   expect(codeOf(await other.client.get(path))).toBe("OBJECT_NOT_FOUND");
   expect(codeOf(await client.get("/v1/settlements/set_x"))).toBe("OBJECT_NOT_FOUND");
 });
+
+test("a change of the schedule holds from the next run on", async () => {
+  const { client, merchantId } = await service.merchant();
+  await paid(client);
+  await advance(client, await toNextCutoff(client));
+  const late = await paid(client);
+  const { json: clock } = await client.get("/v1/sandbox/clock");
+  const tomorrow = new Date(Date.parse(clock.now) + 86_400_000).toISOString().slice(0, 10);
+  const settlement = {
+    utc_offset_minutes: 0,
+    cutoff: "05:45",
+    delay_days: 0,
+    closed_weekdays: [],
+    pay_after_seconds: 0,
+  };
+  await service.operate("PATCH", `/merchants/${merchantId}`, { settlement });
+  const read = (): Promise<Answer> => client.get(`/v1/payments/${late.reference}`);
+  expect((await read()).json.settlement.estimated_date).toBe(tomorrow);
+  await advance(client, 20 * 3_600); // sooner than the next run of the schedule before
+  expect((await read()).json.settlement).toEqual({ status: "paid", estimated_date: tomorrow });
+  const [batch] = (await list(client)).data;
+  expect([batch.period_end, batch.payment_count]).toEqual([`${tomorrow}T05:45:00Z`, 1]);
+});

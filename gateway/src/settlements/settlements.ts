@@ -82,6 +82,23 @@ export function runSchedule(owner: BookOwner): Command<Settlement[]> {
   });
 }
 
+/**
+ * Moves a book's next run to where the merchant's schedule has it now. Must run after each change of a schedule. A run that is due already stays:
+ * items wait for it.
+ */
+export function followSchedule(owner: BookOwner): Command<void> {
+  const { book } = owner;
+  return bookCommand(owner, {
+    name: "follow settlement schedule",
+    needs: [need(settlementClocks, book)],
+    execute({ set, merchant, now }) {
+      const clock = set.get(settlementClocks, book);
+      if (clock === undefined || clock.nextRunAt <= now) return;
+      set.update(settlementClocks, { book, nextRunAt: nextRun(merchant.settings.settlement, now) });
+    },
+  });
+}
+
 function timesOf(waiting: Waiting | undefined): Micros[] {
   return [...(waiting?.items.values() ?? [])].flat().map((item) => item.occurredAt);
 }
