@@ -87,16 +87,16 @@ export class Clocks {
 
   private async moveAll(book: Book): Promise<void> {
     const { database, lanes, clock, catchUp } = this.parts;
-    await catchUp(book);
     for (let stops = 0; ; stops++) {
-      const realNow = clock.now();
+      // What falls due while the book catches up is a stop as well.
+      const since = clock.now();
+      await catchUp(book);
       const [row] = await database.query<{ target: bigint | null; next_due_at: Micros | null }>(
-        selectNextDue(book, realNow),
+        selectNextDue(book, since),
       );
       if (!row || row.target === null) return;
-      const next = row.next_due_at === null ? Infinity : Math.ceil((row.next_due_at - realNow) / SECOND);
+      const next = row.next_due_at === null ? Infinity : Math.ceil((row.next_due_at - clock.now()) / SECOND);
       await lanes.move(book.merchantId, moveOn(book, stops < STOPS_MAX ? next : Infinity));
-      await catchUp(book);
     }
   }
 }
