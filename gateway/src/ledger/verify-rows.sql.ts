@@ -42,6 +42,8 @@ export const paymentsAstray = firstOf(
       then format('payment %s is %s; its refunds make it %s', p.payment_id, p.status, s.status)
     when p.dispute_status::text is distinct from d.status
       then format('payment %s keeps its dispute as %s; it is %s', p.payment_id, coalesce(p.dispute_status::text, 'none'), coalesce(d.status, 'none'))
+    when p.lost_minor <> j.lost
+      then format('payment %s keeps %s as lost; its disputes took %s', p.payment_id, p.lost_minor, j.lost)
     when c.applied > 1
       then format('payment %s was paid by %s receipts', p.payment_id, c.applied)
     when c.applied = 1 and (p.status not in ${paid} or not c.exact)
@@ -63,6 +65,7 @@ cross join lateral (
 ) s
 cross join lateral (
   select coalesce(sum(e.amount_minor), 0) as left_minor,
+    coalesce(sum(e.amount_minor) filter (where j.kind = 'dispute_lost' and e.account = 'merchant:held'), 0) as lost,
     (array_agg(j.kind order by j.seq desc) filter (where j.kind like 'dispute\\_%'))[1] as last_dispute
   from journals j
   join entries e on ${inBook("e")} and e.seq = j.seq and (e.account like 'acquirer:%' or e.account = 'merchant:held')

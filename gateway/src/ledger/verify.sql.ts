@@ -194,6 +194,25 @@ limit 1`,
   };
 }
 
+/** Compares the head of a book, which the next journal continues, with the newest journal. */
+export function selectHeadMismatch(book: Book): Statement {
+  return {
+    name: "verify: head",
+    text: `select format('the head of the book is journal %s with hash %s; the newest is journal %s with hash %s',
+  h.seq, encode(h.hash, 'hex'), n.seq, encode(n.hash, 'hex')) as wrong
+from book_heads h
+cross join lateral (
+  select j.seq, j.hash from journals j where ${inBook("j")}
+  union all
+  select 0, decode(repeat('00', 32), 'hex')
+  order by seq desc
+  limit 1
+) n
+where ${inBook("h")} and (h.seq, h.hash) <> (n.seq, n.hash)`,
+    values: [uuidOf(book.merchantId), book.environment],
+  };
+}
+
 /** Finds the first of merchant:held, merchant:settling and platform:unapplied whose balance is not the sum of its rows. */
 export function selectProtectedMismatch(book: Book): Statement {
   return {

@@ -119,7 +119,8 @@ async function busyBook() {
   const contested = await paid(client);
   const won = await dispute(client, contested, "won");
   await dispute(client, contested, "withdrawn");
-  const lost = await dispute(client, await paid(client), "lost");
+  const losing = await paid(client);
+  const lost = await dispute(client, losing, "lost");
   await paid(client, { currency: "USD", payment_method: "card" });
   const openBatch = await settle(client);
   const held = await paid(client);
@@ -136,7 +137,7 @@ async function busyBook() {
   return {
     unapplied: unapplied as string, givenBack: givenBack as string, credited: credited as string, creditedBatch, applied,
     client, book, pending, canceled, plain, partly, partial, whole, paidBatch, returnedBatch, slowly, returned, waiting,
-    contested, won, lost, openBatch, held, running, reviewed, unsettled,
+    contested, won, lost, losing, openBatch, held, running, reviewed, unsettled,
   }; // prettier-ignore
 }
 
@@ -196,7 +197,10 @@ const falsifications: Falsification[] = [
   ["a journal's kind", () => `update journals set kind = 'gift' where merchant_id = ${busy.book.merchantId} and seq = 2`, () => "journal 2 ("],
   ["a journal less", () => `delete from journals where merchant_id = ${busy.book.merchantId} and seq = 4`, () => "after journal 3 comes journal 5 ("],
   ["a balance", () => `update balances set credit_minor = credit_minor + 1 where merchant_id = ${busy.book.merchantId} and account = 'merchant:held'`, () => "the balance of merchant:held IDR is kept as"],
+  ["the head's hash", () => `update book_heads set hash = sha256('x') where merchant_id = ${busy.book.merchantId}`, () => `the head of the book is journal `],
+  ["a journal beyond the head", () => `insert into journals select merchant_id, environment, seq + 1000, gen_random_uuid(), group_id, kind, operation_key || 'x', posted_at, prev_hash, hash from journals where merchant_id = ${busy.book.merchantId} and seq = 4`, () => `the newest is journal 1004 with hash`],
   // payments
+  ["what a dispute took", () => paymentRow("lost_minor = 0", busy.losing), () => `payment ${busy.losing} keeps 0 as lost; its disputes took 1000000`],
   ["a payment's amount", () => paymentRow("amount_minor = amount_minor + 1", busy.plain), () => `payment ${busy.plain} (succeeded) must have exactly one journal capture with`],
   ["a payment's fee", () => paymentRow("fee_minor = fee_minor - 1", busy.plain), () => `payment ${busy.plain} (succeeded) must have exactly one journal capture with`],
   ["a payment's currency", () => paymentRow("currency = 'USD'", busy.plain), () => `payment ${busy.plain} (succeeded) must have exactly one journal capture with`],

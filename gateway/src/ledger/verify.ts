@@ -23,6 +23,7 @@ import {
   journalsMissing,
   journalsUnfounded,
   selectCounted,
+  selectHeadMismatch,
   selectKeys,
   selectProtectedMismatch,
 } from "./verify.sql.ts";
@@ -149,7 +150,8 @@ async function rowsWrong(database: Database, book: Book, pages: Pages): Promise<
     }
     pages.turn({ checks: number + 1 });
   }
-  return firstWrong(database, selectProtectedMismatch(book));
+  const head = await firstWrong(database, selectHeadMismatch(book));
+  return head ?? firstWrong(database, selectProtectedMismatch(book));
 }
 
 /** The message of a statement that found a wrong row, with UUIDs turned into identities as the API shows them. */
