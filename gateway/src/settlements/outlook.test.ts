@@ -233,6 +233,14 @@ from payments p, generate_series(1, ${ITEMS_MAX}) n where p.merchant_id = $1`,
   expect((await settlementOf(client, reference)).status).toBe("processing");
 });
 
+test("a payment whose fee takes all of it has no day by itself; another payment brings one for both", async () => {
+  const { client } = await service.merchant();
+  const free = await paid(client, { amount_minor: 300_000, payment_method: "bank_transfer" });
+  expect(await settlementOf(client, free)).toEqual({ status: "pending", estimated_date: null });
+  await paid(client);
+  await comesTrue(client, free);
+});
+
 test("a frozen wallet pays nothing out", async () => {
   const { client, merchantId } = await service.merchant();
   const reference = await paid(client);

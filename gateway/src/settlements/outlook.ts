@@ -99,8 +99,8 @@ export class Outlooks {
 
   /**
    * The local day on which each payment will be paid out, by reference; null when no run can take it. The runs are gone through only where more
-   * than the schedule decides: a minimum payout, money held by disputes, waiting deductions, a pending refund. With more unsettled items than a
-   * run looks at, it is the schedule's day: the run goes on at the same cutoff.
+   * than the schedule decides: a minimum payout, money held by disputes, waiting deductions, a pending refund, a fee that takes all of a payment.
+   * With more unsettled items than a run looks at, it is the schedule's day: the run goes on at the same cutoff.
    */
   async estimate({ book, merchant }: BookOwner, asked: readonly PaymentSummary[]): Promise<Map<string, string | null>> {
     const dates = new Map<string, string | null>();
@@ -111,7 +111,8 @@ export class Outlooks {
     for (const [currency, own] of Map.groupBy(asked, (payment) => payment.currency)) {
       const minimum = minimumPayoutOf(schedule, currency);
       const held = state.held.get(currency) ?? 0n;
-      const simple = minimum === 0n && held === 0n && !state.hasDeductions;
+      const forms = own.every(({ amountMinor, feeMinor }) => amountMinor > feeMinor);
+      const simple = forms && minimum === 0n && held === 0n && !state.hasDeductions;
       const waiting = simple ? undefined : await this.waitingOf(book, own, state);
       const items = waiting?.items.get(currency) ?? [];
       const bySchedule = simple || isCut(items, ITEMS_MAX);
