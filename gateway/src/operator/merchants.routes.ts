@@ -3,7 +3,7 @@ import { Fault } from "../ground/fault.ts";
 import { wireTime } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
-import { environments } from "../merchants/books.ts";
+import { type Environment, environments } from "../merchants/books.ts";
 import { type Directory, type MerchantSummary, merchantOfRow, scopes } from "../merchants/directory.ts";
 import type { Merchants } from "../merchants/merchants.ts";
 import type { MerchantRow } from "../merchants/merchants.sql.ts";
@@ -126,10 +126,10 @@ function settingsEndpoints({ merchants, directory, lanes, database }: MerchantEn
         const { merchantId } = await required(merchants, params.id);
         await merchants.patch(merchantId, body);
         if (body.settlement !== undefined) {
-          for (const environment of environments) {
-            const owner = await findBook(directory, { id: merchantId, environment });
-            await lanes.move(merchantId, followSchedule(owner));
-          }
+          // Both books begin: one in quarantine keeps its run, and does not keep the other's.
+          const follow = async (environment: Environment): Promise<void> =>
+            lanes.move(merchantId, followSchedule(await findBook(directory, { id: merchantId, environment })));
+          await Promise.all(environments.map(follow));
         }
         return reply(200, merchantView(await required(merchants, merchantId)));
       },
