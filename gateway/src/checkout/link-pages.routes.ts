@@ -10,8 +10,11 @@ import { PAGE_HEADERS, onRequest } from "./page-headers.ts";
 
 /** Payments begun from one IP address in a minute, in each process: enough for an office behind one address, too few for a program. */
 const BEGUN_PER_ADDRESS = 30;
-/** Cookie with the token of the payment that this browser has begun, so that the page can lead back to it. No session depends on it. */
-const COOKIE = "begun";
+/**
+ * Cookie that names the form which this browser was shown last, so that the page leads back to the payment that the form began, even where the answer
+ * to the form never arrived. No session depends on it.
+ */
+const COOKIE = "once";
 const COOKIE_SECONDS = 86_400;
 
 interface PageRequest {
@@ -19,36 +22,41 @@ interface PageRequest {
   token: string;
   path: string;
   language: Language;
-  began: string | undefined;
+  once: string | undefined;
 }
 
 function pageRequest(request: FastifyRequest): PageRequest {
   const { token } = request.params as { token: string };
   const { lang } = request.query as { lang?: unknown };
   const language = languageOf(typeof lang === "string" ? lang : undefined, request.headers["accept-language"]);
-  const [, began] = new RegExp(`(?:^|;\\s*)${COOKIE}=([0-9a-z]{78})(?:;|$)`).exec(request.headers.cookie ?? "") ?? [];
-  return { token, path: `/pay/l/${token}`, language, began };
+  const [, once] = new RegExp(`(?:^|;\\s*)${COOKIE}=([0-9a-z]{26})(?:;|$)`).exec(request.headers.cookie ?? "") ?? [];
+  return { token, path: `/pay/l/${token}`, language, once };
 }
 
 export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts): void {
   const begun = new UnauthenticatedCallers(BEGUN_PER_ADDRESS, parts.clock);
   const { serviceName } = parts;
+  const remember = (reply: FastifyReply, once: string, path: string): FastifyReply =>
+    reply.header("set-cookie", cookie(once, path, parts.isSecure()));
   const show = (
     reply: FastifyReply,
     checkout: LinkCheckout,
     { path, language }: PageRequest,
     sent?: { form: SentForm; problems: Problems },
-  ): FastifyReply =>
-    reply.headers(PAGE_HEADERS).send(linkPage({ checkout, path, language, serviceName, once: newOnce(), sent }));
+  ): FastifyReply => {
+    const once = newOnce();
+    if (checkout.face === "form" && !checkout.link.reusable) remember(reply, once, path);
+    return reply.headers(PAGE_HEADERS).send(linkPage({ checkout, path, language, serviceName, once, sent }));
+  };
 
   server.get("/pay/l/:token", { onRequest }, async (request, reply) => {
     const from = pageRequest(request);
-    return show(reply, await findLink(parts, from.token, from.began), from);
+    return show(reply, await findLink(parts, from.token, from.once), from);
   });
 
   server.post("/pay/l/:token", { onRequest }, async (request, reply) => {
     const from = pageRequest(request);
-    const checkout = await findLink(parts, from.token, from.began);
+    const checkout = await findLink(parts, from.token, from.once);
     const { link, merchant, methods } = checkout;
     const form = sentForm(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
     const again = (status: number, problems: Problems): FastifyReply =>
@@ -62,9 +70,9 @@ export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts)
     if (!begun.count(request.ip)) return again(429, { form: "often" });
     try {
       const reference = await beginPayment(parts, checkout, judged.body);
-      const payment = parts.tokens.make(link.book, reference);
-      if (!link.reusable) reply.header("set-cookie", cookie(payment, from.path, parts.isSecure()));
-      return back(`/pay/${payment}`);
+      // Another tab may have been shown another form since.
+      if (!link.reusable) remember(reply, form.once, from.path);
+      return back(`/pay/${parts.tokens.make(link.book, reference)}`);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       if (error.code === "PAYMENT_NOT_PAYABLE") return back(from.path);
@@ -82,6 +90,6 @@ function shownAgain({ code }: Fault): [status: number, problems: Problems] | und
   return code === "NO_ROUTE_AVAILABLE" ? [503, { form: "unavailable" }] : undefined;
 }
 
-function cookie(token: string, path: string, isSecure: boolean): string {
-  return `${COOKIE}=${token}; Path=${path}; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
+function cookie(once: string, path: string, isSecure: boolean): string {
+  return `${COOKIE}=${once}; Path=${path}; Max-Age=${COOKIE_SECONDS}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
 }

@@ -174,6 +174,22 @@ describe("a link's page", () => {
     expect(html).not.toContain("<form");
   });
 
+  test("leads back whoever sent the form and never got its answer, and shows a form anew once that payment is over", async () => {
+    const { url } = await link();
+    const shown = await read(url as string);
+    const [cookie = ""] = shown.answer.headers.getSetCookie();
+    const mine = { cookie: cookie.split(";")[0] ?? "" };
+    const lost = await send(url as string, { once: shown.once, method: "qris" });
+    const back = await read(url as string, mine);
+    expect(back.html).toContain(`href="${lost.location.split("?")[0]}?lang=en"`);
+    expect(back.answer.headers.getSetCookie()).toEqual([]);
+    await fetch(service.origin + lost.location, { method: "POST", body: new URLSearchParams({ decision: "decline" }) });
+    const again = await read(url as string, mine);
+    expect(again.once).not.toBe(shown.once);
+    expect(again.answer.headers.getSetCookie()[0]).toContain(`once=${again.once}; `);
+    expect((await send(url as string, { once: again.once, method: "qris" })).location).not.toBe(lost.location);
+  });
+
   test("leads the browser that began back to its payment, and no other", async () => {
     const { url } = await link();
     const begun = await pay(url as string);

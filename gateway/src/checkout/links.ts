@@ -12,6 +12,7 @@ import type { PayerData } from "../payments/payer-data.ts";
 import type { CreatePayment } from "../payments/payments.schema.ts";
 import { expirePayment } from "../payments/payments.ts";
 import type { CheckoutParts } from "./checkout.ts";
+import { referenceIdOf } from "./link-form.ts";
 
 export interface LinkCheckoutParts extends CheckoutParts {
   payers: PayerData;
@@ -33,10 +34,10 @@ export interface LinkCheckout extends LinkSnapshot {
 }
 
 /**
- * The link of an address. `end`: the last part of the path; `began`: token from the browser's cookie of the payment that it has begun here. Throws
+ * The link of an address. `end`: the last part of the path; `once`: from the browser's cookie, the form that it was shown here last. Throws
  * ROUTE_NOT_FOUND for an unknown address.
  */
-export async function findLink(parts: LinkCheckoutParts, end: string, began?: string): Promise<LinkCheckout> {
+export async function findLink(parts: LinkCheckoutParts, end: string, once?: string): Promise<LinkCheckout> {
   const name = readLinkName(end);
   const [row] = name ? await parts.database.query(selectLinkByToken(name)) : [];
   const merchant = name && (await parts.directory.merchant(name.merchantId));
@@ -46,15 +47,15 @@ export async function findLink(parts: LinkCheckoutParts, end: string, began?: st
   const methods = activeMethods(parts, { merchant, book: link.book }, link.currency, link.amountMinor).filter(
     (method) => link.methods?.includes(method) ?? true,
   );
-  const own = began === undefined ? undefined : parts.tokens.read(began);
-  const isOwn = own !== undefined && own.reference === snapshot.payment?.reference;
+  const { payment } = snapshot;
+  const own = once !== undefined && payment?.referenceId === referenceIdOf(link, once) ? payment : undefined;
   return {
     ...snapshot,
     merchant,
     profile: await parts.profiles.of(link.book.merchantId),
-    face: faceOf(parts, snapshot, { merchant, isOwn, isPayable: methods.length > 0 }),
+    face: faceOf(parts, snapshot, { merchant, isOwn: own !== undefined, isPayable: methods.length > 0 }),
     methods,
-    resumePath: isOwn ? `/pay/${began}` : undefined,
+    resumePath: own && `/pay/${parts.tokens.make(link.book, own.reference)}`,
   };
 }
 

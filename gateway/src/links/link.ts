@@ -37,6 +37,7 @@ export interface Link {
 /** The payment of a link that is not reusable, while the payment is open or once it is paid. */
 export interface LinkPayment {
   reference: string;
+  referenceId: string;
   status: PaymentStatus;
   expiresAt: Micros;
 }

@@ -117,7 +117,7 @@ describe("a use", () => {
     "is refused while the one payment is %s",
     (status) => {
       const link = aLink();
-      const payment = { reference: newId("payment", NOW), status, expiresAt: NOW + SECOND };
+      const payment = { reference: newId("payment", NOW), referenceId: "link-1", status, expiresAt: NOW + SECOND };
       given({ rows: rowsOf(link, payment) })
         .when(using(link))
         .refuses("PAYMENT_NOT_PAYABLE", { status: isPaid(status) ? "paid" : "pending" });
@@ -193,7 +193,12 @@ describe("closing", () => {
 
   test("a link that is paid, that is nobody's or malformed is refused", () => {
     const link = aLink();
-    const payment = { reference: newId("payment", NOW), status: "succeeded" as PaymentStatus, expiresAt: NOW };
+    const payment = {
+      reference: newId("payment", NOW),
+      referenceId: "link-1",
+      status: "succeeded" as PaymentStatus,
+      expiresAt: NOW,
+    };
     given({ rows: rowsOf(link, payment) })
       .when(closing(link.uuid))
       .refuses("PAYMENT_NOT_PAYABLE", { status: "paid" });
@@ -228,7 +233,12 @@ test("a link is made as it was asked for, by the book's time", () => {
 
 test("what is paid stays paid, whatever happens to the link", () => {
   const over = aLink({ deactivatedAt: NOW, expiresAt: NOW });
-  const payment = (status: PaymentStatus): LinkPayment => ({ reference: "pay", status, expiresAt: NOW });
+  const payment = (status: PaymentStatus): LinkPayment => ({
+    reference: "pay",
+    referenceId: "link-1",
+    status,
+    expiresAt: NOW,
+  });
   expect(statusOf(over, payment("refunded"), NOW)).toBe("paid");
   expect(statusOf(over, payment("pending"), NOW)).toBe("deactivated");
   expect(statusOf(aLink({ expiresAt: NOW }), payment("processing"), NOW)).toBe("expired");

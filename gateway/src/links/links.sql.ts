@@ -96,7 +96,7 @@ const useColumns: Columns<LinkUseKey> = {
 };
 
 /** Selects the payment that occupies a single-use link, by the exact conditions of its unique index. `of`: alias of the link's row. */
-const holding = (of: string): string => `select p.payment_id, p.status, p.expires_at
+const holding = (of: string): string => `select p.payment_id, p.reference_id, p.status, p.expires_at
   from payments p
   where p.merchant_id = ${of}.merchant_id and p.environment = ${of}.environment and p.link_id = ${of}.link_id
     and not p.link_reusable and p.status in ('pending', 'processing', 'succeeded', 'partially_refunded', 'refunded')
@@ -109,7 +109,7 @@ export const linkUses: Table<LinkUseKey, LinkUse> = {
   keyOf: ({ key }) => key,
   load: (keys) => ({
     name: "load payments of links",
-    text: `select k.merchant_id, k.environment, k.link_id, k.most, h.payment_id, h.status, h.expires_at as payment_ends_at, c.recent
+    text: `select k.merchant_id, k.environment, k.link_id, k.most, h.payment_id, h.reference_id, h.status, h.expires_at as payment_ends_at, c.recent
 from (
 ${rowsOf(useColumns)}
 ) k
@@ -146,6 +146,7 @@ function linkPaymentOfRow(row: Row): LinkPayment | undefined {
   if (id === undefined) return undefined;
   return {
     reference: idOf("payment", id),
+    referenceId: row.reference_id as string,
     status: row.status as PaymentStatus,
     expiresAt: row.payment_ends_at as Micros,
   };
@@ -161,7 +162,7 @@ export function snapshotOfLinkRow(row: Row, realNow: Micros): LinkSnapshot {
 
 const snapshotFrom = (
   source: string,
-): string => `select l.*, h.payment_id, h.status, h.expires_at as payment_ends_at, b.clock_offset_seconds
+): string => `select l.*, h.payment_id, h.reference_id, h.status, h.expires_at as payment_ends_at, b.clock_offset_seconds
 from ${source} l
 join books b using (merchant_id, environment)
 left join lateral (

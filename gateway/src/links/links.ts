@@ -165,6 +165,7 @@ export function useLink(
         if (error instanceof Fault && error.code === "RISK_REVIEW")
           note({
             reference: error.extras.details?.reference as string,
+            referenceId: body.reference_id,
             status: "pending",
             expiresAt: now + REVIEW_TIME,
           });
