@@ -6,11 +6,12 @@ import { ButtonLink } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Filters, choice, day, text, useFilters } from "../ui/filters.tsx";
 import { useCursor, useList } from "../ui/list.ts";
-import { Money } from "../ui/money.tsx";
+import { Money, writtenAmount } from "../ui/money.tsx";
 import { Page as Frame } from "../ui/page.tsx";
 import { Status } from "../ui/status.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
+import { useLanguage } from "../words.ts";
 import { SearchedTo } from "./payments/searched-to.tsx";
 
 type Payment = Schema<"Payment">;
@@ -30,7 +31,7 @@ const spec = {
   payment_method: choice("Method", ["qris", "va", "card", "ewallet", "bank_transfer"]),
   reference_id: text("Your reference", "order-1042"),
   payer: text("Payer", "e-mail or telephone"),
-  amount: text("Amount", "150000.00"),
+  amount: text("Amount", "150000"),
   metadata: text("Metadata", "order:1042"),
   created_from: day("From"),
   created_to: day("To"),
@@ -40,11 +41,11 @@ export function Page() {
   const place = usePlace();
   const api = useApi();
   const can = useCan();
+  const language = useLanguage();
   const filters = useFilters(spec);
   const cursor = useCursor();
   const { amount, ...rest } = filters.value;
-  // "1,500.00" is what pages write; the API takes it without the groups.
-  const value = { ...rest, amount: amount?.replaceAll(/[\s,]/g, "") };
+  const value = { ...rest, amount: amount && writtenAmount(amount, language) };
   const list = useList(api.read("/v1/payments/search", { query: { ...value, ...cursor.query } }));
   const { status, payment_method, reference_id, created_from, created_to } = value;
   const known = { status, payment_method, reference_id, created_from, created_to };

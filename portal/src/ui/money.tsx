@@ -18,16 +18,30 @@ export function digitsOf(minor: number | bigint, exponent: number, language: "en
   return `${negative ? "\u2212" : ""}${whole}${decimals}`;
 }
 
+/** Digits alone, or in groups of three behind one and the same mark. */
+const WHOLE = String.raw`(\d+|[1-9]\d{0,2}([.,])\d{3}(?:\2\d{3})*)`;
+const wholeOnly = new RegExp(`^${WHOLE}$`);
+const withDecimals = new RegExp(String.raw`^${WHOLE}(?:([.,])(\d+))?$`);
+
 /** The minor units of a typed amount; undefined when it is not valid. Takes "1500", "1,500.00" and "1.500,00". */
 export function minorOf(typed: string, exponent: number): number | undefined {
   const text = typed.trim().replaceAll(/[\s\u00a0]/g, "");
-  const match = /^(\d+|\d{1,3}(?:[.,]\d{3})+)(?:([.,])(\d+))?$/.exec(text);
+  // Where there are no decimals a mark stands between groups: "8,888" yen.
+  const match = (exponent === 0 ? wholeOnly : withDecimals).exec(text);
   if (!match) return undefined;
-  const [, whole = "", mark, decimals = ""] = match;
-  const groups = /[.,]/.exec(whole)?.[0];
-  if (decimals.length > exponent || (groups !== undefined && groups === mark)) return undefined;
+  const [, whole = "", group, point, decimals = ""] = match;
+  if (decimals.length > exponent || (group !== undefined && group === point)) return undefined;
   const minor = Number(whole.replaceAll(/[.,]/g, "") + decimals.padEnd(exponent, "0"));
   return Number.isSafeInteger(minor) ? minor : undefined;
+}
+
+/** A typed amount as the API's searches take it: without groups, with a point. "1.500,00" is what Indonesian pages write. */
+export function writtenAmount(typed: string, language: "en" | "id"): string {
+  const groups = language === "id" ? /\.(?=\d{3}(?!\d))/g : /,(?=\d{3}(?!\d))/g;
+  return typed
+    .replaceAll(/[\s\u00a0]/g, "")
+    .replaceAll(groups, "")
+    .replace(",", ".");
 }
 
 interface Props {

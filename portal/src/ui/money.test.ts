@@ -1,0 +1,45 @@
+// Goal: an amount is read as the page writes it, in every currency, and one that can be read in two ways is not read.
+import { expect, test } from "vitest";
+import { digitsOf, minorOf, writtenAmount } from "./money.tsx";
+
+test.each([
+  ["1500", 2, 150_000],
+  ["1,500.00", 2, 150_000],
+  ["1.500,00", 2, 150_000],
+  ["1.500.000", 2, 150_000_000],
+  ["8,888", 0, 8_888],
+  ["8.888", 0, 8_888],
+  ["8,888,888", 0, 8_888_888],
+  ["1.500", 3, 1_500],
+  ["1,500.000", 3, 1_500_000],
+  // Fifteen hundred, or one and a half with a zero too many.
+  ["1.500", 2, undefined],
+  ["0,888", 0, undefined],
+  ["88,88", 0, undefined],
+  ["1,500,00", 2, undefined],
+  ["1.500,000,00", 2, undefined],
+  ["", 2, undefined],
+  ["-5", 2, undefined],
+] as const)("%s with exponent %i is %s minor units", (typed, exponent, minor) => {
+  expect(minorOf(typed, exponent)).toBe(minor);
+});
+
+test("what a page writes, a form takes back", () => {
+  const amounts = [1, 99, 1_000, 8_888, 123_456, 1_234_567, 999_999_999_999, Number.MAX_SAFE_INTEGER];
+  for (const language of ["en", "id"] as const)
+    for (const exponent of [0, 2, 3, 4])
+      for (const minor of amounts) expect(minorOf(digitsOf(minor, exponent, language), exponent)).toBe(minor);
+});
+
+test.each([
+  ["150000", "en", "150000"],
+  ["1,500.00", "en", "1500.00"],
+  ["1500,00", "en", "1500.00"],
+  ["1.500,00", "id", "1500.00"],
+  ["75.000", "id", "75000"],
+  ["1.500.000,5", "id", "1500000.5"],
+  ["150000.00", "id", "150000.00"],
+  [" 1 500 ", "en", "1500"],
+] as const)("a search for %s in %s asks the API for %s", (typed, language, written) => {
+  expect(writtenAmount(typed, language)).toBe(written);
+});
