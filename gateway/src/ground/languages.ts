@@ -1,4 +1,5 @@
-// The languages of pages without a sign-in, and the choice among them by a browser's preferences. Pure.
+// The languages of pages without a sign-in, the choice among them by a browser's preferences, and how each writes a time. Pure.
+import { type Micros, SECOND } from "./clock.ts";
 
 export const languages = ["id", "en"] as const;
 export type Language = (typeof languages)[number];
@@ -20,4 +21,21 @@ export function languageOf(chosen: string | undefined, acceptLanguage: string | 
   // `in` is the former code of Indonesian, which old phones send.
   const spoken = wanted.map(({ language }) => (language === "in" ? "id" : language));
   return spoken.flatMap((one) => languages.filter((language) => language === one))[0] ?? "en";
+}
+
+const locales: Readonly<Record<Language, string>> = { en: "en-GB", id: "id-ID" };
+
+/** A time for readers, in UTC. A script on the page shows it in the reader's own time zone. */
+export function momentText(at: Micros, language: Language): string {
+  const format = new Intl.DateTimeFormat(locales[language], {
+    dateStyle: "medium",
+    timeStyle: "short",
+    timeZone: "UTC",
+  });
+  return `${format.format((at / SECOND) * 1000)} UTC`;
+}
+
+/** The text of a UTC day, given as YYYY-MM-DD. */
+export function dayText(day: string, language: Language): string {
+  return new Intl.DateTimeFormat(locales[language], { dateStyle: "medium", timeZone: "UTC" }).format(Date.parse(day));
 }

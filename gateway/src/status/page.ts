@@ -1,12 +1,12 @@
 // The status page as HTML: the current state, ninety days of each component, and incidents. It works without scripts. Pure.
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { type Html, html, pageText } from "../ground/html.ts";
-import { type Language, languages } from "../ground/languages.ts";
+import { type Language, dayText, languages, momentText } from "../ground/languages.ts";
 import { SCRIPT_PATH, STYLE_PATH } from "./assets.ts";
 import { type Incident, type IncidentUpdate, endOf, statusOf } from "./incident.ts";
 import { type State, states } from "./states.ts";
 import type { ComponentView, DayView, StatusView } from "./view.ts";
-import { dayText, momentText, words } from "./words.ts";
+import { words } from "./words.ts";
 
 export function statusPage(view: StatusView, language: Language, serviceName: string): string {
   const text = words[language];

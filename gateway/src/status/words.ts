@@ -1,5 +1,4 @@
 // The texts of the status page in each language. Pure.
-import { type Micros, SECOND } from "../ground/clock.ts";
 import type { Language } from "../ground/languages.ts";
 
 const en = {
@@ -142,20 +141,3 @@ const id: Words = {
 };
 
 export const words: Readonly<Record<Language, Words>> = { en, id };
-
-const locales: Readonly<Record<Language, string>> = { en: "en-GB", id: "id-ID" };
-
-/** A time for readers, in UTC. A script on the page shows it in the reader's own time zone. */
-export function momentText(at: Micros, language: Language): string {
-  const format = new Intl.DateTimeFormat(locales[language], {
-    dateStyle: "medium",
-    timeStyle: "short",
-    timeZone: "UTC",
-  });
-  return `${format.format((at / SECOND) * 1000)} UTC`;
-}
-
-/** The text of a UTC day, given as YYYY-MM-DD. */
-export function dayText(day: string, language: Language): string {
-  return new Intl.DateTimeFormat(locales[language], { dateStyle: "medium", timeZone: "UTC" }).format(Date.parse(day));
-}
