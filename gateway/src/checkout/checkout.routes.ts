@@ -5,6 +5,7 @@ import { languageOf } from "../ground/languages.ts";
 import { sendReply } from "../http/server.ts";
 import { openCheckoutAssets } from "./assets.ts";
 import { type CheckoutParts, decide, findCheckout } from "./checkout.ts";
+import { lostPage, unlessLost } from "./lost-page.ts";
 import type { OpenPages } from "./open-pages.ts";
 import { payerPage } from "./page.ts";
 import { PAGE_HEADERS, onRequest } from "./page-headers.ts";
@@ -30,10 +31,13 @@ export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts)
   openCheckoutAssets(server);
   server.get("/pay/:token", { onRequest }, async (request, reply) => {
     const { token, lang } = pageRequest(request);
-    const checkout = await findCheckout(parts, token);
+    const path = `/pay/${token}`;
     const language = languageOf(lang, request.headers["accept-language"]);
     const { serviceName } = parts;
-    return reply.headers(PAGE_HEADERS).send(payerPage({ checkout, path: `/pay/${token}`, language, serviceName }));
+    const checkout = await findCheckout(parts, token).catch(unlessLost);
+    reply.headers(PAGE_HEADERS);
+    if (!checkout) return reply.code(404).send(lostPage(path, language, serviceName));
+    return reply.send(payerPage({ checkout, path, language, serviceName }));
   });
   server.post("/pay/:token", { onRequest }, async (request, reply) => {
     const { token, lang } = pageRequest(request);

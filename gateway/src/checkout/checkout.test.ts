@@ -178,6 +178,7 @@ describe("a page", () => {
     expect((await approve()).status).toBe(303);
     const { html } = await read(url, "en");
     expect(html).toContain("Paid. Thank you.");
+    expect(html).toMatch(/<time datetime="[-\dT:]+Z">\d+ \w+ \d{4}, \d\d:\d\d UTC<\/time>/);
     expect(html).toContain('data-back="https://kopi.example/back"');
     expect(html).not.toContain("data-watch");
     expect((await client.get("/v1/balances")).json.data[0].available_minor).toBe(json.net_minor);
@@ -224,6 +225,23 @@ describe("a page", () => {
         expect((await fetch(wrong + part)).status, wrong + part).toBe(404);
     expect((await fetch(`${service.origin}/checkout/../package.json`)).status).toBe(404);
     expect((await fetch(`${service.origin}/checkout/colour-red;}.css`)).status).toBe(404);
+  });
+
+  test("of a wrong address is a page that a payer can read, and tells nothing of any payment", async () => {
+    const answer = await fetch(`${service.origin}/pay/x?lang=id`, { headers: { accept: "text/html" } });
+    expect([answer.status, answer.headers.get("content-type"), answer.headers.get("referrer-policy")]).toEqual([
+      404,
+      "text/html; charset=utf-8",
+      "no-referrer",
+    ]);
+    const page = await answer.text();
+    expect(page).toContain("Tidak ada pembayaran di sini");
+    expect(page).toContain('href="/pay/x?lang=en"');
+    const injected = await (await fetch(`${service.origin}/pay/${encodeURIComponent('"><b>x')}`)).text();
+    expect(injected).not.toContain("<b>x");
+    expect(await (await fetch(`${service.origin}/pay/l/x?lang=en`)).text()).toContain("No payment is here");
+    // A program that watches the page still gets the API's error.
+    expect((await (await fetch(`${service.origin}/pay/x/state`)).json()).error.code).toBe("ROUTE_NOT_FOUND");
   });
 
   test("of real money is decided by nobody who opens it", async () => {

@@ -71,7 +71,7 @@ function logo(merchantId: string, profile: Profile): Html {
   />`;
 }
 
-function switcher(path: string, language: Language): Html {
+export function switcher(path: string, language: Language): Html {
   const others = languages.filter((one) => one !== language);
   return html`<nav class="language">
     ${others.map((one) => html`<a href="${path}?lang=${one}" lang="${one}" hreflang="${one}">${words[one].name}</a>`)}

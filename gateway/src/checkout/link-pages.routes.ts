@@ -6,6 +6,7 @@ import { type Language, languageOf } from "../ground/languages.ts";
 import { type LinkCheckout, type LinkCheckoutParts, beginPayment, findLink } from "./links.ts";
 import { type Problems, type SentForm, judgeForm, newOnce, sentForm } from "./link-form.ts";
 import { linkPage } from "./link-page.ts";
+import { lostPage, unlessLost } from "./lost-page.ts";
 import { PAGE_HEADERS, onRequest } from "./page-headers.ts";
 
 /** Payments begun from one IP address in a minute, in each process: enough for an office behind one address, too few for a program. */
@@ -51,7 +52,12 @@ export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts)
 
   server.get("/pay/l/:token", { onRequest }, async (request, reply) => {
     const from = pageRequest(request);
-    return show(reply, await findLink(parts, from.token, from.once), from);
+    const checkout = await findLink(parts, from.token, from.once).catch(unlessLost);
+    if (checkout) return show(reply, checkout, from);
+    return reply
+      .code(404)
+      .headers(PAGE_HEADERS)
+      .send(lostPage(from.path, from.language, serviceName));
   });
 
   server.post("/pay/l/:token", { onRequest }, async (request, reply) => {

@@ -1,7 +1,7 @@
 // The payer's page as HTML: merchant, amount, time left and instructions. The page works without scripts. Pure.
 import { wireTime } from "../ground/clock.ts";
 import { type Html, html } from "../ground/html.ts";
-import type { Language } from "../ground/languages.ts";
+import { type Language, momentText } from "../ground/languages.ts";
 import { readable } from "../ground/money.ts";
 import type { Payment } from "../payments/payment.ts";
 import type { Checkout, Face } from "./checkout.ts";
@@ -66,7 +66,7 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
             face === "paid" &&
             payment.paidAt !== undefined &&
             html`<dt>${text.faces.paid.split(".")[0]}</dt>
-              <dd>${wireTime(payment.paidAt)}</dd>`
+              <dd><time datetime="${wireTime(payment.paidAt)}">${momentText(payment.paidAt, language)}</time></dd>`
           }
         </dl>
       </section>`,

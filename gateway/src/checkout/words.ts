@@ -59,6 +59,10 @@ const en = {
   },
   approve: "Pay",
   decline: "Decline",
+  /** For an address that leads to no payment. */
+  lost: "No payment is here",
+  lostLead:
+    "Open the merchant's link once more, in full. If it still leads here, ask the merchant for a new one. Nothing was paid by this page.",
   faces: {
     review: "Being checked",
     preparing: "Not ready yet",
@@ -139,6 +143,9 @@ const id: Words = {
   },
   approve: "Bayar",
   decline: "Tolak",
+  lost: "Tidak ada pembayaran di sini",
+  lostLead:
+    "Buka lagi tautan dari penjual secara lengkap. Jika tetap sampai di sini, minta tautan baru kepada penjual. Tidak ada yang dibayar lewat halaman ini.",
   faces: {
     review: "Sedang diperiksa",
     preparing: "Belum siap",

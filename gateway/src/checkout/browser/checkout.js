@@ -19,6 +19,16 @@ if (left) {
   show();
 }
 
+// Times in the payer's zone, in the page's language; the UTC text becomes the tooltip.
+const format = new Intl.DateTimeFormat(document.documentElement.lang === "id" ? "id-ID" : "en-GB", {
+  dateStyle: "medium",
+  timeStyle: "short",
+});
+for (const time of document.querySelectorAll("time")) {
+  time.title = time.textContent;
+  time.textContent = format.format(new Date(time.dateTime));
+}
+
 for (const button of document.querySelectorAll("[data-copy]")) {
   if (!navigator.clipboard) continue;
   button.hidden = false;
