@@ -72,6 +72,20 @@ test("everything is reached by the keyboard: the skip link, the menu, the palett
   await page.keyboard.type("Settlem");
   await page.keyboard.press("Enter");
   await page.waitForURL(new RegExp(`${paths.settlements(place)}$`));
+  // The keyboard goes on from the new page, not from the first entry of the menu.
+  await page.locator("h1:focus", { hasText: "Settlements" }).waitFor();
+});
+
+test("a page that is opened while the service does not answer says so within ours, and comes when it answers again", async () => {
+  const { page, context, open, place } = await portal.member("owner");
+  portal.tolerate(/ERR_INTERNET_DISCONNECTED|dynamically imported module|did not answer/);
+  await open(paths.refunds(place));
+  await context.setOffline(true);
+  await page.getByRole("link", { name: "Disputes" }).click();
+  await page.getByRole("heading", { name: "No connection" }).waitFor();
+  await context.setOffline(false);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { level: 1, name: "Disputes" }).waitFor();
 });
 
 /** A page of somebody else's, at another port of the same host: browsers send it our cookies along. */

@@ -24,6 +24,11 @@ export function usePathname(): string {
   return useRouterState({ select: ({ location }) => location.pathname });
 }
 
+/** The path of the page that is shown: that of the address bar changes while the page before is still there. */
+export function useShownPath(): string | undefined {
+  return useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname });
+}
+
 interface How {
   /** Replaces the current entry of the browser's history, so that back skips it. */
   replace?: boolean;

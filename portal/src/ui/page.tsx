@@ -1,9 +1,8 @@
 // The frame of a page: title, lead, actions, and its call with curl.
 import { type ReactNode, useEffect, useRef } from "react";
-import { usePathname } from "../address.ts";
+import { useShownPath } from "../address.ts";
 import { type Call, CurlPanel } from "./curl.tsx";
 import { To } from "./link.tsx";
-import { say } from "./toast.tsx";
 
 interface Props {
   title: string;
@@ -47,18 +46,21 @@ export function Page({ title, lead, above, beside, actions, curl, children }: Pr
   );
 }
 
-/** Sets the window's title, and announces it to screen readers after a change of page. */
+/** Sets the window's title. After a change of page the heading takes the focus: the keyboard goes on from there, and screen readers say it. */
 export function useTold(title: string): void {
-  const path = usePathname();
+  const path = useShownPath();
   const told = useRef(path);
   useEffect(() => {
     document.title = `${title} · Gerbang`;
   }, [title]);
   useEffect(() => {
-    if (told.current === path) return;
+    const before = told.current;
     told.current = path;
-    say(title, "quiet");
-  }, [path, title]);
+    if (before === undefined || before === path) return;
+    // A field that the new page has put the focus into keeps it.
+    if (document.activeElement?.matches("input,textarea,select")) return;
+    document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+  }, [path]);
 }
 
 interface SectionProps {
