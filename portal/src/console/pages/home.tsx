@@ -6,9 +6,9 @@ import { Empty } from "../../ui/empty.tsx";
 import { ErrorFace } from "../../ui/face.tsx";
 import { To } from "../../ui/link.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
-import { TimeFromNow } from "../../ui/time.tsx";
 import { type Schema, read } from "../api/client.ts";
 import { at } from "../paths.ts";
+import { Due } from "./waiting/due.tsx";
 import { kindOf } from "./waiting/kinds.ts";
 import { WallStrip } from "./wall/strip.tsx";
 
@@ -42,7 +42,7 @@ function Waiting() {
 }
 
 function Line({ queue: { kind, count, is_more: more, items } }: { queue: Queue }) {
-  const due = items.find(({ due_at: at }) => at !== null)?.due_at;
+  const due = items.find(({ due_at: at }) => at !== null);
   const { name, todo } = kindOf(kind);
   return (
     <li>
@@ -54,9 +54,9 @@ function Line({ queue: { kind, count, is_more: more, items } }: { queue: Queue }
           <span className="block font-medium">{name}</span>
           <span className="block text-muted">{todo}</span>
         </span>
-        {due && (
+        {due?.due_at && (
           <span className="text-xs text-muted">
-            next <TimeFromNow at={due} />
+            next <Due at={due.due_at} environment={due.environment} />
           </span>
         )}
         <span className="min-w-8 text-right text-lg font-semibold">

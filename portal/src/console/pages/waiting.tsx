@@ -5,9 +5,10 @@ import { Filters, choice, useFilters } from "../../ui/filters.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Page as Frame } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
-import { TimeFromNow } from "../../ui/time.tsx";
+import { Time } from "../../ui/time.tsx";
 import { type Schema, read } from "../api/client.ts";
 import { at } from "../paths.ts";
+import { Due } from "./waiting/due.tsx";
 import { kindNames, kindOf } from "./waiting/kinds.ts";
 
 type Queue = Schema<"WaitingQueue">;
@@ -115,15 +116,15 @@ const columns: Column<Item>[] = [
   {
     head: "Until",
     align: "right",
-    cell: ({ due_at: due, since }) =>
+    cell: ({ due_at: due, since, environment }) =>
       due === null ? (
         since !== null && (
           <span className="text-muted">
-            since <TimeFromNow at={since} />
+            since <Time at={since} shape="minute" />
           </span>
         )
       ) : (
-        <TimeFromNow at={due} />
+        <Due at={due} environment={environment} />
       ),
   },
 ];

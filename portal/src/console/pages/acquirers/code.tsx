@@ -133,7 +133,7 @@ function Method({ of: method, at: begins }: { of: MethodHealth; at: readonly str
   );
   return (
     <Section title={name}>
-      <div className="grid gap-3 lg:grid-cols-2">
+      <div className="grid grid-cols-1 gap-3 lg:grid-cols-2">
         <Plot
           label={`${name}: payments that succeeded`}
           at={plotted.at}

@@ -1,5 +1,6 @@
 // The totals of every account of a book in one currency; each leads to the entries behind it.
 import { Digits } from "../../../pages/balances/digits.tsx";
+import { AccountName } from "../../../ui/account.tsx";
 import { To } from "../../../ui/link.tsx";
 import type { Schema } from "../../api/client.ts";
 import { at } from "../../paths.ts";
@@ -45,7 +46,7 @@ export function Totals({ of: { currency, exponent, accounts }, id, environment }
                   to={at.entries(id, environment, currency, account)}
                   className="inline-flex min-h-6 items-center font-mono text-xs wrap-anywhere hover:underline"
                 >
-                  {account}
+                  <AccountName name={account} />
                 </To>
               </th>
               <td className={`${cell} hidden sm:table-cell`}>

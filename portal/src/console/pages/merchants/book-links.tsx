@@ -1,5 +1,6 @@
 // From a merchant to what is in its two books.
 import { To } from "../../../ui/link.tsx";
+import { withSearch } from "../../../paths.ts";
 import { at } from "../../paths.ts";
 
 export const environments = ["sandbox", "production"] as const;
@@ -10,6 +11,9 @@ export function BookLinks({ id }: { id: string }) {
       {environments.map((environment) => (
         <li key={environment} className="flex min-h-9 flex-wrap items-center gap-x-6 px-4 py-1">
           <span className="min-w-24 font-medium">{environment}</span>
+          <To to={withSearch(at.payments(), { merchant_id: id, environment })}>
+            <span className="sr-only">{environment}: </span>Payments
+          </To>
           <To to={at.settlements(id, environment)}>
             <span className="sr-only">{environment}: </span>Settlements
           </To>

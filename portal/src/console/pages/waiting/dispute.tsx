@@ -10,13 +10,14 @@ import { Fact, Facts } from "../../../ui/facts.tsx";
 import { Money } from "../../../ui/money.tsx";
 import { Page as Frame, Section } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
-import { Time, TimeFromNow } from "../../../ui/time.tsx";
+import { Time } from "../../../ui/time.tsx";
 import { type Schema, download, read, write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
 import { at } from "../../paths.ts";
 import { Decision, askedIn } from "../decisions/decide.tsx";
 import { BookNow } from "../decisions/effects.tsx";
 import { PaymentFacts, RecordView } from "../payments/record.tsx";
+import { Due } from "./due.tsx";
 import { AnswerFor, MoreTime } from "./dispute-forms.tsx";
 
 type Dispute = Schema<"DisputeRecord">;
@@ -68,7 +69,7 @@ function Whole({ of: { dispute, merchant_id: id, evidence, record, book, decisio
           <Time at={dispute.opened_at} />
         </Fact>
         <Fact name="Evidence due">
-          <TimeFromNow at={dispute.evidence_due_at} />
+          <Due at={dispute.evidence_due_at} environment={environment} />
         </Fact>
       </Facts>
       <Section title="What the merchant says">

@@ -11,7 +11,6 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, Submit, TextField, needed } from "../../../ui/form.tsx";
 import { Money } from "../../../ui/money.tsx";
 import { Page as Frame, Section } from "../../../ui/page.tsx";
-import { TimeFromNow } from "../../../ui/time.tsx";
 import { type Schema, read, write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
 import { at } from "../../paths.ts";
@@ -19,6 +18,7 @@ import { NeedsTwo, tellOutcome } from "../decisions/decide.tsx";
 import { BookNow } from "../decisions/effects.tsx";
 import { useKeys } from "../decisions/keys.ts";
 import { PaymentFacts, RecordView, RiskSeen } from "../payments/record.tsx";
+import { Due } from "./due.tsx";
 
 type Review = Schema<"ReviewRecord">;
 type Judgement = "approve" | "refuse";
@@ -67,6 +67,7 @@ export function Page() {
           count={references.length}
           isMore={queue.data?.has_more === true}
           due={review.data?.decide_before}
+          environment={review.data?.payment.environment}
         />
       }
       curl={{ path: `/v1/reviews/${reference}` }}
@@ -94,11 +95,13 @@ function Where({
   count,
   isMore,
   due,
+  environment,
 }: {
   place: number;
   count: number;
   isMore: boolean;
   due: string | null | undefined;
+  environment: string | undefined;
 }) {
   return (
     <>
@@ -106,7 +109,7 @@ function Where({
       {due === null && "Left alone, the acquirer decides by itself. "}
       {due && (
         <>
-          Refused by itself <TimeFromNow at={due} />.{" "}
+          Refused by itself <Due at={due} environment={environment} />.{" "}
         </>
       )}
       <Key>j</Key> next, <Key>k</Key> back.
