@@ -60,6 +60,8 @@ test("success, time of calls and the circuit are seen by method, over the period
   await look("console-acquirer");
   await page.setViewportSize({ width: 820, height: 1180 });
   await look("console-acquirer-tablet");
+  await page.setViewportSize(PHONE);
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
   await page.getByText(/^Nothing in this period: /).waitFor();
   // What is drawn is there to be read, too.
   const plot = page.getByRole("figure").filter({ hasText: "qris: payments that succeeded" });

@@ -212,6 +212,8 @@ test("two operators release one big refund", async () => {
 
 test("a dispute is read with its evidence and decided", async () => {
   const { client, merchantId } = await portal.service.merchant({ name: "Kopi Melati" });
+  // By the sandbox's clock the deadline is near; by the operator's it would seem to be far.
+  await client.post("/v1/sandbox/clock/advance", { seconds: 20 * 86_400 });
   const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor: 9_000_000 }))).json;
   await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
   const { uuid } = (await client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "general" })).json;
@@ -224,6 +226,8 @@ test("a dispute is read with its evidence and decided", async () => {
   await open(at.waiting());
   await page.getByRole("link", { name: "Dispute to decide" }).click();
   await page.getByText("It was signed for at the door.").waitFor();
+  const due = page.getByText("Evidence due").locator("..");
+  expect(await due.innerText()).toMatch(/\d{4}, \d\d:\d\d$/);
   const saved = page.waitForEvent("download");
   await page.getByRole("button", { name: /receipt\.txt/ }).click();
   expect((await saved).suggestedFilename()).toMatch(/^receipt\.txt/);

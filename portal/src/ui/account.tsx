@@ -2,14 +2,16 @@
 import { Fragment } from "react";
 
 export function AccountName({ name }: { name: string }) {
-  return name.split(":").map((part, at) => (
-    <Fragment key={at}>
-      {at > 0 && (
-        <>
+  const [first, ...rest] = name.split(":");
+  return (
+    <span>
+      {first}
+      {rest.map((part, at) => (
+        <Fragment key={at}>
           :<wbr />
-        </>
-      )}
-      {part}
-    </Fragment>
-  ));
+          {part}
+        </Fragment>
+      ))}
+    </span>
+  );
 }
