@@ -96,13 +96,25 @@ test("a busy week is told by method, outcome and acquirer; what waits leads to w
 });
 
 test("on a phone nothing runs over, and a role sees no more than its own", async () => {
-  const owner = await portal.member("owner");
+  const owner = await portal.member("owner", { browser: { viewport: PHONE } });
   await pay(owner);
+  await pay(owner, { outcome: "failed", amount_minor: 9_999_999_999, reference_id: "x".repeat(64) });
   const { merchantId } = owner;
+  // Of a table that scrolls sideways, the amounts would be what is cut.
+  await owner.open(paths.home(owner.place));
+  const cut = (name: RegExp) =>
+    owner.page
+      .getByRole("region", { name })
+      .or(owner.page.getByRole("group", { name }))
+      .evaluate((table) => table.scrollWidth - table.clientWidth);
+  expect(await cut(/^By acquirer/)).toBe(0);
+  await owner.open(paths.payments(owner.place));
+  await owner.page.getByText("99,999,999.99").waitFor();
+  expect(await cut(/^Payments$/)).toBe(0);
   const support = await portal.member("support", { merchantId, browser: { viewport: PHONE } });
   const { page, place, open } = support;
   await open(paths.home(place));
-  await figure(page, "Today").getByText("1 paid of 1 · 100 %").waitFor();
+  await figure(page, "Today").getByText("1 paid of 2 · 50 %").waitFor();
   expect(await page.getByText("Available", { exact: true }).count()).toBe(0);
   expect(await page.getByRole("heading", { name: "Paid out next" }).count()).toBe(0);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);

@@ -60,6 +60,7 @@ export function written(value: object, notation: Notation, depth = 0, inner = fa
           : String(one);
     return `${indent.repeat(depth + 1)}${name(field)}${shown}`;
   });
+  if (lines.length === 0) return `${inner ? openInner : open}${close}`;
   return `${inner ? openInner : open}\n${lines.join(",\n")}${trailing ? "," : ""}\n${indent.repeat(depth)}${close}`;
 }
 

@@ -124,6 +124,12 @@ test("code never holds a character that cannot be seen", () => {
   expect(quoted("\u202e")).toBe(String.raw`"\u202e"`);
 });
 
+test("a call without fields sends an empty object", () => {
+  expect(curlOf({ method: "POST", url: "https://pay.example/v1/x", body: {}, key: "create-1" })).toContain(
+    "BODY='{}'\n",
+  );
+});
+
 test("a key is ASCII, of a length that is allowed, and of one order", () => {
   expect(keyOf("create", "order-1042")).toBe("create-order-1042");
   for (const id of ["a", "☕".repeat(64), "a'b c!", "\ud800"]) expect(keyOf("create", id)).toMatch(/^[!-~]{8,255}$/);

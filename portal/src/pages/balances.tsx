@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useApi, usePlace } from "../api/place.ts";
 import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
+import { AccountName } from "../ui/account.tsx";
 import { Answer } from "../ui/answer.tsx";
 import { To } from "../ui/link.tsx";
 import { Page as Frame, Section } from "../ui/page.tsx";
@@ -109,7 +110,7 @@ function Book({ of: { currencies, journals } }: { of: Schema<"Book"> }) {
                       to={withSearch(paths.balance(place, currency), { account: one.account })}
                       className="font-mono text-xs wrap-anywhere text-ink hover:underline"
                     >
-                      {one.account}
+                      <AccountName name={one.account} />
                     </To>
                     <span className="ml-2 text-xs text-muted">{currency}</span>
                   </td>

@@ -53,9 +53,17 @@ export function Page() {
   const columns: Column<Payment>[] = [
     {
       head: "Your reference",
-      cell: (payment) => <span className="inline-block max-w-32 truncate sm:max-w-56">{payment.reference_id}</span>,
+      cell: (payment) => (
+        <span className="max-w-40 sm:max-w-56">
+          <span className="block truncate">{payment.reference_id}</span>
+          {/* A phone has no room for the column beside an amount. */}
+          <span className="block text-xs sm:hidden">
+            <Status status={payment.status} />
+          </span>
+        </span>
+      ),
     },
-    { head: "Status", cell: (payment) => <Status status={payment.status} /> },
+    { head: "Status", from: "wide", cell: (payment) => <Status status={payment.status} /> },
     { head: "Amount", align: "right", cell: (payment) => <Money of={payment} /> },
     { head: "Method", from: "wide", cell: (payment) => payment.payment_method.replaceAll("_", " ") },
     { head: "Acquirer", from: "full", cell: (payment) => payment.gateway_code ?? "" },

@@ -11,6 +11,7 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { eventTypes } from "./events/types.ts";
 import { DeliveryState } from "./events/delivery.tsx";
+import { TypeAt } from "./events/type-at.tsx";
 import { ResendSince } from "./webhooks/resend-since.tsx";
 
 type Event = Schema<"Event">;
@@ -31,7 +32,7 @@ export function Page() {
   const list = useList(api.read("/v1/events", { query: { ...filters.value, ...cursor.query } }));
 
   const columns: Column<Event>[] = [
-    { head: "Type", cell: (event) => <code className="font-mono text-xs">{event.type}</code> },
+    { head: "Type", cell: (event) => <TypeAt type={event.type} at={event.created_at} /> },
     { head: "About", from: "full", cell: (event) => <About of={event} /> },
     { head: "Delivery", cell: (event) => <DeliveryState of={event.delivery} /> },
     { head: "Attempts", align: "right", from: "wide", cell: (event) => event.delivery?.attempts ?? "" },

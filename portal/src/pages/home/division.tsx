@@ -1,6 +1,7 @@
 // How payments ended, as a table: by outcome with each one's share, or by acquirer with the share that succeeded.
 import type { ReactNode } from "react";
 import type { Schema } from "../../api/types.ts";
+import { classes } from "../../ui/classes.ts";
 import { Money } from "../../ui/money.tsx";
 import { Status } from "../../ui/status.tsx";
 import { shareOf } from "./figures.tsx";
@@ -19,6 +20,8 @@ const tones: Record<string, "good" | "bad" | "calm"> = { succeeded: "good", fail
 export function Division({ over: { data, currency, exponent }, by }: { over: Over; by: "outcome" | "acquirer" }) {
   const all = data.reduce((sum, { total }) => sum + total.payments, 0);
   const title = by === "outcome" ? "How they ended" : "By acquirer";
+  // On a phone the money needs the room of the count.
+  const count = by === "acquirer" && "max-sm:hidden";
   return (
     <section aria-label={`${title}, ${currency}`} className="overflow-x-auto rounded-md border border-line bg-panel">
       <table className="w-full text-left">
@@ -26,7 +29,9 @@ export function Division({ over: { data, currency, exponent }, by }: { over: Ove
         <thead className="border-b border-line text-xs text-muted">
           <tr>
             <Head>{by === "outcome" ? "Outcome" : "Acquirer"}</Head>
-            <Head right>Payments</Head>
+            <Head right className={count}>
+              Payments
+            </Head>
             <Head right>{by === "outcome" ? "Share" : "Succeeded"}</Head>
             {by === "acquirer" && <Head right>Came in</Head>}
           </tr>
@@ -46,7 +51,7 @@ export function Division({ over: { data, currency, exponent }, by }: { over: Ove
                   key
                 )}
               </td>
-              <td className="px-3 text-right">{total.payments.toLocaleString("en")}</td>
+              <td className={classes("px-3 text-right", count)}>{total.payments.toLocaleString("en")}</td>
               <td className="pr-4 pl-3 text-right whitespace-nowrap">
                 {by === "outcome" ? shareOf(total.payments, all) : shareOf(total.succeeded, total.payments)}
               </td>
@@ -72,9 +77,15 @@ export function Division({ over: { data, currency, exponent }, by }: { over: Ove
   );
 }
 
-function Head({ right = false, children }: { right?: boolean; children: ReactNode }) {
+interface HeadProps {
+  right?: boolean;
+  className?: string | false;
+  children: ReactNode;
+}
+
+function Head({ right = false, className, children }: HeadProps) {
   return (
-    <th scope="col" className={right ? "py-1.5 pr-4 pl-3 text-right font-medium" : "py-1.5 pl-4 font-medium"}>
+    <th scope="col" className={classes("py-1.5 font-medium", right ? "pr-4 pl-3 text-right" : "pl-4", className)}>
       {children}
     </th>
   );

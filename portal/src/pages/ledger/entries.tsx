@@ -1,5 +1,6 @@
 // The entries of a journal: debits and credits by account, which sum to zero.
 import type { Schema } from "../../api/types.ts";
+import { AccountName } from "../../ui/account.tsx";
 import { digitsOf } from "../../ui/money.tsx";
 import { useLanguage } from "../../words.ts";
 
@@ -37,7 +38,9 @@ export function Entries({ of, label }: { of: readonly Entry[]; label: string }) 
           {of.map((entry) => (
             <tr key={entry.id}>
               <td className="border-t border-line px-3 py-1">
-                <code className="font-mono text-xs wrap-anywhere">{entry.account}</code>
+                <code className="font-mono text-xs wrap-anywhere">
+                  <AccountName name={entry.account} />
+                </code>
                 <span className="ml-2 text-xs text-muted">{entry.currency}</span>
               </td>
               <td className={cell}>{entry.amount_minor > 0 && digits(entry.amount_minor, entry)}</td>

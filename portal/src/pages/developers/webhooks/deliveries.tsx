@@ -8,6 +8,7 @@ import { useCursor, useList } from "../../../ui/list.ts";
 import { Status } from "../../../ui/status.tsx";
 import { type Column, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { TypeAt } from "../events/type-at.tsx";
 
 type Delivery = Schema<"ListedDelivery">;
 
@@ -28,7 +29,7 @@ export function Deliveries() {
   const list = useList({ ...api.read("/v1/deliveries", { query }), refetchInterval: ASK_EVERY_MS });
 
   const columns: Column<Delivery>[] = [
-    { head: "Event", cell: (one) => <code className="font-mono text-xs">{one.type}</code> },
+    { head: "Event", cell: (one) => <TypeAt type={one.type} at={one.started_at} /> },
     { head: "Outcome", cell: (one) => <Outcome of={one} /> },
     { head: "Attempt", align: "right", from: "wide", cell: (one) => one.attempt },
     { head: "Took", align: "right", from: "wide", cell: (one) => `${one.duration_ms} ms` },
@@ -37,7 +38,7 @@ export function Deliveries() {
       from: "full",
       cell: (one) => <span className="line-clamp-1 max-w-72 text-muted">{one.reason ?? one.note ?? ""}</span>,
     },
-    { head: "Begun", align: "right", cell: (one) => <Time at={one.started_at} /> },
+    { head: "Begun", align: "right", from: "wide", cell: (one) => <Time at={one.started_at} /> },
   ];
   return (
     <div>

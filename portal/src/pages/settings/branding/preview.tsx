@@ -27,7 +27,7 @@ export function Preview({ settings }: { settings: Schema<"MerchantSettings"> }) 
       <svg viewBox="0 0 320 48" role="img" aria-label={`The button, in ${colour}`} className="w-full">
         <rect width="320" height="48" rx="9" fill={colour} />
         <text x="160" y="30" textAnchor="middle" fontSize="16" fill={inkOn(colour)}>
-          Approve
+          Pay
         </text>
       </svg>
     </div>
