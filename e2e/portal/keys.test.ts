@@ -88,7 +88,9 @@ test("a key is made and used at once with a signed request; it is changed, rolle
 });
 
 test("an address is registered, all 13 types arrive, one fails on purpose, is looked into and sent again", async () => {
-  const { page, place, open, look } = await portal.member("developer");
+  const { page, place, client, open, look } = await portal.member("developer");
+  // The next attempt follows the sandbox's clock, which is ahead.
+  await client.post("/v1/sandbox/clock/advance", { seconds: 4 * 86_400 });
   await open(paths.webhooks(place));
   await look("webhooks-first");
   await page.getByLabel("Address").fill("http://shop.example/hook");
@@ -116,6 +118,7 @@ test("an address is registered, all 13 types arrive, one fails on purpose, is lo
   expect(await textOf(page, "the headers of the answer")).toContain(`x-shop: ${ATTACK}`);
   expect(await textOf(page, "the headers of the request")).toContain("webhook-signature: v1,");
   await page.getByText("1", { exact: true }).first().waitFor();
+  expect(await page.getByText("Next attempt").locator("..").innerText()).toMatch(/seconds?$/);
   await look("delivery-failed");
   expect(await faults(page)).toEqual([]);
 

@@ -59,7 +59,7 @@ export function Page() {
           const { delivery: _, ...told } = event;
           return (
             <>
-              <DeliveryFacts of={event} />
+              <DeliveryFacts of={event} aheadMs={environment === "production" ? 0 : undefined} />
               <Subject of={event} merchant={{ merchant_id: id, environment }} />
               <Section title="Attempts">
                 <Attempts path={path} of={event} />

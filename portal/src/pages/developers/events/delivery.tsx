@@ -12,7 +12,13 @@ import { say } from "../../../ui/toast.tsx";
 
 type Event = Schema<"Event">;
 
-export function DeliveryFacts({ of: { type, created_at: at, delivery } }: { of: Event }) {
+interface FactsProps {
+  of: Event;
+  /** Milliseconds by which the book's clock, which the next attempt follows, is ahead of this machine's; undefined when that is not known. */
+  aheadMs: number | undefined;
+}
+
+export function DeliveryFacts({ of: { type, created_at: at, delivery }, aheadMs }: FactsProps) {
   return (
     <Facts>
       <Fact name="Type">
@@ -32,7 +38,11 @@ export function DeliveryFacts({ of: { type, created_at: at, delivery } }: { of: 
       )}
       {delivery?.next_attempt_at && (
         <Fact name="Next attempt">
-          <TimeFromNow at={delivery.next_attempt_at} ticking />
+          {aheadMs === undefined ? (
+            <Time at={delivery.next_attempt_at} />
+          ) : (
+            <TimeFromNow at={delivery.next_attempt_at} ticking aheadMs={aheadMs} />
+          )}
         </Fact>
       )}
     </Facts>

@@ -1,6 +1,7 @@
 // One event: what it says, what it is about, and where its delivery stands.
 import { useQuery } from "@tanstack/react-query";
 import { usePart } from "../../../address.ts";
+import { useAheadMs } from "../../../api/book-clock.ts";
 import { useApi, useCan, usePlace } from "../../../api/place.ts";
 import type { Place } from "../../../api/client.ts";
 import type { Schema } from "../../../api/types.ts";
@@ -18,6 +19,7 @@ export function Page() {
   const place = usePlace();
   const api = useApi();
   const can = useCan();
+  const aheadMs = useAheadMs();
   const id = usePart("id");
   const event = useQuery(api.read("/v1/events/{id}", { path: { id } }));
   return (
@@ -33,7 +35,7 @@ export function Page() {
           const { delivery, ...envelope } = event;
           return (
             <>
-              <DeliveryFacts of={event} />
+              <DeliveryFacts of={event} aheadMs={aheadMs} />
               <p className="flex flex-wrap gap-x-5">
                 {delivery && <To to={paths.delivery(place, id)}>Every attempt, with what was sent and answered</To>}
                 <Subject of={event} place={place} />

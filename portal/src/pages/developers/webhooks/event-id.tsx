@@ -1,6 +1,7 @@
 // The delivery of one event: where it stands, every attempt with all that was sent and answered, and sending it again.
 import { useQuery } from "@tanstack/react-query";
 import { usePart } from "../../../address.ts";
+import { useAheadMs } from "../../../api/book-clock.ts";
 import { useApi, useCan, usePlace } from "../../../api/place.ts";
 import type { Schema } from "../../../api/types.ts";
 import { paths } from "../../../paths.ts";
@@ -21,6 +22,7 @@ export function Page() {
   const place = usePlace();
   const api = useApi();
   const can = useCan();
+  const aheadMs = useAheadMs();
   const id = usePart("event_id");
   const event = useQuery({
     ...api.read("/v1/events/{id}", { path: { id } }),
@@ -37,7 +39,7 @@ export function Page() {
       <Answer of={event}>
         {(event) => (
           <>
-            <DeliveryFacts of={event} />
+            <DeliveryFacts of={event} aheadMs={aheadMs} />
             <Section title="Attempts" actions={<To to={paths.event(place, id)}>The event itself</To>}>
               <Attempts id={id} delivery={event.delivery} />
             </Section>
