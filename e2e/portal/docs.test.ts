@@ -94,6 +94,11 @@ test("everything is found by keyboard, with a letter wrong too", async () => {
 test("the language of examples and the theme are kept from page to page, without a flash", async () => {
   const { page } = await portal.guest({ colorScheme: "light" });
   await page.goto("/docs/api/create-payment");
+  // Until somebody chooses, it follows the system, also while the page is open.
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.locator('html[data-theme="dark"]').waitFor();
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.locator('html[data-theme="light"]').waitFor();
   await exampleOf(page).getByRole("tab", { name: "curl" }).focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");

@@ -8,9 +8,14 @@
       return null; // storage is forbidden: the system's choice applies
     }
   };
-  const theme = kept("gerbang.theme");
-  const isDark = theme === "dark" || (theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
-  root.dataset.theme = isDark ? "dark" : "light";
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const show = (): void => {
+    const theme = kept("gerbang.theme");
+    root.dataset.theme = theme === "dark" || (theme !== "light" && system.matches) ? "dark" : "light";
+  };
+  show();
+  // A system that turns dark in the evening does so for a page that is open, too.
+  system.addEventListener("change", show);
   root.dataset.language = kept("gerbang.docs.language") ?? "curl";
   root.classList.add("scripts");
 })();
