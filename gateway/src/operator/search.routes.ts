@@ -116,7 +116,7 @@ function looksFor(q: string, { payers, gatewayCodes }: OperatorSearchParts): Loo
   const operation = readOperationKey(q);
   if (operation) return [{ kind: operation.kind, statement: selectById(operation.kind, operation.id) }];
   if (q === "") return [];
-  const contact = /^[^\s@]+@[^\s@]+$|^\+\d{8,15}$/.test(q) ? selectByContact(payers.contactKey(q.toLowerCase())) : [];
+  const contact = /^[^\s@]+@[^\s@]+$|^\+\d{8,15}$/.test(q) ? selectByContact(payers.contactKey(q)) : [];
   return [
     ...(q.length <= 64 ? [{ kind: "payment" as const, statement: selectByReferenceId(q) }] : []),
     ...contact.map((statement) => ({ kind: "payment" as const, statement })),

@@ -5,6 +5,7 @@ import type { Vault } from "../ground/crypto.ts";
 import { assert } from "../ground/fault.ts";
 import { KeyRing } from "../ground/key-ring.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
+import { plainContact } from "../risk/contact.ts";
 import type { Customer } from "../risk/risk.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredPayer } from "./payment.ts";
@@ -57,8 +58,7 @@ export class PayerData {
   /** Seals a customer for a payment's row. */
   seal(of: Sealed, customer: Customer | undefined): StoredPayer {
     if (customer === undefined) return NO_PAYER;
-    const email = customer.email?.toLowerCase();
-    const { phone } = customer;
+    const { email, phone } = customer;
     const first = email ?? phone;
     return {
       customerKey: first === undefined ? null : this.contactKey(first),
@@ -69,11 +69,11 @@ export class PayerData {
   }
 
   /**
-   * Keyed digest of an e-mail address (in lower case) or a telephone, in hex. Each contact is counted by itself: one telephone with many
+   * Keyed digest of an e-mail address or a telephone, in hex: the same for all ways to write it. Each contact is counted by itself: one telephone with many
    * addresses is one customer, and so is one address with many telephones.
    */
   contactKey(contact: string): string {
-    const mac = createHmac("sha256", this.taken.contacts).update(contact).digest();
+    const mac = createHmac("sha256", this.taken.contacts).update(plainContact(contact)).digest();
     return mac.subarray(0, CONTACT_KEY_BYTES).toString("hex");
   }
 

@@ -39,7 +39,7 @@ export interface Contacts {
 export async function erasePayer(parts: ErasureParts, owner: BookOwner, contacts: Contacts): Promise<Erased> {
   const { database, lanes, payers } = parts;
   const { book } = owner;
-  const given = [contacts.email?.toLowerCase(), contacts.phone].filter((contact) => contact !== undefined);
+  const given = [contacts.email, contacts.phone].filter((contact) => contact !== undefined);
   const keys = given.map((contact) => payers.contactKey(contact));
   let erased = 0;
   for (;;) {

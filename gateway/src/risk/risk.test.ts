@@ -78,6 +78,7 @@ test.each<[string, Partial<RiskFacts>, string | undefined]>([
   ["the merchant's cap", { merchantPayments: settings.merchant_per_minute }, "merchant_velocity"],
   ["one unit short of a large amount", { amountMinor: BigInt(settings.large_amount_minor) - 1n }, undefined],
   ["a large amount", { amountMinor: BigInt(settings.large_amount_minor) }, "large_amount"],
+  ["a domain below a disposable one", { customer: { email: "a@x.Mailinator.com" } }, "disposable_email"],
   ["a domain that only ends like a disposable one", { customer: { email: "a@notmailinator.com" } }, undefined],
   ["a name of marks alone", { customer: { name: "- -" } }, "malformed_contact"],
   ["a name in any script", { customer: { name: "Жанна" } }, undefined],

@@ -1,6 +1,7 @@
 // The risk engine: each sign of fraud is worth points, and the sum decides. Pure: the lane loads the counts.
 import { DEFAULT_CURRENCY, type Minor } from "../ground/money.ts";
 import type { RiskSettings } from "../merchants/settings.ts";
+import { domainOf } from "./contact.ts";
 
 export interface Customer {
   name?: string | undefined;
@@ -29,12 +30,13 @@ export interface RiskVerdict {
 }
 
 /** Domains of disposable mailboxes. The list is a sample: the weight of the sign decides more than the list. */
-const disposableDomains = new Set(
-  (
-    "mailinator.com guerrillamail.com 10minutemail.com tempmail.com temp-mail.org yopmail.com trashmail.com " +
-    "sharklasers.com getnada.com dispostable.com maildrop.cc fakeinbox.com throwawaymail.com mintemail.com moakt.com"
-  ).split(" "),
-);
+const disposableDomains = (
+  "mailinator.com guerrillamail.com 10minutemail.com tempmail.com temp-mail.org yopmail.com trashmail.com " +
+  "sharklasers.com getnada.com dispostable.com maildrop.cc fakeinbox.com throwawaymail.com mintemail.com moakt.com"
+).split(" ");
+
+const isDisposable = (domain: string): boolean =>
+  disposableDomains.some((disposable) => domain === disposable || domain.endsWith(`.${disposable}`));
 
 function isLarge({ amountMinor, currency }: RiskFacts, settings: RiskSettings): boolean {
   const { large_amount_minor: own, large_amount_minor_per_currency: others } = settings;
@@ -45,13 +47,13 @@ function isLarge({ amountMinor, currency }: RiskFacts, settings: RiskSettings): 
 /** Assesses one payment. The same facts and settings always give the same verdict. */
 export function assess(facts: RiskFacts, settings: RiskSettings): RiskVerdict {
   const { weights } = settings;
-  const email = facts.customer?.email?.toLowerCase();
-  const domain = email?.slice(email.lastIndexOf("@") + 1);
+  const { email } = facts.customer ?? {};
+  const domain = email === undefined ? undefined : domainOf(email);
   const seen: [sign: keyof typeof weights, holds: boolean][] = [
     ["customer_velocity", facts.customerPayments >= settings.customer_per_hour],
     ["merchant_velocity", facts.merchantPayments >= settings.merchant_per_minute],
     ["large_amount", isLarge(facts, settings)],
-    ["disposable_email", domain !== undefined && disposableDomains.has(domain)],
+    ["disposable_email", domain !== undefined && isDisposable(domain)],
     ["malformed_contact", malformed(facts.customer)],
     ["no_customer", facts.customer === undefined],
   ];

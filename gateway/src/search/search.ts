@@ -34,7 +34,7 @@ export function paymentSearchOf(
     book,
     reference: query.reference,
     referenceId: query.reference_id,
-    contactKey: query.payer === undefined ? undefined : contactKeyOf(payers, query.payer),
+    contactKey: query.payer === undefined ? undefined : payers.contactKey(query.payer),
     status: query.status,
     method: query.payment_method,
     amounts: query.amount === undefined ? undefined : amountsOf(query.amount, merchant.settings.currencies),
@@ -43,12 +43,6 @@ export function paymentSearchOf(
     createdBefore: rangeBefore("created_to", query.created_to),
     after: query.starting_after,
   };
-}
-
-/** The contact key of an e-mail address or a telephone. */
-function contactKeyOf(payers: PayerData, contact: string): string {
-  const trimmed = contact.trim();
-  return payers.contactKey(trimmed.includes("@") ? trimmed.toLowerCase() : trimmed);
 }
 
 /** A written amount in minor units, for each currency with enough decimals for it. */
@@ -190,6 +184,6 @@ export async function searchAnything(
 function statementsFor(payers: PayerData, book: Book, text: string): Statement[] {
   return [
     ...(text.length <= 64 ? [selectFound({ book, referenceId: text }, 1), selectStartingLike(book, text)] : []),
-    ...(/@|^\+\d/.test(text) ? [selectFound({ book, contactKey: contactKeyOf(payers, text) }, PAYER_HITS)] : []),
+    ...(/@|^\+\d/.test(text) ? [selectFound({ book, contactKey: payers.contactKey(text) }, PAYER_HITS)] : []),
   ];
 }
