@@ -7,6 +7,10 @@ export const minor: Form = {
   says: "is a whole number of minor units: 150000 is 1,500.00 of IDR",
 };
 export const seconds: Form = { pattern: /^[1-9]\d{0,9}$/, says: "is a whole number of seconds" };
+export const port: Form = {
+  pattern: /^([1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])$/,
+  says: "is a port from 1 to 65535",
+};
 export const httpAddress: Form = { pattern: /^https?:\/\/[^/\s]/, says: "begins with http:// or https://" };
 
 export const asWhom = {

@@ -36,7 +36,12 @@ export function readSamples(): Readonly<Record<string, Sample>> {
   return JSON.parse(readFileSync(file, "utf8")) as Record<string, Sample>;
 }
 
-export async function samplesCommand({ profile }: { profile: string | undefined }, name?: string): Promise<number> {
+export interface SamplesOptions {
+  profile: string | undefined;
+  port: string;
+}
+
+export async function samplesCommand({ profile, port }: SamplesOptions, name?: string): Promise<number> {
   const samples = readSamples();
   if (name === undefined) {
     const columns = [
@@ -53,8 +58,15 @@ export async function samplesCommand({ profile }: { profile: string | undefined 
   const { clientId, secret, baseUrl } = identityOf({ profile });
   if (!clientId.startsWith("ak_test_")) throw new Trouble("A sample sells in a sandbox alone: use a key of it.");
   const folder = isCheckout ? join(root, sample.folder) : await ownCopy(name, sample, originOf(baseUrl));
-  return runSample(name, { ...sample, folder }, { clientId, secret, baseUrl }, signals());
+  return runSample(name, { ...atPort(sample, Number(port)), folder }, { clientId, secret, baseUrl }, signals());
 }
+
+/** The sample at another port: programs read it from PORT, or have it in their command. */
+export const atPort = (sample: Sample, port: number): Sample => ({
+  ...sample,
+  port,
+  command: sample.command.map((part) => part.replace(`:${sample.port}`, `:${port}`)),
+});
 
 /** Clients of one file, as they lie in the package, by the languages of samples. */
 const clients: Readonly<Record<string, string>> = {
@@ -138,7 +150,9 @@ export async function runSample(
   const listened = await heard;
   if (stop.aborted) return 0;
   if (listened instanceof Error) throw listened;
-  throw new Trouble(`The shop ended (${outcome}). It needs ${needs}. Port ${port} must be free.`);
+  throw new Trouble(
+    `The shop ended (${outcome}). It needs ${needs}. Port ${port} must be free; --port takes another one.`,
+  );
 }
 
 /** How a program ended, in words. A program that does not exist has an error in place of an exit. */

@@ -1,6 +1,6 @@
 // The rows of the table of commands for development in the sandbox: clock, logs, doctor, exam, samples; and the portal's pages.
 import { type Command, type Form, defineCommand } from "../../gateway/src/cli/command.ts";
-import { asWhom, change, ofIdentity as environment, one } from "./common.ts";
+import { asWhom, change, ofIdentity as environment, one, port } from "./common.ts";
 
 const status: Form = { pattern: /^[1-5]\d\d$/, says: "is a status of HTTP, such as 422" };
 
@@ -72,10 +72,11 @@ export const sandboxCommands: readonly Command[] = [
       "A shop is about 60 lines: a page, a payment by QRIS, and the webhook that marks the order as paid. It gets your key, and the events of your sandbox as listen hands them on; Ctrl-C ends both.",
     ],
     operand: { name: "sample", choices: ["express", "fastify", "hono", "flask", "php"] },
-    options: asWhom,
+    options: { ...asWhom, port: { value: "PORT", default: "3000", form: port, summary: "where the shop listens" } },
     examples: [
       ["gerbang samples", "which there are, and what each needs"],
       ["gerbang samples express", "a shop at http://localhost:3000"],
+      ["gerbang samples php --port 3001", "where another program has that port"],
     ],
     environment,
     run: async (values, [name]) => (await import("./samples.ts")).samplesCommand(values, name),

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Client } from "../../e2e/kit/client.ts";
 import { type TestService, paymentBody, startService } from "../../gateway/test/kit.ts";
-import { type Sample, runSample } from "../src/samples.ts";
+import { type Sample, atPort, runSample } from "../src/samples.ts";
 
 let folder: string;
 let service: TestService;
@@ -95,6 +95,11 @@ test("a shop hears of what is paid in its sandbox, by a secret that fits, until 
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
 });
 
+test("another port is that of the program's command, too", () => {
+  const php = sample(["php", "-S", "127.0.0.1:3000", "shop.php"], 3000);
+  expect(atPort(php, 3001)).toEqual({ ...php, command: ["php", "-S", "127.0.0.1:3001", "shop.php"], port: 3001 });
+});
+
 test.each([
   ["is not on the machine", ["gerbang-no-such-program"], "ENOENT"],
   ["ends at once", ["node", "no-such-shop.mjs"], "exit code 1"],
@@ -102,6 +107,6 @@ test.each([
   const { signal: never } = new AbortController();
   const port = await freePort();
   const run = runSample("none", sample(command, port), keyOf(client), { stop: never, cut: never });
-  const told = `^The shop ended \\(.*${why}\\)\\. It needs what nobody has\\. Port ${port} must be free\\.$`;
+  const told = `^The shop ended \\(.*${why}\\)\\. It needs what nobody has\\. Port ${port} must be free; --port takes another one\\.$`;
   await expect(run).rejects.toThrow(new RegExp(told));
 });
