@@ -1,57 +1,42 @@
 // Routes of payers' pages at /pay/{token}: the page, its QR code as a file, its state and its stream. The token alone gives access.
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Fault } from "../ground/fault.ts";
-import { languageOf } from "../ground/languages.ts";
 import { sendReply } from "../http/server.ts";
 import { openCheckoutAssets } from "./assets.ts";
 import { type CheckoutParts, decide, findCheckout } from "./checkout.ts";
-import { lostPage, unlessLost } from "./lost-page.ts";
 import type { OpenPages } from "./open-pages.ts";
 import { payerPage } from "./page.ts";
-import { PAGE_HEADERS, onRequest } from "./page-headers.ts";
+import { PAGE_HEADERS, onRequest, pageOptions, pageRequest } from "./page-route.ts";
 import { qrPng } from "./qr-picture.ts";
 
 export interface CheckoutRouteParts extends CheckoutParts {
   openPages: OpenPages;
 }
 
-interface PageRequest {
-  token: string;
-  /** Language that the payer chose. */
-  lang: string | undefined;
-}
-
-function pageRequest(request: FastifyRequest): PageRequest {
-  const { token } = request.params as { token: string };
-  const { lang } = request.query as { lang?: unknown };
-  return { token, lang: typeof lang === "string" ? lang : undefined };
-}
+const ROOT = "/pay/";
+const tokenOf = (request: FastifyRequest): string => pageRequest(request, ROOT).token;
 
 export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts): void {
   openCheckoutAssets(server);
-  server.get("/pay/:token", { onRequest }, async (request, reply) => {
-    const { token, lang } = pageRequest(request);
-    const path = `/pay/${token}`;
-    const language = languageOf(lang, request.headers["accept-language"]);
-    const { serviceName } = parts;
-    const checkout = await findCheckout(parts, token).catch(unlessLost);
-    reply.headers(PAGE_HEADERS);
-    if (!checkout) return reply.code(404).send(lostPage(path, language, serviceName));
-    return reply.send(payerPage({ checkout, path, language, serviceName }));
+  const { serviceName } = parts;
+  const page = pageOptions(ROOT, serviceName);
+  server.get("/pay/:token", page, async (request, reply) => {
+    const { token, path, language } = pageRequest(request, ROOT);
+    const checkout = await findCheckout(parts, token);
+    return reply.headers(PAGE_HEADERS).send(payerPage({ checkout, path, language, serviceName }));
   });
-  server.post("/pay/:token", { onRequest }, async (request, reply) => {
-    const { token, lang } = pageRequest(request);
+  server.post("/pay/:token", page, async (request, reply) => {
+    const { token, path, language } = pageRequest(request, ROOT);
     const { payment } = await findCheckout(parts, token);
     const form = new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString("utf8") : "");
     const decision = form.get("decision");
     if (decision === "approve" || decision === "decline")
       await decide(parts, payment, decision === "approve" ? "succeeded" : "failed");
     // Redirects to the page by GET, so that a reload does not send the decision again.
-    const query = lang === undefined ? "" : `?${String(new URLSearchParams({ lang }))}`;
-    return reply.code(303).header("location", `/pay/${token}${query}`).send();
+    return reply.code(303).header("location", `${path}?lang=${language}`).send();
   });
   server.get("/pay/:token/qr.png", { onRequest }, async (request, reply) => {
-    const { instructions } = await findCheckout(parts, pageRequest(request).token);
+    const { instructions } = await findCheckout(parts, tokenOf(request));
     if (instructions?.type !== "qr_string") throw new Fault("ROUTE_NOT_FOUND");
     return reply
       .headers({
@@ -62,12 +47,12 @@ export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts)
       .send(qrPng(instructions.value));
   });
   server.get("/pay/:token/state", { onRequest }, async (request, reply) => {
-    const { face } = await findCheckout(parts, pageRequest(request).token);
+    const { face } = await findCheckout(parts, tokenOf(request));
     return sendReply(reply, { status: 200, body: JSON.stringify({ face }) });
   });
   // The stream is exempt from the server's limits for requests (`boundsItself`): `openPageLimits` bounds the open pages.
   server.get("/pay/:token/stream", { onRequest, config: { boundsItself: true } }, (request, reply) => {
-    const named = parts.tokens.read(pageRequest(request).token);
+    const named = parts.tokens.read(tokenOf(request));
     if (!named) throw new Fault("ROUTE_NOT_FOUND");
     const stream = parts.openPages.listen(named);
     return sendReply(reply, { status: 200, body: "", stream, contentType: "text/event-stream; charset=utf-8" });

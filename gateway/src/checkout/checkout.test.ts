@@ -2,7 +2,7 @@
 // by table; then a real service, its pages asked for as browsers do.
 import { finished } from "node:stream/promises";
 import { inflateSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { aPayment } from "../../test/payments.ts";
 import { Fault } from "../ground/fault.ts";
@@ -227,21 +227,49 @@ describe("a page", () => {
     expect((await fetch(`${service.origin}/checkout/colour-red;}.css`)).status).toBe(404);
   });
 
+  const asBrowser = (path: string, init: RequestInit = {}) =>
+    fetch(service.origin + path, { ...init, headers: { accept: "text/html,*/*;q=0.8" } });
+
   test("of a wrong address is a page that a payer can read, and tells nothing of any payment", async () => {
-    const answer = await fetch(`${service.origin}/pay/x?lang=id`, { headers: { accept: "text/html" } });
+    const answer = await asBrowser("/pay/x?lang=id");
     expect([answer.status, answer.headers.get("content-type"), answer.headers.get("referrer-policy")]).toEqual([
       404,
       "text/html; charset=utf-8",
       "no-referrer",
     ]);
+    expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
     const page = await answer.text();
     expect(page).toContain("Tidak ada pembayaran di sini");
     expect(page).toContain('href="/pay/x?lang=en"');
-    const injected = await (await fetch(`${service.origin}/pay/${encodeURIComponent('"><b>x')}`)).text();
+    const injected = await (await asBrowser(`/pay/${encodeURIComponent('"><b>x')}`)).text();
     expect(injected).not.toContain("<b>x");
-    expect(await (await fetch(`${service.origin}/pay/l/x?lang=en`)).text()).toContain("No payment is here");
+    expect(await (await asBrowser("/pay/l/x?lang=en")).text()).toContain("No payment is here");
+    // Each guess counts against its address, as any error does.
+    const left = async () => Number((await asBrowser("/pay/x")).headers.get("x-ratelimit-remaining"));
+    expect((await left()) - (await left())).toBe(1);
     // A program that watches the page still gets the API's error.
     expect((await (await fetch(`${service.origin}/pay/x/state`)).json()).error.code).toBe("ROUTE_NOT_FOUND");
+    expect((await (await fetch(`${service.origin}/pay/x`)).json()).error.code).toBe("ROUTE_NOT_FOUND");
+  });
+
+  test("that cannot be shown just now says so, and leads back by itself", async () => {
+    const { url } = await made();
+    const { pathname } = new URL(url);
+    const query = vi.spyOn(service.app.database, "query").mockRejectedValue(new Error("gone"));
+    try {
+      const answer = await asBrowser(`${pathname}?lang=en`, {
+        method: "POST",
+        body: new URLSearchParams({ decision: "approve" }),
+      });
+      const page = await answer.text();
+      expect(answer.status).toBe(500);
+      expect(page).toContain("If you have paid already, do not pay again");
+      expect(page).toContain(`content="10; url=${pathname}?lang=en"`);
+      expect(page).not.toContain("gone");
+    } finally {
+      query.mockRestore();
+    }
+    expect((await read(url, "en")).html).toContain('data-face="open"');
   });
 
   test("of real money is decided by nobody who opens it", async () => {

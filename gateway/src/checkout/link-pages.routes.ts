@@ -2,12 +2,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { UnauthenticatedCallers } from "../auth/rate.ts";
 import { Fault } from "../ground/fault.ts";
-import { type Language, languageOf } from "../ground/languages.ts";
 import { type LinkCheckout, type LinkCheckoutParts, beginPayment, findLink } from "./links.ts";
 import { type Problems, type SentForm, judgeForm, newOnce, sentForm } from "./link-form.ts";
 import { linkPage } from "./link-page.ts";
-import { lostPage, unlessLost } from "./lost-page.ts";
-import { PAGE_HEADERS, onRequest } from "./page-headers.ts";
+import { PAGE_HEADERS, type PageRequest, pageOptions, pageRequest } from "./page-route.ts";
 
 /** Payments begun from one IP address in a minute, in each process: enough for an office behind one address, too few for a program. */
 const BEGUN_PER_ADDRESS = 30;
@@ -18,31 +16,27 @@ const BEGUN_PER_ADDRESS = 30;
 const COOKIE = "once";
 const COOKIE_SECONDS = 86_400;
 
-interface PageRequest {
-  /** Last part of the path. The parameter is named `token` so that the log redacts it. */
-  token: string;
-  path: string;
-  language: Language;
+const ROOT = "/pay/l/";
+
+interface LinkRequest extends PageRequest {
   once: string | undefined;
 }
 
-function pageRequest(request: FastifyRequest): PageRequest {
-  const { token } = request.params as { token: string };
-  const { lang } = request.query as { lang?: unknown };
-  const language = languageOf(typeof lang === "string" ? lang : undefined, request.headers["accept-language"]);
+function linkRequest(request: FastifyRequest): LinkRequest {
   const [, once] = new RegExp(`(?:^|;\\s*)${COOKIE}=([0-9a-z]{26})(?:;|$)`).exec(request.headers.cookie ?? "") ?? [];
-  return { token, path: `/pay/l/${token}`, language, once };
+  return { ...pageRequest(request, ROOT), once };
 }
 
 export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts): void {
   const begun = new UnauthenticatedCallers(BEGUN_PER_ADDRESS, parts.clock);
   const { serviceName } = parts;
+  const page = pageOptions(ROOT, serviceName);
   const remember = (reply: FastifyReply, once: string, path: string): FastifyReply =>
     reply.header("set-cookie", cookie(once, path, parts.isSecure()));
   const show = (
     reply: FastifyReply,
     checkout: LinkCheckout,
-    { path, language }: PageRequest,
+    { path, language }: LinkRequest,
     sent?: { form: SentForm; problems: Problems },
   ): FastifyReply => {
     const once = newOnce();
@@ -50,18 +44,13 @@ export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts)
     return reply.headers(PAGE_HEADERS).send(linkPage({ checkout, path, language, serviceName, once, sent }));
   };
 
-  server.get("/pay/l/:token", { onRequest }, async (request, reply) => {
-    const from = pageRequest(request);
-    const checkout = await findLink(parts, from.token, from.once).catch(unlessLost);
-    if (checkout) return show(reply, checkout, from);
-    return reply
-      .code(404)
-      .headers(PAGE_HEADERS)
-      .send(lostPage(from.path, from.language, serviceName));
+  server.get("/pay/l/:token", page, async (request, reply) => {
+    const from = linkRequest(request);
+    return show(reply, await findLink(parts, from.token, from.once), from);
   });
 
-  server.post("/pay/l/:token", { onRequest }, async (request, reply) => {
-    const from = pageRequest(request);
+  server.post("/pay/l/:token", page, async (request, reply) => {
+    const from = linkRequest(request);
     const checkout = await findLink(parts, from.token, from.once);
     const { link, merchant, methods } = checkout;
     const form = sentForm(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));

@@ -59,10 +59,17 @@ const en = {
   },
   approve: "Pay",
   decline: "Decline",
-  /** For an address that leads to no payment. */
-  lost: "No payment is here",
-  lostLead:
-    "Open the merchant's link once more, in full. If it still leads here, ask the merchant for a new one. Nothing was paid by this page.",
+  /** `lost`: an address that leads to no payment. `busy`: the service cannot answer just now. */
+  errors: {
+    lost: {
+      title: "No payment is here",
+      lead: "Open the merchant's link once more, in full. If it still leads here, ask the merchant for a new one. Nothing was paid by this page.",
+    },
+    busy: {
+      title: "Just a moment",
+      lead: "This page cannot be shown just now, and tries again by itself. If you have paid already, do not pay again: it is shown here later.",
+    },
+  },
   faces: {
     review: "Being checked",
     preparing: "Not ready yet",
@@ -143,9 +150,16 @@ const id: Words = {
   },
   approve: "Bayar",
   decline: "Tolak",
-  lost: "Tidak ada pembayaran di sini",
-  lostLead:
-    "Buka lagi tautan dari penjual secara lengkap. Jika tetap sampai di sini, minta tautan baru kepada penjual. Tidak ada yang dibayar lewat halaman ini.",
+  errors: {
+    lost: {
+      title: "Tidak ada pembayaran di sini",
+      lead: "Buka lagi tautan dari penjual secara lengkap. Jika tetap sampai di sini, minta tautan baru kepada penjual. Tidak ada yang dibayar lewat halaman ini.",
+    },
+    busy: {
+      title: "Sebentar",
+      lead: "Halaman ini belum bisa ditampilkan dan akan mencoba lagi sendiri. Jika Anda sudah membayar, jangan membayar lagi; nanti terlihat di sini.",
+    },
+  },
   faces: {
     review: "Sedang diperiksa",
     preparing: "Belum siap",

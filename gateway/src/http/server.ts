@@ -48,6 +48,11 @@ declare module "fastify" {
     streamsBody?: boolean;
     /** True for long polls and the like, which have a limit of their own and take no capacity of the load shedding. */
     boundsItself?: boolean;
+    /** The page that people see in place of an error's JSON; undefined where that is sent all the same. */
+    errorPage?: (
+      fault: Fault,
+      request: FastifyRequest,
+    ) => { headers: Readonly<Record<string, string>>; body: string } | undefined;
   }
   interface FastifyReply {
     /** The window for the rate headers of the answer. */
@@ -280,7 +285,10 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     const level = fault.status === 500 ? "error" : "warn";
     log[level]({ request_id: request.id, code: fault.code, err: internal ?? error }, "request failed");
   }
-  return sendReply(reply, faultReply(fault, request.id));
+  const page = request.routeOptions.config.errorPage?.(fault, request);
+  if (page === undefined) return sendReply(reply, faultReply(fault, request.id));
+  request.errorCode = fault.code;
+  return reply.code(fault.status).headers(page.headers).send(page.body);
 }
 
 function faultOf(error: unknown): Fault {
