@@ -23,6 +23,7 @@ import { LOAD_LIMITS, LoadShedding } from "./http/load-shedding.ts";
 import { createServer, openEndpoint, sendReply } from "./http/server.ts";
 import type { Merchants } from "./merchants/merchants.ts";
 import { createOperatorListener } from "./operator-listener.ts";
+import { meterWaiting } from "./operator/waiting.routes.ts";
 import type { People } from "./people/people.ts";
 import { PeopleAudit } from "./people/audit.ts";
 import { portalOrigins } from "./people/relying-party.ts";
@@ -41,6 +42,7 @@ import type { Database } from "./store/database.ts";
 import { merchantSurface, portalSurface } from "./surfaces.ts";
 
 const APPROVALS_MS = 5_000;
+const WAITING_MS = 30_000;
 
 export interface AppOptions extends FoundationOptions, RoomOptions {
   /** Share of a connection's time that the request log may take; a default when absent. */
@@ -124,6 +126,7 @@ export function createApp(options: AppOptions): App {
   const health = openHealth(server, foundation, rooms);
   const operator = createOperatorListener(foundation, rooms, readiness, options.operatorToken);
   rooms.worker.repeat("approvals", APPROVALS_MS, () => operator.sweep());
+  rooms.worker.repeat("waiting", WAITING_MS, () => meterWaiting(foundation));
   metrics.inFlight(() => ({
     requests: load.requests + operator.load.requests,
     bytes: load.bytes + operator.load.bytes,

@@ -184,5 +184,15 @@ export function createMetrics() {
       "gerbang_webhook_oldest_due_seconds",
       "Age of the oldest delivery that is due and not yet sent.",
     ),
+    waiting: gauge(
+      "gerbang_waiting_items",
+      "What waits for a person in production by kind, as the operators' API tells it; counted to 100.",
+      ["kind"],
+    ),
+    waitingOldestSeconds: gauge(
+      "gerbang_waiting_oldest_seconds",
+      "For how long the oldest of what waits for a person in production has waited, by kind.",
+      ["kind"],
+    ),
   };
 }

@@ -1,7 +1,8 @@
 // GET /ops/v1/waiting: all work queues of operators in one call, each with its count and its oldest items.
 import { z } from "zod";
-import { type Clock, type Micros, wireTime } from "../ground/clock.ts";
+import { type Clock, type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import { type IdKind, idOf, uuidOf } from "../ground/ids.ts";
+import type { Metrics } from "../ground/metrics.ts";
 import { exponentOf, wireAmount } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
@@ -242,6 +243,26 @@ export async function readWaiting(
   const found = await database.pipeline(queues.map(({ statement }) => statement({ now, environment })));
   const told = queues.map((queue, at) => queueView(queue, (found[at] ?? []) as WaitingRow[], shown));
   return [...told, await readQuarantine(database, lanes, environment, shown)];
+}
+
+/** Puts on the meters what waits in production: how many of each kind, and for how long the oldest has waited. */
+export async function meterWaiting({
+  database,
+  clock,
+  metrics,
+}: {
+  database: Database;
+  clock: Clock;
+  metrics: Metrics;
+}): Promise<void> {
+  const now = clock.now();
+  const found = await database.pipeline(queues.map(({ statement }) => statement({ now, environment: "production" })));
+  for (const [at, { kind }] of queues.entries()) {
+    const rows = (found[at] ?? []) as WaitingRow[];
+    const oldest = rows.reduce((least, { since }) => Math.min(least, since), now);
+    metrics.waiting.set({ kind }, Math.min(rows.length, WAITING_MAX));
+    metrics.waitingOldestSeconds.set({ kind }, (now - oldest) / SECOND);
+  }
 }
 
 function queueView(queue: Queue, rows: readonly WaitingRow[], shown: number): z.infer<typeof queueSchema> {

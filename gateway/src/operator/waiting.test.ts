@@ -7,7 +7,8 @@ import { type TestService, asOwner, paymentBody, startService } from "../../test
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
 import { systemClock } from "../ground/clock.ts";
 import { idOf, newId, uuidOf } from "../ground/ids.ts";
-import { waitingEndpoint } from "./waiting.routes.ts";
+import { createMetrics } from "../ground/metrics.ts";
+import { meterWaiting, waitingEndpoint } from "./waiting.routes.ts";
 import { WAITING_MAX } from "./waiting.sql.ts";
 
 interface Told {
@@ -232,6 +233,28 @@ select $1::uuid, 'sandbox', gen_random_uuid(), 'nusantara', 'M-' || n, $2::uuid,
   const told = (await waiting()).get("receipt");
   expect([told?.count, told?.is_more, told?.items.length]).toEqual([WAITING_MAX, true, 5]);
   expect((await waiting("?limit=100")).get("receipt")?.items).toHaveLength(100);
+});
+
+test("what waits in production is on the meters, with the age of the oldest, and the sandbox's is not", async () => {
+  const { app } = service;
+  const meters = createMetrics();
+  const measured = async (): Promise<(string | undefined)[]> => {
+    await meterWaiting({ database: app.database, clock: systemClock, metrics: meters });
+    const text = await meters.registry.metrics();
+    return ["items", "oldest_seconds"].map(
+      (name) => new RegExp(`gerbang_waiting_${name}\\{kind="receipt"\\} (.+)`).exec(text)?.[1],
+    );
+  };
+  expect(await measured()).toEqual(["0", "0"]);
+  await asOwner(service.database, async (owner) => {
+    await owner.query("set session_replication_role = replica");
+    await owner.query(
+      "update receipts set environment = 'production', received_at = received_at - interval '2 days' where transaction_id like 'M-1%'",
+    );
+  });
+  const [items, age] = await measured();
+  expect(items).toBe("62");
+  expect(Number(age)).toBeGreaterThan(2 * 86_400);
 });
 
 test.each([
