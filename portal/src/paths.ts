@@ -31,7 +31,7 @@ export const paths = {
   settlement: (place: Place, uuid: string) => `${at(place)}/settlements/${part(uuid)}`,
   balances: (place: Place) => `${at(place)}/balances`,
   balance: (place: Place, currency: string) => `${at(place)}/balances/${part(currency)}`,
-  journal: (place: Place, journalId: string) => `${at(place)}/ledger/${part(journalId)}`,
+  journal: (place: Place, journalId: string) => `${at(place)}/balances/journals/${part(journalId)}`,
 
   keys: (place: Place) => `${at(place)}/developers/keys`,
   webhooks: (place: Place) => `${at(place)}/developers/webhooks`,

@@ -1,6 +1,6 @@
 // Stand-ins for a page: while its file loads, when it does not exist, and when it throws.
 import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
-import { ApiError, asApiError } from "../api/error.ts";
+import { asApiError } from "../api/error.ts";
 import { paths } from "../paths.ts";
 import { ErrorFace } from "../ui/face.tsx";
 import { ButtonLink } from "../ui/button.tsx";
@@ -27,10 +27,9 @@ export function NoSuchPage() {
 
 /** For a merchant that the person does not belong to, or an environment that does not exist. */
 export function NoSuchPlace() {
-  const message = "No merchant of yours is at this address.";
   return (
     <Page title="Not found">
-      <ErrorFace error={new ApiError({ code: "OBJECT_NOT_FOUND", status: 404, message })} />
+      <p>No merchant of yours is at this address.</p>
       <ButtonLink to={paths.start()}>To the first page</ButtonLink>
     </Page>
   );

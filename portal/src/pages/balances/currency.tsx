@@ -13,7 +13,7 @@ import { Money } from "../../ui/money.tsx";
 import { Page as Frame } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { pageOfGroup } from "../ledger/journal-id.tsx";
+import { pageOfGroup } from "./journals/journal-id.tsx";
 import { Digits } from "./digits.tsx";
 
 type Entry = Schema<"BalanceEntry">;

@@ -1,18 +1,18 @@
 // One journal: what moved between which accounts, why, and its place in the chain.
 import { useQuery } from "@tanstack/react-query";
-import { usePart } from "../../address.ts";
-import { useApi, usePlace } from "../../api/place.ts";
-import type { Place } from "../../api/client.ts";
-import type { Schema } from "../../api/types.ts";
-import { paths } from "../../paths.ts";
-import { Answer } from "../../ui/answer.tsx";
-import { Code } from "../../ui/code.tsx";
-import { Identity } from "../../ui/copy.tsx";
-import { Fact, Facts } from "../../ui/facts.tsx";
-import { To } from "../../ui/link.tsx";
-import { Page as Frame, Section } from "../../ui/page.tsx";
-import { Time } from "../../ui/time.tsx";
-import { Entries } from "./entries.tsx";
+import { usePart } from "../../../address.ts";
+import { useApi, usePlace } from "../../../api/place.ts";
+import type { Place } from "../../../api/client.ts";
+import type { Schema } from "../../../api/types.ts";
+import { paths } from "../../../paths.ts";
+import { Answer } from "../../../ui/answer.tsx";
+import { Code } from "../../../ui/code.tsx";
+import { Identity } from "../../../ui/copy.tsx";
+import { Fact, Facts } from "../../../ui/facts.tsx";
+import { To } from "../../../ui/link.tsx";
+import { Page as Frame, Section } from "../../../ui/page.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { Entries } from "../../ledger/entries.tsx";
 
 /** The page of what a journal belongs to. */
 export function pageOfGroup(place: Place, group: string): string {
