@@ -75,5 +75,6 @@ where $9::text is not null`;
         ...inSplit,
       ]);
     }
+    await owner.query("analyze payments"); // as it is after so many rows
   });
 }
