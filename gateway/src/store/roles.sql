@@ -21,10 +21,10 @@ alter role gerbang_owner login password :'owner_password';
 alter role gerbang_service login password :'service_password';
 grant gerbang_app to gerbang_service;
 
--- Who is no superuser makes a database only for a role that it is a member of.
+-- Who is no superuser makes a database only for a role that it may become. From PostgreSQL 16 on, whoever made a role is a member of it, and may
+-- not become it without this grant.
 select 'grant gerbang_owner to current_user'
-where not (select rolsuper from pg_roles where rolname = current_user)
-  and not pg_has_role(current_user, 'gerbang_owner', 'member') \gexec
+where not (select rolsuper from pg_roles where rolname = current_user) \gexec
 
 -- Texts in the order of their bytes: an update of the system's languages cannot change it, and no index goes wrong by it.
 select 'create database gerbang owner gerbang_owner template template0 encoding ''UTF8'' locale ''C'''
