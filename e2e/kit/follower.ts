@@ -17,9 +17,9 @@ const python = process.env.GERBANG_TEST_PYTHON ?? "python3";
 const php = process.env.GERBANG_TEST_PHP ?? "php";
 const works = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
 
-/** The languages of guides that this machine can run. All of them need the shell. */
+/** The languages of guides that this machine can run. All of them need the shell, and curl. */
 export const languages = {
-  shell: works("bash", "--version"),
+  shell: works("bash", "--version") && works("curl", "--version"),
   python: works(python, "-c", "import sys; sys.exit(sys.version_info < (3, 9))"),
   php: works(php, "-r", "exit(PHP_VERSION_ID < 80000 ? 1 : 0);"),
 };

