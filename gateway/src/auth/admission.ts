@@ -58,9 +58,7 @@ export class Admission {
     if (this.queue.length >= QUEUE_MAX) return Promise.reject(unavailable("admission backlog is full"));
     return new Promise((resolve, reject) => {
       this.queue.push({ principal, nonces, since: stopwatchMs(), resolve, reject });
-      if (this.busy) return;
-      this.busy = true;
-      setImmediate(() => void this.drain());
+      this.drainSoon();
     });
   }
 
@@ -69,12 +67,20 @@ export class Admission {
     if (this.takenBack.length >= QUEUE_MAX) return;
     const { merchantId } = merchant;
     this.takenBack.push({ merchantId, clientId: actor, windowStart: rate.reset - WINDOW_SECONDS, requests: -1 });
+    // Other processes count with this one, so the subtraction does not wait for the next request here.
+    this.drainSoon();
+  }
+
+  private drainSoon(): void {
+    if (this.busy) return;
+    this.busy = true;
+    setImmediate(() => void this.drain());
   }
 
   private async drain(): Promise<void> {
-    while (this.queue.length > 0) {
+    while (this.queue.length + this.takenBack.length > 0) {
       const batch = this.takeBatch();
-      if (batch.length === 0) break;
+      if (batch.length + this.takenBack.length === 0) break;
       try {
         await this.admitAll(batch);
       } catch (error) {

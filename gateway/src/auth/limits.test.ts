@@ -180,6 +180,23 @@ test("a person who acts for two merchants at once has a count at each", async ()
   expect(await counts(two, one, two)).toEqual([2, 3, 3]);
 });
 
+test("a replay costs its client nothing at any instance, even where no request follows it", async () => {
+  const { database } = service.app;
+  const [here, elsewhere] = [service, other].map(
+    ({ app }) => new Admission(app.database, clock, (cause) => expect.unreachable(String(cause))),
+  ) as [Admission, Admission];
+  const { merchantId } = await service.merchant();
+  const client = { actor: "ak_test_replayed", merchant: { merchantId, rateLimitPerMinute: 10 } } as Principal;
+  for (const { rate } of await Promise.all(Array.from({ length: 10 }, () => elsewhere.admit(client))))
+    elsewhere.takeBack(client, rate);
+  const counted = async (): Promise<unknown> =>
+    (
+      await database.query({ text: "select requests from rate_windows where client_id = $1", values: [client.actor] })
+    )[0]?.requests;
+  await expect.poll(counted).toBe(0n);
+  expect((await here.admit(client)).count).toBe(1);
+});
+
 test("what a quota refuses is not done, and its key is not used up", async () => {
   const { client } = await limited(1);
   await client.get("/v1/balances");
