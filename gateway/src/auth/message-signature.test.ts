@@ -122,8 +122,10 @@ describe("what must and may be covered", () => {
     const many = Array.from({ length: 17 }, (_, index) => `x-${index}`);
     expect(judged(signed(request(), { components: many }))).toBe(invalid("signature-input"));
     const it = signed(request());
-    const input = (it.headers["signature-input"] ?? "").replace('"@method"', "method");
-    expect(judged({ ...it, headers: { ...it.headers, "signature-input": input } })).toBe(invalid("method"));
+    for (const component of ["method", "1.5", "?1", ":AAAA:"]) {
+      const input = (it.headers["signature-input"] ?? "").replace('"@method"', component);
+      expect(judged({ ...it, headers: { ...it.headers, "signature-input": input } })).toBe(invalid(component));
+    }
   });
 
   test("without Idempotency-Key it need not be covered, and an empty one is one", () => {

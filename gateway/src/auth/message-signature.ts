@@ -104,7 +104,8 @@ function signatureBase(message: SignedMessage, list: InnerList): string | { obje
   const address = addressOf(message);
   const lines = new Map<string, string>();
   for (const { bare, parameters } of list.items) {
-    const name = String(bare.value);
+    // The bytes of a byte sequence are not shown: no text of the database may have a NUL.
+    const name = bare.kind === "string" ? String(bare.value) : bare.text;
     if (bare.kind !== "string" || !isComponentName(name)) return objection("component_unknown", name.slice(0, 64));
     if (parameters.size > 0) return objection("component_parameter", name);
     if (lines.has(name)) return objection("component_twice", name);

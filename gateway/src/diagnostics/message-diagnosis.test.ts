@@ -145,6 +145,12 @@ const mistakes: Mistake[] = [
     before: adding(["@status", "200"]),
   },
   {
+    name: "a component of bytes, NUL among them",
+    expected: "component_unknown",
+    subject: ":AAAA:",
+    after: header("signature-input", (text) => text.replace('"content-digest"', ":AAAA:")),
+  },
+  {
     name: "a component with a parameter",
     expected: "component_parameter",
     subject: "@method",
