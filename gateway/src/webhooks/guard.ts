@@ -84,7 +84,7 @@ export function objectionTo(text: string, exemptions: Exemptions): string | unde
   if (!text.isWellFormed()) return "The address is not Unicode text.";
   // Text that `new URL` would silently repair is refused, so that the stored address is the one that was meant.
   // oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
-  if (!/^https:\/\/[^\s\\\x00-\x1f\x7f]+$/i.test(text))
+  if (!/^https:\/\/(?!\/)[^\s\\\x00-\x1f\x7f]+$/i.test(text))
     return "The address must begin with https:// and have no spaces.";
   let url: URL;
   try {

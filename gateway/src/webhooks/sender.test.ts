@@ -267,6 +267,8 @@ test("what is not TLS, or not HTTP inside it, is a failure in words", async () =
     "HTTP/1.1 abc\r\n\r\n",
     "\0\0\0\0\r\n\r\n",
     "HTTP/1.1 101 Go\r\nupgrade: x\r\n\r\n",
+    "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\nok",
+    "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
   ]) {
     const server = tls.createServer({ key: certificates.key, cert: certificates.cert }, (socket) => {
       socket.on("error", () => socket.destroy());

@@ -313,6 +313,7 @@ function explain(error: unknown, deadlineMs: number): string {
     UND_ERR_CONNECT_TIMEOUT: "The connection could not be made in time.",
     UND_ERR_HEADERS_TIMEOUT: late,
     UND_ERR_HEADERS_OVERFLOW: "The headers of the answer were too large.",
+    UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "The answer was not valid HTTP: its length is stated twice, or wrongly.",
     DEPTH_ZERO_SELF_SIGNED_CERT: "The TLS certificate is self-signed.",
     SELF_SIGNED_CERT_IN_CHAIN: "The TLS certificate chain is self-signed.",
     UNABLE_TO_VERIFY_LEAF_SIGNATURE: "The TLS certificate cannot be verified; is an intermediate certificate missing?",
