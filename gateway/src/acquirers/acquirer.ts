@@ -59,6 +59,8 @@ export interface OpenRequest extends InstructionRequest {
 export interface Opened {
   instructions: Instructions;
   providerIds?: ProviderIds | undefined;
+  /** State of the payment, when the answer tells it; absent: the payment waits. */
+  state?: ReportedState;
 }
 
 export interface RefundRequest {

@@ -125,7 +125,7 @@ describe("what it sends", () => {
       json(method === "GET" ? 200 : 201, { ...waiting, later: "a field more" })(response, seen[0] as Seen),
     );
     const calls = adapter(`${url}/base/v2/`);
-    expect(await calls.open(request, inTime())).toEqual({ instructions });
+    expect(await calls.open(request, inTime())).toEqual({ instructions, state: { status: "waiting" } });
     await calls.inquire(request, inTime());
     for (const { method, url: path, headers, body } of seen) {
       const timestamp = headers["x-acquirer-timestamp"] as string;
@@ -148,6 +148,19 @@ describe("what it sends", () => {
     const { url, seen } = await host(json(201, waiting));
     await adapter(url).open({ ...request, returnUrl: "https://shop.example.com/thanks" }, inTime());
     expect(JSON.parse(seen[0]?.body ?? "")).toMatchObject({ return_url: "https://shop.example.com/thanks" });
+  });
+
+  test.for<[string, object, object]>([
+    ["being paid", { status: "processing" }, { status: "processing" }],
+    ["failed", { status: "failed" }, { status: "failed" }],
+    [
+      "paid",
+      { status: "paid", transaction },
+      { status: "paid", receipt: { transactionId: "tx-1", amountMinor: 150_000n, currency: "IDR" } },
+    ],
+  ])("is answered with a payment that is %s already", async ([, change, state]) => {
+    const { url } = await host(json(201, { ...waiting, ...change }));
+    expect(await adapter(url).open(request, inTime())).toEqual({ instructions, state });
   });
 
   test("goes over connections that are kept", async () => {

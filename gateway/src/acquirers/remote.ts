@@ -12,6 +12,7 @@ import {
   AcquirerRefused,
   type Instructions,
   type OpenRequest,
+  type Opened,
   type RefundRequest,
   type RefundStatus,
   type Report,
@@ -59,7 +60,7 @@ export function remoteAcquirer(
     capabilities: profile.capabilities.map((one) => ({ ...capabilityOf(one), currencies: one.currencies })),
     calls: {
       deadlineMs: profile.deadline_ms,
-      open: async (request, signal) => ({ instructions: await remote.open(request, remote.limit(signal)) }),
+      open: (request, signal) => remote.open(request, remote.limit(signal)),
       inquire: async (request, signal) => {
         const answer = await remote.find("payments", request.operationKey, remote.limit(signal));
         return answer === undefined ? { known: false } : { known: true, ...remote.payment(answer, request) };
@@ -116,7 +117,7 @@ class Remote {
     return { signal, until: stopwatchMs() + this.profile.deadline_ms };
   }
 
-  async open(request: OpenRequest, limit: Limit): Promise<Instructions> {
+  async open(request: OpenRequest, limit: Limit): Promise<Opened> {
     const order: PaymentOrder = {
       operation_key: request.operationKey,
       amount_minor: wireAmount(request.amountMinor),
@@ -129,7 +130,7 @@ class Remote {
       ...(request.returnUrl === undefined ? {} : { return_url: request.returnUrl }),
       callback_url: request.callbackUrl,
     };
-    return this.payment(await this.order("/payments", order, limit), request).instructions;
+    return this.payment(await this.order("/payments", order, limit), request);
   }
 
   /** Ends a waiting payment. Throws `AcquirerRefused` when the acquirer says that it never will. */

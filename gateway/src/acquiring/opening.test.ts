@@ -2,12 +2,12 @@
 // command over each result in each step of an operation; then fail-over, release, resume, and any results in any order.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anOperation, keyInProgress, openingParts } from "../../test/acquiring.ts";
+import { anOperation, callParts, keyInProgress, movableClock, openingParts } from "../../test/acquiring.ts";
 import { NOW, type Then, book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { nothing } from "../../test/refunds.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
-import type { ReportedState } from "../acquirers/acquirer.ts";
+import type { Acquirer, ReportedState } from "../acquirers/acquirer.ts";
 import { simulatedAcquirers } from "../acquirers/simulated.ts";
 import { SECOND } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
@@ -21,6 +21,7 @@ import { lookAgain } from "./notifications.ts";
 import { type OpenResult, concludeOpening, resumeOpening } from "./opening.ts";
 import { type Operation, operationSteps } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
+import { callOrInquire } from "./payment-operations.ts";
 import type { KeptReceipt } from "./receipt.ts";
 import { receipts } from "./receipts.sql.ts";
 
@@ -78,6 +79,16 @@ test.each([
   const told = lookAgain(merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, undefined);
   const [changed] = start.when(told).changes.updated(operations);
   expect(changed ?? { step, dueAt: undefined }).toMatchObject({ step: after, dueAt });
+});
+
+test("an acquirer that says with its instructions that the payment is paid is believed at once", async () => {
+  const calls = { ...kawah.calls, open: () => Promise.resolve({ instructions, state: paid() }) };
+  const atOnce = openingParts({ ...kawah, calls } as Acquirer);
+  const { payment, operation, start } = waiting({}, { dueAt: NOW + 10 * SECOND });
+  const result = await callOrInquire({ ...atOnce, ...callParts(movableClock()) }, merchant, payment, operation);
+  const { changes } = start.when(concludeOpening(atOnce, merchant, operation, result));
+  expect(changes.updated(operations)).toMatchObject([{ step: "done" }]);
+  expect(changes.events).toEqual(["payment.created", "payment.succeeded"]);
 });
 
 describe("each result of a call, while the payment waits", () => {

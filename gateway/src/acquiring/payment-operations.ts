@@ -119,7 +119,7 @@ export async function callOrInquire(
     );
     const exchanged = exchangesOf(opening);
     if (opening.kind !== "answered") return { kind: opening.kind, exchanged };
-    return { ...opening.answer, kind: "known", state: { status: "waiting" }, exchanged };
+    return { state: { status: "waiting" }, ...opening.answer, kind: "known", exchanged };
   }
   const inquiry = await callAcquirer(parts, { ...name, call: "inquire" }, (calls, signal, record) =>
     calls.inquire(request, signal, record),
