@@ -3,6 +3,7 @@
 import { Agent, type Dispatcher, errors } from "undici";
 import type { z } from "zod";
 import { AcquirerRefused } from "./acquirer.ts";
+import { SECOND, systemClock } from "../ground/clock.ts";
 import { BODY_MAX_BYTES } from "./remote-protocol.ts";
 
 /** An exchange without a complete response. `sent` is false only when no byte of the request was sent or ever will be. */
@@ -79,6 +80,7 @@ export function exchange(
     let answered: Exchanged["headers"] = {};
     let size = 0;
     const parts: Buffer[] = [];
+    const until = systemClock.now() + deadlineMs * (SECOND / 1_000);
 
     const end = (): void => {
       over = true;
@@ -117,6 +119,8 @@ export function exchange(
       },
       onResponseEnd() {
         if (over) return;
+        // A process that slept may read the answer before its timers fire. What it would send next could come after its lease.
+        if (systemClock.now() > until) return fail("the deadline has passed");
         end();
         resolve({ status, headers: answered, body: Buffer.concat(parts) });
       },

@@ -12,8 +12,11 @@ const LATE_MS = 400;
 const LONG = JSON.stringify({ here: "x".repeat(100_000) });
 const server = createServer(({ url }, response) => {
   if (url === "/list") response.end(LONG);
+  else if (url === "/slept") setTimeout(() => (response.end("{}"), sleepFor(LATE_MS)));
   else setTimeout(() => response.end('{"here":true}'), LATE_MS);
 });
+/** Stops the whole process for so long, as a machine that sleeps. */
+const sleepFor = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 let caller: Caller;
 beforeAll(async () => {
   server.listen(0, "127.0.0.1");
@@ -34,6 +37,12 @@ test("its own deadline takes the place of the caller's", async () => {
   const longer = caller.call({ ...request, deadlineMs: 20_000 }, never, undefined);
   await expect(usual).rejects.toBeInstanceOf(NoAnswer);
   expect((await longer).body).toEqual({ here: true });
+});
+
+test("an answer that a process finds when it wakes after the deadline is none: a worker may have asked meanwhile", async () => {
+  const never = new AbortController().signal;
+  const slept = caller.call({ method: "GET", path: "/slept", headers: {} }, never, undefined);
+  await expect(slept).rejects.toBeInstanceOf(NoAnswer);
 });
 
 test("an answer of more than 64 KiB is read only where a request expects one", async () => {
