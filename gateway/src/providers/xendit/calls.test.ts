@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { FaultName } from "../../../../e2e/providers/fake.ts";
 import { xenditFake } from "../../../../e2e/providers/xendit/fake.ts";
-import { event, opening, payment, refunding } from "../../../test/xendit-fixtures.ts";
+import { PAYMENT, event, opening, payment, paymentRequest, refunding } from "../../../test/xendit-fixtures.ts";
 import {
   AcquirerRefused,
   type MessageMeaning,
@@ -250,6 +250,25 @@ test("a payment that is over here is looked for and found, and is not opened", a
   expect(await inquire({ ...lost, isOver: true })).toMatchObject({ known: true, state: { status: "waiting" } });
   await expect(inquire({ ...never, isOver: true })).rejects.toThrow("does not show the payment");
   expect(fake.control.opened(never.operationKey)).toBe(0);
+});
+
+test("a payment that is paid by the time its order is answered is paid, and never refused", async () => {
+  let found = true;
+  const atOnce = createServer(({ method }, response) => {
+    const body = method === "POST" ? paymentRequest({ status: "SUCCEEDED", latest_payment_id: PAYMENT }) : payment();
+    if (method === "GET" && !found) response.socket?.destroy();
+    else response.end(JSON.stringify(body));
+  }).listen(0, "127.0.0.1");
+  await once(atOnce, "listening");
+  const url = `http://127.0.0.1:${(atOnce.address() as AddressInfo).port}`;
+  const { calls, close } = xenditAcquirer({ ...profile, url });
+  const request = opening({ method: "ewallet", metadata: { channel: "ovo" } });
+  const receipt = { transactionId: PAYMENT, amountMinor: 1_000_000n, currency: "IDR" };
+  expect(await calls.open(request, signal)).toMatchObject({ state: { status: "paid", receipt } });
+  found = false;
+  await expect(calls.open(request, signal)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  await close();
+  atOnce.close();
 });
 
 test("a bank that left the entry says nothing of a payment whose answer was lost", async () => {

@@ -42,6 +42,9 @@ const PAGES_MAX = 5;
 /** A payment that Xendit still does not show this long after its time never came to be. */
 const FORGOTTEN: Micros = 25 * 3_600 * SECOND;
 
+/** A payment as it stands at Xendit. */
+type Stood = Opened & { state: ReportedState };
+
 export class XenditCalls implements AcquirerCalls {
   readonly deadlineMs: number;
   private readonly profile: XenditProfile;
@@ -78,20 +81,21 @@ export class XenditCalls implements AcquirerCalls {
     return openingOf(request, this.channelOf(request), { qrisExpiry: this.profile.qris_expiry });
   }
 
-  private async place(request: OpenRequest, opening: XenditRequest, context: CallContext): Promise<Opened> {
+  /** What is read after the order is answered says nothing against the order: the payment is there. */
+  private async place(request: OpenRequest, opening: XenditRequest, context: CallContext): Promise<Stood> {
     const answer = await this.order(opening, context);
     if (answer.status !== 200 && answer.status !== 201)
       throw this.notDone(request.method === "card" ? "card page" : "payment", answer, opening);
     const payment = readStood(answer.body, request);
     // A payment that has already failed at Xendit takes no money any more.
     if (payment.state === "failed") throw new AcquirerRefused(`${this.profile.code} ended the payment at once`);
-    return this.opened(request, this.channelOf(request), payment);
+    return definiteOnly(this.stood(request, payment, context));
   }
 
   async inquire(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known> {
     const context = this.context(signal, record);
     const payment = await this.find(request, context);
-    if (payment !== undefined) return this.known(request, payment, context);
+    if (payment !== undefined) return { known: true, ...(await this.stood(request, payment, context)) };
     const overFor = this.clock.now() - request.expiresAt;
     if (overFor >= FORGOTTEN) return { known: false };
     // Xendit lists no card pages: only the repeated order tells of one, which is then ended.
@@ -99,8 +103,8 @@ export class XenditCalls implements AcquirerCalls {
       throw new Error(`${this.profile.code} does not show the payment`);
     // No payer ever saw this payment, so nobody has paid it. Xendit keeps the idempotency key: the same order again makes one payment.
     // What cannot be asked for any more, such as a bank that left the entry, may have been asked for before: then the outcome stays unknown.
-    const opened = await refusedForGood(this.place(request, this.opening(request), context));
-    return opened === undefined ? { known: false } : { known: true, state: { status: "waiting" }, ...opened };
+    const stood = await refusedForGood(this.place(request, this.opening(request), context));
+    return stood === undefined ? { known: false } : { known: true, ...stood };
   }
 
   cancel(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<void> {
@@ -193,14 +197,14 @@ export class XenditCalls implements AcquirerCalls {
     return payment === undefined ? request : { ...request, providerIds: { ...request.providerIds, ...idsOf(payment) } };
   }
 
-  private async known(request: OpenRequest, payment: XenditPayment, context: CallContext): Promise<Known> {
+  private async stood(request: OpenRequest, payment: XenditPayment, context: CallContext): Promise<Stood> {
     const state = await this.state(payment, context);
     const channel = this.channelOf(request);
     const { instructions, providerIds } = this.opened(request, channel, payment);
     const paid = state.status === "paid" ? state.receipt.transactionId : undefined;
     // Refund notifications name the payment by this id: Gerbang finds a payment by `account` when it gets no operation key.
     const names = paid === undefined ? {} : { payment: paid, account: paid };
-    return { known: true, state, instructions, providerIds: { ...providerIds, ...names } };
+    return { state, instructions, providerIds: { ...providerIds, ...names } };
   }
 
   private async state(
