@@ -32,10 +32,10 @@ beforeEach(async () => {
   owner = await joins(service, merchantId);
 });
 
-function streamsWith(limits: Partial<StreamLimits> = {}): Streams {
+function streamsWith(limits: Partial<StreamLimits> = {}, on: Pick<Database, "query"> = database): Streams {
   const { sessions } = service.app.people;
   const quick = { ...streamLimits, pollMs: 10, heartbeatMs: 30, permissionsMs: 10, ...limits };
-  const streams = new Streams({ database, sessions, log: createLog("silent"), limits: quick });
+  const streams = new Streams({ database: on as Database, sessions, log: createLog("silent"), limits: quick });
   made.push(streams);
   return streams;
 }
@@ -125,6 +125,33 @@ test("who comes back hears what happened meanwhile, and who missed too much is t
   await until(() => [afar, ...forged].every((heard) => types(heard).length > 0));
   expect(types(afar)).toEqual(["reset"]);
   expect(forged.slice(1).map(types)).toEqual([["reset"], ["reset"], ["reset"], ["reset"]]);
+});
+
+test("who comes back while an event is read for the others hears it, too", async () => {
+  const reading = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const held: Pick<Database, "query"> = {
+    async query(statement) {
+      const isFeed = statement.name === "events of the feed by type";
+      const rows = await database.query<never>(statement);
+      if (isFeed && rows.length > 0) {
+        reading.resolve();
+        await goOn.promise;
+      }
+      return rows;
+    },
+  };
+  const streams = streamsWith({}, held);
+  const listener = await listenerOf(owner);
+  const first = hear(await streams.listen(listener, undefined));
+  await until(() => types(first).length === 1);
+  await create();
+  await reading.promise;
+  const coming = streams.listen(listener, lastId(first));
+  goOn.resolve();
+  const second = hear(await coming);
+  await until(() => types(first).length === 2 && types(second).length === 1);
+  expect([types(first), types(second)]).toEqual([["begin", "payment.created"], ["payment.created"]]);
 });
 
 test.each(["session", "membership", "merchant"])("it ends when the %s ends", async (what) => {

@@ -177,8 +177,14 @@ export class Streams {
     if (from === undefined || BigInt(to) <= BigInt(from)) return;
     const listeners = [...this.open];
     const books = new Map(listeners.map(({ listener: { book } }) => [bookKey(book), book]));
-    const rows = await this.parts.database.query<FedRow>(selectFed([...books.values()], from, to, IDS_MAX));
+    // Whoever comes while these events are read begins behind them, and reads itself what it missed up to there.
     this.position = to;
+    const rows = await this.parts.database
+      .query<FedRow>(selectFed([...books.values()], from, to, IDS_MAX))
+      .catch((error: unknown) => {
+        if (this.position === to) this.position = from;
+        throw error;
+      });
     const byBook = Map.groupBy(rows, (row) => bookKey(bookOfRow(row)));
     for (const open of listeners) {
       const own = byBook.get(bookKey(open.listener.book));
