@@ -1,7 +1,9 @@
 // Goal: who may call what, and which refusal prevails (section 5 of the interface and the rulings on it). Method: requests
 // signed by hand over a real socket, one case a row, against two instances on one database with a clock the test holds.
 import { createHmac } from "node:crypto";
+import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, Client, operate } from "../../../e2e/kit/client.ts";
@@ -107,6 +109,23 @@ test.each<[string, (id: string) => string | undefined, string]>([
   expect(
     await balances(authorization === undefined ? without(headers, "authorization") : { ...headers, authorization }),
   ).toBe(expected);
+});
+
+test("Authorization in two lines is none, whichever of them is right", async () => {
+  const { authorization = "", ...headers } = signed(client, { at: nextSecond() });
+  for (const lines of [
+    [authorization, "Bearer ak_test_x"],
+    ["Bearer ak_test_x", authorization],
+    [authorization, authorization],
+  ]) {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const all = ["host", new URL(service.origin).host, ...Object.entries(headers).flat()];
+    const doubled = [...all, ...lines.flatMap((line) => ["authorization", line])];
+    const sent = request(`${service.origin}/v1/balances`, { headers: doubled }, resolve);
+    sent.on("error", reject).end();
+    const answer = await promise;
+    expect([answer.statusCode, JSON.parse(await text(answer)).error.code]).toEqual([401, "UNAUTHORIZED"]);
+  }
 });
 
 test.each([["x-timestamp"], ["x-signature"], ["x-timestamp", "x-signature"]])("without %s %s", async (...names) => {

@@ -99,7 +99,13 @@ export function createServer(parts: ServerParts): FastifyInstance {
     forceCloseConnections: "idle",
     return503OnClosing: false,
     routerOptions: { maxParamLength: 16_384 },
-    http: { requireHostHeader: false, headersTimeout: 15_000, connectionsCheckingInterval: 1_000 },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: 15_000,
+      connectionsCheckingInterval: 1_000,
+      // Of two lines of one header, such as Authorization, the first would count, and a proxy may have looked at the other. Joined they are neither.
+      joinDuplicateHeaders: true,
+    },
     // Makes `url` the canonical target; `originalUrl` stays the target as it was sent.
     rewriteUrl: ({ url = "" }) => canonicalTarget(url),
     trustProxy: (_address, hop) => hop < parts.trustProxy,
