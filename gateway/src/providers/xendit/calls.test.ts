@@ -261,13 +261,13 @@ test("a payment that is paid by the time its order is answered is paid, and neve
   }).listen(0, "127.0.0.1");
   await once(atOnce, "listening");
   const url = `http://127.0.0.1:${(atOnce.address() as AddressInfo).port}`;
-  const { calls, close } = xenditAcquirer({ ...profile, url });
+  const acquirer = xenditAcquirer({ ...profile, url });
   const request = opening({ method: "ewallet", metadata: { channel: "ovo" } });
   const receipt = { transactionId: PAYMENT, amountMinor: 1_000_000n, currency: "IDR" };
-  expect(await calls.open(request, signal)).toMatchObject({ state: { status: "paid", receipt } });
+  expect(await acquirer.calls.open(request, signal)).toMatchObject({ state: { status: "paid", receipt } });
   found = false;
-  await expect(calls.open(request, signal)).rejects.not.toBeInstanceOf(AcquirerRefused);
-  await close();
+  await expect(acquirer.calls.open(request, signal)).rejects.not.toBeInstanceOf(AcquirerRefused);
+  await acquirer.close();
   atOnce.close();
 });
 
