@@ -30,6 +30,7 @@ import {
   waitingEndpoints,
   waitingExceptions,
   waitingOperations,
+  waitingOutcomes,
   waitingPayouts,
   waitingReceipts,
   waitingRefunds,
@@ -56,6 +57,9 @@ const named =
   (kind: IdKind) =>
   ({ id }: WaitingRow): string =>
     idOf(kind, id);
+
+const idOfOperation = ({ note, id }: WaitingRow): string =>
+  idOf(note?.split(" ")[1] === "refund" ? "refund" : "payment", id);
 
 /** In the order of the answer: first the queues in which a delay costs money. */
 const queues: readonly Queue[] = [
@@ -124,10 +128,17 @@ const queues: readonly Queue[] = [
     url: (_row, id) => `/ops/v1/refunds/${id}`,
   },
   {
+    kind: "outcome_unknown",
+    about: "A call to an acquirer whose outcome nobody knows, although it has been asked about for an hour.",
+    statement: waitingOutcomes,
+    id: idOfOperation,
+    url: paymentUrl,
+  },
+  {
     kind: "operation_overdue",
     about: "A call to an acquirer that was due five minutes ago, and that no worker has taken up.",
     statement: waitingOperations,
-    id: (row) => idOf(row.note?.split(" ")[1] === "refund" ? "refund" : "payment", row.id),
+    id: idOfOperation,
     url: paymentUrl,
   },
   {

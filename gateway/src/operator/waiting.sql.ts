@@ -14,6 +14,8 @@ const DEADLINE_NEAR: Micros = 72 * HOUR;
 const REFUND_LATE: Micros = 24 * HOUR;
 /** An acquirer operation that is due is late after this time; workers poll every second. */
 const OPERATION_LATE: Micros = 5 * 60 * SECOND;
+/** Inquiries without an answer for which a worker has asked for an hour: after 1, 2, 4 … seconds, then each ten minutes. */
+const INQUIRIES_MANY = 14;
 /** Deliveries that were given up within this time show that an endpoint fails. */
 const UNDELIVERED_SINCE: Micros = 24 * HOUR;
 /** Settlement batches that the bank returned are listed for this time. */
@@ -149,6 +151,15 @@ export function waitingRefunds({ now, environment }: QueueFilter): Statement {
   const condition = `t.status = 'pending' and t.created_at <= ${bookTime}`;
   const from = ofBooks("refunds", columns, condition, "t.refund_id");
   return named("refunds", from, "since, id", [sqlTime(now - REFUND_LATE), environment ?? null]);
+}
+
+/** Acquirer operations whose outcome is still unknown after INQUIRIES_MANY inquiries. */
+export function waitingOutcomes({ environment }: QueueFilter): Statement {
+  const from = `  select o.merchant_id, o.environment, o.operation_id as id, o.payment_id, o.created_at as since, null::timestamptz as due_at,
+    null::bigint as amount_minor, null::text as currency, o.gateway_code || ' ' || o.kind || ' ' || o.step as note
+  from acquirer_operations o
+  where o.step = 'inquiring' and o.inquiries >= ${INQUIRIES_MANY} and ${inEnvironment("o", "$1")}`;
+  return named("outcomes", from, "id", [environment ?? null]);
 }
 
 /** Acquirer operations that are due for OPERATION_LATE and that no worker has taken up. */

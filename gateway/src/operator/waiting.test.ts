@@ -64,7 +64,7 @@ const longAgo = (): string => newId("payment", systemClock.now() - 30 * 86_400_0
 test("nothing waits in a service where nothing happened, and every kind says so", async () => {
   const told = await waiting();
   expect([...told.values()].every(({ count, items }) => count === 0 && items.length === 0)).toBe(true);
-  expect(told.size).toBe(12);
+  expect(told.size).toBe(13);
 });
 
 test.each<[kind: string, waits: () => Promise<string>, doesNot: () => Promise<unknown>]>([
@@ -135,6 +135,29 @@ test.each<[kind: string, waits: () => Promise<string>, doesNot: () => Promise<un
     async () =>
       idOf("refund", await add("refunds", refund, "id, payment, 'pending', 3, 'IDR', now() - interval '25 hours'")),
     () => add("refunds", refund, "id, payment, 'pending', 3, 'IDR', now()"),
+  ],
+  [
+    "outcome_unknown",
+    async () =>
+      idOf(
+        "refund",
+        await add(
+          "acquirer_operations",
+          `${operation}, inquiries`,
+          "id, payment, 'refund', 'inquiring', 'nusantara', 1, 0, now(), now() + interval '9 minutes', 14",
+        ),
+      ),
+    async () => {
+      for (const [step, inquiries] of [
+        ["inquiring", 13],
+        ["polling", 40],
+      ])
+        await add(
+          "acquirer_operations",
+          `${operation}, inquiries`,
+          `id, payment, 'refund', '${step}', 'nusantara', 1, 0, now(), now() + interval '9 minutes', ${inquiries}`,
+        );
+    },
   ],
   [
     "operation_overdue",

@@ -18,6 +18,10 @@ const kinds = {
     todo: "Its money waits for the next batch. Ask why the bank gave it back.",
   },
   refund_pending: { name: "Refund without answer", todo: "Its acquirer has not answered for a day." },
+  outcome_unknown: {
+    name: "Outcome unknown",
+    todo: "Ask the acquirer about the operation key: it has not said for an hour.",
+  },
   operation_overdue: { name: "Call overdue", todo: "No worker has made a call that is due." },
   endpoint_failing: { name: "Receiver failing", todo: "Tell the merchant, then send its events again." },
   book_quarantined: { name: "Book in quarantine", todo: "It moves nothing until somebody knows why." },
