@@ -10,7 +10,6 @@ import type { SignedMessage } from "../auth/signed-message.ts";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { digestOf, sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
-import { parseObject } from "../ground/json.ts";
 import type { Log } from "../ground/log.ts";
 import type { Reply } from "../ground/reply.ts";
 import { type Intent, RunningKeys, checkKey, idempotently, refuseUnlessRecorded } from "../idempotency/idempotency.ts";
@@ -21,6 +20,7 @@ import type { Lanes } from "../store/lanes.ts";
 import { readBody } from "./body.ts";
 import { type Call, type Endpoint, type ReadEndpoint, type WriteEndpoint, methodOf } from "./endpoint.ts";
 import { allOptional, judgeBody, judged, nothingAsked } from "./fields.ts";
+import { readJson } from "./json-body.ts";
 import type { LoadShedding } from "./load-shedding.ts";
 
 /** A request of a known client whose signature or timestamp was rejected. */
@@ -407,28 +407,9 @@ async function judge(endpoint: WriteEndpoint, call: Call, input: Record<string, 
   return found.value;
 }
 
-function readJson(request: FastifyRequest, body: Buffer): Record<string, unknown> {
-  if (!isJson(request.sentContentType)) throw new Fault("MALFORMED_JSON");
-  return parseObject(body);
-}
-
-/** True for `application/json`, with no other parameter than `charset=utf-8`. */
-function isJson(contentType: string): boolean {
-  if (contentType.length > 100) return false;
-  const [type, ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
-  return type === "application/json" && parameters.every((parameter) => /^(|charset="?utf-8"?)$/.test(parameter));
-}
-
 /** The text that an idempotency key is bound to: the method, the endpoint and a digest of the path parameters. */
 function boundTo(endpoint: WriteEndpoint, params: Readonly<Record<string, string>>): string {
   const name = `${methodOf(endpoint)} ${endpoint.path}`;
   const parts = Object.values(params);
   return parts.length === 0 ? name : `${name} ${digestOf(...parts).toString("hex", 0, 16)}`;
-}
-
-/** Hides the content type from Fastify, because `readJson` checks it after authentication. */
-export function setAsideContentType(request: FastifyRequest): void {
-  const { headers } = request.raw;
-  request.sentContentType = headers["content-type"] ?? "";
-  headers["content-type"] = "application/octet-stream";
 }
