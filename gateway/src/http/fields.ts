@@ -12,7 +12,7 @@ export interface FieldRules<Value> {
   faultFor?(field: string, value: unknown): Fault | undefined;
 }
 
-/** Rules of the query of an endpoint without query parameters. */
+/** Rules of an endpoint that takes no query parameters, or no body. */
 export const nothingAsked: FieldRules<Record<string, unknown>> = { schema: z.strictObject({}), order: [] };
 
 export interface FieldFault {

@@ -7,7 +7,7 @@ import { type FieldRules, allOptional, judged, nothingAsked } from "./fields.ts"
 
 export type Rules<Value> = FieldRules<Value> | z.ZodType<Value>;
 
-/** A body: empty when the endpoint takes none, else a parsed object, or `malformed`. */
+/** A body: a parsed object, or `malformed`; nothing for a read, whose body has no meaning. */
 export interface SentBody {
   object?: Record<string, unknown>;
   malformed?: boolean;
@@ -17,9 +17,12 @@ export function rulesOf<Value>(rules: Rules<Value>): FieldRules<Value> {
   return rules instanceof z.ZodType ? { schema: rules, order: [] } : rules;
 }
 
-/** Reads the body of a request by the rules of its endpoint. A missing body counts as an empty object where all fields are optional. */
+/**
+ * Reads the body of a request by the rules of its endpoint. A missing body counts as an empty object where all fields are optional, or the endpoint takes
+ * none.
+ */
 export function sentBody(request: FastifyRequest, rules: Rules<unknown> | undefined): SentBody {
-  return bodyOf(sentBytes(request), rules);
+  return request.method === "GET" || request.method === "HEAD" ? {} : bodyOf(sentBytes(request), rules);
 }
 
 export function sentBytes({ body }: FastifyRequest): Buffer {
@@ -28,8 +31,7 @@ export function sentBytes({ body }: FastifyRequest): Buffer {
 
 /** The same for bytes that were read before. */
 export function bodyOf(sent: Buffer, rules: Rules<unknown> | undefined): SentBody {
-  if (!rules) return {};
-  const object = sent.length === 0 && allOptional(rulesOf(rules)) ? {} : objectOf(sent);
+  const object = sent.length === 0 && allOptional(rulesOf(rules ?? nothingAsked)) ? {} : objectOf(sent);
   return object ? { object } : { malformed: true };
 }
 
@@ -43,6 +45,8 @@ export function judgeInput<Body, Query>(
   query: unknown,
 ): { body: Body; query: Query } {
   if (sent.malformed) throw new Fault("MALFORMED_JSON");
+  // A field that an endpoint does not take would be lost without a word, such as the reason of a change.
+  if (!rules.body) judged(nothingAsked, sent.object ?? {});
   return {
     query: judged(rulesOf(rules.query ?? (nothingAsked as Rules<Query>)), query),
     body: rules.body ? judged(rulesOf(rules.body), sent.object) : (undefined as Body),
