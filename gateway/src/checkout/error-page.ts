@@ -1,9 +1,8 @@
 // What a payer sees in place of an error: an address that leads to no payment, or a service that cannot answer just now. Pure.
 import type { Fault } from "../ground/fault.ts";
-import { html, pageText } from "../ground/html.ts";
+import { html } from "../ground/html.ts";
 import type { Language } from "../ground/languages.ts";
-import { STYLE_PATH } from "./assets.ts";
-import { switcher } from "./frame.ts";
+import { payerDocument, switcher } from "./frame.ts";
 import { words } from "./words.ts";
 
 /** Seconds between reloads of a page that cannot be shown just now. */
@@ -24,25 +23,19 @@ export function errorPage(
   if (face === undefined) return undefined;
   const text = words[language];
   const { title, lead } = text.errors[face];
-  return `<!doctype html>\n${pageText(
-    html`<html lang="${language}">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="robots" content="noindex" />
-        ${face === "busy" && html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}; url=${path}?lang=${language}" />`}
-        <title>${title} · ${serviceName}</title>
-        <link rel="stylesheet" href="${STYLE_PATH}" />
-      </head>
-      <body data-face="${face}">
-        <div class="around">
-          <main>
-            <header><span></span>${switcher(path, language)}</header>
-            <h1>${title}</h1>
-            <p class="muted">${lead}</p>
-          </main>
-        </div>
-      </body>
-    </html>`,
-  )}\n`;
+  return payerDocument({
+    language,
+    title: `${title} · ${serviceName}`,
+    head:
+      face === "busy" && html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}; url=${path}?lang=${language}" />`,
+    body: html`<body data-face="${face}">
+      <div class="around">
+        <main>
+          <header><span></span>${switcher(path, language)}</header>
+          <h1>${title}</h1>
+          <p class="muted">${lead}</p>
+        </main>
+      </div>
+    </body>`,
+  });
 }

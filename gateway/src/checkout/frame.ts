@@ -23,39 +23,57 @@ export interface FrameParts {
   aside?: Html | undefined;
 }
 
-/** The whole HTML document. */
-export function framed(parts: FrameParts): string {
-  const { book, profile, path, language, serviceName, face, refreshSeconds } = parts;
-  const isSandbox = book.environment === "sandbox";
-  const text = words[language];
+interface DocumentParts {
+  language: Language;
+  title: string;
+  /** Further elements of the head. */
+  head?: Html | false;
+  body: Html;
+}
+
+/** The whole HTML document of a payer's page. */
+export function payerDocument({ language, title, head, body }: DocumentParts): string {
   return `<!doctype html>\n${pageText(
     html`<html lang="${language}">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
-        <title>${text.pay(profile.name)} · ${serviceName}</title>
+        <title>${title}</title>
         <link rel="stylesheet" href="${STYLE_PATH}" />
-        ${profile.colour !== undefined && html`<link rel="stylesheet" href="${colourPath(profile.colour)}" />`}
-        ${
-          refreshSeconds !== undefined &&
-          html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}" /></noscript>`
-        }
-        <script type="module" src="${SCRIPT_PATH}"></script>
+        ${head}
       </head>
-      <body class="${isSandbox ? "sandbox" : ""}" data-face="${face}" ${parts.attributes}>
-        <div class="around">
-          <main>
-            <header>${logo(book.merchantId, profile)}${switcher(path, language)}</header>
-            ${isSandbox && html`<p class="note">${text.sandbox}</p>`}
-            <h1>${text.pay(profile.name)}</h1>
-            ${parts.content}
-          </main>
-          ${parts.aside}
-        </div>
-      </body>
+      ${body}
     </html>`,
   )}\n`;
+}
+
+/** The document of a merchant's page. */
+export function framed(parts: FrameParts): string {
+  const { book, profile, path, language, serviceName, face, refreshSeconds } = parts;
+  const isSandbox = book.environment === "sandbox";
+  const text = words[language];
+  return payerDocument({
+    language,
+    title: `${text.pay(profile.name)} · ${serviceName}`,
+    head: html`${profile.colour !== undefined && html`<link rel="stylesheet" href="${colourPath(profile.colour)}" />`}
+      ${
+        refreshSeconds !== undefined &&
+        html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}" /></noscript>`
+      }
+      <script type="module" src="${SCRIPT_PATH}"></script>`,
+    body: html`<body class="${isSandbox ? "sandbox" : ""}" data-face="${face}" ${parts.attributes}>
+      <div class="around">
+        <main>
+          <header>${logo(book.merchantId, profile)}${switcher(path, language)}</header>
+          ${isSandbox && html`<p class="note">${text.sandbox}</p>`}
+          <h1>${text.pay(profile.name)}</h1>
+          ${parts.content}
+        </main>
+        ${parts.aside}
+      </div>
+    </body>`,
+  });
 }
 
 /** The logo has an empty `alt`, because screen readers read the merchant's name from the heading. */
