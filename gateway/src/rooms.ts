@@ -224,7 +224,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     router,
     lanes,
     tokens,
-    openPages: new OpenPages({ database, log }),
+    openPages: new OpenPages({ database, directory, log }),
     payments,
     payers,
     acquiringParts,

@@ -47,7 +47,8 @@ describe("the language", () => {
 });
 
 test("each state has its face, and time that is over is over before it is swept", () => {
-  expect(paymentStatuses.map((status) => [status, faceOf(status, 60, true, "approve")])).toEqual([
+  const pending = { status: "pending", secondsLeft: 60, isPayable: true, risk: "approve", isSuspended: false } as const;
+  expect(paymentStatuses.map((status) => [status, faceOf({ ...pending, status })])).toEqual([
     ["pending", "open"],
     ["processing", "processing"],
     ["succeeded", "paid"],
@@ -57,9 +58,13 @@ test("each state has its face, and time that is over is over before it is swept"
     ["partially_refunded", "paid"],
     ["refunded", "refunded"],
   ]);
+  const ofSuspended = paymentStatuses.filter(
+    (status) => faceOf({ ...pending, status, isSuspended: true }) === "unavailable",
+  );
+  expect(ofSuspended).toEqual(["pending"]);
   const unpayable = (secondsLeft: number, risk: "approve" | "review"): string =>
-    faceOf("pending", secondsLeft, false, risk);
-  expect(faceOf("pending", 0, true, "approve")).toBe("expired");
+    faceOf({ ...pending, secondsLeft, isPayable: false, risk });
+  expect(faceOf({ ...pending, secondsLeft: 0, isSuspended: true })).toBe("expired");
   expect([unpayable(60, "review"), unpayable(60, "approve"), unpayable(0, "review")]).toEqual([
     "review",
     "preparing",
@@ -91,9 +96,9 @@ describe("a page", () => {
   afterAll(() => service.stop());
 
   const made = async (changes: Record<string, unknown> = {}) => {
-    const { client } = await service.merchant({ name: "Kopi <b>Senja</b>" });
+    const { client, merchantId } = await service.merchant({ name: "Kopi <b>Senja</b>" });
     const { json } = await client.post("/v1/payments", paymentBody(changes));
-    return { client, json, url: json.checkout_url as string };
+    return { client, merchantId, json, url: json.checkout_url as string };
   };
   const read = async (url: string, language = "id") => {
     const answer = await fetch(url, { headers: { "accept-language": language } });
@@ -278,8 +283,8 @@ describe("a page", () => {
     await expect(decide(parts, payment, "succeeded")).rejects.toThrow(new Fault("ROUTE_NOT_FOUND"));
   });
 
-  test("hears within a second that it is paid, wherever it was", async () => {
-    const { url, client, json } = await made();
+  test("hears within a second that it is paid, or that its merchant is suspended, wherever that was", async () => {
+    const { url, client, merchantId, json } = await made();
     const elsewhere = await startService({ database: service.database });
     try {
       const stream = await fetch(`${elsewhere.origin}${new URL(url).pathname}/stream`);
@@ -292,6 +297,10 @@ describe("a page", () => {
           text += value;
         }
       };
+      await heard("open");
+      await service.operate("PATCH", `/merchants/${merchantId}`, { suspended: true });
+      await heard("unavailable");
+      await service.operate("PATCH", `/merchants/${merchantId}`, { suspended: false });
       await heard("open");
       const begun = performance.now();
       await client.post(`/v1/sandbox/payments/${json.reference as string}/simulate`, { outcome: "succeeded" });
@@ -311,7 +320,12 @@ test("pages that are open are bounded, and end with the process", async () => {
   const reference = async () => (await client.post("/v1/payments", paymentBody())).json.reference as string;
   const database = openDatabase(service.database);
   const limits = { ...openPageLimits, ofOnePayment: 2, inAll: 3 };
-  const pages = new OpenPages({ database, log: createLog("silent"), limits });
+  const pages = new OpenPages({
+    database,
+    directory: { merchant: () => Promise.resolve(undefined) },
+    log: createLog("silent"),
+    limits,
+  });
   const [one, two] = [
     { merchantId, reference: await reference() },
     { merchantId, reference: await reference() },

@@ -65,21 +65,31 @@ export async function findCheckout(parts: CheckoutParts, token: string): Promise
   ]);
   const now = parts.clock.now() + Number(clock?.clock_offset_seconds ?? 0n) * SECOND;
   const secondsLeft = Math.max(0, Math.ceil((payment.expiresAt - now) / SECOND));
-  const isOpenTo = (face: Face): boolean => face === "open" || face === "review" || face === "preparing";
-  const found = faceOf(payment.status, secondsLeft, payment.instructions !== undefined, payment.risk.decision);
-  const face = merchant?.suspended === true && isOpenTo(found) ? "unavailable" : found;
+  const face = faceOf({
+    status: payment.status,
+    secondsLeft,
+    isPayable: payment.instructions !== undefined,
+    risk: payment.risk.decision,
+    isSuspended: merchant?.suspended === true,
+  });
   return { payment, profile, face, secondsLeft, instructions: face === "open" ? payment.instructions : undefined };
 }
 
-/** The state that a page shows, whatever becomes of its merchant. A payment past its expiry counts as expired, even before the worker has expired it. */
-export function faceOf(
-  status: PaymentStatus,
-  secondsLeft: number,
-  isPayable: boolean,
-  risk: RiskVerdict["decision"],
-): Face {
+/** A payment as far as the face of its page depends on it. */
+export interface Shown {
+  status: PaymentStatus;
+  secondsLeft: number;
+  isPayable: boolean;
+  risk: RiskVerdict["decision"];
+  /** Whether its merchant is suspended. */
+  isSuspended: boolean;
+}
+
+/** The state that a page shows. A payment past its expiry counts as expired, even before the worker has expired it. */
+export function faceOf({ status, secondsLeft, isPayable, risk, isSuspended }: Shown): Face {
   if (status === "pending") {
     if (secondsLeft === 0) return "expired";
+    if (isSuspended) return "unavailable";
     if (isPayable) return "open";
     return risk === "review" ? "review" : "preparing";
   }

@@ -1,9 +1,10 @@
-// Streams to open payers' pages: tell when the payment's state changes, whichever process changed it. One statement per turn serves all pages.
+// Streams to open payers' pages: tell when the payment's state changes, or its merchant is suspended, whichever process changed it. One statement per turn serves all pages.
 import type { Readable } from "node:stream";
 import { stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import { type EventStream, EventStreams } from "../http/event-streams.ts";
+import type { Directory } from "../merchants/directory.ts";
 import { type PaymentName, selectSummaries, summaryOfRow } from "../payments/payments.sql.ts";
 import type { RiskVerdict } from "../risk/risk.ts";
 import type { Database, Row } from "../store/database.ts";
@@ -31,6 +32,7 @@ type OpenPage = EventStream<Listening>;
 
 export interface OpenPagesParts {
   database: Database;
+  directory: Pick<Directory, "merchant">;
   log: Log;
   limits?: OpenPageLimits | undefined;
 }
@@ -74,23 +76,27 @@ export class OpenPages {
   private async poll(): Promise<void> {
     const names = [...this.pages.values()].flatMap(([page]) => (page ? [page.listener] : []));
     let rows: Row[] = [];
+    const suspended = new Set<string>();
     try {
       rows = await this.parts.database.query(selectSummaries(names));
+      for (const merchantId of new Set(names.map((name) => name.merchantId)))
+        if ((await this.parts.directory.merchant(merchantId))?.suspended === true) suspended.add(merchantId);
     } catch (error) {
       this.parts.log.debug({ err: error }, "open pages of payers could not be looked after");
     }
     for (const row of rows) {
       const name = names[(row.place as number) - 1];
-      if (name) this.publish(name, row);
+      if (name) this.publish(name, row, suspended.has(name.merchantId));
     }
     const now = stopwatchMs();
     for (const page of this.open) if (now - page.openedAtMs >= this.limits.lastsMs) this.open.end(page);
   }
 
-  private publish(name: PaymentName, row: Row): void {
+  private publish(name: PaymentName, row: Row, isSuspended: boolean): void {
     const { status, instructions } = summaryOfRow(row, name);
     // One second left, because the page counts the time down itself: the stream tells only changes of the payment's status.
-    const face = faceOf(status, 1, instructions !== undefined, row.risk_decision as RiskVerdict["decision"]);
+    const risk = row.risk_decision as RiskVerdict["decision"];
+    const face = faceOf({ status, secondsLeft: 1, isPayable: instructions !== undefined, risk, isSuspended });
     for (const page of this.pages.get(name.reference) ?? []) {
       if (page.listener.face === face) continue;
       page.listener.face = face;
