@@ -230,7 +230,8 @@ function sqlFileFault(file: string, code: string): string | undefined {
     (target) =>
       target.startsWith("http/") ||
       /\.(?:routes|schema)\.ts$/.test(target) ||
-      /^store\/(?!(?:arrays|commit-order|database|lock-order|retention|table)\.ts$)/.test(target),
+      // Another SQL file is held by the same rule.
+      /^store\/(?!(?:arrays|commit-order|database|lock-order|retention|table|[\w-]+\.sql)\.ts$)/.test(target),
   );
   if (imported !== undefined) return `imports ${imported}`;
   const word =

@@ -3,6 +3,7 @@ import type { Micros } from "../ground/clock.ts";
 import { idOf, leastIdOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookOfRow, otherBook } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
+import { LOOKED_AT_MAX, type Place, placesIn } from "../store/searches.sql.ts";
 import type { EventType } from "./event.ts";
 
 export const deliveryStates = ["pending", "delivered", "undelivered"] as const;
@@ -100,14 +101,9 @@ export interface EventFilter {
   limit: number;
 }
 
-/** Events that a page examines when no index finds the type or state of delivery that is asked for. The next page continues behind them. */
-export const LOOKED_AT_MAX = 10_000;
-
 /** Whether a list discards events that it examined. Indexes hold the events whose delivery is pending or undelivered, which are few. */
 export const discards = ({ type, delivery }: EventFilter): boolean =>
   delivery === undefined ? type !== undefined : delivery === "none" || delivery === "delivered";
-
-type Place = (value: unknown) => string;
 
 /** The events of a book and a range of time, as the primary key finds them. */
 function ofBook({ book, createdFrom, createdBefore, after }: EventFilter, place: Place): string {
@@ -139,7 +135,7 @@ const lookedAt = (filter: EventFilter, place: Place): string => `(
 export function selectEvents(filter: EventFilter): Statement {
   const { type, hidden, delivery } = filter;
   const values: unknown[] = [];
-  const place = (value: unknown): string => `$${values.push(value)}`;
+  const place = placesIn(values);
   const source = discards(filter)
     ? `${lookedAt(filter, place)}\n${oneByOne}`
     : "events e\nleft join deliveries d using (merchant_id, environment, event_id)";
@@ -165,7 +161,7 @@ export function selectLookedTo(filter: EventFilter): Statement {
   const values: unknown[] = [];
   return {
     text: `select event_id
-from ${lookedAt(filter, (value) => `$${values.push(value)}`)}
+from ${lookedAt(filter, placesIn(values))}
 order by event_id desc
 offset ${LOOKED_AT_MAX - 1}
 limit 1`,

@@ -6,6 +6,7 @@ import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.t
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { PaymentStatus } from "../payments/states.ts";
 import type { Row, Statement } from "../store/database.ts";
+import { LOOKED_AT_MAX, type Place, placesIn } from "../store/searches.sql.ts";
 import { type Columns, type Table, arraysOf, bulkInsert, bulkUpdate, loadByKey, rowsOf } from "../store/table.ts";
 import type { LinkName } from "./link-address.ts";
 import type { Link, LinkPayment, LinkSnapshot, LinkStatus } from "./link.ts";
@@ -191,9 +192,6 @@ where l.merchant_id = $1::uuid and sha256(l.token) = sha256($2::bytea)`,
   };
 }
 
-/** Links that one list by status looks at, newest first; the next page goes on behind them. */
-const LOOKED_AT_MAX = 10_000;
-
 export interface LinkFilter {
   book: Book;
   status: LinkStatus | undefined;
@@ -210,8 +208,6 @@ const status = (now: string): string => `case
   when l.expires_at <= ${now}::timestamptz + make_interval(secs => b.clock_offset_seconds) then 'expired'
   else 'active'
 end`;
-
-type Place = (value: unknown) => string;
 
 /** Selects the newest links of a list, at most `most`. */
 function lookedAt({ book, after }: LinkFilter, place: Place, most: number): string {
@@ -230,7 +226,7 @@ function lookedAt({ book, after }: LinkFilter, place: Place, most: number): stri
 export function selectLinks(filter: LinkFilter): Statement {
   const { status: wanted, realNow, limit } = filter;
   const values: unknown[] = [];
-  const place = (value: unknown): string => `$${values.push(value)}`;
+  const place = placesIn(values);
   const source = lookedAt(filter, place, wanted === undefined ? limit + 1 : LOOKED_AT_MAX);
   return {
     text: `${snapshotFrom(source)}${wanted === undefined ? "" : `\nwhere ${status(place(sqlTime(realNow)))} = ${place(wanted)}::text`}
@@ -245,7 +241,7 @@ export function selectLookedTo(filter: LinkFilter): Statement {
   const values: unknown[] = [];
   return {
     text: `select link_id
-from ${lookedAt(filter, (value) => `$${values.push(value)}`, LOOKED_AT_MAX)} l
+from ${lookedAt(filter, placesIn(values), LOOKED_AT_MAX)} l
 order by link_id desc
 offset ${LOOKED_AT_MAX - 1}
 limit 1`,

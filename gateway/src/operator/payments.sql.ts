@@ -4,10 +4,9 @@ import { leastIdOf, uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { PaymentStatus } from "../payments/states.ts";
 import type { Statement } from "../store/database.ts";
+import { LOOKED_AT_MAX, type Place, placesIn } from "../store/searches.sql.ts";
 
-/** Payments that one search examines, newest first; the next page continues there. All books in the search get an equal share. */
-export const LOOKED_AT_MAX = 10_000;
-/** The smallest share of a book, so that a search over many books still advances. */
+/** The smallest share of a book in what a search looks at, in which all books share alike, so that a search over many books still advances. */
 export const LOOKED_AT_LEAST = 50;
 
 export interface PaymentSearch {
@@ -23,8 +22,6 @@ export interface PaymentSearch {
   /** Only payments older than this one. */
   after?: string | undefined;
 }
-
-type Place = (value: unknown) => string;
 
 /** Selects identities of the newest payments, by indexes, in each book of the search. `part` limits a book's rows, in terms of its `share`. */
 function lookedAt(search: PaymentSearch, place: Place, part: string): string {
@@ -66,10 +63,6 @@ const rowOf = `cross join lateral (
   where p.merchant_id = i.merchant_id and p.environment = i.environment and p.payment_id = i.payment_id
   limit 1
 ) p`;
-
-function placesIn(values: unknown[]): Place {
-  return (value) => `$${values.push(value)}`;
-}
 
 /** True when indexes answer all filters of a search, so that no examined row is discarded. */
 export function isIndexed({ status, amountMinor, createdFrom, createdBefore }: PaymentSearch): boolean {

@@ -7,7 +7,8 @@ import { insertPastPayments } from "../../test/past-payments.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { operatorPaymentEndpoints } from "./payments.routes.ts";
-import { LOOKED_AT_LEAST, LOOKED_AT_MAX } from "./payments.sql.ts";
+import { LOOKED_AT_MAX } from "../store/searches.sql.ts";
+import { LOOKED_AT_LEAST } from "./payments.sql.ts";
 
 const nobody = "0".repeat(26);
 

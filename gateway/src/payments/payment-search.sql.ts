@@ -4,10 +4,8 @@ import { leastIdOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Statement } from "../store/database.ts";
+import { LOOKED_AT_MAX, type Place, placesIn } from "../store/searches.sql.ts";
 import type { PaymentStatus } from "./states.ts";
-
-/** Payments that one search examines, newest first. Filters without an index apply to these only; the next page continues behind them. */
-export const LOOKED_AT_MAX = 10_000;
 
 export interface PaymentSearch {
   book: Book;
@@ -27,13 +25,6 @@ export interface PaymentSearch {
   createdBefore?: Micros | undefined;
   /** Only payments older than this one. */
   after?: string | undefined;
-}
-
-type Place = (value: unknown) => string;
-
-/** Gives each value its parameter place, and appends it to `values`. */
-function placesIn(values: unknown[]): Place {
-  return (value) => `$${values.push(value)}`;
 }
 
 /** Whether a search discards payments that it examined. One that does not is answered by indexes alone, and examines no more than it gives. */

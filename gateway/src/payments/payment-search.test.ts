@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { insertPastPayments } from "../../test/past-payments.ts";
-import { LOOKED_AT_MAX } from "./payment-search.sql.ts";
+import { LOOKED_AT_MAX } from "../store/searches.sql.ts";
 
 let service: TestService;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 // SQL that reads, locks and writes payments, and the mapping of their rows. Payers' data have their own SQL.
 import type { Instructions } from "../acquirers/acquirer.ts";
-import { type Micros } from "../ground/clock.ts";
+import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, type Environment, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";

@@ -2,8 +2,8 @@
 // Method: one event of the type behind more others than one page examines.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type TestService, asOwner, startService } from "../../test/kit.ts";
-import { LOOKED_AT_MAX } from "../events/events.sql.ts";
 import { uuidOf } from "../ground/ids.ts";
+import { LOOKED_AT_MAX } from "../store/searches.sql.ts";
 
 let service: TestService;
 beforeAll(async () => {
