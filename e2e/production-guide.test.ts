@@ -219,7 +219,7 @@ http { access_log ${at("logs/access.log")}; ${temporary.join(" ")} include ${at(
   test("both API processes and the worker become ready, and nginx hands requests on", () => {
     expect(output["Migrate and start"]?.match(/"status":"ok"/g)).toHaveLength(3);
     expect(output["The proxy"]).toContain('"status"');
-    expect(readFileSync(at("run/gerbang-migrate.log"), "utf8")).toContain("Applied 0001_merchants.sql");
+    expect(readFileSync(at("run/gerbang-migrate.log"), "utf8")).toContain("Applied 0001_store.sql");
   });
 
   test("a merchant is made and its payer pays, through the proxy", () => {

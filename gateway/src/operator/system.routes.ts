@@ -84,8 +84,8 @@ const databaseSchema = z
     replicas: z
       .array(replicaSchema)
       .meta({ description: "Servers that follow it. What our role may not see is null: grant it `pg_monitor`." }),
-    schema_version: z.int().meta({ description: "Of the newest migration.", examples: [26] }),
-    schema_name: z.string().meta({ examples: ["0026_telemetry.sql"] }),
+    schema_version: z.int().meta({ description: "Of the newest migration.", examples: [21] }),
+    schema_name: z.string().meta({ examples: ["0021_status.sql"] }),
     migrated_at: timestamp,
   })
   .meta({
@@ -99,8 +99,8 @@ const databaseSchema = z
         connections_max: 100,
         is_replica: false,
         replicas: [exampleOf(replicaSchema)],
-        schema_version: 26,
-        schema_name: "0026_telemetry.sql",
+        schema_version: 21,
+        schema_name: "0021_status.sql",
         migrated_at: exampleTimes.created,
       },
     ],

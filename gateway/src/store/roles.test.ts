@@ -65,7 +65,7 @@ describe.each(await allServerPrograms())("of PostgreSQL $major", (programs) => {
   test("an administrator who is no superuser runs the file, twice; the owner migrates; the service takes a payment", async () => {
     await psql(administrator, roles, { owner_password: "before", service_password: "before" });
     await psql(administrator, roles, passwords);
-    expect(await migrate(url("owner"))).toContain("0001_merchants.sql");
+    expect(await migrate(url("owner"))).toContain("0001_store.sql");
     expect(await migrate(url("service"))).toEqual([]);
 
     const service = await startService({ database: { url: url("service"), ownerUrl: url("owner"), name: "gerbang" } });

@@ -45,7 +45,7 @@ const verified = (ca: Certificates): string => `?sslmode=verify-full&sslrootcert
 test("the server that the authority vouches for is spoken to by TLS, and migrated so", async () => {
   expect(await connection("localhost", verified(right))).toEqual([{ ssl: true, version: "TLSv1.3" }]);
   const url = `postgres://postgres@localhost:${server.port}/postgres${verified(right)}`;
-  expect(await migrate(url)).toContain("0001_merchants.sql");
+  expect(await migrate(url)).toContain("0001_store.sql");
 });
 
 test("a server of another authority is not spoken to", async () => {

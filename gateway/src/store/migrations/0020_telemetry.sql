@@ -1,22 +1,4 @@
--- Numbers of the whole installation over time: payments of all merchants, and how its processes do.
-
--- What became of payments, over all merchants, by the real time: counted by the same step as payment_hours, and made anew with it. A row is added
--- up while its span runs. Spans of a minute are kept for hours, of a quarter of an hour for days, of an hour for weeks.
-create table payment_totals (
-  step_seconds integer not null check (step_seconds in (60, 900, 3600)),
-  at timestamptz not null check (extract(epoch from at) % step_seconds = 0), -- when the span begins
-  environment environment not null,
-  currency text not null check (currency ~ '^[A-Z]{3}$'),
-  method payment_method not null,
-  acquirer text not null check (length(acquirer) <= 30), -- empty where none was chosen
-  outcome text not null check (outcome in ('asked', 'succeeded', 'rejected', 'failed', 'expired', 'canceled')),
-  payments bigint not null check (payments > 0),
-  amount_minor numeric(60, 0) not null check (amount_minor >= payments),
-  primary key (step_seconds, at, environment, currency, method, acquirer, outcome)
-) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 2000);
-
--- Counted for the first time with everything else: the payments of an older installation are all read once, by its next worker.
-delete from roll_ups;
+-- How the processes of the installation do, over time.
 
 -- Processes of the service, as each tells of itself. One that was not seen for a while has gone, whether it could say so or not.
 create table telemetry_processes (
@@ -66,18 +48,19 @@ create table telemetry_samples (
   primary key (step_seconds, at, process_id)
 );
 
--- The same of one acquirer, in spans in which it was called or left alone.
+-- The same of one acquirer and method, in spans in which it was called or left alone.
 create table telemetry_acquirers (
   step_seconds integer not null check (step_seconds in (5, 60, 3600)),
   at timestamptz not null check (extract(epoch from at) % step_seconds = 0),
   process_id uuid not null,
   gateway_code text not null check (length(gateway_code) <= 30),
+  method text not null check (length(method) <= 30), -- it may be well with one and not with another
   calls integer not null,
   refused integer not null,
   unknown integer not null,
   call_ms integer not null, -- of all calls together
   is_open boolean not null, -- some circuit was open
-  primary key (step_seconds, at, process_id, gateway_code)
+  primary key (step_seconds, at, process_id, gateway_code, method)
 );
 
 -- The circuits of each process as they are now, written when they change.
@@ -92,5 +75,4 @@ create table telemetry_circuits (
   primary key (process_id, gateway_code, method)
 ) with (fillfactor = 50);
 
-grant select, insert, update, delete on payment_totals, telemetry_processes, telemetry_samples, telemetry_acquirers, telemetry_circuits
-to gerbang_app;
+grant select, insert, update, delete on telemetry_processes, telemetry_samples, telemetry_acquirers, telemetry_circuits to gerbang_app;

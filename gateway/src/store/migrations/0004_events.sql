@@ -11,12 +11,23 @@ create table events (
   created_at timestamptz not null,
   -- Only the service writes it. Its bytes are known, where its characters would have to be counted.
   body text not null check (octet_length(body) <= 1048576),
+  -- The transaction that wrote it, by which the feed is read in the order of commits: what lies before the oldest transaction that still
+  -- runs is all there, however late any of it was committed.
+  xact xid8 default pg_current_xact_id(),
   primary key (merchant_id, environment, event_id)
 ) with (
   autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_insert_threshold = 200000, autovacuum_analyze_scale_factor = 0.5
 );
--- No query searches by this column, and statistics of it cost time.
-alter table events alter column body set statistics 0;
+-- Statistics of these columns cost time, and help no query.
+alter table events
+  alter column body set statistics 0,
+  alter column xact set statistics 0;
+create index events_feed on events (xact) where xact is not null;
+-- Events about an object that did not happen in the millisecond in which it was made. Identities begin with their time, 13 characters of
+-- it to the millisecond: an event of that moment is found by the range of identities that share them. So this index holds no
+-- payment.created of a payment that was opened at once, and costs its creation nothing.
+create index events_of_subject on events (merchant_id, environment, subject_id, event_id)
+where left(event_id::text, 13) <> left(subject_id::text, 13);
 
 create type delivery_state as enum ('pending', 'delivered', 'undelivered');
 
@@ -70,6 +81,8 @@ where state = 'pending' and attempts > 0;
 create index deliveries_due on deliveries (merchant_id, environment, next_attempt_at) where state = 'pending';
 -- What a merchant looks for after an outage.
 create index deliveries_undelivered on deliveries (merchant_id, environment, event_id) where state = 'undelivered';
+-- What waits for a person, for the operator's queue. The index holds only these.
+create index deliveries_given_up on deliveries (merchant_id, environment, next_attempt_at) where state = 'undelivered';
 
 -- Every attempt to deliver, with what was sent and answered.
 -- Vacuum and statistics run by the number of changed rows, as on events.
@@ -108,6 +121,9 @@ alter table delivery_attempts
   alter column response_headers set statistics 0,
   alter column response_body set statistics 0,
   alter column note set statistics 0;
+-- A book's attempts across all its events, newest first; and those that failed, of which there may be one among very many.
+create index delivery_attempts_newest on delivery_attempts (merchant_id, environment, started_at);
+create index delivery_attempts_failed on delivery_attempts (merchant_id, environment, started_at) where not succeeded;
 
 -- Up to which event a book's history is deleted: what is older cannot be proved any more, and is not asked for.
 create table retention_watermarks (

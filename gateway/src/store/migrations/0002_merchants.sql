@@ -1,47 +1,6 @@
 -- Merchants, their credentials, webhook endpoints and books. merchant_id leads every key, so that all of a merchant's rows can
 -- live on one shard.
 
-create type environment as enum ('sandbox', 'production');
-
--- The role the service runs as. It owns nothing, and what it may do is granted table by table.
-do $$
-begin
-  if not exists (select from pg_roles where rolname = 'gerbang_app') then
-    create role gerbang_app nologin;
-  end if;
-exception when duplicate_object or unique_violation then null; -- another database of this server made it at the same moment
-end
-$$;
-
--- Nobody but an owner makes tables here, not even temporary ones: the service needs none, and a session reads its temporary tables
--- before ours when a statement names a table without its schema. `create database … template …` does not copy this: revoke it there
--- again.
-do $$
-begin
-  execute format('revoke temporary on database %I from public, gerbang_app', current_database());
-end
-$$;
-revoke create on schema public from public, gerbang_app;
-
--- The service reads which migrations were applied. The table is made by the program that applies them.
-grant select on schema_migrations to gerbang_app;
-
--- One number that grows with every change of settings. The row lock makes commit order and epoch order the same, so a
--- process that has seen epoch n has seen every change up to n.
-create table settings_epoch (
-  only_row boolean primary key default true check (only_row),
-  epoch bigint not null
-);
-insert into settings_epoch (epoch) values (0);
-
--- One row that is written to find out whether anything can be.
-create table health_probe (
-  only_row boolean primary key default true check (only_row),
-  probed_at timestamptz not null
-);
-insert into health_probe (probed_at) values (clock_timestamp());
-grant select, update on health_probe to gerbang_app;
-
 -- Who takes payments. Settings (currencies, methods, fees, limits) are one document, checked by the application's schema.
 create table merchants (
   merchant_id uuid primary key,
@@ -62,12 +21,45 @@ create table credentials (
   secret_sealed bytea not null check (length(secret_sealed) between 30 and 400),
   scopes text[] not null check (cardinality(scopes) between 1 and 32),
   signature text not null default 'any' check (signature in ('any', 'rfc9421')), -- which signatures prove its requests
+  name text check (length(name) between 1 and 60), -- as people call it; null: nobody named it
   created_at timestamptz not null,
   revoked_at timestamptz,
+  expires_at timestamptz, -- real time; it is good before that
+  -- From where it may be used, networks or single addresses. None: from anywhere.
+  allowed_addresses cidr[] not null default '{}' check (cardinality(allowed_addresses) <= 20),
+  replaced_by text check (length(replaced_by) <= 68), -- client_id of the one that it was rolled to
   primary key (merchant_id, client_id),
   constraint credentials_environment_of_client_id check ((environment = 'production') = (client_id like 'ak_live_%'))
 );
 create index credentials_by_client on credentials (client_id);
+create index credentials_newest on credentials (merchant_id, environment, created_at, client_id);
+
+-- When each credential was last used, and from where: written seconds later, many at once, so it may miss what came just before a crash.
+create table credential_uses (
+  merchant_id uuid not null,
+  client_id text not null,
+  used_at timestamptz not null,
+  address text not null check (length(address) <= 60),
+  primary key (merchant_id, client_id),
+  foreign key (merchant_id, client_id) references credentials
+) with (fillfactor = 50);
+
+-- A merchant's branding and customs: the colour and the logo of its payer pages, and the language and time zone that hold where a person
+-- has chosen none. No row: nothing was chosen yet.
+create table merchant_profiles (
+  merchant_id uuid primary key references merchants,
+  language text check (language in ('id', 'en')), -- null: as the browser asks
+  time_zone text check (length(time_zone) between 1 and 64), -- IANA's name; null: as the browser has it
+  colour text check (colour ~ '^#[0-9a-f]{6}$'),
+  logo bytea check (octet_length(logo) between 1 and 131072), -- as it is served: PNG or JPEG, judged by its content
+  logo_type text check (logo_type in ('image/png', 'image/jpeg')),
+  logo_width smallint check (logo_width between 1 and 2048), -- pixels
+  logo_height smallint check (logo_height between 1 and 2048),
+  logo_digest bytea check (length(logo_digest) = 32), -- SHA-256, part of the logo's address
+  updated_at timestamptz not null,
+  constraint merchant_profiles_logo
+  check (num_nulls(logo, logo_type, logo_width, logo_height, logo_digest) in (0, 5))
+);
 
 -- The secret that signs a book's events, made with the book, and the address they go to once one is registered. After a rotation
 -- the secret before it signs as well, until its time is over.
@@ -105,9 +97,9 @@ create table books (
 );
 create index books_moving on books (clock_moved_at) where clock_target_seconds is not null;
 
--- For the same reason all functions of triggers name the schemas in which they look for tables, temporary ones last. Functions that
--- run for each row of a payment or receipt do without, because setting the search path costs time at each call: they name the schema
--- with each table.
+-- All functions of triggers name the schemas in which they look for tables, temporary ones last: a session reads its temporary tables before
+-- ours when a statement names a table without its schema. Functions that run for each row of a payment or receipt do without, because
+-- setting the search path costs time at each call: they name the schema with each table.
 create function refuse_clock_backwards() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
   raise exception 'a book''s clock only goes forward' using errcode = 'check_violation';
@@ -117,5 +109,4 @@ create trigger books_clock_forward before update on books
 for each row when (new.clock_offset_seconds < old.clock_offset_seconds)
 execute function refuse_clock_backwards();
 
-grant select, update on settings_epoch to gerbang_app;
-grant select, insert, update on merchants, credentials, webhook_endpoints, books to gerbang_app;
+grant select, insert, update on merchants, credentials, credential_uses, merchant_profiles, webhook_endpoints, books to gerbang_app;

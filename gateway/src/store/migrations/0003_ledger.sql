@@ -61,6 +61,8 @@ alter table journals
   alter column hash set statistics 0;
 create unique index journals_operation_key on journals (merchant_id, environment, operation_key);
 create index journals_group on journals (merchant_id, environment, group_id);
+-- Pages name a journal by its identity.
+create unique index journals_by_identity on journals (merchant_id, environment, journal_id);
 
 -- The two or more sides of a journal, each with the balance of its account after it.
 -- Vacuum and statistics run by the number of new rows, as on journals.

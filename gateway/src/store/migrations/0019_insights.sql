@@ -1,12 +1,5 @@
 -- Numbers over time, counted from committed events, and how far they are counted.
 
--- The transaction that wrote an event, by which the feed is read in the order of commits: what lies before the oldest transaction that
--- still runs is all there, however late any of it was committed. Null for events from before the feed.
-alter table events add column xact xid8;
-alter table events alter column xact set default pg_current_xact_id();
-alter table events alter column xact set statistics 0;
-create index events_feed on events (xact) where xact is not null;
-
 -- Payments that came to their end in one hour, by what they ended as. Derived from events and payments, and made anew from the
 -- payments alone when somebody asks for it. The hour is of the book's time.
 create table payment_hours (
@@ -24,6 +17,21 @@ create table payment_hours (
   primary key (merchant_id, environment, hour, currency, method, acquirer, outcome)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000);
 
+-- What became of payments, over all merchants, by the real time: counted by the same step as payment_hours, and made anew with it. A row is added
+-- up while its span runs. Spans of a minute are kept for hours, of a quarter of an hour for days, of an hour for weeks.
+create table payment_totals (
+  step_seconds integer not null check (step_seconds in (60, 900, 3600)),
+  at timestamptz not null check (extract(epoch from at) % step_seconds = 0), -- when the span begins
+  environment environment not null,
+  currency text not null check (currency ~ '^[A-Z]{3}$'),
+  method payment_method not null,
+  acquirer text not null check (length(acquirer) <= 30), -- empty where none was chosen
+  outcome text not null check (outcome in ('asked', 'succeeded', 'rejected', 'failed', 'expired', 'canceled')),
+  payments bigint not null check (payments > 0),
+  amount_minor numeric(60, 0) not null check (amount_minor >= payments),
+  primary key (step_seconds, at, environment, currency, method, acquirer, outcome)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 2000);
+
 -- How far a roll-up has counted the feed.
 create table roll_ups (
   name text primary key check (name = 'payment_hours'),
@@ -33,4 +41,4 @@ create table roll_ups (
   counted_at timestamptz not null -- by the database's clock
 ) with (fillfactor = 50);
 
-grant select, insert, update, delete on payment_hours, roll_ups to gerbang_app;
+grant select, insert, update, delete on payment_hours, payment_totals, roll_ups to gerbang_app;

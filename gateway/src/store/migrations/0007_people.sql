@@ -1,4 +1,4 @@
--- People who sign in: who they are, what they may do for which merchant, and how they prove who they are.
+-- People who sign in: who they are, what they may do for which merchant or as operators, and how they prove who they are.
 
 -- A person. One person may act for several merchants, so nothing here belongs to one.
 create table persons (
@@ -42,6 +42,14 @@ $$;
 create constraint trigger memberships_keep_an_owner after update or delete on memberships deferrable initially deferred
 for each row when (old.role = 'owner')
 execute function keep_an_owner();
+
+-- What a person may do in the console. A row goes when somebody is taken out; the audit of operators keeps who did that.
+create table operators (
+  person_id uuid primary key references persons,
+  role text not null check (role in ('viewer', 'support', 'admin')),
+  created_at timestamptz not null,
+  created_by text not null check (length(created_by) between 1 and 254) -- who let them in: a token's name, an operator's address, or command-line
+);
 
 -- Codes for who has lost the authenticator, each good once. Only digests are kept.
 create table recovery_codes (
@@ -98,6 +106,8 @@ create table sessions (
   token_digest bytea primary key check (length(token_digest) = 32),
   session_id uuid not null, -- names it in lists
   person_id uuid not null references persons,
+  -- A session of the portal is worth nothing in the console, and the other way round.
+  surface text not null default 'portal' check (surface in ('portal', 'console')),
   created_at timestamptz not null,
   seen_at timestamptz not null, -- to a minute
   proved_at timestamptz not null, -- when the person last proved who they are, with all that is asked of them
@@ -108,6 +118,18 @@ create table sessions (
 create unique index sessions_by_id on sessions (session_id);
 create index sessions_of_person on sessions (person_id, created_at) where ended_at is null;
 create index sessions_age on sessions (created_at);
+
+-- Whoever begins a session of the console is an operator at that moment, whatever way they came.
+create function refuse_console_session() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  if new.surface = 'console' and not exists (select from operators where person_id = new.person_id) then
+    raise exception 'only operators have sessions of the console' using errcode = 'GB013';
+  end if;
+  return new;
+end
+$$;
+create trigger sessions_of_operators before insert on sessions
+for each row execute function refuse_console_session();
 
 -- A link that lets somebody into a merchant, once.
 create table invitations (
@@ -125,6 +147,54 @@ create table invitations (
   constraint invitations_accepted check (accepted_by is null or ended_at is not null)
 );
 create unique index invitations_token on invitations (token_digest);
+
+-- A link that makes somebody an operator, once.
+create table operator_invitations (
+  invitation_id uuid primary key,
+  token_digest bytea not null check (octet_length(token_digest) = 32),
+  role text not null check (role in ('viewer', 'support', 'admin')),
+  email text check (email = lower(email) and length(email) between 3 and 254), -- where given, only this person may accept
+  invited_by text not null check (length(invited_by) between 1 and 254),
+  created_at timestamptz not null,
+  expires_at timestamptz not null check (expires_at > created_at),
+  accepted_by uuid references persons,
+  ended_at timestamptz, -- accepted or taken back
+  constraint operator_invitations_accepted check (accepted_by is null or ended_at is not null)
+);
+create unique index operator_invitations_token on operator_invitations (token_digest);
+create index operator_invitations_open on operator_invitations (invitation_id) where ended_at is null;
+
+-- Signing in from a command line (RFC 8628): a program shows a person a short code, and asks with a long one until they have answered.
+create table device_codes (
+  device_digest bytea primary key check (length(device_digest) = 32), -- of the long code, which the program alone has
+  user_code text not null check (user_code ~ '^[BCDFGHJKLMNPQRSTVWXZ]{8}$'), -- the short one, as the person types it
+  -- What asks: how it calls its key, for which environment, and from where.
+  name text not null check (length(name) between 1 and 60),
+  environment text not null check (environment in ('sandbox', 'production')),
+  address text not null check (length(address) <= 60),
+  address_group text not null check (length(address_group) <= 60), -- as limits count addresses
+  user_agent text not null check (length(user_agent) <= 300),
+  created_at timestamptz not null,
+  expires_at timestamptz not null check (expires_at > created_at),
+  -- When the program last asked, and how long it has to wait in between.
+  polled_at timestamptz,
+  interval_seconds smallint not null check (interval_seconds between 1 and 60),
+  -- The answer, once: by whom, for which merchant, and what the key may do. Without a merchant it is a refusal.
+  answered_at timestamptz,
+  person_id uuid references persons,
+  merchant_id uuid references merchants,
+  scopes text[] check (cardinality(scopes) between 1 and 20),
+  used_at timestamptz, -- when the program got its key: once
+  constraint device_codes_answer check (
+    (answered_at is null) = (person_id is null)
+    and (merchant_id is null) = (scopes is null)
+    and (merchant_id is null or person_id is not null)
+    and (used_at is null or merchant_id is not null)
+  )
+);
+create unique index device_codes_user_code on device_codes (user_code);
+create index device_codes_of_address on device_codes (address_group, expires_at);
+create index device_codes_expiry on device_codes (expires_at);
 
 -- Sign-ins that failed lately, by account and by address, in windows of fifteen minutes. A crash of PostgreSQL may forget them.
 create unlogged table sign_in_failures (
@@ -166,6 +236,15 @@ grant update (used_at), delete on recovery_codes to gerbang_app;
 grant update (counter, backed_up, used_at), delete on passkeys to gerbang_app;
 grant select, insert, update, delete on passkey_challenges to gerbang_app;
 grant update (used_at), delete on sign_in_links to gerbang_app;
-grant update (seen_at, proved_at, ended_at), delete on sessions to gerbang_app;
+-- A session lasts when its person proves again who they are, and only its token changes: what they began before, a long upload or an open
+-- stream, goes on.
+grant update (token_digest, created_at, address, user_agent, seen_at, proved_at, ended_at), delete on sessions to gerbang_app;
 grant update (accepted_by, ended_at) on invitations to gerbang_app;
 grant select, insert, update, delete on sign_in_failures to gerbang_app;
+grant select, insert, delete on operators to gerbang_app;
+grant update (role) on operators to gerbang_app;
+grant select, insert on operator_invitations to gerbang_app;
+grant update (accepted_by, ended_at) on operator_invitations to gerbang_app;
+grant select, insert, delete on device_codes to gerbang_app;
+grant update (environment, polled_at, interval_seconds, answered_at, person_id, merchant_id, scopes, used_at)
+on device_codes to gerbang_app;

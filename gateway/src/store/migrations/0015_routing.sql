@@ -1,26 +1,5 @@
--- Routing in the hands of operators: who stored and activated which rules, split tests and who is in them, what acquirers charge.
-
--- By whom a version was stored and why, and the earlier version whose rules it has again. A version never changes but in whether it is active.
-alter table routing_rule_sets
-  add column created_by text check (length(created_by) between 1 and 254), -- null: by the installation
-  add column note text check (length(note) between 1 and 200),
-  add column restores integer references routing_rule_sets,
-  add constraint routing_rule_sets_restores_earlier check (restores < version);
-revoke update on routing_rule_sets from gerbang_app;
-grant update (active, epoch) on routing_rule_sets to gerbang_app;
-create function refuse_rules_change() returns trigger language plpgsql set search_path = public, pg_temp as $$
-begin
-  raise exception 'version % of the routing rules cannot change', old.version using errcode = 'GB005';
-end
-$$;
-create trigger routing_rule_sets_kept before update on routing_rule_sets
-for each row when (
-  (old.version, old.rules, old.created_at, old.created_by, old.note, old.restores)
-    is distinct from (new.version, new.rules, new.created_at, new.created_by, new.note, new.restores)
-)
-execute function refuse_rules_change();
-create trigger routing_rule_sets_never_deleted before delete or truncate on routing_rule_sets
-for each statement execute function refuse_change();
+-- Routing: rules as data, in versions; who stored and activated which, split tests and who is in them, what acquirers charge, and the state of
+-- each acquirer.
 
 -- True when every split test of a version gives whole percents, from 1 to 99, to another acquirer, under a name of its own.
 create function are_split_tests_sound(rules jsonb) returns boolean language sql immutable set search_path = pg_catalog, pg_temp as $$
@@ -35,7 +14,36 @@ create function are_split_tests_sound(rules jsonb) returns boolean language sql 
   from jsonb_array_elements(rules) r
   where r ? 'split'
 $$;
-alter table routing_rule_sets add constraint routing_rule_sets_split_tests check (are_split_tests_sound(rules));
+
+-- The rules by which payments are routed, one row for each version, which never changes but in whether it is active.
+create table routing_rule_sets (
+  version integer primary key check (version > 0),
+  rules jsonb not null check (jsonb_typeof(rules) = 'array'),
+  active boolean not null default false,
+  epoch bigint not null,
+  created_at timestamptz not null,
+  created_by text check (length(created_by) between 1 and 254), -- null: by the installation
+  note text check (length(note) between 1 and 200), -- why
+  restores integer references routing_rule_sets, -- the earlier version whose rules it has again
+  constraint routing_rule_sets_restores_earlier check (restores < version),
+  constraint routing_rule_sets_split_tests check (are_split_tests_sound(rules))
+);
+-- At most one set is active.
+create unique index routing_rule_sets_active on routing_rule_sets (active) where active;
+
+create function refuse_rules_change() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  raise exception 'version % of the routing rules cannot change', old.version using errcode = 'GB005';
+end
+$$;
+create trigger routing_rule_sets_kept before update on routing_rule_sets
+for each row when (
+  (old.version, old.rules, old.created_at, old.created_by, old.note, old.restores)
+    is distinct from (new.version, new.rules, new.created_at, new.created_by, new.note, new.restores)
+)
+execute function refuse_rules_change();
+create trigger routing_rule_sets_never_deleted before delete or truncate on routing_rule_sets
+for each statement execute function refuse_change();
 
 -- Which version decided from when on, and who let it: one row an activation, the newest is the one that decides.
 create table routing_activations (
@@ -47,11 +55,6 @@ create table routing_activations (
 create index routing_activations_version on routing_activations (version, activation);
 create trigger routing_activations_append_only before update or delete or truncate on routing_activations
 for each statement execute function refuse_change();
-insert into routing_activations (activation, version, activated_at)
-select 1, version, created_at
-from routing_rule_sets
-where active;
-grant select, insert on routing_activations to gerbang_app;
 
 -- Payments that are in a split test: one test each, in the arm that its first decision drew.
 create table payment_splits (
@@ -71,7 +74,6 @@ create table payment_splits (
 create index payment_splits_test on payment_splits (split_id, control_code, test_code, percent, payment_id);
 create trigger payment_splits_append_only before update or delete or truncate on payment_splits
 for each statement execute function refuse_change();
-grant select, insert on payment_splits to gerbang_app;
 
 -- What an acquirer charges for a payment, as the operator states it.
 create table acquirer_costs (
@@ -87,4 +89,16 @@ create table acquirer_costs (
   primary key (gateway_code, method, currency),
   constraint acquirer_costs_bounds check (minimum_minor <= maximum_minor)
 );
+
+-- Whether an acquirer is enabled by the operator, and how healthy it is.
+create table acquirer_states (
+  gateway_code text primary key check (gateway_code ~ '^[a-z_]{1,30}$'),
+  enabled boolean not null default true,
+  health text not null default 'healthy' check (health in ('healthy', 'degraded', 'down')),
+  epoch bigint not null
+);
+
+grant select, insert on routing_rule_sets, routing_activations, payment_splits to gerbang_app;
+grant update (active, epoch) on routing_rule_sets to gerbang_app;
+grant select, insert, update on acquirer_states to gerbang_app;
 grant select, insert, delete on acquirer_costs to gerbang_app;

@@ -39,6 +39,10 @@ create table settlements (
   constraint settlements_returned_at_with_status check ((returned_at is not null) = (status = 'failed'))
 );
 create index settlements_due on settlements (merchant_id, environment, pay_due_at) where status = 'processing';
+-- Payouts of all merchants by the day on which they are due or were made: what operators look at each morning.
+create index settlements_payout on settlements (environment, payout_date, settlement_id) include (status, currency, net_minor);
+-- What waits for a person, for the operator's queue. The index holds only these.
+create index settlements_returned on settlements (merchant_id, environment, returned_at) where status = 'failed';
 
 -- What a settlement may become.
 create function check_settlement_change() returns trigger language plpgsql set search_path = public, pg_temp as $$
