@@ -87,6 +87,46 @@ test("a payer who comes back from the bank's app without a network still has the
   await page.getByText("Sudah dibayar. Terima kasih.").waitFor();
 });
 
+test("a payer whose phone slept hears the news on waking, although the stream died and counts as open", async () => {
+  const { path, json, outcome } = await made({ payment_method: "va" });
+  const { page } = await portal.guest(phone);
+  const awayMs = "awayMs";
+  await page.addInitScript((key) => {
+    class DeafStream extends EventTarget {
+      static readonly OPEN = 1;
+      static readonly CLOSED = 2;
+      readonly readyState = 1;
+    }
+    Object.assign(globalThis, { EventSource: DeafStream });
+    const { now } = Date;
+    Date.now = () => now() + Number(sessionStorage.getItem(key));
+  }, awayMs);
+  await page.goto(portal.origin + path);
+  const left = page.locator("[data-left]");
+  const turn = (state: "hidden" | "visible", ms: number) =>
+    page.evaluate(
+      ({ key, state, ms }) => {
+        sessionStorage.setItem(key, String(ms));
+        Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      },
+      { key: awayMs, state, ms },
+    );
+  await left.evaluate((countdown) => (countdown.id = "before"));
+  await turn("hidden", 0);
+  await Promise.all([page.waitForResponse((response) => response.url().endsWith("/state")), turn("visible", 1000)]);
+  // Nothing changed in a second: the page stays as it is.
+  await page.locator("#before").waitFor();
+  await turn("hidden", 1000);
+  await Promise.all([page.waitForEvent("load"), turn("visible", 60_000)]);
+  await page.getByText(json.instructions.account_number).waitFor();
+  expect(await page.locator("#before").count()).toBe(0);
+  await outcome("succeeded");
+  await turn("hidden", 60_000);
+  await turn("visible", 60_000);
+  await page.getByText("Sudah dibayar. Terima kasih.").waitFor();
+});
+
 test("without scripts it can be paid as well, and declined it has a calm face", async () => {
   const { path } = await made({ payment_method: "ewallet" });
   const { page } = await portal.guest({ ...phone, javaScriptEnabled: false });

@@ -45,26 +45,29 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 }
 
 if (page.watch) {
-  const ask = async () => {
+  /** Reloads if the payment changed, or in any case if `always`. Without a network the page stays: its payer needs the numbers. */
+  const compare = async (always) => {
     try {
       const answer = await fetch(page.watch + "/state", { cache: "no-store" });
-      if (answer.ok && (await answer.json()).face !== page.face) return again();
+      if (answer.ok && (always || (await answer.json()).face !== page.face)) again();
     } catch {
-      // The network failed; the next poll tries again.
+      // The network failed. The next poll tries again, or the payer does.
     }
-    setTimeout(() => void ask(), 4000 + Math.random() * 2000);
+  };
+  const poll = async () => {
+    await compare(false);
+    setTimeout(() => void poll(), 4000 + Math.random() * 2000);
   };
   const stream = new EventSource(page.watch + "/stream");
   stream.addEventListener("face", (event) => JSON.parse(event.data).face !== page.face && again());
   // EventSource reconnects by itself except after an error status. Then the page polls.
-  stream.addEventListener("error", () => void (stream.readyState === EventSource.CLOSED && ask()));
-  // A page that was in the background may have lost its stream and missed a change. Without a network it stays: its payer needs the numbers.
+  stream.addEventListener("error", () => void (stream.readyState === EventSource.CLOSED && poll()));
+  // A page that was in the background, on a phone that slept, may have missed a change: the stream may be dead although it counts as open. The
+  // countdown stands still while a phone sleeps, so after a while the page is reloaded in any case.
+  let hiddenAt = 0;
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState !== "visible" || stream.readyState === EventSource.OPEN) return;
-    void fetch(page.watch + "/state").then(
-      ({ ok }) => ok && again(),
-      () => undefined,
-    );
+    if (document.visibilityState !== "visible") hiddenAt = Date.now();
+    else void compare(stream.readyState !== EventSource.OPEN || Date.now() - hiddenAt > 15_000);
   });
 }
 
