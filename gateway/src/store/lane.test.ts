@@ -73,7 +73,7 @@ const partsOf = (own: Partial<BatchParts> = {}): BatchParts => ({
 });
 
 const laneOf = (
-  options: Partial<{ inFlight: number; batchMax: number; queueMax: number; bookLockMs: number }> = {},
+  options: Partial<{ inFlight: number; batchMax: number; queueMax: number; bookLockMs: number; waitMs: number }> = {},
   parts: Partial<BatchParts> = {},
 ): Lane => new Lane({ name: "test", inFlight: 1, batchMax: 64, queueMax: 10_000, ...options }, partsOf(parts));
 
@@ -447,6 +447,21 @@ describe("rows that another process has locked", () => {
       expect(await codeOf(lane.submit(keyed(keys)))).toBe("IDEMPOTENCY_IN_PROGRESS");
       const together = [keyed(counters), keyed(keys), add("free", 1n)].map((command) => codeOf(lane.submit(command)));
       expect(await Promise.all(together)).toEqual(["SERVICE_UNAVAILABLE", "IDEMPOTENCY_IN_PROGRESS", "done"]);
+    });
+    expect(await lane.submit(add("held", 1n))).toBe(2n);
+  });
+
+  test("make nobody wait for more than their time, also where commands run one by one", async () => {
+    const lane = laneOf({ inFlight: 2, waitMs: 250 });
+    await lane.submit(add("held", 1n));
+    await locked(async () => {
+      const refused = await Promise.all(
+        Array.from({ length: 20 }, () => lane.submit(add("held", 1n)).catch((error: unknown) => error as Fault)),
+      );
+      expect(refused.map((fault) => (fault as Fault).code)).toEqual(Array(20).fill("SERVICE_UNAVAILABLE"));
+      // Each waits 90 ms for the row. Without a limit all twenty would.
+      const late = refused.filter((fault) => String((fault as Fault).extras.internal).includes("waited too long"));
+      expect(late.length).toBeGreaterThan(10);
     });
     expect(await lane.submit(add("held", 1n))).toBe(2n);
   });

@@ -24,6 +24,8 @@ export interface LaneOptions {
   batchMax: number;
   /** How long the commands of one book wait for rows that another process has locked, in milliseconds. */
   bookLockMs?: number;
+  /** How long a command waits for its turn before it is rejected, in milliseconds. */
+  waitMs?: number;
   /**
    * Called with the changes of a batch before they are written, for decisions of the process and not of the business, such as which process
    * delivers an event. Changes that the call adds to the set are kept.
@@ -39,7 +41,7 @@ interface Waiting extends Traced {
   reject(error: unknown): void;
 }
 
-const WAIT_MAX_MS = 10_000;
+const WAIT_MS = 10_000;
 /** A batch of one book that waits by itself waits this long: longer than a process that has died can hold a lock. */
 const BOOK_LOCK_MS = TRANSACTION_LIMIT_MS + 500;
 /** Maximum of locked books whose batches run at the same time. Each takes a connection. */
@@ -122,7 +124,7 @@ export class Lane {
   }
 
   private takeBatch(): Waiting[] {
-    rejectLate(this.queue);
+    this.rejectLate(this.queue);
     const batch = this.queue.splice(0, this.options.batchMax);
     const lane = this.options.name;
     const now = stopwatchMs();
@@ -146,8 +148,13 @@ export class Lane {
         { err: run.refused, lane: this.options.name, commands: batch.length },
         "batch refused, running its commands one by one",
       );
-      for (const waiting of batch) answer([waiting], [await this.alone(waiting)]);
-      return;
+      const rest = [...batch];
+      for (;;) {
+        this.rejectLate(rest);
+        const next = rest.shift();
+        if (!next) return;
+        answer([next], [await this.alone(next)]);
+      }
     }
     answer(
       batch,
@@ -173,7 +180,7 @@ export class Lane {
     this.lockedRunning++;
     const waits = this.locked.get(book) ?? [];
     while (waits.length > 0) {
-      rejectLate(waits);
+      this.rejectLate(waits);
       const batch = waits.splice(0, this.options.batchMax);
       if (batch.length === 0) break;
       const run = await this.batches.attempt(batch, this.options.bookLockMs ?? BOOK_LOCK_MS);
@@ -216,20 +223,20 @@ export class Lane {
     return { error: "outcomes" in run ? fault : unavailable(run.refused) };
   }
 
+  /** Rejects commands that waited too long for their turn: the database hangs, and their clients have given up. */
+  private rejectLate(queue: Waiting[]): void {
+    const oldest = stopwatchMs() - (this.options.waitMs ?? WAIT_MS);
+    const punctual = queue.findIndex(({ since }) => since >= oldest);
+    for (const waiting of queue.splice(0, punctual < 0 ? queue.length : punctual))
+      waiting.reject(unavailable("waited too long in the lane"));
+  }
+
   private faultOf(error: unknown): Fault {
     if (error instanceof Fault) return error;
     if (isOutOfService(error)) return unavailable(error);
     this.parts.log.error({ err: error, lane: this.options.name }, "a batch failed unexpectedly");
     return new Fault("INTERNAL_ERROR", { internal: error });
   }
-}
-
-/** Rejects commands that waited longer than WAIT_MAX_MS: the database hangs, and their clients have given up. */
-function rejectLate(queue: Waiting[]): void {
-  const oldest = stopwatchMs() - WAIT_MAX_MS;
-  const late = queue.findIndex(({ since }) => since >= oldest);
-  for (const waiting of queue.splice(0, late < 0 ? queue.length : late))
-    waiting.reject(unavailable("waited too long in the lane"));
 }
 
 function answer(batch: readonly Waiting[], outcomes: readonly Outcome[]): void {
