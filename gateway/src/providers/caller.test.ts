@@ -17,6 +17,7 @@ const server = createServer(({ url }, response) => {
 });
 /** Stops the whole process for so long, as a machine that sleeps. */
 const sleepFor = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+const never = { signal: new AbortController().signal, record: undefined };
 let caller: Caller;
 beforeAll(async () => {
   server.listen(0, "127.0.0.1");
@@ -31,25 +32,22 @@ afterAll(async () => {
 });
 
 test("its own deadline takes the place of the caller's", async () => {
-  const never = new AbortController().signal;
   const request = { method: "POST", path: "/files", headers: {}, body: "x" } as const;
-  const usual = caller.call(request, never, undefined);
-  const longer = caller.call({ ...request, deadlineMs: 20_000 }, never, undefined);
+  const usual = caller.call(request, never);
+  const longer = caller.call({ ...request, deadlineMs: 20_000 }, never);
   await expect(usual).rejects.toBeInstanceOf(NoAnswer);
   expect((await longer).body).toEqual({ here: true });
 });
 
 test("an answer that a process finds when it wakes after the deadline is none: a worker may have asked meanwhile", async () => {
-  const never = new AbortController().signal;
-  const slept = caller.call({ method: "GET", path: "/slept", headers: {} }, never, undefined);
+  const slept = caller.call({ method: "GET", path: "/slept", headers: {} }, never);
   await expect(slept).rejects.toBeInstanceOf(NoAnswer);
 });
 
 test("an answer of more than 64 KiB is read only where a request expects one", async () => {
-  const never = new AbortController().signal;
   const request = { method: "GET", path: "/list", headers: {}, deadlineMs: 20_000 } as const;
-  await expect(caller.call(request, never, undefined)).rejects.toThrow("more than 65536 bytes");
-  const call = (answerMaxBytes: number) => caller.call({ ...request, answerMaxBytes }, never, undefined);
+  await expect(caller.call(request, never)).rejects.toThrow("more than 65536 bytes");
+  const call = (answerMaxBytes: number) => caller.call({ ...request, answerMaxBytes }, never);
   await expect(call(LONG.length - 1)).rejects.toThrow(`more than ${LONG.length - 1} bytes`);
   expect((await call(LONG.length)).body).toEqual(JSON.parse(LONG));
 });

@@ -57,11 +57,7 @@ export class Caller {
    * Sends one request and reads one JSON object, of at most 64 KiB unless the request says otherwise. Throws `NoAnswer` when no complete response
    * arrives in time, and `AcquirerRefused` (unavailable) when too many requests are in flight: then nothing was sent.
    */
-  async call(
-    request: ProviderRequest,
-    signal: AbortSignal,
-    record: RecordMessage | undefined,
-  ): Promise<ProviderAnswer> {
+  async call(request: ProviderRequest, { signal, record }: CallContext): Promise<ProviderAnswer> {
     const { code, connections, deadlineMs } = this.options;
     if (this.underWay >= connections * 2)
       throw new AcquirerRefused(`${code} has ${this.underWay} requests under way already`, { unavailable: true });
@@ -89,8 +85,8 @@ export class Caller {
   }
 
   /** Like `call`, for orders. Throws `AcquirerRefused` (unavailable) when nothing was sent: another acquirer may be tried. */
-  order(request: ProviderRequest, signal: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
-    return unlessUnreached(this.options.code, this.call(request, signal, record));
+  order(request: ProviderRequest, context: CallContext): Promise<ProviderAnswer> {
+    return unlessUnreached(this.options.code, this.call(request, context));
   }
 
   /** Closes the connections. Calls in flight end without an answer. */

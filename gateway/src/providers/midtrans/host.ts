@@ -33,21 +33,21 @@ export class Host {
     this.caller = new Caller({ code, baseUrl: core, deadlineMs, connections });
   }
 
-  get(path: string, { signal, record }: CallContext): Promise<ProviderAnswer> {
+  get(path: string, context: CallContext): Promise<ProviderAnswer> {
     const headers = headersOf(this.key.current());
-    return this.caller.call({ method: "GET", path, headers }, signal, record);
+    return this.caller.call({ method: "GET", path, headers }, context);
   }
 
   post(
     path: string,
     body: object | undefined,
-    { signal, record }: CallContext,
+    context: CallContext,
     { baseUrl, ...named }: { baseUrl?: string; idempotencyKey?: string; notifyUrl?: string } = {},
   ): Promise<ProviderAnswer> {
     const headers = headersOf(this.key.current(), { ...named, plain: this.plainOnLoopback });
     const text = JSON.stringify(body ?? {});
     const place = baseUrl === undefined ? {} : { baseUrl };
-    return this.caller.order({ method: "POST", path, headers, body: text, ...place }, signal, record);
+    return this.caller.order({ method: "POST", path, headers, body: text, ...place }, context);
   }
 
   close(): Promise<void> {

@@ -7,7 +7,7 @@ import type { SnapClient } from "./client.ts";
 /** Asks for a token and does not use it. `title` names the provider in the findings. Throws when no answer arrives. */
 export async function checkKeys(client: SnapClient, title: string, clock: Clock, call: CallContext): Promise<Checked> {
   const sent = clock.now();
-  const checked = await client.check(call.signal, call.record);
+  const checked = await client.check(call);
   const { date } = checked.answer.headers;
   const theirs = typeof date === "string" ? Date.parse(date) : Number.NaN;
   return {

@@ -12,7 +12,7 @@ import { doku } from "./profiles/doku.ts";
 import type { SnapRequest } from "./requests.ts";
 import { isSignedByHmac, isSignedByRsa, privateKeyOf, tokenText, transactionText } from "./signature.ts";
 
-const never = new AbortController().signal;
+const never = { signal: new AbortController().signal, record: undefined };
 const request: SnapRequest = { service: "qrQuery", path: "/qr/qr-mpm-query", body: { a: 1 }, about: "pay.1" };
 const order: SnapRequest = { service: "qrGenerate", path: "/qr/qr-mpm-generate", body: { a: 1 }, about: "pay.1" };
 const answer = (status: number, body: Record<string, unknown> | undefined): ProviderAnswer => ({
@@ -41,7 +41,7 @@ function clientOf(answers: ProviderAnswer[], partner: Partner = dokuPartner()) {
 
 test("a request for a token and the request itself are signed over what is sent", async () => {
   const { sent, client } = clientOf([given("t1"), done]);
-  expect(await client.call(request, never, undefined)).toMatchObject({ meaning: "done" });
+  expect(await client.call(request, never)).toMatchObject({ meaning: "done" });
   const [asked, made] = sent;
   const timestamp = "2026-11-23T21:00:00+07:00";
   expect(asked).toMatchObject({
@@ -66,8 +66,8 @@ test("a request for a token and the request itself are signed over what is sent"
 test("a deletion is sent and signed as DELETE, with its body, and under a new external id each time", async () => {
   const deletion: SnapRequest = { ...request, service: "deleteVa", method: "DELETE" };
   const { sent, client } = clientOf([given("t1"), ...Array.from({ length: 2 }, () => answer(200, {}))]);
-  await client.call(deletion, never, undefined);
-  await client.call(deletion, never, undefined);
+  await client.call(deletion, never);
+  await client.call(deletion, never);
   const [, made, again] = sent;
   expect(made).toMatchObject({ method: "DELETE", body: '{"a":1}' });
   const timestamp = made?.headers["x-timestamp"] ?? "";
@@ -84,7 +84,7 @@ test("the answer to an older deletion is none to this one", () => {
 test("where a repetition brings the first answer again, an order's external id is the same; another order has another", async () => {
   const { sent, client } = clientOf([given("t1"), done, done, done, done]);
   for (const one of [order, order, { ...order, about: "pay.2" }, { ...order, service: "qrRefund" } as const])
-    await client.call(one, never, undefined);
+    await client.call(one, never);
   const [, first, again, other, refund] = sent.map(({ headers }) => headers["x-external-id"]);
   expect(again).toBe(first);
   expect(new Set([first, other, refund]).size).toBe(3);
@@ -94,7 +94,7 @@ test.for(["qrQuery", "debitStatus", "vaStatus"] as const)(
   "an inquiry has a new external id each time, since %s tells what has changed",
   async (service) => {
     const { sent, client } = clientOf([given("t1"), ...Array.from({ length: 20 }, () => done)]);
-    for (let time = 0; time < 20; time++) await client.call({ ...request, service }, never, undefined);
+    for (let time = 0; time < 20; time++) await client.call({ ...request, service }, never);
     const ids = sent.slice(1).map(({ headers }) => headers["x-external-id"] ?? "");
     expect(ids.every((id) => /^\d{32}$/.test(id))).toBe(true);
     expect(new Set(ids).size).toBe(20);
@@ -104,7 +104,7 @@ test.for(["qrQuery", "debitStatus", "vaStatus"] as const)(
 test("where it is a conflict each request has its own, of nine digits at BRI", async () => {
   const answers = [given("t1"), ...Array.from({ length: 1_000 }, () => ({ ...done }))];
   const { sent, client } = clientOf(answers, briPartner());
-  for (let time = 0; time < 1_000; time++) await client.call(request, never, undefined);
+  for (let time = 0; time < 1_000; time++) await client.call(request, never);
   const ids = sent.slice(1).map(({ headers }) => headers["x-external-id"] ?? "");
   expect(ids.every((id) => /^\d{9}$/.test(id))).toBe(true);
   expect(new Set(ids).size).toBe(1_000);
@@ -114,26 +114,25 @@ test("where it is a conflict each request has its own, of nine digits at BRI", a
 test("whoever is told that an external id was used already has other digits in the next one", async () => {
   const conflict = answer(409, { responseCode: "4095100" });
   const { sent, client } = clientOf([given("t1"), ...Array.from({ length: 5 }, () => conflict)], briPartner());
-  for (let time = 0; time < 5; time++)
-    expect(await client.call(request, never, undefined)).toMatchObject({ meaning: "repeated" });
+  for (let time = 0; time < 5; time++) expect(await client.call(request, never)).toMatchObject({ meaning: "repeated" });
   const own = sent.slice(1).map(({ headers }) => headers["x-external-id"]?.slice(6));
   expect(new Set(own).size).toBeGreaterThan(1);
 });
 
 test("a token that they do not take is renewed once, and the same request goes again", async () => {
   const { sent, client } = clientOf([given("t1"), orderIsOver, given("t2"), orderDone, orderDone]);
-  expect(await client.call(order, never, undefined)).toMatchObject({ meaning: "done" });
+  expect(await client.call(order, never)).toMatchObject({ meaning: "done" });
   const [, first, , second] = sent;
   expect([first?.headers.authorization, second?.headers.authorization]).toEqual(["Bearer t1", "Bearer t2"]);
   expect(second?.headers["x-external-id"]).toBe(first?.headers["x-external-id"]);
   expect(second?.body).toBe(first?.body);
-  await client.call(order, never, undefined);
+  await client.call(order, never);
   expect(sent.length).toBe(5);
 });
 
 test("a second no to the token is told, and nothing goes a third time", async () => {
   const { sent, client } = clientOf([given("t1"), isOver, given("t2"), isOver]);
-  expect(await client.call(request, never, undefined)).toMatchObject({ meaning: "token" });
+  expect(await client.call(request, never)).toMatchObject({ meaning: "token" });
   expect(sent.length).toBe(4);
 });
 
@@ -146,7 +145,7 @@ test.for([
   ["the code of another service", answer(200, { responseCode: "2005100", accessToken: "t", expiresIn: 900 })],
 ] as const)("%s in place of a token: nothing was sent, and another may be asked", async ([, first]) => {
   const { sent, client } = clientOf([first]);
-  const failed = await client.call(request, never, undefined).catch((error: unknown) => error);
+  const failed = await client.call(request, never).catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(AcquirerRefused);
   expect(failed).toMatchObject({ unavailable: true });
   expect(sent.length).toBe(1);
@@ -154,7 +153,7 @@ test.for([
 
 test("a provider that wants RSA gets no token, and a signature by our key", async () => {
   const { sent, client } = clientOf([done], dokuPartner({ dialect: { ...doku, signature: "rsa" } }));
-  await client.call(request, never, undefined);
+  await client.call(request, never);
   const [made] = sent;
   expect(made?.headers).not.toHaveProperty("authorization");
   const timestamp = made?.headers["x-timestamp"] ?? "";

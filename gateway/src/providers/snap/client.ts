@@ -1,8 +1,8 @@
 // Calls to a SNAP provider: each has its headers, its signature and a token, which is renewed once when the provider rejects it.
 import type { KeyObject } from "node:crypto";
-import { AcquirerRefused, type RecordMessage } from "../../acquirers/acquirer.ts";
+import { AcquirerRefused } from "../../acquirers/acquirer.ts";
 import type { Clock } from "../../ground/clock.ts";
-import type { Caller, ProviderAnswer, ProviderRequest } from "../caller.ts";
+import type { CallContext, Caller, ProviderAnswer, ProviderRequest } from "../caller.ts";
 import type { Body } from "./answers.ts";
 import { type Meaning, isOrder, meaningOf } from "./errors.ts";
 import { ExternalIds } from "./external-ids.ts";
@@ -43,7 +43,8 @@ export class SnapClient {
     this.clock = clock;
     this.ids = new ExternalIds(partner.dialect.externalIdDigits, clock);
     // A call stops waiting for the token when its own time is over; the request for the token ends by the deadline of `caller`.
-    const ask = async () => this.readToken(await this.requestToken(new AbortController().signal, undefined));
+    const ask = async () =>
+      this.readToken(await this.requestToken({ signal: new AbortController().signal, record: undefined }));
     this.tokens = new TokenStore(ask, clock);
   }
 
@@ -51,16 +52,16 @@ export class SnapClient {
    * Makes one request. Throws `AcquirerRefused` when no token could be had, since then nothing was sent; any other error leaves the outcome
    * unknown.
    */
-  async call(request: SnapRequest, signal: AbortSignal, record: RecordMessage | undefined): Promise<SnapAnswer> {
-    return await this.exchange(request, (sent) => this.caller.call(sent, signal, record), signal);
+  async call(request: SnapRequest, context: CallContext): Promise<SnapAnswer> {
+    return await this.exchange(request, (sent) => this.caller.call(sent, context), context.signal);
   }
 
   /**
    * Like `call`, for the first request that orders something and for inquiries before it: a request that was certainly not sent is a definite
    * refusal, too. Not for a repetition: that it was not sent says nothing about the first request.
    */
-  async order(request: SnapRequest, signal: AbortSignal, record: RecordMessage | undefined): Promise<SnapAnswer> {
-    return await this.exchange(request, (sent) => this.caller.order(sent, signal, record), signal);
+  async order(request: SnapRequest, context: CallContext): Promise<SnapAnswer> {
+    return await this.exchange(request, (sent) => this.caller.order(sent, context), context.signal);
   }
 
   private async exchange(request: SnapRequest, send: Send, signal: AbortSignal): Promise<SnapAnswer> {
@@ -73,11 +74,8 @@ export class SnapClient {
   }
 
   /** Asks for a token and does not use it. Returns the response, and either the token's lifetime or the reason why there is none. */
-  async check(
-    signal: AbortSignal,
-    record: RecordMessage | undefined,
-  ): Promise<{ answer: ProviderAnswer } & ({ seconds: number } | { problem: string })> {
-    const answer = await this.requestToken(signal, record);
+  async check(context: CallContext): Promise<{ answer: ProviderAnswer } & ({ seconds: number } | { problem: string })> {
+    const answer = await this.requestToken(context);
     try {
       return { answer, seconds: this.readToken(answer).seconds };
     } catch (error) {
@@ -130,7 +128,7 @@ export class SnapClient {
     return this.ids.next();
   }
 
-  private async requestToken(signal: AbortSignal, record: RecordMessage | undefined): Promise<ProviderAnswer> {
+  private async requestToken(context: CallContext): Promise<ProviderAnswer> {
     const { clientId, dialect } = this.partner;
     const timestamp = snapTime(this.clock.now());
     const headers = {
@@ -140,7 +138,7 @@ export class SnapClient {
       "x-signature": signedByRsa(this.keys.privateKey(), tokenText(clientId, timestamp)),
     };
     const body = JSON.stringify({ grantType: "client_credentials" });
-    return await this.caller.call({ method: "POST", path: dialect.paths.token, headers, body }, signal, record);
+    return await this.caller.call({ method: "POST", path: dialect.paths.token, headers, body }, context);
   }
 
   private readToken({ status, body = {} }: ProviderAnswer): GivenToken {

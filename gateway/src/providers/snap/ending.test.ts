@@ -9,7 +9,7 @@ import type { Meaning } from "./errors.ts";
 import type { Partner } from "./partner.ts";
 import type { SnapRequest } from "./requests.ts";
 
-const never = new AbortController().signal;
+const never = { signal: new AbortController().signal, record: undefined };
 const fields = { partnerServiceId: "   77777", customerNo: "1234567890123", virtualAccountNo: "   777771234567890123" };
 const other = { ...fields, customerNo: "1234567890124", virtualAccountNo: "   777771234567890124" };
 const providerIds = { account: "777771234567890123", service: "77777", customer: "1234567890123", bank: "bri" };

@@ -1,5 +1,5 @@
 // Ends payments before their time. Only virtual accounts can be ended: no documentation shows how to take back an unpaid QR code or wallet page.
-import { AcquirerRefused, type OpenRequest, type ReportedState, type RecordMessage } from "../../acquirers/acquirer.ts";
+import { AcquirerRefused, type OpenRequest, type ReportedState } from "../../acquirers/acquirer.ts";
 import { type CallContext, definiteOnly } from "../caller.ts";
 import type { ProviderMethod } from "../profile.ts";
 import { readAccountStatus, readDeleted } from "./answers.ts";
@@ -18,12 +18,7 @@ interface Provider {
  * Deletes the account of a payment. If the response is no clear yes, the account's status decides: an account that is gone has ended. Throws
  * `AcquirerRefused` when the provider does not end this payment, and an Error when the outcome is unknown or the payment was paid.
  */
-export async function endPayment(
-  provider: Provider,
-  request: OpenRequest,
-  signal: AbortSignal,
-  record?: RecordMessage,
-): Promise<void> {
+export async function endPayment(provider: Provider, request: OpenRequest, context: CallContext): Promise<void> {
   const { code } = provider.partner;
   if (request.method !== "va")
     throw new AcquirerRefused(`${code}: a payment by ${request.method} cannot be ended there before its time`);
@@ -34,7 +29,7 @@ export async function endPayment(
   // Whether the account exists is not certain, and an inquiry would make it again.
   if (channel === undefined || found?.wasAnnounced !== true)
     throw new Error(`${code}: it is not known yet which account is to be ended`);
-  await definiteOnly(deleteIt(provider, request, { channel, account: found.account }, { signal, record }));
+  await definiteOnly(deleteIt(provider, request, { channel, account: found.account }, context));
 }
 
 interface Place {
@@ -45,7 +40,7 @@ interface Place {
 async function deleteIt(provider: Provider, request: OpenRequest, place: Place, context: CallContext): Promise<void> {
   const { client, partner } = provider;
   const sent = deleteAccount(partner, request, place.channel, place.account);
-  const answer = await client.call(sent, context.signal, context.record);
+  const answer = await client.call(sent, context);
   if (answer.meaning === "done") return readDeleted(answer.body, request, place.account);
   const said = `${partner.code} answered the end of an account with ${answer.said}`;
   if (answer.meaning !== "refused" && answer.meaning !== "not found") throw new Error(said);
@@ -61,9 +56,9 @@ async function stateOf(
   { client, partner }: Provider,
   request: OpenRequest,
   { channel, account }: Place,
-  { signal, record }: CallContext,
+  context: CallContext,
 ): Promise<ReportedState | undefined> {
-  const answer = await client.call(inquireAccount(partner, request, channel, account), signal, record);
+  const answer = await client.call(inquireAccount(partner, request, channel, account), context);
   if (answer.meaning === "not found") return undefined;
   if (answer.meaning !== "done") throw new Error(`${partner.code} does not tell how it stands: ${answer.said}`);
   return readAccountStatus(answer.body, request, account, bankOf(partner, channel).traits);

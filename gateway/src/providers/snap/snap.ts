@@ -74,7 +74,7 @@ export function snapAcquirer(
       deadlineMs,
       open: (request, signal, record) => calls.open(request, { signal, record }),
       inquire: (request, signal, record) => calls.inquire(request, { signal, record }),
-      cancel: (request, signal, record) => endPayment({ client, partner, methods }, request, signal, record),
+      cancel: (request, signal, record) => endPayment({ client, partner, methods }, request, { signal, record }),
       refund: (request, signal, record) => calls.refund(request, { signal, record }),
       inquireRefund: (request, signal, record) => calls.inquireRefund(request, { signal, record }),
       receive: (message, now) => received(partner, keys.theirs(), message, now),
@@ -104,7 +104,7 @@ class Snap {
     if (request.method === "va" && bankOf(this.partner, channel).range.numbers === "asked")
       return this.accountBilledOnDemand(request, channel);
     const { sent, read } = this.opening(request, channel);
-    const answer = await this.client.order(sent, context.signal, context.record);
+    const answer = await this.client.order(sent, context);
     if (answer.meaning === "done") return read(answer.body);
     throw this.notDone(sent, answer);
   }
@@ -136,7 +136,7 @@ class Snap {
         `${this.partner.code}: a virtual account cannot be paid back, since SNAP has no way to do so`,
       );
     const sent = await this.refunding(request, context);
-    const answer = await this.client.order(sent, context.signal, context.record);
+    const answer = await this.client.order(sent, context);
     if (answer.meaning === "done") return readRefund(answer.body, request);
     if (answer.meaning === "in progress") return TAKEN;
     throw this.notDone(sent, answer);
@@ -158,7 +158,7 @@ class Snap {
         `${this.partner.code} does not tell any more what became of ${referenceOf(request.operationKey)}`,
       );
     const again = await definiteOnly(this.refunding(request, context));
-    const answer = await this.client.call(again, context.signal, context.record);
+    const answer = await this.client.call(again, context);
     if (answer.meaning === "done") return { known: true, ...readRefund(answer.body, request) };
     if (answer.meaning === "in progress") return { known: true, ...TAKEN };
     throw this.unclear(again, answer);
@@ -166,7 +166,7 @@ class Snap {
 
   private async refundListed(request: RefundRequest, context: CallContext): Promise<Refunded | undefined> {
     const sent = inquireWallet(this.wallets(), request.paymentOperationKey, this.keptChannel(request));
-    const answer = await this.client.call(sent, context.signal, context.record);
+    const answer = await this.client.call(sent, context);
     if (answer.meaning !== "done") throw this.unclear(sent, answer);
     return refundInHistory(answer.body, request);
   }
@@ -182,7 +182,7 @@ class Snap {
     const { traits } = bankOf(this.partner, channel);
     const opened = openedAt(this.partner, request, channel, found);
     const sent = inquireAccount(this.partner, request, channel, account);
-    const answer = await this.client.call(sent, context.signal, context.record);
+    const answer = await this.client.call(sent, context);
     if (answer.meaning === "done")
       return { known: true, ...opened, state: readAccountStatus(answer.body, request, account, traits) };
     if (answer.meaning !== "not found") throw this.unclear(sent, answer);
@@ -211,7 +211,7 @@ class Snap {
       request.method === "qris"
         ? queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey))
         : inquireWallet(this.wallets(), operationKey, channel);
-    const answer = await this.client.call(sent, context.signal, context.record);
+    const answer = await this.client.call(sent, context);
     // A wallet may know nothing of a payment whose page was not opened yet.
     const absent = answer.meaning === "not found" && request.method === "ewallet" && !this.hasEnded(request);
     if (absent) return { known: true, ...opened, state: { status: "waiting" } };
@@ -236,7 +236,7 @@ class Snap {
 
   private async remade(request: OpenRequest, channel: string, context: CallContext): Promise<Opened> {
     const { sent, read } = this.opening(request, channel);
-    const answer = await this.client.call(sent, context.signal, context.record);
+    const answer = await this.client.call(sent, context);
     // A refusal of the repetition says nothing about the first order.
     if (answer.meaning !== "done") throw this.unclear(sent, answer);
     return read(answer.body);
@@ -291,7 +291,7 @@ class Snap {
     if (paymentProviderIds?.approval !== undefined) return paymentProviderIds.approval;
     const kept = paymentProviderIds?.reference;
     const sent = queryQr(this.qris(), this.partner, operationKey, kept ?? referenceOf(operationKey));
-    const answer = await this.client.order(sent, context.signal, context.record);
+    const answer = await this.client.order(sent, context);
     // The inquiry changes nothing: when the provider refuses it, no refund was ordered.
     if (answer.meaning !== "done") throw this.notDone(sent, answer);
     const approval = readStatus(answer.body, { operationKey, amountMinor, kept })?.ids.approval;

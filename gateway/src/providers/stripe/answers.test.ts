@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { OpenRequest, RefundRequest } from "../../acquirers/acquirer.ts";
 import { SECOND } from "../../ground/clock.ts";
 import {
+  among,
   checkEnded,
   disputeOf,
   fileIdOf,
@@ -10,9 +11,7 @@ import {
   isSubmitted,
   pageOf,
   paymentIntentOf,
-  among as refundAmong,
   refundOf,
-  sessionAmong,
 } from "./answers.ts";
 import { checkoutSession, dispute, paidIntent, refund } from "./fixtures.ts";
 
@@ -195,17 +194,17 @@ test.each([
 test("a refund is found in the list by our key, page after page", () => {
   const other = refund({ id: "re_9", metadata: {} });
   const list = (data: unknown[], has_more: boolean) => ({ object: "list", data, has_more });
-  expect(refundAmong(list([other, refunded], true), "r1.stripe.1")).toEqual({ found: refunded });
-  expect(refundAmong(list([other], true), "r1.stripe.1")).toEqual({ after: "re_9" });
-  expect(refundAmong(list([other], false), "r1.stripe.1")).toEqual({});
-  expect(refundAmong(list([], true), "r1.stripe.1")).toEqual({});
-  expect(() => refundAmong({ object: "list", data: "?" }, "r1.stripe.1")).toThrow("a list");
+  expect(among(list([other, refunded], true), "r1.stripe.1")).toEqual({ found: refunded });
+  expect(among(list([other], true), "r1.stripe.1")).toEqual({ after: "re_9" });
+  expect(among(list([other], false), "r1.stripe.1")).toEqual({});
+  expect(among(list([], true), "r1.stripe.1")).toEqual({});
+  expect(() => among({ object: "list", data: "?" }, "r1.stripe.1")).toThrow("a list");
 });
 
 test("a page is found in the list by our key", () => {
   const list = { object: "list", data: [checkoutSession({ id: "cs_9", metadata: null }), open], has_more: false };
-  expect(sessionAmong(list, "k1.stripe.1")).toEqual({ found: open.id });
-  expect(sessionAmong({ ...list, data: [list.data[0]], has_more: true }, "k1.stripe.1")).toEqual({ after: "cs_9" });
+  expect(among(list, "k1.stripe.1")).toEqual({ found: open });
+  expect(among({ ...list, data: [list.data[0]], has_more: true }, "k1.stripe.1")).toEqual({ after: "cs_9" });
 });
 
 const contested = dispute({ payment_intent: "pi_1", amount: 150_050, currency: "idr", status: "needs_response" });

@@ -201,12 +201,6 @@ const listSchema = z.object({
   has_more: z.boolean(),
 });
 
-/** The id of the payment page of this operation in one page of a list, or the id after which to go on. */
-export function sessionAmong(body: Body, operationKey: string): { found?: string; after?: string } {
-  const { found, after } = among(body, operationKey);
-  return { ...(found === undefined ? {} : { found: found.id }), ...(after === undefined ? {} : { after }) };
-}
-
 /** The object of this operation in one page of a list, or the id after which to go on; neither at the end of the list. */
 export function among(body: Body, operationKey: string): { found?: { id: string }; after?: string } {
   const { data, has_more } = read(listSchema, body, "a list");

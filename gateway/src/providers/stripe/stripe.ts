@@ -27,7 +27,6 @@ import {
   pageOf,
   paymentIntentOf,
   refundOf,
-  sessionAmong,
 } from "./answers.ts";
 import { isAboutExpiry, isOtherParameters, isWorthALook, reasonOf, refusalOf } from "./errors.ts";
 import { heardOf } from "./events.ts";
@@ -141,7 +140,7 @@ class Stripe {
   async refund(request: RefundRequest, context: CallContext): Promise<Refunded> {
     const intent = await this.paymentIntent(request, (order) => this.ordered(order, undefined, context));
     if (intent === undefined) throw new AcquirerRefused(`${this.profile.code} has told no payment to refund`);
-    const answer = await this.caller.order(this.refundRequest(request, intent), context.signal, context.record);
+    const answer = await this.caller.order(this.refundRequest(request, intent), context);
     if (answer.status === 200) return refundOf(answer.body, request);
     throw this.refused(answer) ?? this.unexpected("POST /v1/refunds", answer);
   }
@@ -156,7 +155,7 @@ class Stripe {
     if (found !== undefined) return { known: true, ...refundOf(found, request) };
     if (request.isOver) return { known: false };
     // The idempotency key makes the refund happen once, and Stripe keeps the key for as long as a request can be in flight.
-    const answer = await this.caller.call(this.refundRequest(request, intent), context.signal, context.record);
+    const answer = await this.caller.call(this.refundRequest(request, intent), context);
     if (answer.status === 200) return { known: true, ...refundOf(answer.body, request) };
     if (refusalOf(answer.status, answer.body)?.about === "content") return { known: false };
     throw this.unexpected("POST /v1/refunds", answer);
@@ -194,7 +193,7 @@ class Stripe {
 
   async check(context: CallContext): Promise<Checked> {
     const request = this.request({ method: "GET", path: "/v1/balance" });
-    const answer = await this.caller.call(request, context.signal, context.record);
+    const answer = await this.caller.call(request, context);
     const date = typeof answer.headers.date === "string" ? Date.parse(answer.headers.date) : Number.NaN;
     const clockDifferenceMs = Number.isNaN(date) ? undefined : date - Math.floor(this.clock.now() / 1_000);
     return { findings: this.findings(answer), clockDifferenceMs };
@@ -220,15 +219,15 @@ class Stripe {
   private async orderPage(request: OpenRequest, context: CallContext): Promise<ProviderAnswer> {
     const end = pageEnd(request);
     const [first, second] = isPageEnd(end, this.clock.now()) ? [end, undefined] : [undefined, end];
-    const answer = await this.caller.order(this.pageRequest(request, first), context.signal, context.record);
+    const answer = await this.caller.order(this.pageRequest(request, first), context);
     if (isOtherParameters(answer.status, answer.body)) return this.found(request, second, context);
     if (first === undefined || !isAboutExpiry(answer.status, answer.body)) return answer;
-    return this.caller.order(this.pageRequest(request, second), context.signal, context.record);
+    return this.caller.order(this.pageRequest(request, second), context);
   }
 
   /** The page that was ordered under this key with this end. It exists: any other response leaves the outcome unknown. */
   private async found(request: OpenRequest, end: Micros | undefined, context: CallContext): Promise<ProviderAnswer> {
-    const answer = await this.caller.call(this.pageRequest(request, end), context.signal, context.record);
+    const answer = await this.caller.call(this.pageRequest(request, end), context);
     if (answer.status === 200) return answer;
     throw this.unexpected("POST /v1/checkout/sessions", answer);
   }
@@ -254,7 +253,7 @@ class Stripe {
   private async orderOver(request: OpenRequest, context: CallContext): Promise<ProviderAnswer> {
     const end = pageEnd(request);
     if (isPageEnd(end, this.clock.now())) throw new Error(`${this.profile.code} could still open a page that is over`);
-    const answer = await this.caller.call(this.pageRequest(request, end), context.signal, context.record);
+    const answer = await this.caller.call(this.pageRequest(request, end), context);
     return isOtherParameters(answer.status, answer.body) ? this.found(request, undefined, context) : answer;
   }
 
@@ -268,7 +267,7 @@ class Stripe {
   /** Has no idempotency key: expiring twice does no harm, and under a key Stripe would repeat its first response, whatever the state by now. */
   private expire(session: string, context: CallContext): Promise<ProviderAnswer> {
     const path = `/v1/checkout/sessions/${session}/expire`;
-    return this.caller.call(this.request({ method: "POST", path, body: "" }), context.signal, context.record);
+    return this.caller.call(this.request({ method: "POST", path, body: "" }), context);
   }
 
   private async page(session: string, request: OpenRequest, context: CallContext): Promise<Page> {
@@ -279,9 +278,9 @@ class Stripe {
   private async sessionOfKey(operationKey: string, context: CallContext): Promise<string | undefined> {
     let after: string | undefined;
     for (let page = 0; page < SESSION_PAGES_MAX; page++) {
-      const among = sessionAmong(await this.get(sessionsPath(after), context, LIST_MAX_BYTES), operationKey);
-      if (among.found !== undefined || among.after === undefined) return among.found;
-      after = among.after;
+      const listed = among(await this.get(sessionsPath(after), context, LIST_MAX_BYTES), operationKey);
+      if (listed.found !== undefined || listed.after === undefined) return listed.found?.id;
+      after = listed.after;
     }
     return undefined;
   }
@@ -337,10 +336,10 @@ class Stripe {
 
   private async get(
     path: string,
-    { signal, record }: CallContext,
+    context: CallContext,
     answerMaxBytes?: number,
   ): Promise<Record<string, unknown> | undefined> {
-    const answer = await this.caller.call({ ...this.request({ method: "GET", path }), answerMaxBytes }, signal, record);
+    const answer = await this.caller.call({ ...this.request({ method: "GET", path }), answerMaxBytes }, context);
     if (answer.status !== 200) throw this.unexpected(`GET ${path.split("?", 1)[0]}`, answer);
     return answer.body;
   }
@@ -351,7 +350,7 @@ class Stripe {
     idempotencyKey: string | undefined,
     context: CallContext,
   ): Promise<ProviderAnswer> {
-    const answer = await this.caller.order(this.request(order, idempotencyKey), context.signal, context.record);
+    const answer = await this.caller.order(this.request(order, idempotencyKey), context);
     if (answer.status === 200) return answer;
     throw this.refused(answer) ?? this.unexpected(`${order.method} ${order.path}`, answer);
   }

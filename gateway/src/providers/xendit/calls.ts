@@ -270,11 +270,11 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   private call(sent: XenditRequest, context: CallContext): Promise<ProviderAnswer> {
-    return this.caller.call(this.written(sent), context.signal, context.record);
+    return this.caller.call(this.written(sent), context);
   }
 
   private order(sent: XenditRequest, context: CallContext): Promise<ProviderAnswer> {
-    return this.caller.order(this.written(sent), context.signal, context.record);
+    return this.caller.order(this.written(sent), context);
   }
 
   private written({ method, path, headers, body }: XenditRequest): Parameters<Caller["call"]>[0] {
