@@ -13,7 +13,7 @@ import {
   paymentIntentOf,
   refundOf,
 } from "./answers.ts";
-import { checkoutSession, dispute, paidIntent, refund } from "./fixtures.ts";
+import { checkoutSession, dispute, paidIntent, refund } from "../../../test/stripe-fixtures.ts";
 
 const account = { live: false, plainOnLoopback: false };
 const request: OpenRequest = {

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { Fault } from "../../ground/fault.ts";
 import { eventTypes, heardOf } from "./events.ts";
-import { checkoutSession, dispute, refund } from "./fixtures.ts";
+import { checkoutSession, dispute, refund } from "../../../test/stripe-fixtures.ts";
 
 const account = { live: false, plainOnLoopback: false };
 const event = (type: string, object: Record<string, unknown>, change: Record<string, unknown> = {}): Buffer =>
