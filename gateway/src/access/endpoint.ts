@@ -1,7 +1,6 @@
 // Definitions of endpoints for guests and for signed-in persons: path, shapes and handler.
 import type { z } from "zod";
 import type { Micros } from "../ground/clock.ts";
-import type { FaultCode } from "../ground/fault.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { FieldRules } from "../http/fields.ts";
 import type { Described, Examples } from "../http/openapi.ts";
@@ -30,7 +29,7 @@ export interface PersonCall<Body = unknown, Query = unknown> extends GuestCall<B
   session: Session;
 }
 
-export interface Shaped<Body, Query> extends Omit<Described, "errors"> {
+export interface Shaped<Body, Query> extends Described {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Set for a POST that only computes something. All other requests except GET are changes, which the audit records. */
   changesNothing?: true;
@@ -39,8 +38,6 @@ export interface Shaped<Body, Query> extends Omit<Described, "errors"> {
   /** Rules of the query. Without them no query parameter is accepted. */
   query?: z.ZodType<Query>;
   bodyExamples?: Examples;
-  /** Codes besides those that every such endpoint may answer. */
-  errors?: readonly FaultCode[];
 }
 
 /** An endpoint for any caller, signed in or not. */

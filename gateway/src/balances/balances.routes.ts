@@ -53,7 +53,6 @@ export function balanceEndpoints(database: Database, clock: Clock): Endpoint[] {
       summary: "List the journal entries behind a figure of the balances",
       tag: "Balances",
       scope: "balances:read",
-      errors: [],
       success: { status: 200, description: "A page of entries, newest first.", schema: entriesSchema },
       query: entriesQuerySchema,
       handle: (call) => listEntries(database, call.book, call.params.currency ?? "", call.query),
@@ -64,9 +63,7 @@ export function balanceEndpoints(database: Database, clock: Clock): Endpoint[] {
       summary: "Read the balances, one entry for each enabled currency",
       tag: "Balances",
       scope: "balances:read",
-      errors: [],
       success: { status: 200, description: "The balances as of now.", schema: balancesSchema },
-      query: z.strictObject({}),
       async handle(call) {
         const rows = await database.query<{
           account: string | null;

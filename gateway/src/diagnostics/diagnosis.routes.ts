@@ -5,7 +5,7 @@ import type { Vault } from "../ground/crypto.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Diagnosis, diagnoses, explanations } from "./diagnoses.ts";
-import { type Call, type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { type Call, type Endpoint, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
 import { isOfMessages, messageDiagnoses, messageExplanation } from "./message-diagnoses.ts";
 import { type DiagnosisRow, selectDiagnosis } from "./rejected-requests.sql.ts";
@@ -126,9 +126,7 @@ export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
       path: "/v1/sandbox/requests/{request_id}/doctor",
       params: { request_id: inPath("request", "RequestId", "`request_id` of the refused request.") },
       summary: "Find out why a request's signature was refused, within a day of it",
-      tag: "Sandbox",
-      scope: "sandbox:write",
-      sandboxOnly: true,
+      ...ofSandbox,
       errors: ["OBJECT_NOT_FOUND"],
       success: { status: 200, description: "What was wrong.", schema: requestDiagnosisSchema },
       async handle(call) {
@@ -146,10 +144,7 @@ export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
       operationId: "diagnoseDelivery",
       path: "/v1/sandbox/webhook/doctor",
       summary: "Find out whether a webhook as you received it verifies, and if not, why",
-      tag: "Sandbox",
-      scope: "sandbox:write",
-      sandboxOnly: true,
-      errors: [],
+      ...ofSandbox,
       success: { status: 200, description: "What was found.", schema: deliveryDiagnosisSchema },
       body: { schema: pastedSchema, order: ["headers", "body", "received_at", "computed_signature"] },
       lane: "create",

@@ -1,6 +1,6 @@
 // The endpoint of the receiver test (`exam` in the API). The test runs before the command, which stores only its scorecard under the key.
 import { SECOND } from "../ground/clock.ts";
-import { type Call, type Endpoint, writeEndpoint } from "../http/endpoint.ts";
+import { type Call, type Endpoint, ofSandbox, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
 import { nothing } from "../http/shapes.ts";
 import { recordedAnswer } from "../idempotency/idempotency.ts";
@@ -24,9 +24,7 @@ export function examEndpoints(parts: { examiner: Examiner; database: Database })
       description:
         "Sends genuine, forged, altered, old, unknown, repeated, overtaken, late and slow deliveries to your registered address, and tells what " +
         "it made of each.",
-      tag: "Sandbox",
-      scope: "sandbox:write",
-      sandboxOnly: true,
+      ...ofSandbox,
       errors: ["OBJECT_NOT_FOUND"],
       success: { status: 200, description: "The scorecard.", schema: scorecardSchema },
       body: { schema: nothing, order: [] },
@@ -40,7 +38,6 @@ export function examEndpoints(parts: { examiner: Examiner; database: Database })
         const now = call.realNow + Number(row?.clock_offset_seconds ?? 0n) * SECOND;
         return { scorecard: await parts.examiner.examine(call.book, receiver, now) };
       },
-      lane: "move",
       command: ({ book }, { scorecard }) => ({
         name: "keep scorecard",
         book,

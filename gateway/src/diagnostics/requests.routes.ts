@@ -1,6 +1,6 @@
 // The routes of a sandbox's request log for the merchant's developers: requests, their answers, and why a signature was refused.
 import { reply } from "../ground/reply.ts";
-import { type Endpoint, readEndpoint } from "../http/endpoint.ts";
+import { type Endpoint, ofSandbox, readEndpoint } from "../http/endpoint.ts";
 import { page } from "../http/lists.ts";
 import { requestOfRow, selectRequests } from "../requests/requests.sql.ts";
 import type { Database } from "../store/database.ts";
@@ -8,7 +8,7 @@ import { readRequest, requestFilterOf, requestView } from "./request-view.ts";
 import { loggedRequestListSchema, requestParams, requestsQuery, wholeRequestSchema } from "./requests.schema.ts";
 
 const path = "/v1/sandbox/requests";
-const shared = { tag: "Sandbox", scope: "sandbox:write", sandboxOnly: true, forCredentialsOnly: true } as const;
+const shared = { ...ofSandbox, forCredentialsOnly: true } as const;
 
 /** The endpoints of the request log. The portal shows the same log, also that of production. */
 export function loggedRequestEndpoints(database: Database): Endpoint[] {
@@ -20,7 +20,6 @@ export function loggedRequestEndpoints(database: Database): Endpoint[] {
       summary: "List the requests to your sandbox, newest first",
       description: "They are kept for seven days, the newest 10,000 of them. Reading this list is not in it.",
       query: requestsQuery,
-      errors: [],
       success: { status: 200, description: "A page of requests.", schema: loggedRequestListSchema },
       async handle({ book, query }) {
         const filter = requestFilterOf(book, query);

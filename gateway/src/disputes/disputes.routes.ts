@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { invalidAmount, paymentParams } from "../payments/payments.schema.ts";
@@ -28,7 +28,6 @@ export function disputeEndpoints(database: Database): Endpoint[] {
       summary: "List disputes, newest first",
       tag: "Disputes",
       scope: "disputes:read",
-      errors: [],
       success: { status: 200, description: "A page of disputes.", schema: disputeListSchema },
       query: disputesQuerySchema,
       handle: (call) => listDisputes(database, call.book, call.query),
@@ -54,9 +53,7 @@ export function disputeEndpoints(database: Database): Endpoint[] {
       path: "/v1/sandbox/payments/{reference}/dispute",
       params: paymentParams,
       summary: "Let the payer contest a payment",
-      tag: "Sandbox",
-      scope: "sandbox:write",
-      sandboxOnly: true,
+      ...ofSandbox,
       errors: ["PAYMENT_NOT_FOUND", "PAYMENT_NOT_REFUNDABLE", "INVALID_AMOUNT"],
       success: { status: 201, description: "The dispute; the amount is held.", schema: disputeSchema },
       links: [
@@ -72,16 +69,13 @@ export function disputeEndpoints(database: Database): Endpoint[] {
         const command = openDispute(call, call.params.reference ?? "", body);
         return answering(command, (dispute) => reply(201, disputeView(dispute)));
       },
-      lane: "move",
     }),
     writeEndpoint<z.infer<typeof resolveDisputeSchema> & { dispute?: Dispute | undefined }>({
       operationId: "resolveDispute",
       path: "/v1/sandbox/disputes/{uuid}/resolve",
       params: disputeParams,
       summary: "Decide a dispute",
-      tag: "Sandbox",
-      scope: "sandbox:write",
-      sandboxOnly: true,
+      ...ofSandbox,
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "DISPUTE_RESOLVED"],
       success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
       body: { schema: resolveDisputeSchema, order: ["outcome"] },
@@ -95,7 +89,6 @@ export function disputeEndpoints(database: Database): Endpoint[] {
         const command = resolveDispute(call, key, outcome);
         return answering(command, (resolved) => reply(200, disputeView(resolved)));
       },
-      lane: "move",
     }),
   ];
 }

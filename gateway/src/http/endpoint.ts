@@ -62,8 +62,8 @@ export interface WriteEndpoint<Body = unknown> extends DescribedForMerchants {
   command(call: Call, body: Body): Command<Reply>;
   /** For a request that comes again while its key is in progress: gives the command that continues it, or undefined to refuse it. */
   resume?(call: Call, intent: Intent): Promise<Command<Reply> | undefined>;
-  /** Creations add rows of their own; everything else moves in the merchant's lane. */
-  lane: "create" | "move";
+  /** Set for creations, which add rows of their own; everything else moves in the merchant's lane. */
+  lane?: "create";
   /** Runs after the commit of the change and before its answer. */
   after?(call: Call): Promise<void>;
 }
@@ -82,6 +82,9 @@ export function writeEndpoint<Body>(endpoint: Omit<WriteEndpoint<Body>, "kind">)
 export function readEndpoint(endpoint: Omit<ReadEndpoint, "kind">): Endpoint {
   return { kind: "read", ...endpoint };
 }
+
+/** What the endpoints that only sandbox keys may call have in common. */
+export const ofSandbox = { tag: "Sandbox", scope: "sandbox:write", sandboxOnly: true } as const;
 
 /** Turns a command into one whose result is the HTTP answer that `view` makes. */
 export function answering<Answer>(command: Command<Answer>, view: (answer: Answer) => Reply): Command<Reply> {

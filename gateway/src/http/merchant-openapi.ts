@@ -159,7 +159,7 @@ export function merchantOperation(document: Document, endpoint: Endpoint, genera
       ...general,
       ...(sandboxOnly ? (["ENVIRONMENT_MISMATCH"] as const) : []),
       ...(endpoint.kind === "write" ? writeCodes : []),
-      ...endpoint.errors,
+      ...(endpoint.errors ?? []),
     ],
   };
   if (endpoint.kind === "read") return { ...told, query: endpoint.query, body: undefined };

@@ -29,7 +29,7 @@ export interface Described {
   /** Path parameters. */
   params?: Readonly<Record<string, z.ZodType>>;
   /** Codes besides those that every operation may answer. */
-  errors: readonly FaultCode[];
+  errors?: readonly FaultCode[];
   success: Success;
   links?: readonly Link[];
 }
@@ -46,6 +46,7 @@ export interface Success {
 
 export interface Operation extends Described {
   method: string;
+  errors: readonly FaultCode[];
   query?: z.ZodType | undefined;
   body?: { schema: z.ZodType; examples?: Examples | undefined; isRequired: boolean; nullIsAbsent: boolean } | undefined;
   /** Set when the body is a file. */

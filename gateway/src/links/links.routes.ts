@@ -82,7 +82,6 @@ export function linkEndpoints(parts: LinkRouteParts): Endpoint[] {
         "`has_more` is true.",
       tag: "Payment links",
       scope: "payments:read",
-      errors: [],
       success: { status: 200, description: "A page of links.", schema: listSchema(linkSchema, "PaymentLinkList") },
       query: linksQuerySchema,
       handle: (call) => listLinks(parts, call, view),
@@ -113,7 +112,6 @@ export function linkEndpoints(parts: LinkRouteParts): Endpoint[] {
       body: { schema: nothing, order: [] },
       command: (call) =>
         answering(deactivateLink(call, call.params.uuid ?? "", call.realNow), (snapshot) => reply(200, view(snapshot))),
-      lane: "move",
     }),
   ];
 }

@@ -158,7 +158,6 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
         "asked for: it may be short, or empty, and have more after it. Go on from `next_cursor` while `has_more` is true.",
       tag: "Payments",
       scope: "payments:read",
-      errors: [],
       success: { status: 200, description: "A page of payments.", schema: paymentListSchema },
       query: listQuerySchema,
       handle: (call) => listPayments(parts, call),
@@ -177,7 +176,6 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
         answering(cancelPayment(parts, call, call.params.reference ?? "", reason), (payment) =>
           reply(200, canceledView(payment)),
         ),
-      lane: "move",
     }),
   ];
 }

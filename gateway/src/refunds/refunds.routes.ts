@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { type Call, type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { listSchema } from "../http/shapes.ts";
@@ -61,7 +61,6 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
         answering(createRefund(parts, call, body), ({ refund, remainingMinor }) =>
           reply(201, createdRefundView(refund, remainingMinor)),
         ),
-      lane: "move",
     }),
     readEndpoint({
       operationId: "listRefunds",
@@ -69,7 +68,6 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       summary: "List refunds, newest first",
       tag: "Refunds",
       scope: "refunds:read",
-      errors: [],
       success: { status: 200, description: "A page of refunds.", schema: listSchema(refundStatusSchema, "RefundList") },
       query: refundsQuerySchema,
       handle: (call) => listRefunds(parts.database, call),
@@ -95,9 +93,7 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       path: "/v1/sandbox/refunds/{uuid}/simulate",
       params: refundParams,
       summary: "Let the simulated acquirer report the outcome of a pending refund",
-      tag: "Sandbox",
-      scope: "sandbox:write",
-      sandboxOnly: true,
+      ...ofSandbox,
       errors: ["REFUND_NOT_FOUND", "ENVIRONMENT_MISMATCH", "PAYMENT_NOT_PAYABLE"],
       success: { status: 200, description: "The refund after it.", schema: refundStatusSchema },
       body: { schema: refundOutcomeSchema, order: ["outcome"] },
@@ -110,7 +106,6 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
         const command = completeRefund(call, key, outcome);
         return answering(command, (completed) => reply(200, refundView(completed)));
       },
-      lane: "move",
     }),
   ];
 }

@@ -1,12 +1,11 @@
 // Fault injection, switched by the merchant: the sandbox's webhooks misbehave on purpose, so that a receiver is tested before production.
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
-import { type Endpoint, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { type Endpoint, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
 import type { Database } from "../store/database.ts";
 import { type Mode, type SwitchRow, faultSwitches, modes, selectFault } from "../webhooks/fault-injection.sql.ts";
 import { deliveryTiming } from "../webhooks/timing.ts";
-import { ofSandbox } from "./sandbox.routes.ts";
 
 const path = "/v1/sandbox/webhook/misbehave";
 const FOR_NEXT_MAX = 1_000;
@@ -65,10 +64,8 @@ export function faultInjectionEndpoints(database: Database, refreshMs = delivery
       summary: "Let the webhooks of your sandbox misbehave",
       description: "It holds from the answer on, for so many attempts or until it is switched off.",
       ...ofSandbox,
-      errors: [],
       success: { status: 200, description: "What holds now.", schema: shownSchema },
       body: { schema: switchSchema, order: ["mode", "for_next"] },
-      lane: "move",
       command: ({ book }, { mode, for_next: remaining }) => ({
         name: "switch fault injection",
         book,
@@ -88,9 +85,7 @@ export function faultInjectionEndpoints(database: Database, refreshMs = delivery
       path,
       summary: "Read how the webhooks of your sandbox misbehave",
       ...ofSandbox,
-      errors: [],
       success: { status: 200, description: "What holds now.", schema: shownSchema },
-      query: z.strictObject({}),
       async handle({ book }) {
         const [row] = await database.query<SwitchRow>(selectFault(book));
         return reply(200, { mode: row?.mode ?? "none", for_next: row?.remaining ?? null });

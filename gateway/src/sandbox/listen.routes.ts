@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type Clock, type Micros, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { idOf, idPattern, isId } from "../ground/ids.ts";
-import { type Call, type Endpoint, readEndpoint } from "../http/endpoint.ts";
+import { type Call, type Endpoint, ofSandbox, readEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { exampleIds } from "../http/examples.ts";
 import { checkedIdentity, headersSchema, identity, timestamp, wholeNumber } from "../http/shapes.ts";
@@ -15,7 +15,6 @@ import { secretsOf } from "../webhooks/delivery-attempt.ts";
 import { deliveryHeaders } from "../webhooks/sender.ts";
 import { type Cursor, PAGE_MAX, SEEN_MAX, beginBehind, beyond, hasMissed, pageFor } from "./listen-page.ts";
 import { type ListenRow, selectEventsAfter, selectNewest } from "./listen.sql.ts";
-import { ofSandbox } from "./sandbox.routes.ts";
 import { CommitWatermarks } from "./watermark.ts";
 
 const LOOK_MS = 500;
@@ -122,7 +121,6 @@ export class Listening {
         description: "To hand them on to your own machine, as `gerbang listen` does.",
         ...ofSandbox,
         forCredentialsOnly: true,
-        errors: [],
         success: {
           status: 200,
           description: "The events that came, oldest first; none when the time was up.",

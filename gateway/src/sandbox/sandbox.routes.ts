@@ -2,7 +2,7 @@
 import { bookCommand } from "../commands/command-context.ts";
 import { z } from "zod";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
-import { type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleTimes } from "../http/examples.ts";
 import { environmentField, timestamp } from "../http/shapes.ts";
@@ -58,9 +58,6 @@ const clockSchema = z
     examples: [{ environment: "sandbox", now: exampleTimes.created, offset_seconds: 3_600 }],
   });
 
-/** What all endpoints of this room have in common. */
-export const ofSandbox = { tag: "Sandbox", scope: "sandbox:write", sandboxOnly: true } as const;
-
 export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
   return [
     writeEndpoint<z.infer<typeof simulateSchema>>({
@@ -76,7 +73,6 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
         { operationId: "openDispute", description: "Let the payer contest it.", path: { reference: "reference" } },
       ],
       body: { schema: simulateSchema, order: ["outcome"] },
-      lane: "move",
       command: (call, { outcome }) => {
         const { reference = "" } = call.params;
         const command = bookCommand(call, {
@@ -92,10 +88,8 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       path: "/v1/sandbox/clock/advance",
       summary: "Move your sandbox's clock forward; whatever falls due happens",
       ...ofSandbox,
-      errors: [],
       success: { status: 200, description: "The clock after it.", schema: clockSchema },
       body: { schema: advanceSchema, order: ["seconds"] },
-      lane: "move",
       command: (call, { seconds }) =>
         answering(sendClock(call.book, seconds), ({ realNow, offsetSeconds }) =>
           reply(200, clockView(call.book, realNow, offsetSeconds)),
@@ -107,9 +101,7 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       path: "/v1/sandbox/clock",
       summary: "Read your sandbox's clock",
       ...ofSandbox,
-      errors: [],
       success: { status: 200, description: "The clock.", schema: clockSchema },
-      query: z.strictObject({}),
       async handle(call) {
         const [row] = await parts.database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(call.book));
         return reply(200, clockView(call.book, parts.clock.now(), Number(row?.clock_offset_seconds ?? 0n)));

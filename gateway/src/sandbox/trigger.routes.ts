@@ -1,14 +1,13 @@
 // Triggers an event: a sample of any type, sent to the registered address in the same way as a real event.
 import { bookCommand } from "../commands/command-context.ts";
 import { z } from "zod";
-import { type Endpoint, writeEndpoint } from "../http/endpoint.ts";
+import { type Endpoint, ofSandbox, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleIds } from "../http/examples.ts";
 import { identity } from "../http/shapes.ts";
 import { eventTypeSchema } from "../webhooks/envelopes.schema.ts";
 import { noReceiver, receiverOf } from "./receiver.ts";
 import { sampleData } from "./samples.ts";
-import { ofSandbox } from "./sandbox.routes.ts";
 
 const triggerSchema = z
   .strictObject({ type: eventTypeSchema })
@@ -32,7 +31,6 @@ export function triggerEndpoints(): Endpoint[] {
       success: { status: 200, description: "The event was recorded and will be delivered.", schema: triggeredSchema },
       links: [{ operationId: "listEventDeliveries", description: "Read how it arrived.", path: { id: "event_id" } }],
       body: { schema: triggerSchema, order: ["type"] },
-      lane: "move",
       command: (call, { type }) =>
         bookCommand(call, {
           name: "trigger event",

@@ -1,7 +1,7 @@
 // HTTP routes of settlements: the list of section 4.9, a batch's statement, and the sandbox's endpoints that form and pay batches.
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
+import { type Call, type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { nothing } from "../http/shapes.ts";
@@ -34,7 +34,6 @@ export function settlementEndpoints(database: Database): Endpoint[] {
       summary: "List settlement batches, newest first",
       tag: "Settlements",
       scope: "settlements:read",
-      errors: [],
       success: { status: 200, description: "A page of batches.", schema: settlementListSchema },
       query: settlementsQuerySchema,
       handle: (call) => listSettlements(database, call.book, call.query),
@@ -77,10 +76,7 @@ export function settlementEndpoints(database: Database): Endpoint[] {
       operationId: "runSettlements",
       path: "/v1/sandbox/settlements/run",
       summary: "Form batches of everything that waits, now",
-      tag: "Sandbox",
-      scope: "sandbox:write",
-      sandboxOnly: true,
-      errors: [],
+      ...ofSandbox,
       success: {
         status: 200,
         description: "The batches formed.",
@@ -96,16 +92,13 @@ export function settlementEndpoints(database: Database): Endpoint[] {
         const command = runNow(call);
         return answering(command, (formed) => reply(200, { data: formed.map(settlementView) }));
       },
-      lane: "move",
     }),
     writeEndpoint({
       operationId: "paySettlement",
       path: "/v1/sandbox/settlements/{uuid}/pay",
       params: settlementParams,
       summary: "Let the bank pay a batch",
-      tag: "Sandbox",
-      scope: "sandbox:write",
-      sandboxOnly: true,
+      ...ofSandbox,
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "SETTLEMENT_CLOSED", "WALLET_FROZEN"],
       success: { status: 200, description: "The batch after it.", schema: settlementSchema },
       body: { schema: nothing, order: [] },
@@ -113,7 +106,6 @@ export function settlementEndpoints(database: Database): Endpoint[] {
         const command = paySettlement(call, call.params.uuid ?? "");
         return answering(command, (paid) => reply(200, settlementView(paid)));
       },
-      lane: "move",
     }),
   ];
 }

@@ -58,7 +58,6 @@ function readingEndpoints(database: Database): Endpoint[] {
         "time that is asked for: it may be short, or empty, and have more after it. Go on from `next_cursor` while `has_more` is true.",
       tag: "Events",
       scope: "events:read",
-      errors: [],
       success: { status: 200, description: "A page of events.", schema: eventListSchema },
       query: eventsQuerySchema,
       handle: (call) => listEvents(database, call.book, call.query, hiddenTypes(call.principal.scopes)),
@@ -113,7 +112,6 @@ function resendEndpoint(database: Database): Endpoint {
     command(call, { event }) {
       return answering(resendEvent(call, event), (sent) => reply(200, eventView(sent)));
     },
-    lane: "move",
   });
 }
 
@@ -141,7 +139,6 @@ function bulkEndpoint(database: Database): Endpoint {
         reply(200, { resent, has_more: next !== null, next_cursor: next }),
       );
     },
-    lane: "move",
   });
 }
 
