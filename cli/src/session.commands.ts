@@ -57,7 +57,6 @@ export const sessionCommands: readonly Command[] = [
     name: "profiles use",
     summary: "Use a profile where none is named",
     operand: { name: "profile", required: true },
-    options: {},
     examples: [["gerbang profiles use live", "from now on"]],
     environment: ["XDG_CONFIG_HOME"],
     run: async (_values, [name = ""]) => (await import("./login.ts")).useCommand(name),

@@ -25,28 +25,23 @@ export function builtInCommands(table: () => readonly Command[], version: string
         ["gerbang help people invite", "the same as gerbang people invite --help"],
         ["gerbang help", "every command"],
       ],
-      environment: [],
       run: ({ markdown }, words) => print(markdown ? commandPage(table()) : helpOf(table(), words)),
     }),
     defineCommand({
       name: "version",
       summary: "Print the version",
-      options: {},
       examples: [["gerbang version", "the same as gerbang --version"]],
-      environment: [],
       run: () => print(versionLine(version)),
     }),
     defineCommand({
       name: "completion",
       summary: "Print a script that completes commands and options in a shell",
       operand: { name: "shell", choices: shells, required: true },
-      options: {},
       examples: [
         ['eval "$(gerbang completion bash)"', "in ~/.bashrc"],
         ['eval "$(gerbang completion zsh)"', "in ~/.zshrc, after compinit"],
         ["gerbang completion fish > ~/.config/fish/completions/gerbang.fish", "once"],
       ],
-      environment: [],
       run: (_values, [name]) => {
         const shell = shells.find((one) => one === name);
         if (!shell) throw new UsageError(`one of ${shells.join(", ")} is needed`);

@@ -43,17 +43,19 @@ interface Described<O extends Options> {
   readonly summary: string;
   /** Further explanations, one paragraph each. */
   readonly details?: readonly string[];
-  readonly options: O;
+  readonly options?: O;
   readonly operand?: Operand;
   /** Each example has its purpose. */
   readonly examples: readonly (readonly [line: string, purpose: string])[];
   /** Names of the environment variables that the command reads; `variables.ts` explains them. */
-  readonly environment: readonly string[];
+  readonly environment?: readonly string[];
   /** Meanings of exit codes, where they are more than done, failed and misunderstood. */
   readonly exits?: Readonly<Record<number, string>>;
 }
 
 export interface Command extends Described<Options> {
+  readonly options: Options;
+  readonly environment: readonly string[];
   run(values: Readonly<Record<string, string | boolean | undefined>>, operands: readonly string[]): Promise<number>;
 }
 
@@ -61,7 +63,7 @@ export interface Command extends Described<Options> {
 export function defineCommand<const O extends Options>(
   command: Described<O> & { run(values: Values<O>, operands: readonly string[]): Promise<number> },
 ): Command {
-  return command;
+  return { options: {}, environment: [], ...command };
 }
 
 /** The command line was misunderstood: exit code 2, and a line that says how to get help. */

@@ -14,7 +14,6 @@ export const databaseCommands: readonly Command[] = [
     details: [
       "Migrations go forward only, and each is applied once, however many processes run this together. Run it as the owner of the tables.",
     ],
-    options: {},
     examples: [["gerbang migrate", "says what it applied"]],
     environment: ["MIGRATION_DATABASE_URL", ...ofDatabase],
     run: async () => (await import("./commands.ts")).migrateCommand(),
@@ -25,14 +24,12 @@ export const databaseCommands: readonly Command[] = [
     details: ["It reads no configuration and asks no database: an administrator reads the SQL and runs it with psql."],
     options: { sql: { required: true, summary: "print it" } },
     examples: [["gerbang roles --sql > roles.sql", "keeps it in a file"]],
-    environment: [],
     run: async () => (await import("./roles-command.ts")).rolesCommand(),
   }),
   defineCommand({
     name: "secrets status",
     summary: "Count the secrets that each master key has sealed",
     details: ["It prints a line of JSON for each kind of secret, and changes nothing."],
-    options: {},
     examples: [["gerbang secrets status", "is anything left for the old key?"]],
     environment: ofSecrets,
     exits: { 0: "MASTER_KEY has sealed everything", 1: "another key has sealed some, or it failed" },
@@ -44,7 +41,6 @@ export const databaseCommands: readonly Command[] = [
     details: [
       "It is the third of four steps: docs/guides/secrets.md has them. The service may run meanwhile, with both keys. Interrupted, it goes on when it is called again.",
     ],
-    options: {},
     examples: [["MASTER_KEY=$NEW MASTER_KEY_SECOND=$OLD gerbang secrets reseal", "after the keys were swapped"]],
     environment: ofSecrets,
     run: async () => (await import("./secrets-command.ts")).resealCommand(),
@@ -94,7 +90,6 @@ export const databaseCommands: readonly Command[] = [
     name: "insights rebuild",
     summary: "Count the figures of the portal anew, from the payments",
     details: ["The service may run meanwhile: it shows the old figures until the new ones are whole."],
-    options: {},
     examples: [["gerbang insights rebuild", "after gerbang verify said that a figure is wrong"]],
     environment: ofDatabase,
     run: async () => (await import("./commands.ts")).insightsCommand(),

@@ -27,7 +27,6 @@ export const developerCommands: readonly Command[] = [
       ["gerbang sign --client-id ak_test_… --secret sk_test_…", "for a GET"],
       ["gerbang sign --client-id ak_test_… --secret sk_test_… --body '{\"amount_minor\":150000}'", "for a POST"],
     ],
-    environment: [],
     run: async (values) => (await import("./sign-command.ts")).signCommand(values),
   }),
   defineCommand({
@@ -39,7 +38,6 @@ export const developerCommands: readonly Command[] = [
       postman: { summary: "of /v1 as a Postman collection that signs by itself" },
     },
     examples: [["gerbang openapi > merchant.json", "OpenAPI 3.1"]],
-    environment: [],
     run: async (values) => (await import("./commands.ts")).openapiCommand(values),
   }),
 ];

@@ -35,7 +35,6 @@ export const operatorCommands: readonly Command[] = [
     name: "operator token list",
     summary: "Print the tokens, newest first, those that ended too, one line of JSON each",
     details: ["Those of the environment, OPERATOR_TOKEN and OPERATOR_VIEWER_TOKEN, are not among them."],
-    options: {},
     examples: [["gerbang operator token list", "who may call the operator's API"]],
     environment: ofDatabase,
     run: async () => (await import("./operator-command.ts")).listTokensCommand(),

@@ -49,7 +49,6 @@ export const peopleCommands: readonly Command[] = [
   defineCommand({
     name: "people list-operators",
     summary: "Print who may sign in to the console, one line of JSON each",
-    options: {},
     examples: [["gerbang people list-operators", "everybody, with role and second factor"]],
     environment,
     run: async () => (await import("./people-command.ts")).listOperatorsCommand(),
