@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { BookOwner } from "../commands/command-context.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
+import { KeyedCount } from "../ground/keyed-count.ts";
 import type { Log } from "../ground/log.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
@@ -57,8 +58,8 @@ export async function* readPieces(
 
 export class EvidenceFiles {
   private readonly parts: EvidenceFilesParts;
-  private readonly running = new Map<string, number>();
-  private total = 0;
+  /** Uploads under way, by merchant. */
+  private readonly running = new KeyedCount();
 
   constructor(parts: EvidenceFilesParts) {
     this.parts = parts;
@@ -72,7 +73,7 @@ export class EvidenceFiles {
   async receive(owner: BookOwner, key: DisputeKey, upload: Upload): Promise<EvidenceFile> {
     const { lanes } = this.parts;
     const { merchantId } = owner.book;
-    const leave = this.enter(merchantId);
+    this.enter(merchantId);
     try {
       const file = await lanes.move(merchantId, beginFile(owner, key, upload));
       try {
@@ -83,7 +84,7 @@ export class EvidenceFiles {
         throw error;
       }
     } finally {
-      leave();
+      this.running.add(merchantId, -1);
     }
   }
 
@@ -106,22 +107,14 @@ export class EvidenceFiles {
     return readPieces(this.parts.database, { book, uuid }, file);
   }
 
-  private enter(merchantId: string): () => void {
-    const own = this.running.get(merchantId) ?? 0;
-    const most = this.total < UPLOADS_MAX / 2 ? MERCHANT_UPLOADS_MAX : MERCHANT_UPLOADS_BUSY_MAX;
-    if (own >= most || this.total >= UPLOADS_MAX)
+  private enter(merchantId: string): void {
+    const most = this.running.inAll < UPLOADS_MAX / 2 ? MERCHANT_UPLOADS_MAX : MERCHANT_UPLOADS_BUSY_MAX;
+    if (this.running.of(merchantId) >= most || this.running.inAll >= UPLOADS_MAX)
       throw new Fault("RATE_LIMITED", {
         retryAfterSeconds: 2,
         message: "Too many files arrive at once. Send this one when another is done.",
       });
-    this.running.set(merchantId, own + 1);
-    this.total++;
-    return () => {
-      const left = (this.running.get(merchantId) ?? 1) - 1;
-      if (left === 0) this.running.delete(merchantId);
-      else this.running.set(merchantId, left);
-      this.total--;
-    };
+    this.running.add(merchantId, 1);
   }
 
   /** Writes the body in pieces, and inspects each piece before it is written. */

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { type Clock, type Micros, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { idOf, idPattern, isId } from "../ground/ids.ts";
+import { KeyedCount } from "../ground/keyed-count.ts";
 import { type Call, type Endpoint, ofSandbox, readEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { exampleIds } from "../http/examples.ts";
@@ -103,13 +104,17 @@ interface ListenEvent {
 export class Listening {
   private readonly parts: ListenParts;
   private readonly watermarks = new CommitWatermarks();
-  private readonly waits = new Map<string, number>();
-  /** Number of requests that wait now. */
-  waiting = 0;
+  /** Requests that wait now, by client. */
+  private readonly waits = new KeyedCount();
   private stopped = false;
 
   constructor(parts: ListenParts) {
     this.parts = parts;
+  }
+
+  /** Number of requests that wait now. */
+  get waiting(): number {
+    return this.waits.inAll;
   }
 
   endpoints(): Endpoint[] {
@@ -146,7 +151,7 @@ export class Listening {
     try {
       return await this.waitForEvents(call, cursor, Number(wait) * 1000);
     } finally {
-      this.free(clientId);
+      this.waits.add(clientId, -1);
     }
   }
 
@@ -216,21 +221,13 @@ export class Listening {
   }
 
   private occupy(clientId: string): void {
-    const own = this.waits.get(clientId) ?? 0;
+    const own = this.waits.of(clientId);
     if (own >= WAITS_PER_CLIENT) {
       const message = `This client listens ${own} times already. End one of them first.`;
       throw new Fault("RATE_LIMITED", { message, retryAfterSeconds: 5 });
     }
-    if (this.waiting >= WAITS_MAX) throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5 });
-    this.waits.set(clientId, own + 1);
-    this.waiting++;
-  }
-
-  private free(clientId: string): void {
-    const own = (this.waits.get(clientId) ?? 1) - 1;
-    if (own > 0) this.waits.set(clientId, own);
-    else this.waits.delete(clientId);
-    this.waiting--;
+    if (this.waits.inAll >= WAITS_MAX) throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5 });
+    this.waits.add(clientId, 1);
   }
 }
 

@@ -1,6 +1,7 @@
 // The commit watermark of a book's events: all events up to it are visible, and no further event can be committed there. Listening relies on it.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
+import { setNewest } from "../ground/newest.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 
 /*
@@ -40,12 +41,7 @@ export class CommitWatermarks {
     if (seen.at(-1)?.offset !== offset) seen.push({ offset, at });
     // Only the newest of the offsets older than COMMIT_LAG matters.
     while ((seen[1]?.at ?? Infinity) <= at - COMMIT_LAG) seen.shift();
-    this.books.delete(key);
-    this.books.set(key, seen);
-    if (this.books.size > BOOKS_MAX) {
-      const [oldest] = this.books.keys();
-      if (oldest !== undefined) this.books.delete(oldest);
-    }
+    setNewest(this.books, key, seen, BOOKS_MAX);
   }
 
   /** The event id up to which all events of the book are visible to a statement that begins after `now`. */

@@ -3,6 +3,7 @@
 // No I/O.
 
 import type { AttemptKind } from "../events/claim.sql.ts";
+import { KeyedCount } from "../ground/keyed-count.ts";
 
 /**
  * The health of a host after its last call: `healthy` when the call ended soon, `slow` when the answer came late, `failing` when no answer
@@ -52,22 +53,9 @@ interface Host {
   slots: Set<Slot>;
 }
 
-/** Counts slots or places, in all and by merchant. */
-export class MerchantCount {
-  taken = 0;
-  private readonly merchants = new Map<string, number>();
-
-  /** What is left of a limit, less what the merchant has: it may not have more than stays free. */
-  left(limit: number, merchantId: string): number {
-    return limit - this.taken - (this.merchants.get(merchantId) ?? 0);
-  }
-
-  add(merchantId: string, change: 1 | -1): void {
-    this.taken += change;
-    const own = (this.merchants.get(merchantId) ?? 0) + change;
-    if (own > 0) this.merchants.set(merchantId, own);
-    else this.merchants.delete(merchantId);
-  }
+/** What a merchant may still take of a limit on slots or places: it may not have more than stays free. */
+export function leftFor(merchantId: string, count: KeyedCount, limit: number): number {
+  return limit - count.inAll - count.of(merchantId);
 }
 
 /** Beyond this number of hosts, the limiter forgets those with no call in flight. */
@@ -76,11 +64,11 @@ const HOSTS_MAX = 10_000;
 export class ConcurrencyLimiter {
   private readonly limits: SlotLimits;
   private readonly hosts = new Map<string, Host>();
-  private readonly all = new MerchantCount();
-  private readonly kinds: Record<Unhealthy, MerchantCount> = {
-    slow: new MerchantCount(),
-    unknown: new MerchantCount(),
-    failing: new MerchantCount(),
+  private readonly all = new KeyedCount();
+  private readonly kinds: Record<Unhealthy, KeyedCount> = {
+    slow: new KeyedCount(),
+    unknown: new KeyedCount(),
+    failing: new KeyedCount(),
   };
   private retries = 0;
 
@@ -96,12 +84,12 @@ export class ConcurrencyLimiter {
   }
 
   get inFlight(): number {
-    return this.all.taken;
+    return this.all.inAll;
   }
 
   /** Number of free slots for a kind of attempt, all hosts together. */
   capacity(which: AttemptKind): number {
-    const free = this.limits.all - this.all.taken;
+    const free = this.limits.all - this.all.inAll;
     return which === "first" ? free : Math.min(free, this.limits.retry - this.retries);
   }
 
@@ -150,8 +138,10 @@ export class ConcurrencyLimiter {
     const { all, shared } = this.limits;
     const rooms = [
       this.limits.host[health] - held,
-      Math.ceil(this.all.left(all, merchantId) / 2),
-      ...(health === "healthy" ? [] : [Math.ceil((this.kinds[health].left(shared[health], merchantId) - held) / 3)]),
+      Math.ceil(leftFor(merchantId, this.all, all) / 2),
+      ...(health === "healthy"
+        ? []
+        : [Math.ceil((leftFor(merchantId, this.kinds[health], shared[health]) - held) / 3)]),
     ];
     return Math.max(0, Math.min(...rooms));
   }

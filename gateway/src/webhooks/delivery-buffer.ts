@@ -1,7 +1,8 @@
 // The delivery buffer holds claimed deliveries that wait for a slot. They keep their leases and are sent as soon as their host has
 // a free slot; deliveries that wait too long are given back. No I/O.
 import type { Micros } from "../ground/clock.ts";
-import { type HostHealth, MerchantCount } from "./concurrency-limiter.ts";
+import { KeyedCount } from "../ground/keyed-count.ts";
+import { type HostHealth, leftFor } from "./concurrency-limiter.ts";
 
 /** A delivery that this process holds under a lease. */
 export interface LeasedDelivery<Row> {
@@ -34,8 +35,8 @@ type Entry<Row> = LeasedDelivery<Row> & { unhealthy: boolean };
 export class DeliveryBuffer<Row> {
   /** Hosts in the order in which they are tried; each with its deliveries, the oldest first. */
   private readonly hosts = new Map<string, Entry<Row>[]>();
-  private readonly count = new MerchantCount();
-  private readonly unhealthy = new MerchantCount();
+  private readonly count = new KeyedCount();
+  private readonly unhealthy = new KeyedCount();
   private readonly limits: BufferLimits;
 
   constructor(limits: BufferLimits = bufferLimits) {
@@ -47,7 +48,7 @@ export class DeliveryBuffer<Row> {
   }
 
   get size(): number {
-    return this.count.taken;
+    return this.count.inAll;
   }
 
   /** Hosts with waiting deliveries, each with the merchants of those deliveries. */
@@ -61,8 +62,8 @@ export class DeliveryBuffer<Row> {
     const { all, unhealthy, perHost } = this.limits;
     const capacities = [
       perHost[health] - waiting,
-      Math.ceil(this.count.left(all, merchantId) / 2),
-      ...(health === "healthy" ? [] : [Math.ceil((this.unhealthy.left(unhealthy, merchantId) - waiting) / 3)]),
+      Math.ceil(leftFor(merchantId, this.count, all) / 2),
+      ...(health === "healthy" ? [] : [Math.ceil((leftFor(merchantId, this.unhealthy, unhealthy) - waiting) / 3)]),
     ];
     return Math.max(0, Math.min(...capacities));
   }

@@ -7,6 +7,7 @@ import { dueBooks } from "../events/outbox.ts";
 import { type NewDelivery, deliveries, events } from "../events/outbox.sql.ts";
 import type { Clock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
+import { setNewest } from "../ground/newest.ts";
 import { type Book, bookClocks, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { WorkingSet } from "../store/working-set.ts";
 import type { LeasedDelivery } from "./delivery-buffer.ts";
@@ -84,10 +85,7 @@ export class LocalDispatcher {
     const queue = queueOf(book, host);
     const known = this.queues.get(queue);
     if (!waiting && known?.waiting && known.at > observation) return;
-    this.queues.delete(queue);
-    this.queues.set(queue, { waiting, at: observation });
-    const [oldest] = this.queues.keys();
-    if (this.queues.size > QUEUES_MAX && oldest !== undefined) this.queues.delete(oldest);
+    setNewest(this.queues, queue, { waiting, at: observation }, QUEUES_MAX);
   }
 
   /** Takes no more deliveries, and gives those that were not sent yet. */

@@ -4,6 +4,8 @@
 import { isIP } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { stopwatchMs } from "../ground/clock.ts";
+import { KeyedCount } from "../ground/keyed-count.ts";
+import { setNewest } from "../ground/newest.ts";
 import type { Exemptions } from "./exemptions.ts";
 import { ForbiddenAddress, type VettedAddress, vet } from "./guard.ts";
 
@@ -36,7 +38,7 @@ export class Names {
   private readonly limits: NameLimits;
   private readonly known = new Map<string, { verdict: Verdict; until: number }>();
   private readonly running = new Map<string, Promise<Verdict>>();
-  private readonly byMerchant = new Map<string, number>();
+  private readonly byMerchant = new KeyedCount();
 
   /** Hosts in `exemptions` are not looked up. */
   constructor(exemptions: Exemptions, lookUp = vet, limits = nameLimits) {
@@ -61,12 +63,12 @@ export class Names {
 
   /** Starts a look-up. Gives undefined when too many look-ups are under way. */
   private begin(host: string, merchantId: string): Promise<Verdict> | undefined {
-    const own = this.byMerchant.get(merchantId) ?? 0;
-    if (this.running.size >= this.limits.lookupsMax || own >= this.limits.lookupsPerMerchant) return undefined;
-    this.byMerchant.set(merchantId, own + 1);
+    const { lookupsMax, lookupsPerMerchant } = this.limits;
+    if (this.running.size >= lookupsMax || this.byMerchant.of(merchantId) >= lookupsPerMerchant) return undefined;
+    this.byMerchant.add(merchantId, 1);
     const verdict = this.judge(host).then((found) => {
       this.running.delete(host);
-      this.leave(merchantId);
+      this.byMerchant.add(merchantId, -1);
       this.keep(host, found);
       return found;
     });
@@ -85,15 +87,7 @@ export class Names {
 
   private keep(host: string, verdict: Verdict): void {
     const { knownMs, unknownMs, namesMax } = this.limits;
-    this.known.delete(host);
-    this.known.set(host, { verdict, until: stopwatchMs() + (verdict === "unknown" ? unknownMs : knownMs) });
-    const [oldest] = this.known.keys(); // in the order of insertion
-    if (this.known.size > namesMax && oldest !== undefined) this.known.delete(oldest);
-  }
-
-  private leave(merchantId: string): void {
-    const others = (this.byMerchant.get(merchantId) ?? 1) - 1;
-    if (others > 0) this.byMerchant.set(merchantId, others);
-    else this.byMerchant.delete(merchantId);
+    const until = stopwatchMs() + (verdict === "unknown" ? unknownMs : knownMs);
+    setNewest(this.known, host, { verdict, until }, namesMax);
   }
 }
