@@ -124,7 +124,7 @@ export function merchantSurface(
   const { webhookHeaderPrefix: headerPrefix, serviceName } = config;
   const exemptions = exemptionsOfConfig(config);
   const examiner = new Examiner(
-    new Sender(clock, headerPrefix, serviceName, exemptions, timing),
+    new Sender({ clock, prefix: headerPrefix, serviceName, exemptions, timing }),
     clock,
     timing?.deadlineMs,
   );

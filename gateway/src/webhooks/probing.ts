@@ -1,12 +1,12 @@
 // Probes whether a receiver still needs the previous secret after a rotation. A 2xx answer to a delivery with both signatures does not
 // say which of them was verified. So during the overlap some deliveries are sent with the new signature alone. Where the receiver
 // refuses such a probe, the delivery is sent again at once with both signatures.
-import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
+import { type Micros, SECOND } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
+import { setNewest } from "../ground/newest.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 import type { PreviousSecretMark } from "../merchants/merchants.ts";
-import type { Exemptions } from "./exemptions.ts";
-import { type AttemptResult, type OutgoingDelivery, Sender, type SenderTiming } from "./sender.ts";
+import { type AttemptResult, type OutgoingDelivery, Sender, type SenderParts } from "./sender.ts";
 
 /*
  * Probing is safe in production. The service's own signature header always carries the new signature alone, so only receivers that
@@ -35,24 +35,8 @@ export class ProbingSender extends Sender {
   private readonly next = new Map<string, Micros>();
   private found: PreviousSecretMark[] = [];
 
-  constructor(
-    {
-      clock,
-      prefix,
-      serviceName,
-      exemptions,
-      timing,
-    }: {
-      clock: Clock;
-      prefix: string;
-      serviceName: string;
-      exemptions: Exemptions;
-      timing: SenderTiming;
-    },
-    turns: ProbeTurns,
-    log: Log,
-  ) {
-    super(clock, prefix, serviceName, exemptions, timing);
+  constructor(parts: SenderParts, turns: ProbeTurns, log: Log) {
+    super(parts);
     this.turns = turns;
     this.log = log;
   }
@@ -67,14 +51,14 @@ export class ProbingSender extends Sender {
     if (!book || !isPlain(delivery) || !(await this.isTurn(book))) return super.send(delivery);
     const [current] = delivery.secrets;
     const alone = await super.send({ ...delivery, secrets: [current] });
-    if (alone.succeeded) this.found.push({ book, at: this.clock.now(), fact: "not needed" });
+    if (alone.succeeded) this.found.push({ book, at: this.parts.clock.now(), fact: "not needed" });
     if (alone.succeeded || alone.status === undefined)
       return {
         ...alone,
         note: "Sent with the signature of the new secret alone, to find out whether the one before is needed.",
       };
     const both = await super.send(delivery);
-    if (both.succeeded) this.found.push({ book, at: this.clock.now(), fact: "needed" });
+    if (both.succeeded) this.found.push({ book, at: this.parts.clock.now(), fact: "needed" });
     const answered = `answered ${alone.status} in ${alone.durationMs} ms`;
     return {
       ...both,
@@ -84,25 +68,18 @@ export class ProbingSender extends Sender {
 
   private async isTurn(book: Book): Promise<boolean> {
     const key = bookKey(book);
-    const now = this.clock.now();
+    const now = this.parts.clock.now();
     if (now < (this.next.get(key) ?? -Infinity)) return false;
     // Keeps deliveries that start during the query from querying too.
-    this.remember(key, now + PROBE_SECONDS * SECOND);
+    setNewest(this.next, key, now + PROBE_SECONDS * SECOND, BOOKS_MAX);
     try {
       const { taken, next } = await this.turns.takeProbe(book, now + PROBE_SECONDS * SECOND);
-      this.remember(key, next);
+      setNewest(this.next, key, next, BOOKS_MAX);
       return taken;
     } catch (error) {
       this.log.warn({ err: error }, "the turn of a probe could not be read; the delivery is made as usual");
       return false;
     }
-  }
-
-  private remember(key: string, next: Micros): void {
-    this.next.delete(key);
-    this.next.set(key, next);
-    const [oldest] = this.next.keys();
-    if (this.next.size > BOOKS_MAX && oldest !== undefined) this.next.delete(oldest);
   }
 }
 

@@ -72,12 +72,14 @@ afterEach(async () => {
 
 afterAll(() => tls.setDefaultCACertificates(trusted));
 
+const named = { clock: systemClock, prefix: "X-SVC-", serviceName: "gerbang" };
+
 function sender(...allowed: string[]): Sender {
   return timed(undefined, ...allowed);
 }
 
 function timed(timing: SenderTiming | undefined, ...allowed: string[]): Sender {
-  const made = new Sender(systemClock, "X-SVC-", "gerbang", exemptionsOf(allowed), timing);
+  const made = new Sender({ ...named, exemptions: exemptionsOf(allowed), timing });
   closers.push(() => made.close());
   return made;
 }
@@ -348,7 +350,7 @@ test("a name that leads to an address that is not public is refused without a co
 
 /** A sender beside networks that the operator named, as the configuration would give them but for the first. */
 function inNetworks(...networks: string[]): Sender {
-  const made = new Sender(systemClock, "X-SVC-", "gerbang", exemptionsOf([], networks));
+  const made = new Sender({ ...named, exemptions: exemptionsOf([], networks) });
   closers.push(() => made.close());
   return made;
 }

@@ -99,26 +99,24 @@ export function unsent(now: Micros, reason: string | undefined): AttemptResult {
   };
 }
 
+export interface SenderParts {
+  clock: Clock;
+  /** Begins the service's own headers, such as `X-SVC-`. */
+  prefix: string;
+  serviceName: string;
+  /** Hosts and networks that need not be public. */
+  exemptions: Exemptions;
+  timing?: SenderTiming | undefined;
+}
+
 export class Sender {
   private readonly agent: Agent;
-  protected readonly clock: Clock;
-  private readonly prefix: string;
-  private readonly serviceName: string;
-  private readonly exemptions: Exemptions;
+  protected readonly parts: SenderParts;
   private readonly timing: SenderTiming;
 
-  /** `prefix` begins the service's own headers; hosts and networks in `exemptions` need not be public. */
-  constructor(
-    clock: Clock,
-    prefix: string,
-    serviceName: string,
-    exemptions: Exemptions,
-    timing: SenderTiming = deliveryTiming,
-  ) {
-    this.clock = clock;
-    this.prefix = prefix;
-    this.serviceName = serviceName;
-    this.exemptions = exemptions;
+  constructor(parts: SenderParts) {
+    const { exemptions, timing = deliveryTiming } = parts;
+    this.parts = parts;
     this.timing = timing;
     this.agent = new Agent({
       connect: guardedConnector(exemptions, timing.deadlineMs),
@@ -133,10 +131,10 @@ export class Sender {
 
   /** Makes one attempt. Never throws: an error becomes a failed result. */
   async send(delivery: OutgoingDelivery): Promise<AttemptResult> {
-    const startedAt = this.clock.now();
+    const { clock, prefix, serviceName, exemptions } = this.parts;
+    const startedAt = clock.now();
     const begun = stopwatchMs();
     const timestamp = Math.floor(startedAt / SECOND) + (delivery.timestampSkewSeconds ?? 0);
-    const { prefix, serviceName } = this;
     const requestHeaders = deliveryHeaders({ ...delivery, prefix, serviceName, timestamp });
     const result: AttemptResult = { ...unsent(startedAt, undefined), requestHeaders };
     const body = delivery.slowly
@@ -147,7 +145,7 @@ export class Sender {
       result.durationMs = Math.round(stopwatchMs() - begun);
     };
     try {
-      const objection = objectionTo(delivery.url, this.exemptions);
+      const objection = objectionTo(delivery.url, exemptions);
       if (objection !== undefined) throw new ForbiddenAddress(objection);
       const { origin, pathname, search } = new URL(delivery.url);
       const headers = delivery.slowly ? { ...requestHeaders, "content-length": length(delivery.body) } : requestHeaders;
