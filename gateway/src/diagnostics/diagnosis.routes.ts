@@ -7,6 +7,7 @@ import { isId } from "../ground/ids.ts";
 import { type Diagnosis, diagnoses, explanations } from "./diagnoses.ts";
 import { type Call, type Endpoint, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
+import { wholeBetween } from "../ground/whole.ts";
 import { isOfMessages, messageDiagnoses, messageExplanation } from "./message-diagnoses.ts";
 import { type DiagnosisRow, selectDiagnosis } from "./rejected-requests.sql.ts";
 import { exampleIds } from "../http/examples.ts";
@@ -94,10 +95,7 @@ const pastedSchema = z
         maxProperties: HEADERS_MAX,
       }),
     body: text(0, BODY_MAX).meta({ description: "The raw body as it arrived." }),
-    received_at: z
-      .int()
-      .min(0)
-      .max(99_999_999_999)
+    received_at: wholeBetween(0, 99_999_999_999)
       .optional()
       .meta({ description: "When it arrived, in Unix seconds; now when absent." }),
     computed_signature: text(1, 200).optional().meta({

@@ -1,5 +1,6 @@
 // The scorecard of the receiver test, as it is stored and answered.
 import { z } from "zod";
+import { wholeBetween, wholeFrom } from "../ground/whole.ts";
 import { headersSchema } from "../http/shapes.ts";
 import { checkNames } from "./receiver-checks.ts";
 
@@ -17,16 +18,10 @@ const sentSchema = z
 
 const receivedSchema = z
   .strictObject({
-    status: z
-      .int()
-      .min(100)
-      .max(999)
+    status: wholeBetween(100, 999)
       .nullable()
       .meta({ description: "Null when no answer came.", examples: [200] }),
-    duration_ms: z
-      .int()
-      .min(0)
-      .meta({ examples: [12] }),
+    duration_ms: wholeFrom(0).meta({ examples: [12] }),
     reason: z.string().nullable().meta({ description: "In plain words; null when the check was passed." }),
     headers: headersSchema
       .nullable()

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
 import type { Attachment } from "../ground/reply.ts";
+import { wholeFrom } from "../ground/whole.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { identity, text, timestamp } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
@@ -44,20 +45,14 @@ export const evidenceSchema = z
 /** The shape that is shown; files are downloaded one by one. */
 const keptFileSchema = z
   .strictObject({
-    number: z
-      .int()
-      .min(1)
-      .meta({ description: "Names it in the path of a download.", examples: [1] }),
+    number: wholeFrom(1).meta({ description: "Names it in the path of a download.", examples: [1] }),
     name: z.string().meta({ examples: ["receipt.pdf"] }),
     media_type: z.string().meta({
       description:
         "What the operator was told that it is. Of a file that the merchant brought: what it was found to be.",
       examples: ["application/pdf"],
     }),
-    size_bytes: z
-      .int()
-      .min(0)
-      .meta({ examples: [9] }),
+    size_bytes: wholeFrom(0).meta({ examples: [9] }),
   })
   .meta({ id: "KeptFile" });
 

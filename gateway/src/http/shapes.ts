@@ -3,6 +3,7 @@ import { z } from "zod";
 import { assert, faultCodes } from "../ground/fault.ts";
 import { type IdKind, idPattern, isId } from "../ground/ids.ts";
 import { MINOR_MAX } from "../ground/money.ts";
+import { wholeBetween } from "../ground/whole.ts";
 import { environments } from "../merchants/books.ts";
 import { exampleIds, exampleTimes } from "./examples.ts";
 
@@ -56,13 +57,12 @@ export const currencyCode = z
 
 /** An amount in minor units that may be zero. */
 export const minorAmount = (description: string, ...examples: number[]) =>
-  z.int().min(0).max(Number(MINOR_MAX)).meta({ description, examples });
+  wholeBetween(0, Number(MINOR_MAX)).meta({ description, examples });
 
-export const exponentField = z
-  .int()
-  .min(0)
-  .max(4)
-  .meta({ description: "Decimal places of the currency: with 2, `150000` is 1,500.00.", examples: [2] });
+export const exponentField = wholeBetween(0, 4).meta({
+  description: "Decimal places of the currency: with 2, `150000` is 1,500.00.",
+  examples: [2],
+});
 
 /** The form of an https address. The endpoint that takes the address checks the other rules. */
 export const HTTPS_PATTERN = "^[hH][tT][tT][pP][sS]://[^\\s\\\\\\u0000-\\u001f\\u007f]+$";

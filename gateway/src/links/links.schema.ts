@@ -1,5 +1,6 @@
 // The shapes of payment links in the API, and which of several errors is reported first.
 import { z } from "zod";
+import { wholeBetween } from "../ground/whole.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import type { FieldRules } from "../http/fields.ts";
 import {
@@ -58,16 +59,10 @@ export const createLinkSchema = z
       .optional()
       .meta({ description: "What it is for; the payer reads it.", examples: ["Two bags of coffee"] }),
     reusable: z.boolean().meta({ description: "False: paid once. True: paid again and again, by anybody." }),
-    expires_in: z
-      .int()
-      .min(60)
-      .max(EXPIRES_IN_MAX)
+    expires_in: wholeBetween(60, EXPIRES_IN_MAX)
       .optional()
       .meta({ description: "Seconds for which payers may begin to pay; it never ends when absent." }),
-    payment_expires_in: z
-      .int()
-      .min(60)
-      .max(86_400)
+    payment_expires_in: wholeBetween(60, 86_400)
       .optional()
       .meta({ description: "Seconds in which each of its payments can be paid; 1800 when absent." }),
     payment_methods: methods.optional().meta({

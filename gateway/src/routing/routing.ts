@@ -4,6 +4,7 @@ import type { Acquirer, Capability } from "../acquirers/acquirer.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { assert } from "../ground/fault.ts";
 import { MINOR_MAX, type Minor, isCurrency } from "../ground/money.ts";
+import { wholeBetween } from "../ground/whole.ts";
 import type { Environment } from "../merchants/books.ts";
 import { type PaymentMethod, paymentMethodSchema } from "../merchants/settings.ts";
 
@@ -24,11 +25,7 @@ export const splitTestSchema = z
         examples: ["cendana_qris"],
       }),
     gateway_code: gatewayCode.meta({ description: "The other acquirer; it needs no rule.", examples: ["cendana"] }),
-    percent: z
-      .int()
-      .min(1)
-      .max(99)
-      .meta({ description: "Its share, in whole percents.", examples: [10] }),
+    percent: wholeBetween(1, 99).meta({ description: "Its share, in whole percents.", examples: [10] }),
   })
   .meta({
     id: "SplitTest",
@@ -49,15 +46,8 @@ export const routingRuleSchema = z
       .meta({ description: "Any currency when absent.", pattern: "^[A-Z]{3}$", examples: ["IDR"] }),
     amount_from_minor: minor.optional().meta({ description: "From this amount on." }),
     amount_to_minor: minor.optional().meta({ description: "Up to this amount." }),
-    priority: z
-      .int()
-      .min(1)
-      .max(1000)
-      .meta({ description: "The lowest comes first.", examples: [10] }),
-    weight: z
-      .int()
-      .min(1)
-      .max(1000)
+    priority: wholeBetween(1, 1000).meta({ description: "The lowest comes first.", examples: [10] }),
+    weight: wholeBetween(1, 1000)
       .optional()
       .meta({
         description:

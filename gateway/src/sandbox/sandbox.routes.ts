@@ -4,6 +4,7 @@ import { z } from "zod";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
+import { wholeBetween, wholeFrom } from "../ground/whole.ts";
 import { exampleTimes } from "../http/examples.ts";
 import { environmentField, timestamp } from "../http/shapes.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
@@ -37,21 +38,17 @@ const simulateSchema = z
   .meta({ id: "SimulatePayment", examples: [{ outcome: "succeeded" }] });
 const advanceSchema = z
   .strictObject({
-    seconds: z
-      .int()
-      .min(1)
-      .max(ADVANCE_MAX_SECONDS)
-      .meta({ description: "How far; at most 366 days.", examples: [3_600] }),
+    seconds: wholeBetween(1, ADVANCE_MAX_SECONDS).meta({
+      description: "How far; at most 366 days.",
+      examples: [3_600],
+    }),
   })
   .meta({ id: "AdvanceClock", examples: [{ seconds: 3_600 }] });
 const clockSchema = z
   .strictObject({
     environment: environmentField,
     now: timestamp.meta({ description: "The time in your sandbox." }),
-    offset_seconds: z
-      .int()
-      .min(0)
-      .meta({ description: "How far it is ahead of the real time.", examples: [3_600] }),
+    offset_seconds: wholeFrom(0).meta({ description: "How far it is ahead of the real time.", examples: [3_600] }),
   })
   .meta({
     id: "SandboxClock",

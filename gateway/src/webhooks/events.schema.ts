@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { type Attempt, type Delivery, type StoredEvent, deliveryStates } from "../events/events.sql.ts";
 import { wireTime } from "../ground/clock.ts";
+import { wholeBetween, wholeFrom } from "../ground/whole.ts";
 import { disputeSchema } from "../disputes/disputes.schema.ts";
 import { exampleAddress, exampleIds, exampleTimes } from "../http/examples.ts";
 import type { FieldRules } from "../http/fields.ts";
@@ -34,10 +35,7 @@ const eventDeliverySchema = z
   .strictObject({
     state: deliveryState,
     url: z.string().meta({ description: "Where it goes.", examples: [exampleAddress] }),
-    attempts: z
-      .int()
-      .min(0)
-      .meta({ description: "Attempts made so far.", examples: [1] }),
+    attempts: wholeFrom(0).meta({ description: "Attempts made so far.", examples: [1] }),
     next_attempt_at: timestamp.nullable().meta({ description: "Null unless pending." }),
   })
   .meta({ id: "EventDelivery", description: "Where the delivery of an event stands." });
@@ -96,20 +94,11 @@ const deliveryResponseSchema = z
 
 const attemptSchema = z
   .strictObject({
-    attempt: z
-      .int()
-      .min(1)
-      .meta({ description: "1 for the first.", examples: [1] }),
+    attempt: wholeFrom(1).meta({ description: "1 for the first.", examples: [1] }),
     started_at: timestamp,
-    duration_ms: z
-      .int()
-      .min(0)
-      .meta({ examples: [48] }),
+    duration_ms: wholeFrom(0).meta({ examples: [48] }),
     succeeded: z.boolean(),
-    status: z
-      .int()
-      .min(100)
-      .max(999)
+    status: wholeBetween(100, 999)
       .nullable()
       .meta({ description: "Null when there was no answer.", examples: [200] }),
     reason: z.string().nullable().meta({ description: "Why it failed, in plain words." }),
@@ -204,11 +193,7 @@ export const resendRules: FieldRules<ResendBody> = {
 
 export const resentSchema = z
   .strictObject({
-    resent: z
-      .int()
-      .min(0)
-      .max(1_000)
-      .meta({ description: "Events for which a try is due now.", examples: [1] }),
+    resent: wholeBetween(0, 1_000).meta({ description: "Events for which a try is due now.", examples: [1] }),
     has_more: z.boolean().meta({ description: "True when there are more than the 1,000 that one call takes." }),
     next_cursor: z.string().nullable().meta({ description: "`starting_after` of the call that goes on." }),
   })
