@@ -4,6 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { wireTime } from "../ground/clock.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
+import { remembered } from "../ground/remembered.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import {
   type Acquirer,
@@ -43,18 +44,11 @@ const NUMBERED_MAX = 10_000;
 
 /** The merchant's numbers at a bank. All payments of a merchant share them, so they are cached. */
 function merchantNumbers(bank: Bank, merchantName: string): MerchantNumbers {
-  const name = `${bank.code} ${merchantName}`;
-  let numbers = numbered.get(name);
-  if (!numbers) {
-    numbers = {
-      nationalMerchantId: `ID10${digitsOf(merchantName, "nmid", 11)}`,
-      merchantPan: `93600${bank.code}${digitsOf(merchantName, "pan", 10)}`,
-      merchantId: digitsOf(merchantName, "merchant", 15),
-    };
-    if (numbered.size >= NUMBERED_MAX) numbered.clear();
-    numbered.set(name, numbers);
-  }
-  return numbers;
+  return remembered(numbered, NUMBERED_MAX, `${bank.code} ${merchantName}`, () => ({
+    nationalMerchantId: `ID10${digitsOf(merchantName, "nmid", 11)}`,
+    merchantPan: `93600${bank.code}${digitsOf(merchantName, "pan", 10)}`,
+    merchantId: digitsOf(merchantName, "merchant", 15),
+  }));
 }
 
 function accountName(merchantName: string): string {

@@ -146,11 +146,7 @@ export class Admission {
 /** The batch's tally of a client of a merchant in a window, made at its first request. The keys order the rows to be locked. */
 function tallyOf(tallies: Map<string, Tally>, clientId: string, start: number, merchantId: string): Tally {
   const key = `${clientId} ${start} ${merchantId}`;
-  const found = tallies.get(key);
-  if (found) return found;
-  const tally = { merchantId, clientId, windowStart: start, requests: 0, count: 0 };
-  tallies.set(key, tally);
-  return tally;
+  return tallies.getOrInsertComputed(key, () => ({ merchantId, clientId, windowStart: start, requests: 0, count: 0 }));
 }
 
 function sortedByKey<Value>(values: ReadonlyMap<string, Value>): Value[] {

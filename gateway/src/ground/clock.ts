@@ -1,4 +1,5 @@
 // Time: the only file that reads the real clock, and the text forms of instants. Business rules take instants as arguments.
+import { remembered } from "./remembered.ts";
 
 /** Microseconds since 1970-01-01T00:00:00Z. Exact as a number until the year 2255. */
 export type Micros = number;
@@ -39,14 +40,11 @@ const REMEMBERED_MAX = 256;
 
 /** Writes an instant as in interface 2.1: RFC 3339, UTC, whole seconds (rounded down), ending in Z. */
 export function wireTime(at: Micros): string {
-  const seconds = Math.floor(at / SECOND);
-  let text = written.get(seconds);
-  if (text === undefined) {
-    text = new Date(seconds * 1000).toISOString().slice(0, 19) + "Z";
-    if (written.size >= REMEMBERED_MAX) written.clear();
-    written.set(seconds, text);
-  }
-  return text;
+  return remembered(written, REMEMBERED_MAX, Math.floor(at / SECOND), secondAsText);
+}
+
+function secondAsText(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(0, 19) + "Z";
 }
 
 /** Writes an instant with its microseconds, as PostgreSQL's timestamptz reads it. */

@@ -1,6 +1,7 @@
 // Identifiers: in the API a kind prefix and a UUIDv7 in 26 lower-case Crockford base32 characters, in the database a `uuid`.
 import { randomFillSync } from "node:crypto";
 import type { Micros } from "./clock.ts";
+import { remembered } from "./remembered.ts";
 
 const kinds = {
   payment: "pay_",
@@ -139,18 +140,9 @@ export function isId(kind: IdKind, text: string): boolean {
 const merchants = new Map<string, string>();
 const MERCHANTS_MAX = 20_000;
 
-function remembered(name: string, make: () => string): string {
-  let made = merchants.get(name);
-  if (made === undefined) {
-    if (merchants.size >= MERCHANTS_MAX) merchants.clear();
-    merchants.set(name, (made = make()));
-  }
-  return made;
-}
-
 /** Converts a well-formed identifier to the `uuid` of the database. */
 export function uuidOf(id: string): string {
-  return id.startsWith(kinds.merchant) ? remembered(id, () => dashed(id)) : dashed(id);
+  return id.startsWith(kinds.merchant) ? remembered(merchants, MERCHANTS_MAX, id, dashed) : dashed(id);
 }
 
 /** Converts a well-formed identifier to the 16 bytes of its `uuid`. */
@@ -165,7 +157,8 @@ function dashed(id: string): string {
 
 /** Converts a `uuid` of the database to an identifier. */
 export function idOf(kind: IdKind, uuid: string): string {
-  return kind === "merchant" ? remembered(uuid, () => kinds.merchant + undashed(uuid)) : kinds[kind] + undashed(uuid);
+  if (kind === "merchant") return remembered(merchants, MERCHANTS_MAX, uuid, () => kinds.merchant + undashed(uuid));
+  return kinds[kind] + undashed(uuid);
 }
 
 function undashed(uuid: string): string {

@@ -17,8 +17,7 @@ export class Components {
 
   /** Adds a component and gives a reference to it. Throws when the name has another value already. */
   keep(kind: string, name: string, value: Json): Json {
-    const named = this.kinds.get(kind) ?? new Map<string, Json>();
-    this.kinds.set(kind, named);
+    const named = this.kinds.getOrInsertComputed(kind, () => new Map<string, Json>());
     refuseSecond(kind, name, value, named.get(name));
     named.set(name, value);
     return { $ref: `#/components/${kind}/${name}` };

@@ -9,9 +9,8 @@ export class KnownPaths {
   watch(server: FastifyInstance): void {
     server.addHook("onRoute", ({ url, method }) => {
       const pattern = new RegExp(`^${url.replaceAll(/:\w+/g, "[^/]+")}$`);
-      const route = this.routes.get(url) ?? { pattern, methods: new Set() };
-      for (const one of [method].flat()) route.methods.add(one);
-      this.routes.set(url, route);
+      const { methods } = this.routes.getOrInsert(url, { pattern, methods: new Set() });
+      for (const one of [method].flat()) methods.add(one);
     });
   }
 

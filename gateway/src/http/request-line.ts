@@ -36,20 +36,15 @@ export function lineOf(
 const secretPlaces = new Map<string, readonly number[]>();
 
 function placesIn(route: string): readonly number[] {
-  let places = secretPlaces.get(route);
-  if (!places) {
-    const isSecret = (piece: string): boolean => piece.startsWith(":") && isPrivate(piece.slice(1));
-    places = route.split("/").flatMap((piece, at) => (isSecret(piece) ? [at] : []));
-    secretPlaces.set(route, places);
-  }
-  return places;
+  const isSecret = (piece: string): boolean => piece.startsWith(":") && isPrivate(piece.slice(1));
+  return route.split("/").flatMap((piece, at) => (isSecret(piece) ? [at] : []));
 }
 
 /** The path without its query, with secrets redacted. */
 export function keptPath(url: string, route: string | undefined): string {
   const mark = url.indexOf("?");
   const path = (mark < 0 ? url : url.slice(0, mark)).slice(0, PATH_MAX);
-  const places = route === undefined ? undefined : placesIn(route);
+  const places = route === undefined ? undefined : secretPlaces.getOrInsertComputed(route, placesIn);
   // Nearly every path has nothing to redact.
   if (places?.length === 0 && !path.includes("%") && redactText(path) === path) return path;
   const isKept = (piece: string, at: number): boolean =>

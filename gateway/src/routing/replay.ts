@@ -1,6 +1,7 @@
 // Routes past payments again: by other rules, with the acquirers in the state in which they were when each payment was routed. Pure.
 import type { Acquirer } from "../acquirers/acquirer.ts";
 import type { Minor } from "../ground/money.ts";
+import { remembered } from "../ground/remembered.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import {
@@ -81,13 +82,7 @@ export class Replay {
 
   private momentOf({ method, routing }: PastShape): Moment | null {
     const key = `${method} ${routing}`;
-    let moment = this.moments.get(key);
-    if (moment === undefined) {
-      if (this.moments.size >= MOMENTS_MAX) this.moments.clear();
-      moment = this.read(method, JSON.parse(routing) as RoutingDecision);
-      this.moments.set(key, moment);
-    }
-    return moment;
+    return remembered(this.moments, MOMENTS_MAX, key, () => this.read(method, JSON.parse(routing) as RoutingDecision));
   }
 
   private read(method: string, decision: RoutingDecision): Moment | null {

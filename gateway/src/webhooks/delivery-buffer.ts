@@ -86,9 +86,7 @@ export class DeliveryBuffer<Row> {
     const { host, merchantId } = waiting;
     if (this.capacityFor(host, health, merchantId) === 0) return false;
     const entry = { ...waiting, unhealthy: health !== "healthy" };
-    const queue = this.hosts.get(host) ?? [];
-    queue.push(entry);
-    this.hosts.set(host, queue);
+    this.hosts.getOrInsert(host, []).push(entry);
     this.recount(entry, 1);
     return true;
   }
