@@ -116,7 +116,7 @@ function ofBook({ book, createdFrom, createdBefore, after }: EventFilter, place:
 }
 
 /** The delivery of each event, looked up one after another: PostgreSQL would read the deliveries of the whole book otherwise. */
-const oneByOne = `left join lateral (
+export const deliveryOfEach = `left join lateral (
   select *
   from deliveries d
   where d.merchant_id = e.merchant_id and d.environment = e.environment and d.event_id = e.event_id
@@ -137,7 +137,7 @@ export function selectEvents(filter: EventFilter): Statement {
   const values: unknown[] = [];
   const place = placesIn(values);
   const source = discards(filter)
-    ? `${lookedAt(filter, place)}\n${oneByOne}`
+    ? `${lookedAt(filter, place)}\n${deliveryOfEach}`
     : "events e\nleft join deliveries d using (merchant_id, environment, event_id)";
   const conditions = [
     discards(filter) ? "true" : ofBook(filter, place),

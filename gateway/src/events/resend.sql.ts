@@ -4,7 +4,7 @@ import { assert } from "../ground/fault.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { bookArrays, bookOfRow } from "../merchants/books.ts";
 import { type Table, bulkUpdate } from "../store/table.ts";
-import { type Delivery, deliveryOfRow } from "./events.sql.ts";
+import { type Delivery, deliveryOfEach, deliveryOfRow } from "./events.sql.ts";
 import { type EventKey, eventKeyColumns, eventKeyText } from "./outbox.sql.ts";
 
 export interface Resendable extends EventKey {
@@ -53,12 +53,7 @@ cross join lateral (
     ))
   limit 1
 ) e
-left join lateral (
-  select *
-  from deliveries d
-  where d.merchant_id = e.merchant_id and d.environment = e.environment and d.event_id = e.event_id
-  limit 1
-) d on true
+${deliveryOfEach}
 left join lateral (
   select *
   from deliveries d

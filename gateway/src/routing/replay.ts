@@ -1,5 +1,4 @@
 // Routes past payments again: by other rules, with the acquirers in the state in which they were when each payment was routed. Pure.
-import type { Acquirer } from "../acquirers/acquirer.ts";
 import type { Minor } from "../ground/money.ts";
 import { remembered } from "../ground/remembered.ts";
 import type { Environment } from "../merchants/books.ts";
@@ -8,7 +7,6 @@ import {
   type AcquirerState,
   type Judgement,
   type RoutingDecision,
-  type RoutingRule,
   type RoutingTable,
   type Verdict,
   amountsOf,
@@ -37,11 +35,9 @@ export interface PastShape {
   routing: string;
 }
 
-interface ReplaySettings {
+/** `states`: the present ones, used where a payment's decision does not tell the state at that time. */
+export interface ReplaySettings extends Pick<RoutingTable, "rules" | "acquirers" | "states"> {
   environment: Environment;
-  rules: readonly RoutingRule[];
-  acquirers: readonly Acquirer[];
-  states: ReadonlyMap<string, AcquirerState>;
 }
 
 /** The state of routing when a decision was made. */

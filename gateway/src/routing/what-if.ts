@@ -1,12 +1,9 @@
 // What other rules would have made of past payments: which acquirers they would have gone to, how many would have succeeded, at what cost. Pure.
-import type { Acquirer } from "../acquirers/acquirer.ts";
 import { type Interval, type Proportion, wilson } from "../ground/proportions.ts";
 import type { Minor } from "../ground/money.ts";
-import type { Environment } from "../merchants/books.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { CostOf } from "./costs.ts";
-import { type PastPayment, Replay } from "./replay.ts";
-import type { AcquirerState, RoutingRule } from "./routing.ts";
+import { type PastPayment, Replay, type ReplaySettings } from "./replay.ts";
 
 /** With fewer observations of an acquirer its success rate is not estimated. */
 export const OBSERVATIONS_MIN = 30;
@@ -69,12 +66,7 @@ export interface Estimate extends Proportion {
   isKnown: boolean;
 }
 
-interface Settings {
-  environment: Environment;
-  rules: readonly RoutingRule[];
-  acquirers: readonly Acquirer[];
-  /** The present states of the acquirers, used where a payment's decision does not tell the state at that time. */
-  states: ReadonlyMap<string, AcquirerState>;
+interface Settings extends ReplaySettings {
   costOf: CostOf;
 }
 
