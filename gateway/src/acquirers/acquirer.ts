@@ -188,11 +188,7 @@ export interface ProviderReply {
 }
 
 /** The bill of a payment as it is now, for acquirers that ask what a payer owes. */
-export interface Bill {
-  amountMinor: Minor;
-  currency: string;
-  merchantName: string;
-  expiresAt: Micros;
+export interface Bill extends Pick<InstructionRequest, "amountMinor" | "currency" | "merchantName" | "expiresAt"> {
   /** False once the payment is paid, cancelled or otherwise over. */
   payable: boolean;
   instructions: Instructions | undefined;

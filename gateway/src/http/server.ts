@@ -1,11 +1,9 @@
 // The HTTP server: raw bodies, request identities, the envelope of every error, and a log line and a metric for each request.
 import { Readable, finished } from "node:stream";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import { type Clock, stopwatchMs } from "../ground/clock.ts";
+import { stopwatchMs } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
-import type { Log } from "../ground/log.ts";
-import type { Metrics } from "../ground/metrics.ts";
 import type { Span, Tracing } from "../ground/tracing.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Client } from "../merchants/directory.ts";
@@ -20,11 +18,11 @@ import { type Endpoint, methodOf } from "./endpoint.ts";
 import { type Reply, faultReply } from "../ground/reply.ts";
 import { KnownPaths } from "./known-paths.ts";
 import type { LoadShedding } from "./load-shedding.ts";
-import { Malformed } from "./malformed.ts";
+import { Malformed, type MalformedParts } from "./malformed.ts";
 import { type Readiness, isProbe } from "./readiness.ts";
 import { lineOf } from "./request-line.ts";
 import { canonicalTarget } from "./request-target.ts";
-import { type Rate, type UnauthenticatedCallers, rateHeaders, tooMany } from "../auth/rate.ts";
+import { type Rate, rateHeaders, tooMany } from "../auth/rate.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -66,11 +64,7 @@ declare module "fastify" {
 const HEALTH = "/v1/health";
 const UNREAD_MS = 60_000;
 
-export interface ServerParts {
-  clock: Clock;
-  log: Log;
-  metrics: Metrics;
-  unauthenticated: UnauthenticatedCallers;
+export interface ServerParts extends MalformedParts {
   load: LoadShedding;
   readiness: Readiness;
   tracing: Tracing;

@@ -12,7 +12,7 @@ import {
 } from "../../acquirers/acquirer.ts";
 import { acquirerOf, isLoopback } from "../../acquirers/remote-profile.ts";
 import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock.ts";
-import { type CallContext, Caller, type ProviderAnswer, definiteOnly } from "../caller.ts";
+import { type CallContext, Caller, type ProviderAnswer, type ProviderRequest, definiteOnly } from "../caller.ts";
 import { type OpenAcquirer, capabilitiesOf, provider } from "../profile.ts";
 import { type Secret, openSecret } from "../secrets.ts";
 import { boundsOf } from "./amounts.ts";
@@ -370,11 +370,7 @@ class Stripe {
 /** Deadline of a file upload: megabytes take longer on a slow line than a form. The submission of all evidence has a deadline of its own. */
 const UPLOAD_MS = 40_000;
 
-interface Order {
+interface Order extends Pick<ProviderRequest, "path" | "body" | "baseUrl" | "deadlineMs"> {
   method: "GET" | "POST";
-  path: string;
-  body?: string | Buffer;
   contentType?: string;
-  baseUrl?: string;
-  deadlineMs?: number;
 }
