@@ -1,24 +1,14 @@
 // What a payer sees in place of an error: an address that leads to no payment, or a service that cannot answer just now. Pure.
 import type { Fault } from "../ground/fault.ts";
 import { html } from "../ground/html.ts";
-import type { Language } from "../ground/languages.ts";
-import { payerDocument, switcher } from "./frame.ts";
+import { type PageBasics, payerDocument, switcher } from "./frame.ts";
 import { words } from "./words.ts";
 
 /** Seconds between reloads of a page that cannot be shown just now. */
 const REFRESH_SECONDS = 10;
 
-export interface ErrorPageParts {
-  path: string;
-  language: Language;
-  serviceName: string;
-}
-
 /** The page for an error that payers meet; undefined for those that only programs cause. It tells nothing of the payment. */
-export function errorPage(
-  { code, status }: Fault,
-  { path, language, serviceName }: ErrorPageParts,
-): string | undefined {
+export function errorPage({ code, status }: Fault, { path, language, serviceName }: PageBasics): string | undefined {
   const face = code === "ROUTE_NOT_FOUND" ? "lost" : status === 429 || status >= 500 ? "busy" : undefined;
   if (face === undefined) return undefined;
   const text = words[language];

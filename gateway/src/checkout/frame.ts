@@ -7,12 +7,16 @@ import type { Profile } from "../merchants/profiles.sql.ts";
 import { SCRIPT_PATH, STYLE_PATH, colourPath } from "./assets.ts";
 import { words } from "./words.ts";
 
-export interface FrameParts {
-  book: Book;
-  profile: Profile;
+/** What every page has. */
+export interface PageBasics {
   path: string;
   language: Language;
   serviceName: string;
+}
+
+export interface FrameParts extends PageBasics {
+  book: Book;
+  profile: Profile;
   face: string;
   /** Further attributes of `<body>` for the script. */
   attributes?: Html | undefined;

@@ -1,21 +1,17 @@
 // The page of a payment link as HTML: merchant, amount and methods, or the reason why it cannot be paid. The page works without scripts. Pure.
 import { type Html, html } from "../ground/html.ts";
-import type { Language } from "../ground/languages.ts";
 import { type Minor, readable } from "../ground/money.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Face } from "./checkout.ts";
-import { framed } from "./frame.ts";
+import { type PageBasics, framed } from "./frame.ts";
 import { facePart } from "./faces.ts";
 import type { Problems, SentForm } from "./link-form.ts";
 import { linkWords } from "./link-words.ts";
 import type { LinkCheckout, LinkFace } from "./links.ts";
 import { words } from "./words.ts";
 
-export interface LinkPageParts {
+export interface LinkPageParts extends PageBasics {
   checkout: LinkCheckout;
-  path: string;
-  language: Language;
-  serviceName: string;
   /** Value of the form's `once` field, new for every page. */
   once: string;
   /** The form that the payer sent, with problems to correct. */

@@ -6,15 +6,12 @@ import { readable } from "../ground/money.ts";
 import type { Payment } from "../payments/payment.ts";
 import type { Checkout, Face } from "./checkout.ts";
 import { facePart } from "./faces.ts";
-import { framed } from "./frame.ts";
+import { type PageBasics, framed } from "./frame.ts";
 import { instructionsPart } from "./methods.ts";
 import { words } from "./words.ts";
 
-export interface PageParts {
+export interface PageParts extends PageBasics {
   checkout: Checkout;
-  path: string;
-  language: Language;
-  serviceName: string;
 }
 
 /** Seconds between reloads in a browser without scripts. */
