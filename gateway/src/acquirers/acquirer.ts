@@ -117,6 +117,16 @@ export type Known = { known: false } | ({ known: true; state: ReportedState; ast
 
 export type KnownRefund = { known: false } | ({ known: true } & Refunded);
 
+export const disputeReasons = [
+  "product_not_received",
+  "product_unacceptable",
+  "fraudulent",
+  "duplicate",
+  "credit_not_processed",
+  "general",
+] as const;
+export type DisputeReason = (typeof disputeReasons)[number];
+
 /** A dispute of a payment as the acquirer reports it, identified by the acquirer's id. */
 export interface ReportedDispute {
   /** 1 to 64 printable ASCII characters without spaces. */
@@ -124,13 +134,7 @@ export interface ReportedDispute {
   status: "open" | "won" | "lost" | "withdrawn";
   amountMinor: Minor;
   currency: string;
-  reason:
-    | "product_not_received"
-    | "product_unacceptable"
-    | "fraudulent"
-    | "duplicate"
-    | "credit_not_processed"
-    | "general";
+  reason: DisputeReason;
   /** The acquirer takes evidence until this time; undefined when it does not say. */
   respondBy?: Micros | undefined;
 }

@@ -1,18 +1,9 @@
 // A dispute, its transitions, and its shape in the API.
+import type { DisputeReason } from "../acquirers/acquirer.ts";
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import { type DisputeStatus, isRunning } from "../payments/payment.ts";
-
-export const disputeReasons = [
-  "product_not_received",
-  "product_unacceptable",
-  "fraudulent",
-  "duplicate",
-  "credit_not_processed",
-  "general",
-] as const;
-export type DisputeReason = (typeof disputeReasons)[number];
 
 export const outcomes = ["won", "lost", "withdrawn"] as const;
 export type DisputeOutcome = (typeof outcomes)[number];

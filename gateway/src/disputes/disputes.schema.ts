@@ -1,5 +1,6 @@
 // The shapes of disputes in the API.
 import { z } from "zod";
+import { disputeReasons } from "../acquirers/acquirer.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import {
   checkedIdentity,
@@ -15,7 +16,7 @@ import {
 } from "../http/shapes.ts";
 import { disputeStatuses } from "../payments/payment.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
-import { disputeReasons, outcomes } from "./dispute.ts";
+import { outcomes } from "./dispute.ts";
 
 const disputeStatus = z.enum(disputeStatuses).meta({
   id: "DisputeStatus",

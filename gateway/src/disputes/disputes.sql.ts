@@ -1,4 +1,5 @@
 // All SQL of disputes and their evidence.
+import type { DisputeReason } from "../acquirers/acquirer.ts";
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
@@ -9,7 +10,7 @@ import type { DisputeStatus } from "../payments/payment.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
-import type { Dispute, DisputeReason, Evidence, EvidenceText, SubmittedFile } from "./dispute.ts";
+import type { Dispute, Evidence, EvidenceText, SubmittedFile } from "./dispute.ts";
 
 export type DisputeRef = { book: Book; uuid: string };
 

@@ -1,4 +1,5 @@
 // Disputes: a payer contests a payment, and the contested amount is held until it is decided. Pure commands for the lanes.
+import type { DisputeReason } from "../acquirers/acquirer.ts";
 import type { EventType } from "../events/event.ts";
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
@@ -16,7 +17,6 @@ import { type Need, need } from "../store/working-set.ts";
 import {
   type Dispute,
   type DisputeOutcome,
-  type DisputeReason,
   type GivenEvidence,
   awaitsEvidence,
   disputeTransitions,

@@ -1,5 +1,5 @@
 // The evidence that a merchant is asked for, by the payer's reason for the dispute.
-import type { DisputeReason } from "./dispute.ts";
+import type { DisputeReason } from "../acquirers/acquirer.ts";
 
 export interface EvidenceGuidance {
   /** The payer's claim, in a sentence. */

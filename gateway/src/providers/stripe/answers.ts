@@ -1,16 +1,17 @@
 // Reads Stripe's responses: pages, refunds, disputes, files, balances. A response counts only if it can be read and fits the request. Pure.
 import { z } from "zod";
-import type {
-  Instructions,
-  Known,
-  OpenRequest,
-  ProviderIds,
-  Receipt,
-  Refunded,
-  RefundRequest,
-  RefundStatus,
-  ReportedDispute,
-  ReportedState,
+import {
+  type Instructions,
+  type Known,
+  type OpenRequest,
+  type ProviderIds,
+  type Receipt,
+  type RefundRequest,
+  type RefundStatus,
+  type Refunded,
+  type ReportedDispute,
+  type ReportedState,
+  disputeReasons,
 } from "../../acquirers/acquirer.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
 import { readBy } from "../../acquirers/remote-http.ts";
@@ -223,14 +224,6 @@ const disputeSchema = z.object({
   evidence_details: z.object({ due_by: z.int().nullish(), submission_count: z.int().min(0) }),
 });
 
-const reasons = new Set<string>([
-  "product_not_received",
-  "product_unacceptable",
-  "fraudulent",
-  "duplicate",
-  "credit_not_processed",
-] satisfies ReportedDispute["reason"][]);
-
 /** `inquiry`: Stripe's `warning_…`, a question of the issuer that moves no money. */
 const disputeStatuses: Readonly<Record<string, ReportedDispute["status"] | "inquiry">> = {
   warning_needs_response: "inquiry",
@@ -266,7 +259,7 @@ export function disputeOf(
       id,
       status: known,
       ...ourAmount(amount, currency),
-      reason: reasons.has(reason) ? (reason as ReportedDispute["reason"]) : "general",
+      reason: disputeReasons.find((one) => one === reason) ?? "general",
       respondBy: due > 0 ? due * SECOND : undefined,
     },
   };
