@@ -6,6 +6,7 @@ import {
   type RecordMessage,
   type AcquirerMessage,
 } from "../acquirers/acquirer.ts";
+import { OtherMoney } from "../acquirers/other-money.ts";
 import type { ExceptionKind } from "./exception.ts";
 import type { Operation } from "./operation.ts";
 import { mayCall } from "./planning.ts";
@@ -31,9 +32,9 @@ export interface CallParts {
 
 /**
  * `refused`: certainly not done; `unavailable` when the acquirer can take no call at all. `unknown`: the call may have been carried out, so
- * a worker inquires, and the call is never repeated blindly.
+ * a worker inquires, and the call is never repeated blindly. `otherMoney`: the acquirer said that money has moved which was not ordered so.
  */
-export type CallOutcome<T> = { exchanged?: CallMessages } & (
+export type CallOutcome<T> = { exchanged?: CallMessages; otherMoney?: boolean } & (
   | { kind: "answered"; answer: T }
   | { kind: "refused"; unavailable: boolean; reason: string }
   | { kind: "unknown"; reason: string }
@@ -89,6 +90,8 @@ export async function callAcquirer<T>(
   const deadlineMs = call === "submit_evidence" ? EVIDENCE_DEADLINE_MS : calls.deadlineMs;
   const outcome = await tracing.within(span, () => attempt(deadlineMs, (signal) => work(calls, signal, record)));
   metrics.acquirerInFlight.dec({ gateway_code: code });
+  if (outcome.kind === "unknown" && outcome.otherMoney === true)
+    record({ about: `${call}, not believed`, status: undefined, text: `Nothing is booked: ${outcome.reason}.` });
   span?.set({ "gerbang.outcome": outcome.kind });
   span?.end(outcome.kind === "unknown" ? "unknown" : undefined);
   // A refusal of one payment counts as healthy: the requests of one merchant must not open the circuit for all others.
@@ -124,6 +127,7 @@ async function attempt<T>(deadlineMs: number, work: (signal: AbortSignal) => Pro
   } catch (error) {
     // It may quote the acquirer's answer, and it is logged.
     const reason = redactText(error instanceof Error ? error.message : String(error));
+    if (error instanceof OtherMoney) return { kind: "unknown", reason, otherMoney: true };
     if (!(error instanceof AcquirerRefused)) return { kind: "unknown", reason };
     return { kind: "refused", unavailable: error.unavailable, reason };
   } finally {

@@ -8,6 +8,7 @@ import type { Operation } from "./operation.ts";
  * refund_twice: a refund was made under two operation keys.
  * refund_undone: a refund was made, and failed afterwards.
  * refund_elsewhere: the acquirer gave money of a payment back, and no refund here asked for it.
+ * other_money: the acquirer says that money was paid, or paid back, and not the money that was ordered. Nothing of it is booked.
  * receipt: money was reported again with other particulars, or is beyond all measure.
  * forgotten: the acquirer no longer knows a payment that it had accepted.
  * dispute: the acquirer reports a dispute that does not fit the records here.
@@ -18,6 +19,7 @@ export const exceptionKinds = [
   "refund_twice",
   "refund_undone",
   "refund_elsewhere",
+  "other_money",
   "receipt",
   "forgotten",
   "dispute",

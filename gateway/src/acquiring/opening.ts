@@ -25,8 +25,11 @@ import { keepMessages } from "./keep-messages.ts";
 import type { CallMessages } from "./messages.ts";
 import { accept, applyState, objectionTo, reroute, notificationNeeds } from "./notifications.ts";
 
-/** The outcome of a call or an inquiry. `absent`: the acquirer does not have the payment and never will. */
-export type OpenResult = { exchanged?: readonly CallMessages[] } &
+/**
+ * The outcome of a call or an inquiry. `absent`: the acquirer does not have the payment and never will. `otherMoney`: the outcome is unknown, and
+ * the acquirer said that money was paid which was not ordered so.
+ */
+export type OpenResult = { exchanged?: readonly CallMessages[]; otherMoney?: boolean | undefined } &
   /** `isOver`: the payment was canceled or expired here when the acquirer was asked, so the inquiry also tried to end it there. */
   (
     | ({ kind: "known"; state: ReportedState; isOver?: boolean; astray?: readonly Astray[] } & Opened)
@@ -62,7 +65,7 @@ function needsOf(operation: Operation): Need[] {
   return [
     ...paymentNeeds(book, id),
     need(operations, { book, id }),
-    ...exceptionNeeds(operation, ["receipt", "forgotten"]),
+    ...exceptionNeeds(operation, ["other_money", "receipt", "forgotten"]),
     ...astrayNeeds(operation),
     ...(idempotencyKey === undefined ? [] : [need(openKeys, { book, key: idempotencyKey })]),
   ];
@@ -112,8 +115,12 @@ export function concludeOpening(
             return { ...inquireAgain(context, current), exception: "forgotten" };
           case "closed":
             return endOperation(parts, context, current, payment);
-          case "unknown":
-            return inquireAgain(context, current);
+          case "unknown": {
+            const again = inquireAgain(context, current);
+            const isNew =
+              result.otherMoney === true && recordException(context, current, current.attempt, "other_money");
+            return isNew ? { ...again, exception: "other_money" } : again;
+          }
         }
       },
     },

@@ -118,14 +118,14 @@ export async function callOrInquire(
       calls.open(request, signal, record),
     );
     const exchanged = exchangesOf(opening);
-    if (opening.kind !== "answered") return { kind: opening.kind, exchanged };
+    if (opening.kind !== "answered") return { kind: opening.kind, exchanged, otherMoney: opening.otherMoney };
     return { state: { status: "waiting" }, ...opening.answer, kind: "known", exchanged };
   }
   const inquiry = await callAcquirer(parts, { ...name, call: "inquire" }, (calls, signal, record) =>
     calls.inquire(request, signal, record),
   );
   const exchanged = exchangesOf(inquiry);
-  if (inquiry.kind !== "answered") return { kind: "unknown", exchanged };
+  if (inquiry.kind !== "answered") return { kind: "unknown", exchanged, otherMoney: inquiry.otherMoney };
   if (!inquiry.answer.known) return { kind: "absent", exchanged };
   const found: Found = { ...inquiry.answer, kind: "known", isOver: request.isOver, exchanged };
   const known = { ...request, providerIds: found.providerIds ?? request.providerIds };
@@ -139,7 +139,7 @@ export async function callOrInquire(
     );
     // A payment that the acquirer cannot end early stays open there: money that still arrives is kept apart as an unapplied receipt.
     const result = after(found, ending, { status: "failed" });
-    return result.kind === "unknown" && isTriedEnough(parts, payment)
+    return result.kind === "unknown" && result.otherMoney !== true && isTriedEnough(parts, payment)
       ? { ...found, exchanged: result.exchanged ?? [] }
       : result;
   }
@@ -161,7 +161,7 @@ function after(found: Found, done: CallOutcome<unknown>, state: ReportedState | 
   const exchanged = [...(found.exchanged ?? []), ...exchangesOf(done)];
   if (done.kind === "answered" && state) return { ...found, state, exchanged };
   const stays = done.kind === "refused" && !done.unavailable;
-  return stays ? { ...found, exchanged } : { kind: "unknown", exchanged };
+  return stays ? { ...found, exchanged } : { kind: "unknown", exchanged, otherMoney: done.otherMoney };
 }
 
 /** Whether to stop trying to end a payment at its acquirer, which knows the payment's expiry and ends it by itself. */

@@ -19,8 +19,11 @@ import type { Refund } from "../refunds/refund.ts";
 import { refundOfRow, refunds, selectRefund } from "../refunds/refunds.sql.ts";
 import { complete, completionNeeds } from "../refunds/refunds.ts";
 
-/** The outcome of a call or an inquiry. `unreached`, `refused`, `absent`: the refund was certainly not made under this operation key. */
-export type RefundResult = { exchanged?: CallMessages | undefined } & (
+/**
+ * The outcome of a call or an inquiry. `unreached`, `refused`, `absent`: the refund was certainly not made under this operation key. `otherMoney`: the
+ * outcome is unknown, and the acquirer said that money was paid back, or paid, which was not ordered so.
+ */
+export type RefundResult = { exchanged?: CallMessages | undefined; otherMoney?: boolean | undefined } & (
   | ({ kind: "known" } & Refunded)
   | { kind: "refused" | "absent" | "unreached" | "unknown" }
 );
@@ -51,7 +54,7 @@ export function concludeRefund(
       needs: [
         ...completionNeeds(book, key),
         need(operations, { book, id }),
-        ...exceptionNeeds(name, ["refund_after_failure", "refund_twice", "refund_undone"]),
+        ...exceptionNeeds(name, ["refund_after_failure", "refund_twice", "refund_undone", "other_money"]),
       ],
       execute(context) {
         const { set, realNow } = context;
@@ -59,7 +62,9 @@ export function concludeRefund(
         const refund = set.get(refunds, { book, uuid: id });
         if (!found || !refund) throw new Fault("REFUND_NOT_FOUND");
         keepMessages(context, { ...found, attempt }, result.exchanged);
-        if (found.attempt !== attempt) return concludeOther(context, found, refund, { attempt, result });
+        const isOtherMoney = result.otherMoney === true && recordException(context, found, attempt, "other_money");
+        const told = isOtherMoney ? "other_money" : undefined;
+        if (found.attempt !== attempt) return concludeOther(context, found, refund, { attempt, result }) ?? told;
         const operation = result.kind === "known" ? withProviderIds(found, result.providerIds) : found;
         const done = { ...operation, step: "done" as const, dueAt: undefined };
         if (outcome === "succeeded" && refund.status === "pending") {
@@ -75,12 +80,12 @@ export function concludeRefund(
           if (found.step !== "done") set.update(operations, done);
           return kind;
         }
-        if (operation.step === "done") return undefined;
+        if (operation.step === "done") return told;
         // What the acquirer hints at is asked about for some time, also when the refund has ended here.
         const isOpen = result.kind === "unknown" && operation.inquiries < HINTED_INQUIRIES_MAX;
         if (refund.status !== "pending" && !isOpen) {
           set.update(operations, done);
-          return undefined;
+          return told;
         }
         const refusals = operation.round + (result.kind === "refused" ? 1 : 0);
         const undone = result.kind === "absent" || result.kind === "unreached";
@@ -97,7 +102,7 @@ export function concludeRefund(
           inquiries: operation.inquiries + 1,
           dueAt: nextInquiry(operation.inquiries, realNow),
         });
-        return undefined;
+        return told;
       },
     },
   );
@@ -151,12 +156,12 @@ export async function performRefund(parts: AcquiringParts, operation: Operation)
 export async function inquireOtherAttempt(parts: AcquiringParts, operation: Operation): Promise<void> {
   const { merchant, request } = await refundRequest(parts, { ...operation, providerIds: undefined });
   const result = await inquire(parts, operation, { ...request, isOver: true });
-  if (result.kind === "unknown")
+  if (result.kind === "unknown" && result.otherMoney !== true)
     throw new Fault("SERVICE_UNAVAILABLE", {
       internal: `no answer about attempt ${operation.attempt} of ${operation.id}`,
     });
   // That there is none says nothing: by now the worker may be about to order it under this very attempt.
-  if (result.kind === "known") await conclude(parts, merchant, operation, result);
+  if (result.kind !== "absent") await conclude(parts, merchant, operation, result);
 }
 
 async function conclude(
@@ -215,7 +220,12 @@ export async function callOrInquire(
   const outcome = await callAcquirer(parts, name, (calls, signal, record) => calls.refund(request, signal, record));
   const { exchanged } = outcome;
   if (outcome.kind === "answered") return { ...outcome.answer, kind: "known", exchanged };
-  return { kind: outcome.kind === "refused" && outcome.unavailable ? "unreached" : outcome.kind, exchanged };
+  const { otherMoney } = outcome;
+  return {
+    kind: outcome.kind === "refused" && outcome.unavailable ? "unreached" : outcome.kind,
+    exchanged,
+    otherMoney,
+  };
 }
 
 async function inquire(
@@ -230,7 +240,7 @@ async function inquire(
   const outcome = await callAcquirer(parts, name, (calls, signal, record) =>
     calls.inquireRefund(request, signal, record),
   );
-  const { exchanged } = outcome;
-  if (outcome.kind !== "answered") return { kind: "unknown", exchanged };
+  const { exchanged, otherMoney } = outcome;
+  if (outcome.kind !== "answered") return { kind: "unknown", exchanged, otherMoney };
   return outcome.answer.known ? { ...outcome.answer, kind: "known", exchanged } : { kind: "absent", exchanged };
 }
