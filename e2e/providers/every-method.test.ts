@@ -44,6 +44,18 @@ test.each(["midtrans", "xendit", "stripe"])(
   },
 );
 
+test.each<[Way["code"], RegExp]>([
+  ["midtrans", /another amount: \d+\.00/],
+  ["xendit", /request_amount is another one/],
+])("what %s says was paid in another amount reaches an operator once, and books nothing", async (code, said) => {
+  const { told, messages } = await tour.payOtherwise(new Client(tour.service.demo), code);
+  expect(told).toEqual([
+    [["other_money"], "pending"],
+    [["other_money"], "succeeded"],
+  ]);
+  expect(messages).toMatch(said);
+});
+
 // Three at one provider: then it is left alone for a while.
 test.each<[FaultName, Way["code"], RegExp]>([
   ["html", "midtrans", /502 Bad Gateway/],

@@ -311,16 +311,52 @@ export class Tour {
   async refundElsewhere(client: Client, way: Travelled): Promise<{ kinds: string[]; status: string }> {
     if (way.code === "doku" || way.code === "bri") throw new Error(`${way.code} is not told to tell`);
     await this.fakes[way.code].control.refundElsewhere(this.keyOf(way.reference), PART_MINOR);
-    const open = async (): Promise<string[]> => {
-      const found = (await operate(this.demo, "GET", "/reconciliation-exceptions?status=open&limit=100")) as {
-        data: { kind: string; operation: string }[];
-      };
-      return found.data.filter(({ operation }) => operation === way.reference).map(({ kind }) => kind);
-    };
     let kinds: string[] = [];
     const path = `/v1/payments/${way.reference}`;
-    const status = await this.until(client, path, async () => (kinds = await open()).length > 0);
+    const status = await this.until(
+      client,
+      path,
+      async () => (kinds = await this.disagreements(way.reference)).length > 0,
+    );
     return { kinds, status };
+  }
+
+  /**
+   * Pays a QRIS order whose next two inquiries are answered with another amount. Gives what operators are told and the status of the payment, first
+   * while the provider says so and then when it says the right amount, and the operator's log.
+   */
+  async payOtherwise(client: Client, code: Way["code"]): Promise<{ told: [string[], string][]; messages: string }> {
+    await this.routeTo(code);
+    const reference_id = `paid otherwise ${randomUUID()}`;
+    const order = { amount_minor: AMOUNT_MINOR, currency: "IDR", payment_method: "qris", reference_id };
+    const { reference } = (await client.post("/v1/payments", order)).json as { reference: string };
+    const { control } = this.fakes[code];
+    control.fault("wrong amount", 2, "GET");
+    await control.pay(this.keyOf(reference));
+    const told: [string[], string][] = [];
+    const path = `/v1/payments/${reference}`;
+    const now = (): Promise<string[]> => this.disagreements(reference);
+    const before = await this.until(client, path, async () => (await now()).length > 0);
+    told.push([await now(), before]);
+    const after = await this.until(client, path, ({ status }) => status === "succeeded");
+    told.push([await now(), after]);
+    return { told, messages: await this.messagesOf(reference) };
+  }
+
+  /** The kinds of the open reconciliation exceptions about a payment. */
+  private async disagreements(reference: string): Promise<string[]> {
+    const found = (await operate(this.demo, "GET", "/reconciliation-exceptions?status=open&limit=100")) as {
+      data: { kind: string; operation: string }[];
+    };
+    return found.data.filter(({ operation }) => operation === reference).map(({ kind }) => kind);
+  }
+
+  /** The operator's log of what an acquirer answered about a payment. */
+  private async messagesOf(reference: string): Promise<string> {
+    const told = (await operate(this.demo, "GET", `/payments/${reference}/acquirer`)) as {
+      messages: { text: string }[];
+    };
+    return told.messages.map(({ text }) => text).join("\n");
   }
 
   /**
@@ -337,10 +373,7 @@ export class Tour {
     const { json } = await client.get(`/v1/payments?reference_id=${encodeURIComponent(reference_id)}`);
     const [payment] = json.data as { reference: string; status: string }[];
     if (!payment) throw new Error(`nothing was kept of the order that met ${fault}`);
-    const told = (await operate(this.demo, "GET", `/payments/${payment.reference}/acquirer`)) as {
-      messages: { text: string }[];
-    };
-    return { status: payment.status, messages: told.messages.map(({ text }) => text).join("\n") };
+    return { status: payment.status, messages: await this.messagesOf(payment.reference) };
   }
 
   async stop(): Promise<void> {

@@ -13,6 +13,7 @@ import { adapterSuite } from "../../test/adapter-suite.ts";
 import { SECRET, profile, remoteRig } from "../../test/remote-rig.ts";
 import { systemClock } from "../ground/clock.ts";
 import { AcquirerRefused, type OpenRequest, type RefundRequest } from "./acquirer.ts";
+import { OtherMoney } from "./other-money.ts";
 import { objectionToAddresses } from "./payer-address.ts";
 import type { RemoteProfile } from "./remote-profile.ts";
 import { remoteAcquirer } from "./remote.ts";
@@ -312,6 +313,20 @@ describe("an unknown outcome", () => {
     await expectUnknown(calls.inquire(request, inTime()));
     await expectUnknown(calls.refund(refund, inTime()));
     await expectUnknown(calls.inquireRefund(refund, inTime()));
+  });
+
+  test.for<[string, object, boolean]>([
+    ["money that cannot be read", { transaction: { ...transaction, amount_minor: "1" } }, true],
+    ["money in an unknown currency", { transaction: { ...transaction, currency: "XXX" } }, true],
+    ["no money", {}, true],
+    ["instructions that are not its payer's", { transaction, instructions: { ...instructions, qr_string: "" } }, true],
+    ["another operation's key", { operation_key: "pay.2", transaction: { ...transaction, currency: "XXX" } }, false],
+    ["the status of a payment that waits", { status: "waiting", transaction }, false],
+  ])("of a payment that is paid is told to a person: with %s", async ([, change, isTold]) => {
+    const { url } = await host(json(200, { ...waiting, status: "paid", ...change }));
+    const calls = adapter(url);
+    for (const answer of [calls.open(request, inTime()), calls.inquire(request, inTime())])
+      expect((await thrown(answer)) instanceof OtherMoney).toBe(isTold);
   });
 
   test("comes at the adapter's own deadline when its caller has none, even if something trickles in", async () => {

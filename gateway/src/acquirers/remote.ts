@@ -18,6 +18,7 @@ import {
   type Report,
   type ReportedState,
 } from "./acquirer.ts";
+import { readMoved } from "./other-money.ts";
 import { objectionToAddresses } from "./payer-address.ts";
 import { exchange, newAgent, printable, readBy, unlessUnreached } from "./remote-http.ts";
 import { type RemoteProfile, acquirerOf, capabilityOf } from "./remote-profile.ts";
@@ -189,7 +190,13 @@ class Remote {
     return second;
   }
 
-  payment(answer: Answer, request: OpenRequest): { instructions: Instructions; state: ReportedState } {
+  /** Reads a payment. Throws when it cannot be read; `OtherMoney` where it says that this payment is paid. */
+  payment(answer: Answer, request: OpenRequest): ReturnType<Remote["paymentIn"]> {
+    const isPaid = answer.body?.["status"] === "paid" && answer.body["operation_key"] === request.operationKey;
+    return isPaid ? readMoved(() => this.paymentIn(answer, request)) : this.paymentIn(answer, request);
+  }
+
+  private paymentIn(answer: Answer, request: OpenRequest): { instructions: Instructions; state: ReportedState } {
     const { operation_key, instructions, status, transaction } = this.read(paymentAnswerSchema, answer, "a payment");
     const { type, fields } = instructionsOfMethod[request.method];
     if (operation_key !== request.operationKey) throw this.malformed("a payment", "operation_key is another one");

@@ -219,8 +219,9 @@ async function confirmDispute(
   const asked = await callAcquirer(parts, name, async (calls, signal, record) =>
     calls.confirmDispute?.(request, signal, record),
   );
-  if (asked.kind !== "answered") throw new Fault("SERVICE_UNAVAILABLE", { internal: asked.reason });
-  if (asked.answer !== true)
+  if (asked.kind !== "answered" && asked.otherMoney !== true)
+    throw new Fault("SERVICE_UNAVAILABLE", { internal: asked.reason });
+  if (asked.kind !== "answered" || asked.answer !== true)
     throw validationFault("dispute", dispute.status, "This dispute does not stand so when it is asked about.");
   return asked.exchanged?.messages ?? [];
 }

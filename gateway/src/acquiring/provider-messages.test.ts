@@ -5,6 +5,7 @@ import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import { AcquirerRefused, type EvidenceRequest, type MessageMeaning, type Report } from "../acquirers/acquirer.ts";
+import { OtherMoney } from "../acquirers/other-money.ts";
 import { systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
@@ -146,11 +147,15 @@ test("a dispute whose report proves nothing is asked about: it is taken when it 
     expect(await tell(disputeOf(operationKey, "dp_asked", "lost"))).toBe(503);
     asked.confirmDispute = () => Promise.resolve(false);
     expect(await tell(disputeOf(operationKey, "dp_asked", "lost"))).toBe(422);
+    // Nobody knows what is disputed, where the payment itself stands in other money: the report waits as one that does not fit.
+    asked.confirmDispute = () => Promise.reject(new OtherMoney("it was 1.00"));
+    expect(await tell(disputeOf(operationKey, "dp_other", "lost"))).toBe(422);
     expect(await all()).toEqual([]);
-    const strays = await rowsOf("select reason from stray_messages where kind = 'dispute' and operation_key = $1", [
-      operationKey.slice(0, 64),
-    ]);
-    expect(strays).toEqual([{ reason: "refused" }]);
+    const strays = await rowsOf(
+      "select reason, times from stray_messages where kind = 'dispute' and operation_key = $1",
+      [operationKey.slice(0, 64)],
+    );
+    expect(strays).toEqual([{ reason: "refused", times: 2 }]);
     asked.confirmDispute = (request, _signal, exchanged) => {
       exchanged?.({ about: "GET /disputes", status: 200, text: `{"dispute":"${request.dispute.id}"}` });
       return Promise.resolve(request.operationKey === operationKey && request.dispute.status === "lost");

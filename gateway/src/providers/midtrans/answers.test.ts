@@ -1,5 +1,6 @@
 // What Midtrans' answers mean: examples of its documentation, every status, and what must not be believed.
 import { describe, expect, test } from "vitest";
+import { OtherMoney } from "../../acquirers/other-money.ts";
 import { type Answer, type Transaction, madeAt, minorOf, readTransaction, stateOf, statusCodeOf } from "./answers.ts";
 
 const ordered = { orderId: "order03", amountMinor: 27_500_000n, currency: "IDR" };
@@ -71,6 +72,31 @@ describe("a transaction", () => {
     ["with an account number that is none", { va_numbers: [{ bank: "bca", va_number: "<b>" }] }, "va_number"],
   ])("is not believed %s", (_, change, message) => {
     expect(() => transaction(change)).toThrow(message);
+  });
+});
+
+describe("money that is not the ordered one", () => {
+  const other = [{ gross_amount: "275001.00" }, { currency: "USD" }];
+  test.each(["settlement", "capture", "refund", "partial_refund", "chargeback"])(
+    "is told, where %s says it was paid",
+    (status) => {
+      for (const change of other) {
+        expect(() => transaction({ ...change, transaction_status: status })).toThrow(OtherMoney);
+        expect(() => transaction({ ...change, transaction_status: status, fraud_status: "accept" })).toThrow(
+          OtherMoney,
+        );
+      }
+    },
+  );
+
+  test.each([
+    [{ transaction_status: "pending" }],
+    [{ transaction_status: "expire" }],
+    [{ transaction_status: "capture", fraud_status: "challenge" }],
+    [{ transaction_status: "settlement", order_id: "order04" }],
+  ])("is not told of %j: nothing was paid, or not for this order", (change) => {
+    for (const one of other) expect(() => transaction({ ...one, ...change })).not.toThrow(OtherMoney);
+    for (const one of other) expect(() => transaction({ ...one, ...change })).toThrow("Midtrans");
   });
 });
 

@@ -2,6 +2,7 @@
 // says why: the outcome is unknown then. Pure.
 import { z } from "zod";
 import type { ReportedState } from "../../acquirers/acquirer.ts";
+import { readMoved } from "../../acquirers/other-money.ts";
 import { readBy } from "../../acquirers/remote-http.ts";
 import { type Micros, parseWireTime } from "../../ground/clock.ts";
 import type { Minor } from "../../ground/money.ts";
@@ -68,18 +69,23 @@ export function statusCodeOf({ status, body }: Answer): string {
   return code;
 }
 
-/** Reads a transaction. Throws unless its order id, amount and currency are the ordered ones. */
+/** Reads a transaction. Throws unless its order id, amount and currency are the ordered ones; `OtherMoney` where it says that it was paid. */
 export function readTransaction({ body }: Answer, ordered: Ordered): Transaction {
   const malformed = (why: string): Error =>
     new Error(`Midtrans answered with a transaction that cannot be read (${why})`);
   const transaction = readBy(transactionSchema, body, malformed);
-  const { order_id, gross_amount, currency } = transaction;
-  if (order_id !== ordered.orderId) throw new Error("Midtrans answered with another order");
+  if (transaction.order_id !== ordered.orderId) throw new Error("Midtrans answered with another order");
+  const check = (): void => checkMoney(transaction, ordered);
+  if (isPaid(transaction)) readMoved(check);
+  else check();
+  return transaction;
+}
+
+function checkMoney({ gross_amount, currency }: Transaction, ordered: Ordered): void {
   if (minorOf(gross_amount) !== ordered.amountMinor)
     throw new Error(`Midtrans answered with another amount: ${gross_amount}`);
   // Some responses leave the currency out: Midtrans knows IDR only.
   if ((currency ?? "IDR") !== ordered.currency) throw new Error("Midtrans answered with another currency");
-  return transaction;
 }
 
 /** Converts rupiah with two decimals to minor units. */
@@ -106,14 +112,19 @@ export function stateOf(transaction: Transaction, pageLives: boolean): ReportedS
   if (status === "authorize") return { status: "processing" };
   if (pageLives && TRY_AGAIN.includes(status)) return { status: "waiting" };
   if (FAILED.includes(status)) return { status: "failed" };
-  if (AFTER_PAID.includes(status)) return paid(transaction);
+  if (isPaid(transaction)) return paid(transaction);
   if (PAID.includes(status)) {
-    if (fraud === undefined || fraud === "accept") return paid(transaction);
     if (status === "capture" && fraud === "challenge") return { status: "processing", isQuestioned: true };
     if (status === "capture" && fraud === "deny") return { status: "failed" };
     throw new Error(`Midtrans answered with status ${status} and fraud status ${fraud}`);
   }
   throw new Error(`Midtrans answered with status ${status}, which is not documented`);
+}
+
+function isPaid({ transaction_status, fraud_status }: Transaction): boolean {
+  const status = transaction_status.toLowerCase();
+  const isAccepted = (fraud_status?.toLowerCase() ?? "accept") === "accept";
+  return AFTER_PAID.includes(status) || (PAID.includes(status) && isAccepted);
 }
 
 /** The received amount: the sum of the single payments if the response lists them, else the amount of the order. */

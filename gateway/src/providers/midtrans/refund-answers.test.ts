@@ -1,5 +1,6 @@
 // What became of a refund: from the lists of the documentation's examples, and what must not be believed.
 import { describe, expect, test } from "vitest";
+import { OtherMoney } from "../../acquirers/other-money.ts";
 import { type Transaction, readTransaction } from "./answers.ts";
 import { listsLess, refundDenied, refundIn, refundTaken } from "./refund-answers.ts";
 
@@ -44,7 +45,9 @@ describe("a refund in a transaction", () => {
   });
 
   test("of another amount is not believed", () => {
-    expect(() => refundIn(transaction({ refunds }), { ...sought, amountMinor: 500_100n })).toThrow("another amount");
+    const read = () => refundIn(transaction({ refunds }), { ...sought, amountMinor: 500_100n });
+    expect(read).toThrow("another amount");
+    expect(read).toThrow(OtherMoney);
   });
 
   test("that was never taken is not there", () => {
@@ -105,7 +108,8 @@ describe("the answer to a refund", () => {
 
   test("may tell the sum of all refunds, as one of two pages has it, and never less than this one", () => {
     expect(refundTaken(answer({ refund_amount: "9000.00" }), asked).status).toBe("pending");
-    expect(() => refundTaken(answer({ refund_amount: "4999.00" }), asked)).toThrow("another amount");
+    expect(() => refundTaken(answer({ refund_amount: "4999.00" }), asked)).toThrow("another amount: 4999.00");
+    expect(() => refundTaken(answer({ refund_amount: "4999.00" }), asked)).toThrow(OtherMoney);
   });
 
   test("has failed when the bank denies it", () => {

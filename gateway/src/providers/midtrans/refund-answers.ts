@@ -1,6 +1,7 @@
 // Reads the state of a refund from its transaction: Midtrans' inquiry lists the refunds of a transaction by Gerbang's refund keys. Pure.
 import { z } from "zod";
 import type { RefundStatus, Refunded } from "../../acquirers/acquirer.ts";
+import { OtherMoney } from "../../acquirers/other-money.ts";
 import type { Minor } from "../../ground/money.ts";
 import { type Answer, type Transaction, amountText, minorOf } from "./answers.ts";
 
@@ -24,7 +25,7 @@ export function refundIn(transaction: Transaction, sought: SoughtRefund): Refund
   const found = transaction.refunds?.find(({ refund_key }) => refund_key === refundKey);
   if (found) {
     if (minorOf(found.refund_amount) !== amountMinor)
-      throw new Error("Midtrans answered with a refund of another amount");
+      throw new OtherMoney(`Midtrans answered with a refund of another amount: ${found.refund_amount}`);
     return found.bank_confirmed_at === undefined ? "pending" : "succeeded";
   }
   // A card's capture that is not settled yet is cancelled instead of refunded. Whoever cancelled it, the payer has all of it back.
@@ -58,7 +59,8 @@ interface AskedRefund {
 export function refundTaken(answer: Answer, asked: AskedRefund): Refunded {
   const { refund_amount, refund_chargeback_id: id } = readRefund(answer, asked);
   // One page of Midtrans' documentation calls this the amount of the refund, another the sum of all refunds.
-  if (minorOf(refund_amount) < asked.amountMinor) throw new Error("Midtrans answered with a refund of another amount");
+  if (minorOf(refund_amount) < asked.amountMinor)
+    throw new OtherMoney(`Midtrans answered with a refund of another amount: ${refund_amount}`);
   return { status: "pending", providerIds: { refund: id === undefined ? asked.refundKey : String(id) } };
 }
 

@@ -1,6 +1,7 @@
 // Goal: an answer is believed only as far as it is about what was asked. Method: each documented answer, then one change at a time.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { NOW, openRequest, refundRequest } from "../../../test/snap-rig.ts";
+import { OtherMoney } from "../../acquirers/other-money.ts";
 import { SECOND } from "../../ground/clock.ts";
 import {
   type Body,
@@ -164,6 +165,47 @@ test("an account at BRI says by Y or N whether it was paid, and counts once", ()
   expect(() => readAccountStatus(told({ paidStatus: "X" }), request, account, ofBri)).toThrow("paidStatus");
   const less = { paidAmount: { value: "1.00", currency: "IDR" } };
   expect(() => readAccountStatus(told({ paidStatus: "Y" }, less), request, account, ofBri)).toThrow("paidAmount");
+});
+
+describe("money that is not the ordered one", () => {
+  const other = [{ value: "57999.00", currency: "IDR" }, { value: "58000.00", currency: "USD" }, undefined];
+  const paidOfBri = { virtualAccountData: { ...data, trxId: undefined }, additionalInfo: { paidStatus: "Y" } };
+
+  test.for(other)("is told of a payment that is paid: %j", (paidAmount) => {
+    expect(() => readAccountStatus(status({ paidAmount }), request, account, ofDoku)).toThrow(OtherMoney);
+    for (const latestTransactionStatus of ["00", "04"])
+      expect(() => readStatus(query({ latestTransactionStatus, amount: paidAmount }), asked)).toThrow(OtherMoney);
+  });
+
+  test("is told of an account whose status need not name an amount, where it names another one", () => {
+    const { virtualAccountData, additionalInfo } = paidOfBri;
+    const less = { ...virtualAccountData, paidAmount: { value: "1.00", currency: "IDR" } };
+    const read = () => readAccountStatus({ virtualAccountData: less, additionalInfo }, request, account, ofBri);
+    expect(read).toThrow(OtherMoney);
+  });
+
+  test("is told of a refund that is made, or under way, and of no failed one", () => {
+    expect(() => readRefund(refunded({ refundAmount: amount }), refundRequest())).toThrow(OtherMoney);
+    const read = (refundStatus: string) => () =>
+      refundInHistory(
+        {
+          originalPartnerReferenceNo: reference,
+          refundHistory: [{ partnerReferenceNo: refund, refundAmount: amount, refundStatus }],
+        },
+        refundRequest({ method: "ewallet" }),
+      );
+    expect(read("00")).toThrow(OtherMoney);
+    expect(read("03")).toThrow(OtherMoney);
+    expect(read("06")).toThrow("refundAmount");
+    expect(read("06")).not.toThrow(OtherMoney);
+  });
+
+  test("is not told of a payment that waits, or is another one", () => {
+    const waits = { paymentFlagReason: { english: "Pending" }, paidAmount: other[0] };
+    expect(readAccountStatus(status(waits), request, account, ofDoku)).toEqual({ status: "waiting" });
+    const strange = { amount: other[0], originalPartnerReferenceNo: "INV-1" };
+    expect(() => readStatus(query(strange), asked)).not.toThrow(OtherMoney);
+  });
 });
 
 const byQr = openRequest({ method: "qris" });

@@ -9,6 +9,7 @@ import type {
   Refunded,
   ReportedState,
 } from "../../acquirers/acquirer.ts";
+import { readMoved } from "../../acquirers/other-money.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
 import { otherMoneyIn, readQr as readQrText } from "../../acquirers/qris-reading.ts";
 import { wireTime } from "../../ground/clock.ts";
@@ -87,7 +88,7 @@ export function readAccountStatus(
   if (!isPaid(paidBy, data, info)) return { status: "waiting" };
   // With the identity `account` a response may have no amount: such an account takes exactly the amount that it was made for.
   if (identity !== "account" || data.paidAmount !== undefined)
-    expectAmount(data.paidAmount, request.amountMinor, "paidAmount");
+    expectMoved(data.paidAmount, request.amountMinor, "paidAmount");
   const transaction = identity === "account" ? accountNumber(account) : textIn(data, "paymentRequestId");
   return { status: "paid", receipt: receiptOf(transaction, request.amountMinor) };
 }
@@ -181,7 +182,7 @@ export function readStatus(
     case "00":
     // Refunded, wholly or in part: the payment was paid, and each refund has a state of its own.
     case "04": {
-      expectAmount(body.amount ?? body.transAmount, amountMinor, "amount");
+      expectMoved(body.amount ?? body.transAmount, amountMinor, "amount");
       const receipt = receiptOf(textIn(ids, "reference"), amountMinor);
       return {
         state: { status: "paid", receipt: { ...receipt, feeMinor: feeOf(body.feeAmount) } },
@@ -207,7 +208,7 @@ export function readRefund(body: Body, request: RefundRequest): Refunded {
     expectText(body.partnerRefundNo, referenceOf(request.operationKey), "partnerRefundNo");
   if (body.originalPartnerReferenceNo !== undefined)
     expectText(body.originalPartnerReferenceNo, referenceOf(request.paymentOperationKey), "originalPartnerReferenceNo");
-  expectAmount(body.refundAmount, request.amountMinor, "refundAmount");
+  expectMoved(body.refundAmount, request.amountMinor, "refundAmount");
   return { status: "succeeded", providerIds: { refund: idOf(textIn(body, "refundNo")) } };
 }
 
@@ -220,9 +221,10 @@ export function refundInHistory(body: Body, request: RefundRequest): Refunded | 
     if (typeof entry !== "object" || entry === null) throw differs("refundHistory", entry);
     const { partnerReferenceNo, refundAmount, refundStatus, refundNo } = entry as Body;
     if (partnerReferenceNo !== referenceOf(request.operationKey)) continue;
-    expectAmount(refundAmount, request.amountMinor, "refundHistory.refundAmount");
     const status = refundStatuses.get(refundStatus);
     if (status === undefined) throw differs("refundHistory.refundStatus", refundStatus);
+    const check = status === "failed" ? expectAmount : expectMoved;
+    check(refundAmount, request.amountMinor, "refundHistory.refundAmount");
     return {
       status,
       ...(typeof refundNo === "string" && refundNo !== "" ? { providerIds: { refund: idOf(refundNo) } } : {}),
@@ -298,6 +300,11 @@ function expectText(value: unknown, expected: string, name: string): void {
 function expectAmount(value: unknown, expected: Minor, name: string): void {
   const amount = readAmount(value, name);
   if (amount !== expected) throw new Error(`${name} is another amount: ${amount} instead of ${expected} minor units`);
+}
+
+/** The same for an amount that has moved, as the response says: throws `OtherMoney`. */
+function expectMoved(value: unknown, expected: Minor, name: string): void {
+  readMoved(() => expectAmount(value, expected, name));
 }
 
 function differs(name: string, value: unknown): Error {

@@ -1,6 +1,7 @@
 // Goal: nothing of an answer is believed beyond what was asked for. Method: their documented example, one change at a time.
 import { expect, test } from "vitest";
 import type { OpenRequest, RefundRequest } from "../../acquirers/acquirer.ts";
+import { OtherMoney } from "../../acquirers/other-money.ts";
 import { SECOND } from "../../ground/clock.ts";
 import {
   among,
@@ -102,6 +103,27 @@ test("money of another amount or currency is given as they say it: it counts for
   const { state } = pageOf({ ...paid, amount_total: 1, currency: "usd" }, request, account).known;
   expect(state).toMatchObject({ receipt: { amountMinor: 1n, currency: "USD" } });
 });
+
+test("money in a currency that is not known here, or in a part of its smallest unit, is told to a person", () => {
+  const intent = { id: "pi_1", status: "succeeded", amount_received: 150_050, currency: "idr" };
+  for (const change of [{ currency: "xxx" }, { payment_intent: { ...intent, currency: "xxx" } }])
+    expect(() => pageOf({ ...paid, ...change }, request, account)).toThrow(OtherMoney);
+  const half = { ...paid, payment_intent: "pi_1", amount_total: 150, currency: "ugx" };
+  expect(() => pageOf(half, request, account)).toThrow(OtherMoney);
+  // Nothing was paid yet.
+  expect(() => pageOf({ ...open, amount_total: 150_051 }, request, account)).not.toThrow(OtherMoney);
+});
+
+test.each([{ amount: 50_051 }, { currency: "usd" }, { currency: "xxx" }])(
+  "a refund of other money is told to a person unless it failed: %j",
+  (change) => {
+    const read = (status: string) => () => refundOf({ ...refunded, ...change, status }, refundRequest);
+    for (const status of ["pending", "requires_action", "succeeded"]) expect(read(status)).toThrow(OtherMoney);
+    for (const status of ["failed", "canceled"]) expect(read(status)).toThrow("Stripe");
+    expect(read("failed")).not.toThrow(OtherMoney);
+    expect(() => refundOf({ ...refunded, ...change, metadata: {} }, refundRequest)).not.toThrow(OtherMoney);
+  },
+);
 
 test.each([
   ["no object", undefined, "expected object"],

@@ -13,6 +13,7 @@ import {
   type ReportedState,
   disputeReasons,
 } from "../../acquirers/acquirer.ts";
+import { readMoved } from "../../acquirers/other-money.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
 import { readBy } from "../../acquirers/remote-http.ts";
 import { SECOND, wireTime } from "../../ground/clock.ts";
@@ -94,7 +95,7 @@ export function checkEnded({ id, known }: Page, session: string): void {
   if (status !== "failed") throw new Error(`Stripe has not closed the page: its payment is ${status}`);
 }
 
-/** Received money counts as Stripe reports it, whatever was ordered: the caller deals with a difference. */
+/** Received money counts as Stripe reports it, whatever was ordered: the caller deals with a difference. Throws `OtherMoney` for none that can be read. */
 function stateOf(session: Session): ReportedState {
   switch (`${session.status} ${session.payment_status}`) {
     case "open unpaid":
@@ -113,9 +114,10 @@ function stateOf(session: Session): ReportedState {
 function receiptOf({ payment_intent: intent, amount_total, currency }: Session): Receipt {
   const transactionId = idOf(intent);
   if (transactionId === undefined) throw malformed("a page", "it is paid and names no payment_intent");
-  if (typeof intent !== "object" || intent === null) return { transactionId, ...ourAmount(amount_total, currency) };
+  if (typeof intent !== "object" || intent === null)
+    return { transactionId, ...readMoved(() => ourAmount(amount_total, currency)) };
   if (intent.status !== "succeeded") throw malformed("a page", `it is paid and its payment_intent ${intent.status}`);
-  const received = ourAmount(intent.amount_received, intent.currency);
+  const received = readMoved(() => ourAmount(intent.amount_received, intent.currency));
   const transaction = typeof intent.latest_charge === "object" ? intent.latest_charge?.balance_transaction : undefined;
   // Stripe books fees in the currency in which it pays out, some time after the payment.
   const isBooked = typeof transaction === "object" && transaction !== null && transaction.currency === intent.currency;
@@ -178,16 +180,19 @@ const refundStatuses: Readonly<Record<string, RefundStatus>> = {
   canceled: "failed",
 };
 
-/** Reads a refund. Throws when it cannot be read, or is not the requested one. */
+/** Reads a refund. Throws when it cannot be read, or is not the requested one; `OtherMoney` where other money is paid back. */
 export function refundOf(body: Body, request: RefundRequest): Refunded {
   const refund = read(refundSchema, body, "a refund");
   if (refund.metadata?.["operation_key"] !== request.operationKey) {
     throw malformed("a refund", "metadata.operation_key is another one");
   }
-  checkMoney("a refund", refund.amount, refund.currency, request);
+  const status = refundStatusOf(refund.status);
+  const check = (): void => checkMoney("a refund", refund.amount, refund.currency, request);
+  if (status === "failed") check();
+  else readMoved(check);
   const intent = request.paymentProviderIds?.["payment_intent"];
   if (intent !== undefined && refund.payment_intent !== intent) throw malformed("a refund", "it is of another payment");
-  return { status: refundStatusOf(refund.status), providerIds: { refund: refund.id } };
+  return { status, providerIds: { refund: refund.id } };
 }
 
 function refundStatusOf(status: string | null): RefundStatus {

@@ -1,6 +1,7 @@
 // Goal: an answer is believed only where it is whole and about what was asked. Method: documented answers, and each mistake by itself.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { qrText } from "../../../../e2e/providers/xendit/qr.ts";
+import { OtherMoney } from "../../acquirers/other-money.ts";
 import {
   Unreadable,
   checkEnded,
@@ -94,6 +95,39 @@ test("a card page is read, and held against the payment", () => {
   expect(() => readSession(session({ currency: "PHP" }), opening())).toThrow("currency is another one");
   expect(() => readSession(session({ reference_id: "x" }), opening())).toThrow("reference_id is another one");
   expect(() => readSession(session({ status: "DONE" }), opening())).toThrow("status DONE is unknown");
+});
+
+describe("money that is not the ordered one", () => {
+  const others = [{ currency: "PHP" }, { amount: 9_999 }, { amount: "ten" }];
+
+  test.each(others)("is told of a payment that is paid, and of no other: %j", ({ amount, ...change }) => {
+    const changed = { ...change, ...(amount === undefined ? {} : { request_amount: amount }) };
+    const request = (status: string, reference_id = KEY) =>
+      expect(() => readPaymentRequest(paymentRequest({ ...changed, status, reference_id }), opening()));
+    request("SUCCEEDED").toThrow(OtherMoney);
+    request("REQUIRES_ACTION").toThrow(Unreadable);
+    request("EXPIRED").toThrow(Unreadable);
+    request("SUCCEEDED", "pay2").toThrow(Unreadable);
+    const page = { ...change, ...(amount === undefined ? {} : { amount }) };
+    expect(() => readSession(session({ ...page, status: "COMPLETED" }), opening())).toThrow(OtherMoney);
+    expect(() => readSession(session({ ...page, status: "ACTIVE" }), opening())).toThrow(Unreadable);
+  });
+
+  test.each(others)("is told of a refund that did not fail: %j", (change) => {
+    const read = (status: string) => expect(() => readRefund(refund({ ...change, status }), refunding()));
+    read("PENDING").toThrow(OtherMoney);
+    read("SUCCEEDED").toThrow(OtherMoney);
+    read("FAILED").toThrow(Unreadable);
+  });
+
+  test.each([
+    { captures: [{ capture_amount: "10000.001" }] },
+    { currency: "XXX" },
+    { captures: [{ capture_amount: 0 }] },
+  ])("is told of a paid payment whose amount cannot be read: %j", (change) => {
+    expect(() => readReceipt(payment(change), asked())).toThrow(OtherMoney);
+    expect(() => readReceipt(payment({ ...change, status: "PENDING" }), asked())).toThrow(Unreadable);
+  });
 });
 
 /** What was asked for: the payment, of this payment request if that is known. */

@@ -1,6 +1,7 @@
 // Reads Xendit's responses. Each field that decides about money is compared with the order, and whatever is uncertain throws.
 import { z } from "zod";
 import type { Instructions, OpenRequest, Receipt, RefundRequest, RefundStatus } from "../../acquirers/acquirer.ts";
+import { OtherMoney, readMoved } from "../../acquirers/other-money.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
 import { otherMoneyIn, readQr } from "../../acquirers/qris-reading.ts";
 import { printable, readBy } from "../../acquirers/remote-http.ts";
@@ -111,16 +112,18 @@ export interface XenditPayment {
   page: string | undefined;
 }
 
-/** Reads a payment request. Throws `Unreadable` unless it is complete and belongs to this order. */
+/** Reads a payment request. Throws `Unreadable` unless it is complete and belongs to this order; `OtherMoney` where other money was paid. */
 export function readPaymentRequest(body: unknown, request: Order): XenditPayment {
   const what = "a payment request";
   const read = parse(paymentRequestSchema, body, what);
   const paymentRequestId = read.payment_request_id ?? read.id ?? undefined;
   if (paymentRequestId === undefined) throw new Unreadable(what, "payment_request_id is missing");
   sameOrder(what, read.reference_id, request.operationKey);
-  sameMoney(what, { field: "request_amount", amount: read.request_amount, currency: read.currency }, request);
+  const state = known(requestStates, read.status, what);
+  const theirs = { field: "request_amount", amount: read.request_amount, currency: read.currency };
+  sameMoney(what, theirs, request, state === "paid");
   return {
-    state: known(requestStates, read.status, what),
+    state,
     paymentRequestId,
     sessionId: undefined,
     paymentId: read.latest_payment_id ?? undefined,
@@ -133,9 +136,11 @@ export function readSession(body: unknown, request: Order): XenditPayment {
   const what = "a card page";
   const read = parse(sessionSchema, body, what);
   sameOrder(what, read.reference_id, request.operationKey);
-  sameMoney(what, { field: "amount", amount: read.amount, currency: read.currency }, request);
+  const state = known(sessionStates, read.status, what);
+  const theirs = { field: "amount", amount: read.amount, currency: read.currency };
+  sameMoney(what, theirs, request, state === "paid");
   return {
-    state: known(sessionStates, read.status, what),
+    state,
     paymentRequestId: read.payment_request_id ?? undefined,
     sessionId: read.payment_session_id,
     paymentId: read.payment_id ?? undefined,
@@ -153,7 +158,7 @@ export function checkEnded({ state, sessionId, paymentRequestId }: XenditPayment
 
 /**
  * Reads the receipt of a Xendit payment. Its amount is the captured sum, which may differ from the ordered amount. Throws `Unreadable` unless it is
- * the payment that was asked for.
+ * the payment that was asked for, and `OtherMoney` for an amount that cannot be read.
  */
 export function readReceipt(
   body: unknown,
@@ -170,10 +175,10 @@ export function readReceipt(
   let amountMinor = 0n;
   for (const part of parts) {
     const minor = readAmount(part, currency);
-    if (minor === undefined) throw new Unreadable(what, "an amount is none");
+    if (minor === undefined) throw new OtherMoney("Xendit answered with a paid payment of which an amount is none");
     amountMinor += minor;
   }
-  if (amountMinor === 0n) throw new Unreadable(what, "its amount is nothing");
+  if (amountMinor === 0n) throw new OtherMoney("Xendit answered with a paid payment, and its amount is nothing");
   return { transactionId: payment_id, amountMinor, currency };
 }
 
@@ -186,8 +191,10 @@ export function readRefund(body: unknown, request: RefundRequest): ReadRefund {
   const what = "a refund";
   const read = parse(refundSchema, body, what);
   sameOrder(what, read.reference_id ?? undefined, request.operationKey);
-  sameMoney(what, { field: "amount", amount: read.amount, currency: read.currency }, request);
-  return { id: read.id, status: known(refundStatuses, read.status, what) };
+  const status = known(refundStatuses, read.status, what);
+  const theirs = { field: "amount", amount: read.amount, currency: read.currency };
+  sameMoney(what, theirs, request, status !== "failed");
+  return { id: read.id, status };
 }
 
 /** Reads one page of a list: the items with this reference, whether there are more pages, and the id after which the next one begins. */
@@ -266,14 +273,20 @@ function sameOrder(what: string, reference: string | undefined, expected: string
   if (reference !== expected) throw new Unreadable(what, "reference_id is another one");
 }
 
+/** Throws `Unreadable` unless the money is the ordered one, and `OtherMoney` if it has moved. */
 function sameMoney(
   what: string,
   theirs: { field: string; amount: unknown; currency: string },
   ours: { amountMinor: bigint; currency: string },
+  hasMoved: boolean,
 ): void {
-  if (theirs.currency !== ours.currency) throw new Unreadable(what, "currency is another one");
-  if (readAmount(theirs.amount, theirs.currency) !== ours.amountMinor)
-    throw new Unreadable(what, `${theirs.field} is another one`);
+  const check = (): void => {
+    if (theirs.currency !== ours.currency) throw new Unreadable(what, "currency is another one");
+    if (readAmount(theirs.amount, theirs.currency) !== ours.amountMinor)
+      throw new Unreadable(what, `${theirs.field} is another one`);
+  };
+  if (hasMoved) readMoved(check);
+  else check();
 }
 
 function known<Value>(table: Readonly<Record<string, Value>>, status: string, what: string): Value {
