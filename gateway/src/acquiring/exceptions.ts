@@ -23,7 +23,7 @@ export function exceptionNeeds(
  */
 export function recordException(
   { set, realNow }: { set: WorkingSet; realNow: Micros },
-  { book, id, kind: operationKind, gatewayCode }: Operation,
+  { book, id, kind: operationKind, gatewayCode }: Pick<Operation, "book" | "id" | "kind" | "gatewayCode">,
   attempt: number,
   kind: ExceptionKind,
   isNews = false,

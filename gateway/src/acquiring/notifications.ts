@@ -3,11 +3,12 @@
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { MINOR_MAX, type Minor, isCurrency, wireAmount } from "../ground/money.ts";
 import type { Instructions, ProviderIds, Receipt, ReportedState } from "../acquirers/acquirer.ts";
-import { type Fault, validationFault } from "../ground/fault.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
 import { unappliedPostings } from "../ledger/journal.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/command.ts";
+import { exceptionNeeds, recordException } from "./exceptions.ts";
 import { type OperationName, askedSoon, wasCalled, withProviderIds } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import type { Book } from "../merchants/books.ts";
@@ -23,7 +24,8 @@ import type { CallMessages } from "./messages.ts";
 
 /**
  * Takes an acquirer's notification about a payment. A notification about another attempt than the present one is ignored unless it reports
- * money. Throws VALIDATION_ERROR for money that differs from an earlier report, or is far too much (see `objectionTo`).
+ * money. Throws VALIDATION_ERROR for money that differs from an earlier report, or is far too much (see `objectionTo`): the acquirer hears of it, and
+ * by a reconciliation exception a person does.
  */
 export function paymentNotification(
   merchant: Merchant,
@@ -42,16 +44,20 @@ export function paymentNotification(
       needs: [
         ...paymentNeeds(book, id),
         need(operations, { book, id }),
+        ...exceptionNeeds({ book, id, attempt }, ["receipt"]),
         ...notificationNeeds(book, gatewayCode, state),
       ],
       execute(context) {
         const payment = findLocked(context, id);
-        const objection = objectionTo(context, payment, gatewayCode, state);
-        if (objection) throw objection;
-        const operation = context.set.get(operations, { book, id });
-        const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
         const about = { book, id, kind: "payment", paymentReference: id, gatewayCode, attempt } as const;
         keepMessages(context, about, exchanged);
+        const objection = objectionTo(context, payment, gatewayCode, state);
+        if (objection) {
+          recordException(context, about, attempt, "receipt");
+          throw new Fault(objection.code, { ...objection.extras, keepsChanges: true });
+        }
+        const operation = context.set.get(operations, { book, id });
+        const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
         if (!present && state.status !== "paid") return;
         if (present && providerIds !== undefined)
           context.set.update(operations, withProviderIds(operation, providerIds));

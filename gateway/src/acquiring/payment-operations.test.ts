@@ -298,6 +298,8 @@ test("an operator gives unapplied money back, or to the merchant, once", async (
     expect(await receiptsOf(reference)).toEqual(reference === back.reference ? ["unapplied"] : []);
   }
   expect(await say(back.operationKey, paid("u-1", 1n))).toBe(422);
+  // A person hears of both mistakes, too.
+  for (const { reference } of [back, kept]) expect(await exceptionsOf(reference)).toEqual(["receipt"]);
   await say(kept.operationKey, paid("u-2"));
   const { data } = await service.operate("GET", "/receipts?status=unapplied&limit=100");
   const uuidFor = (reference: string): string =>
