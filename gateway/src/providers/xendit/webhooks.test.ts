@@ -55,6 +55,26 @@ test("of a refund that nobody here knows they need not tell again", () => {
   expect(heard.reply?.("unknown operation").status).toBe(200);
 });
 
+test.for<[string, Record<string, unknown>, string]>([
+  ["another's name", { reference_id: "ref-123456" }, PAYMENT],
+  ["no name", { reference_id: null }, PAYMENT],
+  ["no name, and no payment", { reference_id: null, payment_id: null }, ""],
+  ["no name, and a payment that cannot be read", { reference_id: null, payment_id: "p y" }, ""],
+])("a dispute under %s is told by their name for its payment, and kept where that is not known", ([, change, key]) => {
+  const heard = read(dispute({ payment_id: PAYMENT, ...change }));
+  expect(heard).toMatchObject({ kind: "reports", reports: [{ kind: "dispute", paymentOperationKey: key }] });
+  if (heard.kind === "reports") expect(heard.reply?.("unknown operation").status).toBe(200);
+});
+
+test.for([{ payment_id: null }, { payment_id: "p y" }])(
+  "a refund of others that names no payment is kept: %j",
+  (change) => {
+    const heard = read(event("refund.succeeded", refund({ reference_id: null, ...change })));
+    expect(heard).toMatchObject({ reports: [{ kind: "refund_elsewhere", paymentOperationKey: "" }] });
+    if (heard.kind === "reports") expect(heard.reply?.("unknown operation").status).toBe(200);
+  },
+);
+
 test("an envelope inside the envelope is opened, as the page on refunds shows it", () => {
   const inner = { event: "refund.succeeded", business_id: "5f27a14a9bf05c73dd040bc8", data: refund() };
   expect(read(event("refund.succeeded", inner))).toEqual(look(REFUND_KEY));
@@ -63,15 +83,9 @@ test("an envelope inside the envelope is opened, as the page on refunds shows it
 test.for<[string, Buffer]>([
   ["an event that is not known", event("payment_token.activation", payment())],
   ["a refund of others that has failed", event("refund.failed", refund({ reference_id: null }))],
-  [
-    "a refund of others that names no payment",
-    event("refund.succeeded", refund({ reference_id: null, payment_id: null })),
-  ],
   ["a reference of another form", event("payment.capture", payment({ reference_id: "90392F42-d98a" }))],
   ["no reference", event("payment.capture", payment({ reference_id: undefined }))],
   ["no data", Buffer.from('{"event":"payment.capture"}')],
-  ["a dispute about another's payment", dispute({ reference_id: "ref-123456" })],
-  ["a dispute about no payment", dispute({ reference_id: null })],
 ])("%s concerns nothing of ours, and is taken so that it is not sent again", ([, body]) => {
   expect(read(body)).toEqual({ kind: "reply", reply: { status: 200, body: '{"received":true}' } });
 });

@@ -15,6 +15,8 @@ const ourReference = z.object({ reference_id: z.string().regex(/^[a-z0-9.]{1,64}
 const idSchema = z.string().regex(/^[\x21-\x7e]{1,64}$/);
 const refundSchema = z.object({ reference_id: z.string().nullish(), payment_id: idSchema });
 
+const namedPayment = z.object({ payment_id: idSchema });
+
 const taken = { kind: "reply", reply: { status: 200, body: '{"received":true}' } } as const satisfies MessageMeaning;
 
 /** Reads a notification. Throws MALFORMED_JSON, or VALIDATION_ERROR with the field that cannot be read. */
@@ -43,13 +45,16 @@ const events: ReadonlySet<string> = new Set([
 function eventOf(event: string, data: Record<string, unknown> | undefined): MessageMeaning {
   const refund = event === "refund.succeeded" ? refundSchema.safeParse(data).data : undefined;
   // Without Gerbang's reference the refund was made in Xendit's dashboard. A person is told and nothing is booked: the token is proof enough.
-  if (refund && !isRefundOfOurs(refund.reference_id)) {
-    const paymentOperationKey = refund.payment_id;
-    return { kind: "reports", reports: [{ kind: "refund_elsewhere", paymentOperationKey }], reply: () => taken.reply };
-  }
+  if (refund && !isRefundOfOurs(refund.reference_id)) return refundElsewhere(refund.payment_id);
   const reference = ourReference.safeParse(data);
+  // It names nothing that is known here, and money has moved: it is kept for a person.
+  if (event === "refund.succeeded" && !reference.success) return refundElsewhere("");
   if (!events.has(event) || !reference.success) return taken;
   return { kind: "reports", reports: [{ kind: "look", operationKey: reference.data.reference_id }] };
+}
+
+function refundElsewhere(paymentOperationKey: string): MessageMeaning {
+  return { kind: "reports", reports: [{ kind: "refund_elsewhere", paymentOperationKey }], reply: () => taken.reply };
 }
 
 function isRefundOfOurs(reference: string | null | undefined): boolean {
@@ -70,12 +75,12 @@ const disputeSchema = z.object({
   amount: z.object({ initial: z.unknown() }),
   due_date: z.string().nullish(),
   category: z.object({ name: z.string() }).nullish(),
-  reference_id: z.string().nullish(),
 });
 
 /**
  * Xendit's documentation: dispute-webhook-notifications. A dispute event has the dispute itself in place of an envelope. No inquiry confirms it:
- * the documentation mentions one, but no page that was read gives its address.
+ * the documentation mentions one, but no page that was read gives its address. A dispute without Gerbang's reference is looked for by Xendit's id
+ * of its payment: which reference the payment of a card page has is not documented.
  */
 export const disputeStatuses: Readonly<Record<string, ReportedDispute["status"]>> = {
   ACTION_REQUIRED: "open",
@@ -91,7 +96,6 @@ function disputeOf(whole: Record<string, unknown>): MessageMeaning {
     throw validationFault(path.join("."), whole[path[0] ?? ""], "cannot be read");
   }
   const { id, currency, amount, due_date, category, status, status_reason } = read.data;
-  if (!ourReference.safeParse(read.data).success) return taken;
   const state = Object.hasOwn(disputeStatuses, status) ? disputeStatuses[status] : undefined;
   if (state === undefined) throw validationFault("status", status, "is a status that is not known here");
   const amountMinor = readAmount(amount.initial, currency);
@@ -105,10 +109,11 @@ function disputeOf(whole: Record<string, unknown>): MessageMeaning {
     reason: category?.name.includes("fraud") === true ? "fraudulent" : "general",
     ...(respondBy === undefined ? {} : { respondBy }),
   };
-  return {
-    kind: "reports",
-    reports: [{ kind: "dispute", paymentOperationKey: read.data.reference_id ?? "", dispute }],
-  };
+  const reference = ourReference.safeParse(whole).data?.reference_id;
+  if (reference !== undefined)
+    return { kind: "reports", reports: [{ kind: "dispute", paymentOperationKey: reference, dispute }] };
+  const paymentOperationKey = namedPayment.safeParse(whole).data?.payment_id ?? "";
+  return { kind: "reports", reports: [{ kind: "dispute", paymentOperationKey, dispute }], reply: () => taken.reply };
 }
 
 /** Converts `2026-03-15T19:50:51.724Z` to micros; undefined for another format. */
