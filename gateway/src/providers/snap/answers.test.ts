@@ -294,6 +294,8 @@ test.for([
   expect(readStatus(query({ latestTransactionStatus }), asked)).toEqual({
     state,
     ids: { reference: "DOKU-1", approval: "1hk9vlw79634" },
+    // Which refund it was is not told.
+    astray: latestTransactionStatus === "04" ? ["unlisted_refund"] : [],
   });
 });
 

@@ -218,7 +218,8 @@ class Snap {
     if (answer.meaning !== "done") throw this.unclear(sent, answer);
     const status = readStatus(answer.body, { operationKey, amountMinor, kept });
     if (!status) throw this.unclear(sent, answer);
-    return { known: true, ...opened, state: status.state, providerIds: { ...opened.providerIds, ...status.ids } };
+    const { state, ids, astray } = status;
+    return { known: true, ...opened, state, astray, providerIds: { ...opened.providerIds, ...ids } };
   }
 
   /**
