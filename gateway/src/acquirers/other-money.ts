@@ -1,8 +1,9 @@
 // What an acquirer says of money that has moved, and that is not the money of the order.
 
 /**
- * The acquirer says that money was paid, or paid back, in another amount or currency than the ordered one, or in none that can be read. The outcome
- * is unknown, as after any other error: nothing is booked, and a reconciliation exception tells a person. The message states what was said.
+ * The acquirer says that money was paid, or paid back, in another amount or currency than the ordered one, or so that it cannot be counted: its amount
+ * cannot be read, or nothing identifies it. The outcome is unknown, as after any other error: nothing is booked, and a reconciliation exception
+ * tells a person. The message states what was said.
  */
 export class OtherMoney extends Error {
   override name = "OtherMoney";

@@ -177,6 +177,14 @@ describe("money that is not the ordered one", () => {
       expect(() => readStatus(query({ latestTransactionStatus, amount: paidAmount }), asked)).toThrow(OtherMoney);
   });
 
+  test("is told of a payment that is paid and cannot be counted, since nothing identifies it", () => {
+    expect(() => readAccountStatus(status({ paymentRequestId: undefined }), request, account, ofDoku)).toThrow(
+      OtherMoney,
+    );
+    const nameless = query({ originalReferenceNo: undefined });
+    expect(() => readStatus(nameless, { ...asked, kept: undefined })).toThrow(OtherMoney);
+  });
+
   test("is told of an account whose status need not name an amount, where it names another one", () => {
     const { virtualAccountData, additionalInfo } = paidOfBri;
     const less = { ...virtualAccountData, paidAmount: { value: "1.00", currency: "IDR" } };

@@ -90,7 +90,8 @@ export function readAccountStatus(
   // With the identity `account` a response may have no amount: such an account takes exactly the amount that it was made for.
   if (identity !== "account" || data.paidAmount !== undefined)
     expectMoved(data.paidAmount, request.amountMinor, "paidAmount");
-  const transaction = identity === "account" ? accountNumber(account) : textIn(data, "paymentRequestId");
+  const transaction =
+    identity === "account" ? accountNumber(account) : readMoved(() => textIn(data, "paymentRequestId"));
   return { status: "paid", receipt: receiptOf(transaction, request.amountMinor) };
 }
 
@@ -185,7 +186,8 @@ export function readStatus(
     // Refunded, wholly or in part: the payment was paid, and each refund has a state of its own.
     case "04": {
       expectMoved(body.amount ?? body.transAmount, amountMinor, "amount");
-      const receipt = receiptOf(textIn(ids, "reference"), amountMinor);
+      const transaction = readMoved(() => textIn(ids, "reference"));
+      const receipt = receiptOf(transaction, amountMinor);
       return {
         state: { status: "paid", receipt: { ...receipt, feeMinor: feeOf(body.feeAmount) } },
         ids,

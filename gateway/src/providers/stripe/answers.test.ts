@@ -104,12 +104,13 @@ test("money of another amount or currency is given as they say it: it counts for
   expect(state).toMatchObject({ receipt: { amountMinor: 1n, currency: "USD" } });
 });
 
-test("money in a currency that is not known here, or in a part of its smallest unit, is told to a person", () => {
+test("money in an unknown currency, in a part of its smallest unit or without a name is told to a person", () => {
   const intent = { id: "pi_1", status: "succeeded", amount_received: 150_050, currency: "idr" };
   for (const change of [{ currency: "xxx" }, { payment_intent: { ...intent, currency: "xxx" } }])
     expect(() => pageOf({ ...paid, ...change }, request, account)).toThrow(OtherMoney);
   const half = { ...paid, payment_intent: "pi_1", amount_total: 150, currency: "ugx" };
   expect(() => pageOf(half, request, account)).toThrow(OtherMoney);
+  expect(() => pageOf({ ...paid, payment_intent: null }, request, account)).toThrow(OtherMoney);
   // Nothing was paid yet.
   expect(() => pageOf({ ...open, amount_total: 150_051 }, request, account)).not.toThrow(OtherMoney);
 });

@@ -105,7 +105,7 @@ function stateOf(session: Session): ReportedState {
     case "expired unpaid":
       return { status: "failed" };
     case "complete paid":
-      return { status: "paid", receipt: receiptOf(session) };
+      return { status: "paid", receipt: readMoved(() => receiptOf(session)) };
     default:
       throw malformed("a page", `it is ${session.status} and ${session.payment_status}`);
   }
@@ -114,10 +114,9 @@ function stateOf(session: Session): ReportedState {
 function receiptOf({ payment_intent: intent, amount_total, currency }: Session): Receipt {
   const transactionId = idOf(intent);
   if (transactionId === undefined) throw malformed("a page", "it is paid and names no payment_intent");
-  if (typeof intent !== "object" || intent === null)
-    return { transactionId, ...readMoved(() => ourAmount(amount_total, currency)) };
+  if (typeof intent !== "object" || intent === null) return { transactionId, ...ourAmount(amount_total, currency) };
   if (intent.status !== "succeeded") throw malformed("a page", `it is paid and its payment_intent ${intent.status}`);
-  const received = readMoved(() => ourAmount(intent.amount_received, intent.currency));
+  const received = ourAmount(intent.amount_received, intent.currency);
   const transaction = typeof intent.latest_charge === "object" ? intent.latest_charge?.balance_transaction : undefined;
   // Stripe books fees in the currency in which it pays out, some time after the payment.
   const isBooked = typeof transaction === "object" && transaction !== null && transaction.currency === intent.currency;

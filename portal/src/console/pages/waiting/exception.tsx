@@ -22,7 +22,7 @@ const meanings: Record<Schema<"ExceptionKind">, string> = {
   refund_elsewhere:
     "The acquirer gave money of this payment back, and nobody here asked for it. Nothing is booked, and this is told once. Compare the amounts in its dashboard with the refunds below, and tell the merchant, who still has the money here. To take it out, record a dispute of that amount on the payment and decide it for the payer; of late money return the receipt. Do not refund it here: the payer would have it twice.",
   other_money:
-    "It says that money was paid, or paid back, in another amount or currency than the ordered one, or in none that can be read. Nothing is booked, the payment goes on as it was, and this is told once. What it said stands below, under “At the acquirer”. Ask it about the operation key: what it corrects is found at the next inquiry, within ten minutes. What has really moved so, let it give back, or settle it with the merchant.",
+    "It says that money was paid, or paid back, in another amount or currency than the ordered one, or so that it cannot be counted. Nothing is booked, the payment goes on as it was, and this is told once. What it said stands below, under “At the acquirer”. Ask it about the operation key: what it corrects is found at the next inquiry, within ten minutes. What has really moved so, let it give back, or settle it with the merchant.",
   receipt: "Money was reported again with other particulars, or beyond all measure.",
   forgotten: "The acquirer does not know a payment any more that it had taken.",
   dispute:
