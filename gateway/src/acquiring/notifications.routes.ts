@@ -48,7 +48,7 @@ export function openNotifications(server: FastifyInstance, parts: AcquiringParts
       const operationKey = namedBy(report);
       const reason = next.taken === "taken" ? "earlier attempt" : next.taken;
       const stray: Stray = { gatewayCode: code, reason, operationKey, kind: report.kind, message };
-      await parts.database.query(keepStray(stray, parts.clock.now()));
+      await keep(parts, stray);
     }
     // One report that has to come again keeps no other from being taken.
     if (failures.length > 0) throw failures[0];
@@ -83,10 +83,15 @@ async function read(
     if (error instanceof Fault && error.code === "VALIDATION_ERROR") {
       const message: AcquirerMessage = { about: `${method} ${rest || "/"}`, status: undefined, text: maskedBody(body) };
       const stray: Stray = { gatewayCode: code, reason: "unreadable", operationKey: "", kind: undefined, message };
-      await parts.database.query(keepStray(stray, parts.clock.now()));
+      await keep(parts, stray);
     }
     throw error;
   }
+}
+
+async function keep({ database, clock, metrics }: AcquiringParts, stray: Stray): Promise<void> {
+  metrics.acquirerStrays.inc({ gateway_code: stray.gatewayCode, reason: stray.reason });
+  await database.query(keepStray(stray, clock.now()));
 }
 
 function sendProviderReply(response: FastifyReply, { status, headers, body }: ProviderReply): FastifyReply {

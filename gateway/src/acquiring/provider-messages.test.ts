@@ -400,6 +400,9 @@ test("what an acquirer proves to have sent is kept for a person when it cannot b
   expect(await rowsOf("select kind, operation_key from stray_messages where reason = 'earlier attempt'")).toEqual([
     { kind: "look", operation_key: operationKey.slice(0, 64) },
   ]);
+  const counted = await service.app.metrics.registry.metrics();
+  expect(counted).toContain('gerbang_acquirer_stray_messages_total{gateway_code="kawah",reason="unreadable"} 2');
+  expect(counted).toContain('gerbang_acquirer_stray_messages_total{gateway_code="kawah",reason="earlier attempt"} 1');
 });
 
 test("an acquirer that asks what a payer owes is told by the account number, and no other acquirer's or a paid one's", async () => {

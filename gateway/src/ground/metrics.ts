@@ -167,6 +167,11 @@ export function createMetrics() {
       "Calls to acquirers by outcome: answered, refused (certainly not done), unknown (asked about later).",
       ["gateway_code", "payment_method", "call", "outcome"],
     ),
+    acquirerStrays: counter(
+      "gerbang_acquirer_stray_messages_total",
+      "Messages that proved to come from an acquirer and could not be taken, by reason. Repetitions count.",
+      ["gateway_code", "reason"],
+    ),
     acquirerSeconds: histogram("gerbang_acquirer_call_seconds", "Time an acquirer took to answer.", [
       "gateway_code",
       "payment_method",
