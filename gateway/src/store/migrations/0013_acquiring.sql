@@ -123,7 +123,8 @@ create table reconciliation_exceptions (
   attempt smallint not null,
   kind text not null check (
     kind in (
-      'refund_after_failure', 'refund_twice', 'refund_undone', 'refund_elsewhere', 'receipt', 'forgotten', 'dispute', 'evidence'
+      'refund_after_failure', 'refund_twice', 'refund_undone', 'refund_elsewhere', 'other_money', 'receipt', 'forgotten', 'dispute',
+      'evidence'
     )
   ),
   gateway_code text not null check (gateway_code ~ '^[a-z_]{1,30}$'),
