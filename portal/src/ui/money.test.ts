@@ -1,6 +1,6 @@
 // Goal: an amount is read as the page writes it, in every currency, and one that can be read in two ways is not read.
 import { expect, test } from "vitest";
-import { digitsOf, minorOf, writtenAmount } from "./money.tsx";
+import { digitsOf, minorOf, wholeDigitsOf, writtenAmount } from "./money.tsx";
 
 test.each([
   ["1500", 2, 150_000],
@@ -22,6 +22,20 @@ test.each([
   ["-5", 2, undefined],
 ] as const)("%s with exponent %i is %s minor units", (typed, exponent, minor) => {
   expect(minorOf(typed, exponent)).toBe(minor);
+});
+
+test.each([
+  [150_099, 2, "en", "1,500"],
+  [150_099, 2, "id", "1.500"],
+  [8_888, 0, "en", "8,888"],
+  [8_888, 0, "id", "8.888"],
+  [1_234_567, 0, "en", "1,234,567"],
+  [1_500_999, 3, "en", "1,500"],
+  [1_500, 3, "id", "1"],
+  [15_000, 4, "en", "1"],
+  [99, 2, "en", "0"],
+] as const)("%i with exponent %i in %s is %s without its decimals", (minor, exponent, language, whole) => {
+  expect(wholeDigitsOf(minor, exponent, language)).toBe(whole);
 });
 
 test("what a page writes, a form takes back", () => {

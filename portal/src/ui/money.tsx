@@ -18,6 +18,12 @@ export function digitsOf(minor: number | bigint, exponent: number, language: "en
   return `${negative ? "\u2212" : ""}${whole}${decimals}`;
 }
 
+/** The digits without decimals, which are cut off, for plots: 150000 with exponent 2 is "1,500". */
+export function wholeDigitsOf(minor: number | bigint, exponent: number, language: "en" | "id" = "en"): string {
+  const digits = digitsOf(minor, exponent, language);
+  return exponent === 0 ? digits : digits.slice(0, -(exponent + 1));
+}
+
 /** Digits alone, or in groups of three behind one and the same mark. */
 const WHOLE = String.raw`(\d+|[1-9]\d{0,2}([.,])\d{3}(?:\2\d{3})*)`;
 const wholeOnly = new RegExp(`^${WHOLE}$`);

@@ -5,7 +5,7 @@ import { useApi } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { Answer } from "../../ui/answer.tsx";
 import { choice, useFilters } from "../../ui/filters.tsx";
-import { digitsOf } from "../../ui/money.tsx";
+import { wholeDigitsOf } from "../../ui/money.tsx";
 import { Section } from "../../ui/page.tsx";
 import { Plot } from "../../ui/plot.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
@@ -78,8 +78,7 @@ function CameIn({ over: { at, data, currency, exponent } }: { over: Over }) {
     [data],
   );
   const format = useMemo(
-    () => (minor: number) =>
-      `${currency} ${digitsOf(Math.round(minor), exponent, language).replace(/[.,]\d{2,3}$/, "")}`,
+    () => (minor: number) => `${currency} ${wholeDigitsOf(Math.round(minor), exponent, language)}`,
     [currency, exponent, language],
   );
   const axis = useMemo(() => {
