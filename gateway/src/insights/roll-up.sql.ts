@@ -18,8 +18,11 @@ const outcome = `case
     when p.status = 'failed' and p.risk_decision <> 'approve' then 'rejected'
     else p.status::text
   end`;
-/** The bucket of `payment_hours` that payment `p` belongs to. */
-const bucket = `p.merchant_id, p.environment, date_trunc('hour', ${endedAt}, 'UTC') as hour,
+/**
+ * The bucket of `payment_hours` that payment `p` belongs to. Its `hour` is the start of a quarter of an hour: midnight of every zone is at one. Rows of
+ * an older release may still begin at whole hours.
+ */
+const bucket = `p.merchant_id, p.environment, date_bin('15 minutes', ${endedAt}, 'epoch') as hour,
   p.currency, p.payment_method, coalesce(p.gateway_code, '') as acquirer, ${outcome} as outcome`;
 const columns =
   "merchant_id, environment, hour, currency, method, acquirer, outcome, payments, amount_minor, fee_minor";
@@ -102,8 +105,8 @@ const totalsOfStep = addTotals(`(select *, ${endedAt} as ended_at, ${outcome} as
 });
 
 /**
- * Counts payments that began or ended between two positions: ends for each book by the hour, beginnings and ends for all books together. A payment
- * begins with its first instructions (`payment.created`); a payment that ended without instructions counts as begun when it ends.
+ * Counts payments that began or ended between two positions: ends for each book by quarters of an hour, beginnings and ends for all books
+ * together. A payment begins with its first instructions (`payment.created`); a payment that ended without instructions counts as begun when it ends.
  */
 export function countStep(from: Position, to: Position): Statement {
   return {

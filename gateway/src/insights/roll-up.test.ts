@@ -206,6 +206,12 @@ test("verification finds a roll-up that says more or less than the journals", as
   await allCounted(database);
   await pay(client); // known to the feed alone
   expect((await verifyBook(database, book)).wrong).toBeUndefined();
+  // As the release before has counted it: by whole hours.
+  await database.query({
+    text: "update payment_hours set hour = date_trunc('hour', hour, 'UTC') where merchant_id = $1::uuid",
+    values: [uuidOf(merchantId)],
+  });
+  expect((await verifyBook(database, book)).wrong).toBeUndefined();
   await database.query({
     text: "update payment_hours set amount_minor = amount_minor + 1 where merchant_id = $1::uuid",
     values: [uuidOf(merchantId)],

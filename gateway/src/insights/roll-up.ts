@@ -1,4 +1,5 @@
-// The roll-up: counts payments by hour from committed events. Each payment counts once, also with several processes and after a process is killed.
+// The roll-up: counts payments by quarters of an hour from committed events. Each payment counts once, also with several processes and after a
+// process is killed.
 import { assert } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import type { Database } from "../store/database.ts";

@@ -260,8 +260,9 @@ export interface CountedRow extends Row {
 }
 
 /**
- * Paid payments by hour, acquirer and currency: those that the roll-up has counted, and those that it still has to count. No row when there
- * is no roll-up. All of it is one snapshot, so the sums cover exactly the journals up to `seq`.
+ * Paid payments by hour, acquirer and currency: those that the roll-up has counted, and those that it still has to count. An hour sums up its
+ * quarters, and rows of an older release, which are whole hours. No row when there is no roll-up. All of it is one snapshot, so the sums cover
+ * exactly the journals up to `seq`.
  */
 export function selectCounted(book: Book): Statement {
   return {
@@ -271,7 +272,7 @@ export function selectCounted(book: Book): Statement {
   from roll_ups
   where name = 'payment_hours' and origin = ${ORIGIN}
 ), counted as (
-  select hour, acquirer, currency, payments, amount_minor
+  select date_trunc('hour', t.hour, 'UTC') as hour, acquirer, currency, payments, amount_minor
   from payment_hours t
   where ${inBook("t")} and t.outcome = 'succeeded'
   union all

@@ -90,6 +90,30 @@ test("days go by the clock of the sandbox", async () => {
   await overview(0);
 });
 
+test("a day begins at midnight of its zone, also where that is a half or a quarter of an hour of UTC", async () => {
+  /** Moves the sandbox's clock forward to the next such time of day, in UTC. */
+  const advanceTo = async (time: string): Promise<void> => {
+    const now = new Date((await client.get("/v1/sandbox/clock")).json.now as string);
+    const at = new Date(`${now.toISOString().slice(0, 10)}T${time}:00Z`).getTime();
+    const seconds = (at - now.getTime()) / 1_000;
+    await client.post("/v1/sandbox/clock/advance", { seconds: seconds > 0 ? seconds : seconds + 86_400 });
+  };
+  // Midnight is at 18:15 in Nepal, at 18:30 in India and at 17:00 in western Indonesia.
+  for (const time of ["18:10", "18:20", "18:40"]) {
+    await advanceTo(time);
+    await pay();
+  }
+  await overview(3);
+  const daysOf = async (zone: string): Promise<number[]> => {
+    const { json } = await owner.get(`/portal/v1/overview?time_zone=${zone}`);
+    const { yesterday, today } = overviewSchema.parse(json).currencies[0]!;
+    return [yesterday.payments, today.payments];
+  };
+  expect(await daysOf("Asia/Kathmandu")).toEqual([1, 2]);
+  expect(await daysOf("Asia/Kolkata")).toEqual([2, 1]);
+  expect(await daysOf("Asia/Jakarta")).toEqual([0, 3]);
+});
+
 test("a dispute waits with its deadline, a batch with its day", async () => {
   const contested = await pay({ amount_minor: 5_000_000 });
   await pay({ amount_minor: 10_000_000 });
