@@ -49,7 +49,7 @@ export function settlementCalendarEndpoints(database: Database, clock: Clock): O
       async handle({ query }) {
         const now = clock.now();
         const range = rangeOf(query, now);
-        const [payouts, coming] = await database.pipeline([selectPayouts(range), selectComing(range, dayOf(now))]);
+        const [payouts, coming] = await database.pipeline([selectPayouts(range), selectComing(range, now)]);
         return reply(200, {
           ...range,
           as_of: wireTime(now),

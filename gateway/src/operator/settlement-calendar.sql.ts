@@ -1,4 +1,5 @@
 // Queries of payouts over all merchants: by day, and the settlement batches of one day. The settlements room writes these tables.
+import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import { defaultSchedule } from "../merchants/settlement-schedule.ts";
@@ -46,19 +47,21 @@ const ofSchedule = (field: string, otherwise: number): string =>
 
 /**
  * The available balance of each book with a coming settlement run, by the day on which `payoutDate` would have that run pay out. A run that is late pays out
- * today. Reads one clock and one balance row for each book that has money.
+ * today, which is another day for merchants of other zones. Reads one clock and one balance row for each book that has money.
  */
-export function selectComing({ environment, from, to }: CalendarRange, today: string): Statement {
+export function selectComing({ environment, from, to }: CalendarRange, now: Micros): Statement {
   return {
     name: "payouts to come by day",
-    text: `select greatest(d.day, $4::date)::text as day, a.currency, count(*) as books, sum(a.available)::text as available_minor
+    text: `select d.day::text as day, a.currency, count(*) as books, sum(a.available)::text as available_minor
 from settlement_clocks c
 join merchants m using (merchant_id)
 cross join lateral (
-  select ((c.next_run_at + make_interval(
-    secs => ${ofSchedule("pay_after_seconds", defaultSchedule.pay_after_seconds)},
-    mins => ${ofSchedule("utc_offset_minutes", defaultSchedule.utc_offset_minutes)}
-  )) at time zone 'UTC')::date as day
+  select ((
+    greatest(
+      c.next_run_at + make_interval(secs => ${ofSchedule("pay_after_seconds", defaultSchedule.pay_after_seconds)}),
+      $4::timestamptz
+    ) + make_interval(mins => ${ofSchedule("utc_offset_minutes", defaultSchedule.utc_offset_minutes)})
+  ) at time zone 'UTC')::date as day
   offset 0 -- or the settings are parsed once for each time that the day is named
 ) d
 cross join lateral (
@@ -68,10 +71,10 @@ cross join lateral (
     and a.credit_minor > a.debit_minor
   offset 0 -- or all accounts of all books are read to find these
 ) a
-where c.environment = $1::environment and greatest(d.day, $4::date) between $2::date and $3::date
+where c.environment = $1::environment and d.day between $2::date and $3::date
 group by 1, 2
 order by 1, 2`,
-    values: [environment, from, to, today],
+    values: [environment, from, to, sqlTime(now)],
   };
 }
 

@@ -7,7 +7,13 @@ import { type TestService, asOwner, startService } from "../../test/kit.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
 import { type Micros, SECOND, sqlTime, systemClock, wireTime } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
-import { type SettlementSchedule, defaultSchedule, nextRun, payoutDate } from "../merchants/settlement-schedule.ts";
+import {
+  type SettlementSchedule,
+  defaultSchedule,
+  localDate,
+  nextRun,
+  payoutDate,
+} from "../merchants/settlement-schedule.ts";
 import { settlementCalendarEndpoints } from "./settlement-calendar.routes.ts";
 
 const DAY: Micros = 86_400 * SECOND;
@@ -71,6 +77,17 @@ async function waiting(shop: number, nextRunAt: Micros, available: bigint, curre
       `insert into balances (merchant_id, environment, account, currency, debit_minor, credit_minor)
 values ($1, 'production', 'merchant:available', $2, 5, $3)`,
       [uuidOf(shops[shop] ?? ""), currency, available + 5n],
+    );
+  });
+}
+
+/** Gives the first merchant a schedule. */
+async function schedules(schedule: SettlementSchedule): Promise<void> {
+  await asOwner(service.database, async (owner) => {
+    await owner.query("set session_replication_role = replica");
+    await owner.query(
+      `update merchants set settings = (settings::jsonb || jsonb_build_object('settlement', $2::jsonb))::text::json where merchant_id = $1`,
+      [uuidOf(shops[0] ?? ""), JSON.stringify(schedule)],
     );
   });
 }
@@ -143,7 +160,7 @@ describe("what is to come", () => {
       currencies[0]?.to_come,
     ]);
     expect(told).toHaveLength(2);
-    expect(told).toContainEqual([inDays(0), "USD", { books: 1, available_minor: 9 }]);
+    expect(told).toContainEqual([localDate(defaultSchedule, now), "USD", { books: 1, available_minor: 9 }]);
     expect(told).toContainEqual([
       payoutDate(defaultSchedule, nextRun(defaultSchedule, now)),
       "IDR",
@@ -152,6 +169,17 @@ describe("what is to come", () => {
     // What is late is of today, whichever days are asked for.
     expect(await calendar(`?from=${inDays(20)}&to=${inDays(25)}`)).toEqual([]);
     expect(await calendar(`?from=${inDays(-9)}&to=${inDays(-1)}`)).toEqual([]);
+  });
+
+  test("of a late run stands on the merchant's own today, where that is another day than in UTC", async () => {
+    const now = systemClock.now();
+    const isMorning = new Date(now / 1_000).getUTCHours() < 12;
+    const schedule = { ...defaultSchedule, utc_offset_minutes: isMorning ? -720 : 840 };
+    await schedules(schedule);
+    await waiting(0, now - DAY, 10n);
+    const day = localDate(schedule, now);
+    expect(day).not.toBe(inDays(0));
+    expect((await calendar()).map((one) => one.day)).toEqual([day]);
   });
 
   test("is on the day that the schedule itself tells, whatever it is", { timeout: 60_000 }, async () => {
@@ -168,15 +196,10 @@ describe("what is to come", () => {
         await asOwner(service.database, async (owner) => {
           await owner.query("set session_replication_role = replica");
           await owner.query("delete from balances");
-          await owner.query(
-            `update merchants set settings = (settings::jsonb || jsonb_build_object('settlement', $2::jsonb))::text::json where merchant_id = $1`,
-            [uuidOf(shops[0] ?? ""), JSON.stringify(schedule)],
-          );
         });
+        await schedules(schedule);
         await waiting(0, runAt, 10n);
-        const expected = payoutDate(schedule, runAt);
-        const days = (await calendar()).map(({ day }) => day);
-        expect(days).toEqual([expected < inDays(0) ? inDays(0) : expected]);
+        expect((await calendar()).map(({ day }) => day)).toEqual([payoutDate(schedule, runAt)]);
       }),
       { numRuns: 25 },
     );
