@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { InstructionRequest, OpenRequest } from "./acquirer.ts";
+import { currencyCodes, feeOf } from "../ground/money.ts";
 import { crc16, qrisString } from "./qris.ts";
 import { readQr } from "./qris-reading.ts";
 import { simulatedAcquirers } from "./simulated.ts";
@@ -144,6 +145,20 @@ test("every method has two acquirers, so that one can stand in for the other", (
       acquirer.capabilities.some((capability) => capability.method === method),
     );
     expect(able.length, method).toBeGreaterThanOrEqual(2);
+  }
+});
+
+test("cards are taken in every currency, at a cost in its own minor units", () => {
+  const takers = simulatedAcquirers.filter(({ capabilities }) => capabilities.some(({ method }) => method === "card"));
+  expect(takers).toHaveLength(2);
+  for (const { code, capabilities } of takers) {
+    const cards = capabilities.filter(({ method }) => method === "card");
+    const taken = cards.flatMap(({ currencies }) => currencies);
+    expect(taken.toSorted(), code).toEqual(currencyCodes.toSorted());
+    for (const currency of ["JPY", "USD", "KWD"]) {
+      const [cost] = cards.filter(({ currencies }) => currencies.includes(currency)).map((one) => one.cost);
+      expect(feeOf(10_000n, cost!), `${code} ${currency}`).toBeLessThan(300n);
+    }
   }
 });
 

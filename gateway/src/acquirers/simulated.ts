@@ -4,6 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { wireTime } from "../ground/clock.ts";
 import { digestOf } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
+import { DEFAULT_CURRENCY, currencyCodes } from "../ground/money.ts";
 import { remembered } from "../ground/remembered.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import {
@@ -175,17 +176,22 @@ function bankFields(bank: Bank, account_number: string, merchantName: string): R
   return { bank_name: bank.name, bank_code: bank.code, account_number, account_name: accountName(merchantName) };
 }
 
+const AMOUNT_MAX = 999_999_999_999n;
+
 function takes(
   method: PaymentMethod,
   basisPoints: number,
   flatMinor: bigint,
-  currencies: readonly string[] = ["IDR"],
-  maximumMinor = 999_999_999_999n,
+  { currencies = [DEFAULT_CURRENCY], maximumMinor = AMOUNT_MAX }: Partial<Capability> = {},
 ): Capability {
   return { method, currencies, minimumMinor: 1n, maximumMinor, cost: { basisPoints, flatMinor } };
 }
 
-const worldwide = ["IDR", "USD", "EUR", "SGD", "MYR", "JPY", "AUD", "GBP"] as const;
+/** Cards are taken in every currency that a merchant may have. The flat part of the cost is rupiah, so other currencies have none. */
+function takesCards(basisPoints: number, flatMinor: bigint): Capability[] {
+  const others = currencyCodes.filter((code) => code !== DEFAULT_CURRENCY);
+  return [takes("card", basisPoints, flatMinor), takes("card", basisPoints, 0n, { currencies: others })];
+}
 
 /** The simulated acquirers. `cendana` takes every method at a higher price, as the fallback when the others are down. */
 export const simulatedAcquirers: readonly Acquirer[] = [
@@ -201,14 +207,14 @@ export const simulatedAcquirers: readonly Acquirer[] = [
     name: "Samudra Cards",
     domain: "ID.CO.SAMUDRA.WWW",
     bank: banks.mandiri,
-    capabilities: [takes("card", 210, 100_000n, worldwide), takes("ewallet", 110, 0n)],
+    capabilities: [...takesCards(210, 100_000n), takes("ewallet", 110, 0n)],
   }),
   simulated({
     code: "merapi",
     name: "Merapi Transfer",
     domain: "ID.CO.MERAPI.WWW",
     bank: banks.bri,
-    capabilities: [takes("bank_transfer", 0, 180_000n), takes("va", 0, 220_000n, ["IDR"], 5_000_000_000n)],
+    capabilities: [takes("bank_transfer", 0, 180_000n), takes("va", 0, 220_000n, { maximumMinor: 5_000_000_000n })],
   }),
   simulated({
     code: "cendana",
@@ -218,7 +224,7 @@ export const simulatedAcquirers: readonly Acquirer[] = [
     capabilities: [
       takes("qris", 60, 0n),
       takes("va", 0, 320_000n),
-      takes("card", 260, 150_000n, worldwide),
+      ...takesCards(260, 150_000n),
       takes("ewallet", 140, 0n),
       takes("bank_transfer", 0, 240_000n),
     ],
