@@ -403,6 +403,16 @@ test("a refund is decided there, and told", async () => {
   expect(meaning.at(-1)).toMatchObject({ reports: [{ kind: "refund", status: "failed" }] });
 });
 
+test("a refund in a step that Stripe does not take is refused before anything is sent, and found nowhere when asked about", async () => {
+  const { request, known } = await paid();
+  const before = messages.length;
+  const refund: RefundRequest = { ...refundOf(request, known.providerIds, 1_001n), currency: "KWD" };
+  await expect(acquirer.calls.refund(refund, signal, record)).rejects.toThrow(AcquirerRefused);
+  expect(messages.slice(before)).toEqual([]);
+  expect(await acquirer.calls.inquireRefund(refund, signal, record)).toEqual({ known: false });
+  expect(fake.control.refunded(refund.operationKey)).toBe(0);
+});
+
 test("refunds beyond the payment are refused, those of nothing too, and the page names the payment", async () => {
   const { request, known } = await paid();
   const { session } = known.providerIds ?? {};

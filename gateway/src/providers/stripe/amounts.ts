@@ -56,10 +56,18 @@ export function boundsOf(currency: string): { stepMinor: Minor; maximumMinor: Mi
   return { stepMinor, maximumMinor: maximum - (maximum % stepMinor) };
 }
 
-/** Converts an amount to Stripe's units, as a form carries it. Routing leaves out what Stripe does not take, so anything else is a defect. */
+/** True for an amount of which Stripe takes every digit: of KWD it wants the last to be zero. */
+export function isInStep(amountMinor: Minor, currency: string): boolean {
+  return amountMinor % unitOf(currency).stepMinor === 0n;
+}
+
+/**
+ * Converts an amount to Stripe's units, as a form carries it. Routing leaves out payments that Stripe does not take, and refunds are checked, so
+ * anything else is a defect.
+ */
 export function theirAmount(amountMinor: Minor, currency: string): string {
-  const { ours, theirs, stepMinor } = unitOf(currency);
-  assert(amountMinor > 0n && amountMinor % stepMinor === 0n, `${currency} in a step that Stripe does not take`);
+  const { ours, theirs } = unitOf(currency);
+  assert(amountMinor > 0n && isInStep(amountMinor, currency), `${currency} in a step that Stripe does not take`);
   return String((amountMinor * theirs) / ours);
 }
 

@@ -15,7 +15,7 @@ import { type Clock, type Micros, SECOND, systemClock } from "../../ground/clock
 import { type CallContext, Caller, type ProviderAnswer, type ProviderRequest, definiteOnly } from "../caller.ts";
 import { type OpenAcquirer, capabilitiesOf, provider } from "../profile.ts";
 import { type Secret, openSecret } from "../secrets.ts";
-import { boundsOf } from "./amounts.ts";
+import { boundsOf, isInStep } from "./amounts.ts";
 import {
   type Account,
   type Page,
@@ -138,6 +138,8 @@ class Stripe {
   }
 
   async refund(request: RefundRequest, context: CallContext): Promise<Refunded> {
+    if (!isInStep(request.amountMinor, request.currency))
+      throw new AcquirerRefused(`${this.profile.code} takes no refund as fine as this one`);
     const intent = await this.paymentIntent(request, (order) => this.ordered(order, undefined, context));
     if (intent === undefined) throw new AcquirerRefused(`${this.profile.code} has told no payment to refund`);
     const answer = await this.caller.order(this.refundRequest(request, intent), context);
@@ -153,7 +155,7 @@ class Stripe {
     if (intent === undefined) return { known: false };
     const found = await this.refundOfKey(request.operationKey, intent, context);
     if (found !== undefined) return { known: true, ...refundOf(found, request) };
-    if (request.isOver) return { known: false };
+    if (request.isOver || !isInStep(request.amountMinor, request.currency)) return { known: false };
     // The idempotency key makes the refund happen once, and Stripe keeps the key for as long as a request can be in flight.
     const answer = await this.caller.call(this.refundRequest(request, intent), context);
     if (answer.status === 200) return { known: true, ...refundOf(answer.body, request) };
