@@ -7,6 +7,7 @@ import type { Merchant } from "../merchants/directory.ts";
 import type { Profile } from "../merchants/profiles.sql.ts";
 import { type Profiles, logoPath } from "../merchants/profiles.ts";
 import { feeRuleOf, maximumOf, paymentMethods } from "../merchants/settings.ts";
+import { minimumPayoutOf } from "../merchants/settlement-schedule.ts";
 import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 import { changeSettingsSchema, logoUploadSchema, merchantSettingsSchema } from "./settings.schema.ts";
 
@@ -75,7 +76,7 @@ export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalE
 
 function settingsView({ merchantId, suspended, rateLimitPerMinute, settings }: Merchant, profile: Profile) {
   const { name, language, timeZone, colour, logo } = profile;
-  const { cutoff, utc_offset_minutes, delay_days, closed_weekdays, minimum_payout_minor } = settings.settlement;
+  const { cutoff, utc_offset_minutes, delay_days, closed_weekdays } = settings.settlement;
   return {
     merchant_id: merchantId,
     name,
@@ -91,13 +92,14 @@ function settingsView({ merchantId, suspended, rateLimitPerMinute, settings }: M
       currency,
       exponent: exponentOf(currency),
       max_amount_minor: Number(maximumOf(settings, undefined, currency)),
+      minimum_payout_minor: Number(minimumPayoutOf(settings.settlement, currency)),
     })),
     payment_methods: paymentMethods.map((method) => {
       const { enabled } = settings.methods[method];
       const priced = enabled ? settings.currencies : [];
       return { payment_method: method, enabled, fees: priced.map((currency) => feeView(settings, method, currency)) };
     }),
-    settlement: { cutoff, utc_offset_minutes, delay_days, closed_weekdays, minimum_payout_minor },
+    settlement: { cutoff, utc_offset_minutes, delay_days, closed_weekdays },
   };
 }
 

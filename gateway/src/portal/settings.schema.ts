@@ -36,6 +36,7 @@ const enabledCurrencySchema = z
     currency: currencyCode,
     exponent: exponentField,
     max_amount_minor: minorAmount("The most that one payment may be.", 10_000_000_000),
+    minimum_payout_minor: minorAmount("A smaller payout waits for a later run.", 1_000_000),
   })
   .meta({ id: "EnabledCurrency" });
 
@@ -83,7 +84,6 @@ export const merchantSettingsSchema = z
         utc_offset_minutes: z.int(),
         delay_days: z.int().min(0).meta({ description: "The n of T+n." }),
         closed_weekdays: z.array(z.int().min(0).max(6)).meta({ description: "0 is Sunday." }),
-        minimum_payout_minor: minorAmount("Less than this, in IDR, waits for a later run."),
       })
       .meta({ id: "PayoutSchedule", description: "When payments are paid out." }),
   })
@@ -100,7 +100,9 @@ export const merchantSettingsSchema = z
         logo: exampleLogo,
         suspended: false,
         rate_limit_per_minute: 100,
-        currencies: [{ currency: "IDR", exponent: 2, max_amount_minor: 10_000_000_000 }],
+        currencies: [
+          { currency: "IDR", exponent: 2, max_amount_minor: 10_000_000_000, minimum_payout_minor: 1_000_000 },
+        ],
         payment_methods: [
           {
             payment_method: "qris",
@@ -122,7 +124,6 @@ export const merchantSettingsSchema = z
           utc_offset_minutes: 420,
           delay_days: 1,
           closed_weekdays: [0, 6],
-          minimum_payout_minor: 1_000_000,
         },
       },
     ],

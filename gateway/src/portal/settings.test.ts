@@ -1,11 +1,13 @@
 // Goal: an owner's name and branding reach the payer, and nothing that is no picture ever does. Method: a real service; files that are not what
 // they seem.
 import { crc32, deflateSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { alsoIn } from "../../test/currencies.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { Browser, joins } from "../../test/portal.ts";
 import type { Answer } from "../../../e2e/kit/client.ts";
 import { inkOn } from "../checkout/assets.ts";
+import { defaultSettings } from "../merchants/settings.ts";
 
 let service: TestService;
 let merchantId: string;
@@ -60,7 +62,7 @@ describe("settings", () => {
       time_zone: null,
       colour: null,
       logo: null,
-      currencies: [{ currency: "IDR", exponent: 2, max_amount_minor: 10_000_000_000 }],
+      currencies: [{ currency: "IDR", exponent: 2, max_amount_minor: 10_000_000_000, minimum_payout_minor: 0 }],
       settlement: { cutoff: "00:00", delay_days: 1 },
     });
     expect(answer.json.payment_methods[0]).toMatchObject({
@@ -68,6 +70,22 @@ describe("settings", () => {
       enabled: true,
       fees: [{ currency: "IDR", exponent: 2, basis_points: 70, flat_minor: 0 }],
     });
+  });
+
+  test("have each currency's own limits, in its own minor units", async () => {
+    const schedule = { minimum_payout_minor: 5_000_000, minimum_payout_minor_per_currency: { KWD: 10_000 } };
+    await service.operate("PATCH", `/merchants/${merchantId}`, {
+      ...alsoIn(defaultSettings, "JPY", "KWD"),
+      settlement: schedule,
+    });
+    const most = { max_amount_minor: 10_000_000_000 };
+    await vi.waitFor(async () =>
+      expect((await owner.get("/portal/v1/settings")).json.currencies).toEqual([
+        { currency: "IDR", exponent: 2, ...most, minimum_payout_minor: 5_000_000 },
+        { currency: "JPY", exponent: 0, ...most, minimum_payout_minor: 0 },
+        { currency: "KWD", exponent: 3, ...most, minimum_payout_minor: 10_000 },
+      ]),
+    );
   });
 
   test("change by what is given, and null chooses no more", async () => {

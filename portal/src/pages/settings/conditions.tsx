@@ -67,9 +67,11 @@ export function Conditions({ settings }: { settings: Settings }) {
         <Fact name="No payouts on">
           {settlement.closed_weekdays.map((day) => weekdays[day]).join(", ") || "no weekday"}
         </Fact>
-        <Fact name="Smallest payout">
-          <Money of={{ amount_minor: settlement.minimum_payout_minor, currency: "IDR", exponent: 2 }} />
-        </Fact>
+        {currencies.map((one) => (
+          <Fact key={one.currency} name={`Smallest payout in ${one.currency}`}>
+            <Money of={{ ...one, amount_minor: one.minimum_payout_minor }} />
+          </Fact>
+        ))}
         <Fact name="Requests a minute">{limit.toLocaleString("en")} of each key and person</Fact>
       </Facts>
     </div>
