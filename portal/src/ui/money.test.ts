@@ -12,8 +12,15 @@ test.each([
   ["8,888,888", 0, 8_888_888],
   ["1.500", 3, 1_500],
   ["1,500.000", 3, 1_500_000],
+  ["1.500,000", 3, 1_500_000],
+  ["1500,500", 3, 1_500_500],
+  ["0,500", 3, 500],
+  ["1,50", 3, 1_500],
   // Fifteen hundred, or one and a half with a zero too many.
   ["1.500", 2, undefined],
+  // Fifteen hundred dinars, or one and a half.
+  ["1,500", 3, undefined],
+  ["12,345", 4, undefined],
   ["0,888", 0, undefined],
   ["88,88", 0, undefined],
   ["1,500,00", 2, undefined],
@@ -42,7 +49,11 @@ test("what a page writes, a form takes back", () => {
   const amounts = [1, 99, 1_000, 8_888, 123_456, 1_234_567, 999_999_999_999, Number.MAX_SAFE_INTEGER];
   for (const language of ["en", "id"] as const)
     for (const exponent of [0, 2, 3, 4])
-      for (const minor of amounts) expect(minorOf(digitsOf(minor, exponent, language), exponent)).toBe(minor);
+      for (const minor of amounts) expect(minorOf(digitsOf(minor, exponent, language), exponent, language)).toBe(minor);
+});
+
+test("where one mark may be either, the language of the page decides", () => {
+  expect([minorOf("1,500", 3, "id"), minorOf("1.500", 3, "id")]).toEqual([1_500, undefined]);
 });
 
 test.each([

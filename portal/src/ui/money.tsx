@@ -29,14 +29,17 @@ const WHOLE = String.raw`(\d+|[1-9]\d{0,2}([.,])\d{3}(?:\2\d{3})*)`;
 const wholeOnly = new RegExp(`^${WHOLE}$`);
 const withDecimals = new RegExp(String.raw`^${WHOLE}(?:([.,])(\d+))?$`);
 
-/** The minor units of a typed amount; undefined when it is not valid. Takes "1500", "1,500.00" and "1.500,00". */
-export function minorOf(typed: string, exponent: number): number | undefined {
+/** The minor units of a typed amount; undefined when it is not valid. Takes "1500", "1,500.00" and "1.500,00", whatever the language. */
+export function minorOf(typed: string, exponent: number, language: "en" | "id" = "en"): number | undefined {
   const text = typed.trim().replaceAll(/[\s\u00a0]/g, "");
   // Where there are no decimals a mark stands between groups: "8,888" yen.
   const match = (exponent === 0 ? wholeOnly : withDecimals).exec(text);
   if (!match) return undefined;
   const [, whole = "", group, point, decimals = ""] = match;
   if (decimals.length > exponent || (group !== undefined && group === point)) return undefined;
+  // "1,500" dinars, which have three decimals: one and a half, or fifteen hundred. It is taken where pages write the decimals so.
+  const mayBeGroup = group === undefined && decimals.length === 3 && /^[1-9]\d{0,2}$/.test(whole);
+  if (mayBeGroup && point !== (language === "id" ? "," : ".")) return undefined;
   const minor = Number(whole.replaceAll(/[.,]/g, "") + decimals.padEnd(exponent, "0"));
   return Number.isSafeInteger(minor) ? minor : undefined;
 }

@@ -25,7 +25,10 @@ export function firstValues(currency: string, offered: readonly string[]): Value
 }
 
 /** The body as the API takes it; what is empty is left out, and so is what is the same without being said. */
-export function bodyOf(values: Values, exponent: number, offered: readonly string[]): Body {
+export function bodyOf(
+  values: Values,
+  { exponent, language, offered }: { exponent: number; language: "en" | "id"; offered: readonly string[] },
+): Body {
   const given = (name: string): string | undefined => {
     const value = values[name]?.trim() ?? "";
     return value === "" ? undefined : value;
@@ -33,7 +36,7 @@ export function bodyOf(values: Values, exponent: number, offered: readonly strin
   // An amount that is none is 0, which the API refuses.
   const minor = (name: string): number | undefined => {
     const typed = given(name);
-    return typed === undefined ? undefined : (minorOf(typed, exponent) ?? 0);
+    return typed === undefined ? undefined : (minorOf(typed, exponent, language) ?? 0);
   };
   const isFixed = values.amount === "fixed";
   const chosen = (values.payment_methods ?? "").split(" ").filter(Boolean);

@@ -11,6 +11,7 @@ import { useCurl } from "../../ui/curl.tsx";
 import { ChoicesField, Form, SelectField, Submit, TextField, useFormValues } from "../../ui/form.tsx";
 import { digitsOf, minorOf } from "../../ui/money.tsx";
 import { Page as Frame } from "../../ui/page.tsx";
+import { useLanguage } from "../../words.ts";
 import { type Body, type Values, bodyOf, firstValues, methods } from "./fields.ts";
 
 type Settings = Schema<"MerchantSettings">;
@@ -34,6 +35,7 @@ function LinkForm({ settings }: { settings: Settings }) {
   const api = useApi();
   const place = usePlace();
   const go = useGo();
+  const language = useLanguage();
   const enabled = settings.payment_methods.filter((one) => one.enabled).map((one) => one.payment_method);
   const offered = methods.filter((method) => enabled.includes(method));
   const exponentOf = (values: Values): number =>
@@ -46,7 +48,7 @@ function LinkForm({ settings }: { settings: Settings }) {
     <Form
       values={firstValues(settings.currencies[0]?.currency ?? "IDR", offered)}
       action={action}
-      onSubmit={(values) => action.run(bodyOf(values, exponentOf(values), offered))}
+      onSubmit={(values) => action.run(bodyOf(values, { exponent: exponentOf(values), language, offered }))}
     >
       <Columns settings={settings} offered={offered} exponentOf={exponentOf} />
     </Form>
@@ -61,8 +63,9 @@ interface ColumnsProps {
 
 function Columns({ settings, offered, exponentOf }: ColumnsProps) {
   const values = useFormValues();
+  const language = useLanguage();
   const exponent = exponentOf(values);
-  const body = bodyOf(values, exponent, offered);
+  const body = bodyOf(values, { exponent, language, offered });
   const text = useCurl({ method: "POST", path: "/v1/payment-links", body });
   return (
     <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(18rem,24rem)_minmax(0,1fr)]">
@@ -174,10 +177,11 @@ interface AmountFieldProps {
 
 function AmountField({ name, label, exponent, needed = false }: AmountFieldProps) {
   const { [name]: typed = "", currency = "" } = useFormValues();
-  const minor = minorOf(typed, exponent);
+  const language = useLanguage();
+  const minor = minorOf(typed, exponent, language);
   const check = (value: string): string | undefined => {
     if (value.trim() === "" && !needed) return undefined;
-    const found = minorOf(value, exponent);
+    const found = minorOf(value, exponent, language);
     if (found === undefined) return `This is no amount with at most ${exponent} decimals.`;
     return found === 0 ? "An amount is more than nothing." : undefined;
   };
@@ -191,7 +195,7 @@ function AmountField({ name, label, exponent, needed = false }: AmountFieldProps
       hint={
         minor === undefined
           ? !needed && "Optional."
-          : `${currency} ${digitsOf(minor, exponent)} is ${minor} minor units: ${name}.`
+          : `${currency} ${digitsOf(minor, exponent, language)} is ${minor} minor units: ${name}.`
       }
     />
   );

@@ -5,15 +5,17 @@ import { languages } from "../../../code/languages.ts";
 import { Code } from "../../../ui/code.tsx";
 import { useFormValues } from "../../../ui/form.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
+import { useLanguage } from "../../../words.ts";
 import { bodyOf } from "./fields.ts";
 
 export function CodePane({ exponent }: { exponent: number }) {
   const values = useFormValues();
+  const language = useLanguage();
   const baseUrl = useSession()?.service.base_url ?? `${location.origin}/v1`;
   const call = {
     method: "POST" as const,
     url: addressOf(baseUrl, "/v1/payments"),
-    body: bodyOf(values, exponent),
+    body: bodyOf(values, exponent, language),
     key: keyOf("create", values.reference_id ?? ""),
   };
   const tabs = Object.fromEntries(

@@ -42,7 +42,7 @@ export function newReferenceId(): string {
 }
 
 /** The body as the API takes it; what is empty is left out. An amount that is none is 0, which the API refuses. */
-export function bodyOf(values: Values, exponent: number): Body {
+export function bodyOf(values: Values, exponent: number, language: "en" | "id"): Body {
   const given = (name: string): string | undefined => {
     const value = values[name]?.trim() ?? "";
     return value === "" ? undefined : value;
@@ -54,7 +54,7 @@ export function bodyOf(values: Values, exponent: number): Body {
   });
   const metadata = metadataOf(values);
   return definedOnly({
-    amount_minor: minorOf(values.amount_minor ?? "", exponent) ?? 0,
+    amount_minor: minorOf(values.amount_minor ?? "", exponent, language) ?? 0,
     currency: values.currency,
     payment_method: values.payment_method,
     reference_id: values.reference_id ?? "",

@@ -4,6 +4,7 @@ import { useApi, usePlace } from "../../../api/place.ts";
 import type { AnswerOf, OperationOf, Schema } from "../../../api/types.ts";
 import { Form, SelectField, Submit, TextField, needed, useFormValues } from "../../../ui/form.tsx";
 import { digitsOf, minorOf } from "../../../ui/money.tsx";
+import { useLanguage } from "../../../words.ts";
 import { CodePane } from "./code-pane.tsx";
 import { type Body, type Values, bodyOf, methods, scenarios } from "./fields.ts";
 
@@ -18,13 +19,14 @@ interface Props {
 
 export function PaymentForm({ settings, first, onMade }: Props) {
   const api = useApi();
+  const language = useLanguage();
   const exponentOf = (values: Values): number =>
     settings.currencies.find(({ currency }) => currency === values.currency)?.exponent ?? 2;
   const action: Action<Body, Made> = useAction((body, intent) => api.write("POST", "/v1/payments", { body }, intent), {
     refresh: ["/v1/payments", "/v1/overview", "/v1/events"],
   });
   const submit = async (values: Values): Promise<void> => {
-    const made = await action.run(bodyOf(values, exponentOf(values)));
+    const made = await action.run(bodyOf(values, exponentOf(values), language));
     if (made) onMade(made, values);
   };
   return (
@@ -47,7 +49,8 @@ function Columns({ settings, exponentOf }: { settings: Settings; exponentOf: (va
 function Fields({ settings, exponent }: { settings: Settings; exponent: number }) {
   const { environment } = usePlace();
   const { amount_minor: typed = "", currency = "" } = useFormValues();
-  const minor = minorOf(typed, exponent);
+  const language = useLanguage();
+  const minor = minorOf(typed, exponent, language);
   const enabled = settings.payment_methods.filter((one) => one.enabled).map((one) => one.payment_method);
   const offered = methods.filter((method) => enabled.includes(method));
   return (
@@ -57,8 +60,11 @@ function Fields({ settings, exponent }: { settings: Settings; exponent: number }
         label="Amount"
         inputMode="decimal"
         autoComplete="off"
-        check={(value) => amountFault(value, exponent)}
-        hint={minor !== undefined && `${currency} ${digitsOf(minor, exponent)} is ${minor} minor units: amount_minor.`}
+        check={(value) => amountFault(minorOf(value, exponent, language), exponent)}
+        hint={
+          minor !== undefined &&
+          `${currency} ${digitsOf(minor, exponent, language)} is ${minor} minor units: amount_minor.`
+        }
       />
       <SelectField name="currency" label="Currency" options={settings.currencies.map((one) => one.currency)} />
       <SelectField name="payment_method" label="Method" options={offered} />
@@ -116,8 +122,7 @@ function Optional({ isSandbox }: { isSandbox: boolean }) {
   );
 }
 
-function amountFault(value: string, exponent: number): string | undefined {
-  const minor = minorOf(value, exponent);
+function amountFault(minor: number | undefined, exponent: number): string | undefined {
   if (minor === undefined) return `This is no amount with at most ${exponent} decimals.`;
   return minor === 0 ? "An amount is more than nothing." : undefined;
 }

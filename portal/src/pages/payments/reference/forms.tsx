@@ -8,6 +8,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Form, SelectField, Submit, TextField } from "../../../ui/form.tsx";
 import { Money, digitsOf, minorOf } from "../../../ui/money.tsx";
 import { say } from "../../../ui/toast.tsx";
+import { useLanguage } from "../../../words.ts";
 
 interface Props {
   of: Schema<"PaymentWhole">;
@@ -43,6 +44,7 @@ export function CancelForm({ of: payment, onDone }: Props) {
 
 export function RefundForm({ of: payment, onDone }: Props) {
   const api = useApi();
+  const language = useLanguage();
   const { reference, currency, exponent, refundable_minor: most } = payment;
   const refund = useAction((wish: { amount_minor: number; reason: string | undefined }, intent) => {
     const { amount_minor, reason } = wish;
@@ -50,13 +52,15 @@ export function RefundForm({ of: payment, onDone }: Props) {
     return api.write("POST", "/v1/refunds", { body }, intent);
   });
   const check = (typed: string): string | undefined => {
-    const minor = minorOf(typed, exponent);
+    const minor = minorOf(typed, exponent, language);
     if (minor === undefined || minor === 0)
-      return `An amount in ${currency} is needed, like ${digitsOf(most, exponent)}.`;
-    return minor > most ? `At most ${currency} ${digitsOf(most, exponent)} can still be refunded.` : undefined;
+      return `An amount in ${currency} is needed, like ${digitsOf(most, exponent, language)}.`;
+    return minor > most
+      ? `At most ${currency} ${digitsOf(most, exponent, language)} can still be refunded.`
+      : undefined;
   };
   const submit = async ({ amount_minor: typed = "", reason }: Record<string, string>): Promise<void> => {
-    const minor = minorOf(typed, exponent);
+    const minor = minorOf(typed, exponent, language);
     if (minor === undefined) return;
     const made = await refund.run({ amount_minor: minor, reason: given(reason) });
     if (made === undefined) return;
@@ -64,7 +68,7 @@ export function RefundForm({ of: payment, onDone }: Props) {
     onDone();
   };
   return (
-    <Form values={{ amount_minor: digitsOf(most, exponent), reason: "" }} action={refund} onSubmit={submit}>
+    <Form values={{ amount_minor: digitsOf(most, exponent, language), reason: "" }} action={refund} onSubmit={submit}>
       <p>
         <Money of={{ amount_minor: most, currency, exponent }} /> of this payment can still go back to the payer. The
         fee stays.
