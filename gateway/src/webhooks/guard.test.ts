@@ -8,7 +8,7 @@ const none = exemptionsOf([]);
 
 test("addresses that are not public are refused in every spelling", () => {
   const refused = [
-    "0.0.0.0", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1", "172.31.255.255",
+    "0.0.0.0", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "168.63.129.16", "169.254.169.254", "172.16.0.1", "172.31.255.255",
     "192.0.0.8", "192.0.2.1", "192.168.1.1", "198.18.0.1", "198.51.100.7", "203.0.113.9", "224.0.0.1", "240.0.0.1", "255.255.255.255",
     "::", "::1", "::10.0.0.1", "::ffff:127.0.0.1", "::ffff:7f00:1", "::ffff:0:127.0.0.1", "64:ff9b::10.0.0.1", "64:ff9b::a00:1",
     "64:ff9b:1::1", "100::1", "fc00::1", "fd12:3456::1", "fe80::1", "fec0::1", "ff02::1", "2001::1", "2001:db8::1", "2001:10::1",
@@ -54,6 +54,9 @@ test("URLs: only https to public hosts, without credentials, and nothing that ha
     "https://[::1]/", "https://[::ffff:127.0.0.1]/", "https://[64:ff9b::7f00:1]/", "https://10.0.0.1:8443/x", "https://169.254.169.254/latest",
     "https://exa mple.com/", "https://example.com/\n", "\thttps://example.com/", "https:\\\\example.com\\", `https://example.com/${"x".repeat(2048)}`,
     "https://１２７.0.0.1/", "https://example.com:99999/",
+    "https://127.0.0.1./", "https://0300.0250.0.1/", "https://①②⑦.0.0.1/", "https://loc%61lhost/", "https://localhost。/", "https://localhost../",
+    "https://db.internal../", "https://.example.com/", "https://a..example.com/", "https://metadata.google.internal./", "https://x.test./",
+    "https://[fe80::1%25eth0]/", "https://[fe80::1%eth0]/", "https://[64:ff9b:1::a00:1]/", "https://[::ffff:0:a00:1]/", "https://168.63.129.16/",
   ]; // prettier-ignore
   for (const url of refused) expect(objectionTo(url, none), url).toBeTypeOf("string");
   for (const url of [

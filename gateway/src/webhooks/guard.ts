@@ -16,6 +16,7 @@ const closedNetworks = [
   ["10.0.0.0", 8], // private
   ["100.64.0.0", 10], // carrier-grade NAT
   ["127.0.0.0", 8], // loopback
+  ["168.63.129.16", 32], // the host's agent of every machine on Azure
   ["169.254.0.0", 16], // link-local, cloud metadata
   ["172.16.0.0", 12], // private
   ["192.0.0.0", 24], // protocol assignments
@@ -63,10 +64,14 @@ const RESERVED = /(^|\.)(localhost|test|invalid|example|onion|arpa)$/;
 /** Names that only a private network resolves. Names without a dot count as such too. */
 const OF_PRIVATE_NETWORKS = /(^|\.)(local|localdomain|internal|intranet|private|corp|home|lan)$/;
 
-/** True for a name that is refused without a look-up. Where the operator names networks, names of private use are looked up. */
+/**
+ * True for a name that is refused without a look-up. Where the operator names networks, names of private use are looked up. A name with an empty
+ * part, such as `localhost..`, is nowhere.
+ */
 function isClosedName(name: string, { hasNetworks }: Exemptions): boolean {
   const host = name.replace(/\.$/, "");
-  return RESERVED.test(host) || (!hasNetworks && (!host.includes(".") || OF_PRIVATE_NETWORKS.test(host)));
+  if (RESERVED.test(host) || host.split(".").includes("")) return true;
+  return !hasNetworks && (!host.includes(".") || OF_PRIVATE_NETWORKS.test(host));
 }
 
 function mayGoTo(address: string, exemptions: Exemptions): boolean {
