@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, type Server, type Socket, createServer as createTcpServer } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import tls from "node:tls";
 import { gzipSync } from "node:zlib";
 import { generate } from "selfsigned";
@@ -17,6 +18,8 @@ import { vet } from "./guard.ts";
 import { type AttemptResult, type OutgoingDelivery, Sender, type SenderTiming } from "./sender.ts";
 
 const names = vi.hoisted(() => new Map<string, () => Promise<string[]>>());
+/** Addresses of IPv6; names that are not here have none. */
+const namesOfSix = vi.hoisted(() => new Map<string, string[]>());
 vi.mock("node:dns/promises", async (original) => {
   const real = await original<typeof import("node:dns/promises")>();
   return {
@@ -28,8 +31,11 @@ vi.mock("node:dns/promises", async (original) => {
         const found = names.get(name);
         return found ? found() : Promise.reject(Object.assign(new Error(`no ${name}`), { code: "ENOTFOUND" }));
       }
-      resolve6(): Promise<string[]> {
-        return Promise.reject(Object.assign(new Error("no data"), { code: "ENODATA" }));
+      resolve6(name: string): Promise<string[]> {
+        const found = namesOfSix.get(name);
+        return found
+          ? Promise.resolve(found)
+          : Promise.reject(Object.assign(new Error("no data"), { code: "ENODATA" }));
       }
     },
   };
@@ -41,12 +47,14 @@ const SECRET = "whsec_of_the_tests";
 const trusted = tls.getCACertificates("default");
 let certificates: Certificates;
 let expired: { key: string; cert: string };
+/** For `hooks.merchant.com`. */
+let ofName: { key: string; cert: string };
 const closers: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   certificates = await makeCertificates();
   const past = { notBeforeDate: new Date("2024-01-01"), notAfterDate: new Date("2024-02-01") };
-  const authority = await generate([{ name: "commonName", value: "Authority of the past" }], {
+  const authority = await generate([{ name: "commonName", value: "Authority of the tests" }], {
     keyType: "ec",
     algorithm: "sha256",
     extensions: [
@@ -54,20 +62,25 @@ beforeAll(async () => {
       { name: "keyUsage", keyCertSign: true, critical: true },
     ],
   });
-  const leaf = await generate([{ name: "commonName", value: "localhost" }], {
-    keyType: "ec",
-    algorithm: "sha256",
-    ...past,
-    ca: { key: authority.private, cert: authority.cert },
-    extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: "localhost" }] }],
-  });
-  expired = { key: leaf.private, cert: leaf.cert };
+  const leafOf = async (value: string, during: object): Promise<{ key: string; cert: string }> => {
+    const leaf = await generate([{ name: "commonName", value }], {
+      keyType: "ec",
+      algorithm: "sha256",
+      ...during,
+      ca: { key: authority.private, cert: authority.cert },
+      extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value }] }],
+    });
+    return { key: leaf.private, cert: leaf.cert };
+  };
+  expired = await leafOf("localhost", past);
+  ofName = await leafOf("hooks.merchant.com", {});
   tls.setDefaultCACertificates([...trusted, readFileSync(certificates.caFile, "utf8"), authority.cert]);
 });
 
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
   names.clear();
+  namesOfSix.clear();
 });
 
 afterAll(() => tls.setDefaultCACertificates(trusted));
@@ -400,6 +413,53 @@ test("a name is looked up once an attempt and connected to as it was vetted: wha
   asked = 1;
   expectFailure(await sender().send(delivery(`https://rebind.merchant.com:${port}/`)), /^Refused: /);
   expect([asked, connections()]).toEqual([2, 0]);
+});
+
+test("an address of IPv6 beside a public one of IPv4 is judged as well, whatever is wrapped in it", async () => {
+  const { port, connections } = await listen(createTcpServer());
+  names.set("both.merchant.com", () => Promise.resolve(["93.184.215.14"]));
+  for (const address of [
+    "::1",
+    "::ffff:10.0.0.1",
+    "::ffff:a00:1",
+    "fd00::1",
+    "fe80::1%lo",
+    "64:ff9b::a9fe:a9fe",
+    "2002:7f00:1::",
+  ]) {
+    namesOfSix.set("both.merchant.com", ["2606:4700::1111", address]);
+    const result = await sender().send(delivery(`https://both.merchant.com:${port}/`));
+    expectFailure(result, /^Refused: both\.merchant\.com leads to .* not a public address/);
+  }
+  expect(connections()).toBe(0);
+});
+
+test("a name that moves: its open connection is used as it was vetted, and each new one is vetted anew", async () => {
+  const asked: (string | undefined)[] = [];
+  let close = false;
+  const server = createHttpsServer(ofName, (request, response) => {
+    asked.push((request.socket as tls.TLSSocket).servername || undefined);
+    request.resume().on("end", () => response.writeHead(200, close ? { connection: "close" } : {}).end());
+  });
+  const { port, connections } = await listen(server, "0.0.0.0");
+  const from = inNetworks("127.0.0.0/30");
+  const url = `https://hooks.merchant.com:${port}/`;
+  names.set("hooks.merchant.com", () => Promise.resolve(["127.0.0.1"]));
+  expect(await from.send(delivery(url))).toMatchObject({ succeeded: true, address: "127.0.0.1" });
+  // The name leads elsewhere now. The socket is still one to the address that was vetted.
+  names.set("hooks.merchant.com", () => Promise.resolve(["127.0.0.5"]));
+  close = true;
+  await setImmediate(); // the socket is free only then
+  expect(await from.send(delivery(url))).toMatchObject({ succeeded: true, address: "127.0.0.1" });
+  expect(connections()).toBe(1);
+  expectFailure(await from.send(delivery(url)), /^Refused: hooks\.merchant\.com leads to 127\.0\.0\.5/);
+  expect(connections()).toBe(1);
+  // The certificate is held against the name that was asked for, which the server was told, and not against the address.
+  names.set("hooks.merchant.com", () => Promise.resolve(["127.0.0.2"]));
+  expect(await from.send(delivery(url))).toMatchObject({ succeeded: true, address: "127.0.0.2" });
+  names.set("other.merchant.com", () => Promise.resolve(["127.0.0.2"]));
+  expectFailure(await from.send(delivery(`https://other.merchant.com:${port}/`)), /another name/);
+  expect(asked).toEqual(["hooks.merchant.com", "hooks.merchant.com", "hooks.merchant.com"]);
 });
 
 test("a bomb is not unpacked: what is kept are the bytes as they came", async () => {
