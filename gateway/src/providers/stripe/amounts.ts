@@ -74,13 +74,20 @@ export function theirAmount(amountMinor: Minor, currency: string): string {
 /** Converts Stripe's amount and lower-case currency. Throws when the amount has no exact counterpart, or for an unknown currency. */
 export function ourAmount(amount: number, theirCurrency: string): { amountMinor: Minor; currency: string } {
   const currency = theirCurrency.toUpperCase();
+  const amountMinor = ourMinor(amount, theirCurrency);
+  if (amountMinor === undefined) throw new Error(`Stripe named an amount of ${currency} that has no counterpart here`);
+  return { amountMinor, currency };
+}
+
+/** As `ourAmount`, but undefined when the amount has no exact counterpart: a fee may be a part of a krona, and ISO 4217 knows whole ones. */
+export function ourMinor(amount: number, theirCurrency: string): Minor | undefined {
+  const currency = theirCurrency.toUpperCase();
   if (theirCurrency !== theirCurrency.toLowerCase() || !isCharged(currency)) {
     throw new Error("Stripe named a currency that is not known here");
   }
   const { ours, theirs } = unitOf(currency);
   const product = BigInt(amount) * ours;
-  if (product % theirs !== 0n) throw new Error(`Stripe named an amount of ${currency} that has no counterpart here`);
-  return { amountMinor: product / theirs, currency };
+  return product % theirs === 0n ? product / theirs : undefined;
 }
 
 function unitOf(currency: string): Unit {

@@ -78,6 +78,13 @@ test.each([
   expect(state).toEqual({ status: "paid", receipt: { transactionId: "pi_1", currency: "IDR", ...expected } });
 });
 
+test("a fee that their units write finer than ours says nothing, and the money counts", () => {
+  const krona = { ...paidIntent({ amount_received: 150_000, feeCurrency: "isk" }), currency: "isk" };
+  const page = { ...paid, amount_total: 150_000, currency: "isk", payment_intent: krona };
+  const { state } = pageOf(page, { ...request, amountMinor: 1_500n, currency: "ISK" }, account).known;
+  expect(state).toEqual({ status: "paid", receipt: { transactionId: "pi_1", currency: "ISK", amountMinor: 1_500n } });
+});
+
 test.each([
   ["open", "unpaid", "waiting"],
   ["complete", "unpaid", "processing"],

@@ -17,7 +17,7 @@ import { readMoved } from "../../acquirers/other-money.ts";
 import { objectionToAddresses } from "../../acquirers/payer-address.ts";
 import { readBy } from "../../acquirers/remote-http.ts";
 import { SECOND, wireTime } from "../../ground/clock.ts";
-import { ourAmount } from "./amounts.ts";
+import { ourAmount, ourMinor } from "./amounts.ts";
 
 type Body = Record<string, unknown> | undefined;
 
@@ -120,8 +120,8 @@ function receiptOf({ payment_intent: intent, amount_total, currency }: Session):
   const transaction = typeof intent.latest_charge === "object" ? intent.latest_charge?.balance_transaction : undefined;
   // Stripe books fees in the currency in which it pays out, some time after the payment.
   const isBooked = typeof transaction === "object" && transaction !== null && transaction.currency === intent.currency;
-  const fee = isBooked ? { feeMinor: ourAmount(transaction.fee, transaction.currency).amountMinor } : {};
-  return { transactionId, ...received, ...fee };
+  const feeMinor = isBooked ? ourMinor(transaction.fee, transaction.currency) : undefined;
+  return { transactionId, ...received, ...(feeMinor === undefined ? {} : { feeMinor }) };
 }
 
 function checkMoney(what: string, amount: number, currency: string, ours: OpenRequest | RefundRequest): void {
