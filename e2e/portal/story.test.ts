@@ -47,6 +47,30 @@ test("create, pay by simulate, refund, and see the story and the ledger", async 
   await member.look("payment-refunded");
 });
 
+test("a day of a filter is a day of the times on the page", async () => {
+  const member = await portal.member("owner");
+  const { page, place, client } = member;
+  // The browser is in Jakarta: 16:00 in UTC is an hour before its midnight.
+  const now = new Date((await client.get("/v1/sandbox/clock")).json.now as string);
+  const evening = new Date(now);
+  evening.setUTCHours(16 + 24, 0, 0, 0);
+  await client.post("/v1/sandbox/clock/advance", { seconds: (evening.getTime() - now.getTime()) / 1_000 });
+  await made(member, { reference_id: "evening" });
+  await client.post("/v1/sandbox/clock/advance", { seconds: 2 * 3_600 });
+  await made(member, { reference_id: "night" });
+  const rows = page.getByRole("group", { name: "Payments" }).getByRole("row");
+  const day = (hours: number): string => new Date(evening.getTime() + hours * 3_600_000).toISOString().slice(0, 10);
+  for (const [on, name] of [
+    [day(0), "evening"],
+    [day(24), "night"],
+  ] as const) {
+    await member.open(`${paths.payments(place)}?created_from=${on}&created_to=${on}`);
+    await rows.getByText(name).waitFor();
+    expect(await rows.count(), name).toBe(2);
+    expect(await page.getByLabel("From").inputValue()).toBe(on);
+  }
+});
+
 test("find a payment in the list and by the palette, whatever one knows of it", async () => {
   const member = await portal.member("owner");
   const { page, place } = member;

@@ -33,8 +33,8 @@ const spec = {
   payer: text("Payer", "e-mail or telephone"),
   amount: text("Amount", "150000"),
   metadata: text("Metadata", "order:1042"),
-  created_from: day("From"),
-  created_to: day("To"),
+  created_from: day("From", "begin"),
+  created_to: day("To", "end"),
 };
 
 export function Page() {

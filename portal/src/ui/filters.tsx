@@ -4,6 +4,8 @@ import { type FormEvent, useId, useState } from "react";
 import { type Search, useQueryText, useSetQuery } from "../address.ts";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";
+import { dayBegin, dayEnd } from "./days.ts";
+import { useTimeZone } from "./time.tsx";
 
 interface Choice<Option extends string> {
   kind: "choice";
@@ -18,6 +20,7 @@ interface Text {
 interface Day {
   kind: "day";
   label: string;
+  edge: "begin" | "end" | undefined;
 }
 type Filter = Choice<string> | Text | Day;
 export type FilterSpec = Record<string, Filter>;
@@ -30,9 +33,12 @@ export function choice<const Option extends string>(label: string, options: read
 export function text(label: string, placeholder = ""): Text {
   return { kind: "text", label, placeholder };
 }
-/** A day, as YYYY-MM-DD. */
-export function day(label: string): Day {
-  return { kind: "day", label };
+/**
+ * A day of the person's time zone, as the pages show times: the API is asked for the instant at which it begins or ends. Without an edge the API gets
+ * YYYY-MM-DD, which is a day in UTC.
+ */
+export function day(label: string, edge?: Day["edge"]): Day {
+  return { kind: "day", label, edge };
 }
 
 type ValueOf<One> = One extends { options: readonly (infer Option)[] } ? Option : string;
@@ -42,6 +48,8 @@ export interface FilterState<Spec extends FilterSpec> {
   spec: Spec;
   /** The set filters, as the API takes them. A value that is not one of a choice's options is left out. */
   value: Values<Spec>;
+  /** The same as the person chose them. */
+  chosen: Values<Spec>;
   isSet: boolean;
   set(changes: Values<Spec>): void;
   clear(): void;
@@ -51,26 +59,35 @@ export interface FilterState<Spec extends FilterSpec> {
 export function useFilters<const Spec extends FilterSpec>(spec: Spec): FilterState<Spec> {
   const search = useQueryText();
   const setQuery = useSetQuery();
+  const timeZone = useTimeZone();
   const value: Record<string, string> = {};
+  const chosen: Record<string, string> = {};
   for (const [name, filter] of Object.entries(spec)) {
     const told = search[name];
     if (told === undefined || told === "") continue;
     if (filter.kind === "choice" && !filter.options.includes(told)) continue;
-    value[name] = told;
+    chosen[name] = told;
+    value[name] = filter.kind === "day" ? edgeOf(filter, told, timeZone) : told;
   }
   // A changed filter starts at the first page, since a cursor belongs to one list.
   const put = (changes: Search): void => setQuery({ ...search, after: undefined, ...changes });
   return {
     spec,
     value: value as Values<Spec>,
+    chosen: chosen as Values<Spec>,
     isSet: Object.keys(value).length > 0,
     set: put,
     clear: () => put(Object.fromEntries(Object.keys(spec).map((name) => [name, undefined]))),
   };
 }
 
+function edgeOf({ edge }: Day, told: string, timeZone: string): string {
+  if (edge === undefined) return told;
+  return edge === "begin" ? dayBegin(told, timeZone) : dayEnd(told, timeZone);
+}
+
 export function Filters<Spec extends FilterSpec>({ of }: { of: FilterState<Spec> }) {
-  const values = of.value as Record<string, string | undefined>;
+  const values = of.chosen as Record<string, string | undefined>;
   const set = (name: string, to: string): void => of.set({ [name]: to } as Values<Spec>);
   const id = useId();
   const [isOpen, setOpen] = useState(of.isSet);

@@ -19,8 +19,8 @@ type Event = Schema<"Event">;
 const spec = {
   type: choice("Type", eventTypes),
   delivery: choice("Delivery", ["pending", "delivered", "undelivered", "none"]),
-  created_from: day("From"),
-  created_to: day("To"),
+  created_from: day("From", "begin"),
+  created_to: day("To", "end"),
 };
 
 const columns: Column<Event>[] = [

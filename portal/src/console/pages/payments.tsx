@@ -31,8 +31,8 @@ const spec = {
     "refunded",
   ]),
   amount_minor: text("Amount in minor units", "15000000"),
-  created_from: day("From"),
-  created_to: day("To"),
+  created_from: day("From", "begin"),
+  created_to: day("To", "end"),
 };
 
 const columns: Column<Payment>[] = [

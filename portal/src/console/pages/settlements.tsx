@@ -19,8 +19,8 @@ type Settlement = Schema<"Settlement">;
 const spec = {
   status: choice("Status", ["processing", "paid", "failed"]),
   currency: text("Currency", "IDR"),
-  date_from: day("Period ends from"),
-  date_to: day("to"),
+  date_from: day("Period ends from", "begin"),
+  date_to: day("to", "end"),
 };
 
 const columns: Column<Settlement>[] = [

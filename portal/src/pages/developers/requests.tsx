@@ -24,8 +24,8 @@ const spec = {
   path: text("Path begins with", "/v1/payments"),
   error_code: text("Error", "INVALID_AMOUNT"),
   client_id: text("Key", "ak_…"),
-  created_from: day("From"),
-  created_to: day("To"),
+  created_from: day("From", "begin"),
+  created_to: day("To", "end"),
 };
 
 const columns: Column<LoggedRequest>[] = [

@@ -14,8 +14,8 @@ type Delivery = Schema<"ListedDelivery">;
 
 const spec = {
   outcome: choice("Outcome", ["failed"]),
-  started_from: day("From"),
-  started_to: day("To"),
+  started_from: day("From", "begin"),
+  started_to: day("To", "end"),
 };
 /** Attempts are no events: the stream does not tell of them. */
 const ASK_EVERY_MS = 3_000;
