@@ -71,6 +71,18 @@ test("a change of one part of the risk settings or the schedule leaves the other
   expect(settingsSchema.parse(changed)).toEqual(changed);
 });
 
+test("an amount that names the default currency among others is its own", () => {
+  const { risk, settlement } = applyChange(defaultSettings, {
+    risk: { large_amount_minor_per_currency: { IDR: 100, KWD: 7 } },
+    settlement: { minimum_payout_minor_per_currency: { IDR: 200, JPY: 9 } },
+  });
+  expect(risk).toMatchObject({ large_amount_minor: 100, large_amount_minor_per_currency: { KWD: 7 } });
+  expect(settlement).toMatchObject({
+    minimum_payout_minor: 200,
+    minimum_payout_minor_per_currency: { JPY: 9 },
+  });
+});
+
 let service: TestService;
 beforeAll(async () => {
   service = await startService({ roles: ["api"] });

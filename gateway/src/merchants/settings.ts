@@ -185,14 +185,23 @@ export function applyChange(settings: MerchantSettings, change: SettingsChange):
   };
 }
 
-/** Replaces the fields that `change` names; in amounts by currency, only the currencies that it names. */
+const PER_CURRENCY = "_per_currency";
+
+/**
+ * Replaces the fields that `change` names; in amounts by currency, only the currencies that it names. The default currency's amount has a field of
+ * its own, where everybody looks for it.
+ */
 function changed<Part extends object>(before: Part, change: object | undefined): Part {
   const after = { ...before };
   for (const [name, value] of Object.entries(change ?? {})) {
     if (value === undefined) continue;
-    const own: unknown = Reflect.get(before, name);
-    const merged = name.endsWith("_per_currency") ? { ...(own as object), ...(value as object) } : (value as unknown);
-    Object.assign(after, { [name]: merged });
+    if (!name.endsWith(PER_CURRENCY)) {
+      Object.assign(after, { [name]: value as unknown });
+      continue;
+    }
+    const { [DEFAULT_CURRENCY]: own, ...others } = value as Record<string, unknown>;
+    Object.assign(after, { [name]: { ...(Reflect.get(before, name) as object), ...others } });
+    if (own !== undefined) Object.assign(after, { [name.slice(0, -PER_CURRENCY.length)]: own });
   }
   return after;
 }
