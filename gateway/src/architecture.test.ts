@@ -133,7 +133,7 @@ const owners: Record<string, RegExp> = {
   diagnostics: /^refused_requests$/,
   operator:
     /^(operator_audit|operator_refusals|operator_tokens|operator_token_uses|operator_approvals|operator_approval_policies|book_verifications)$/,
-  insights: /^(payment_hours|payment_totals|roll_ups)$/,
+  insights: /^(payment_quarters|payment_totals|roll_ups)$/,
   telemetry: /^(telemetry_processes|telemetry_samples|telemetry_acquirers|telemetry_circuits)$/,
   requests: /^(request_log|request_log_gaps)$/,
   status: /^(status_minutes|status_days|incidents|incident_updates)$/,

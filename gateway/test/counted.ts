@@ -9,7 +9,7 @@ export async function allCounted(database: Database): Promise<void> {
     async () => {
       await countCommitted(database, createLog("silent"));
       const [row] = await database.query<{ left: boolean }>({
-        text: "select exists (select from events e where e.xact >= r.counted_to) as left from roll_ups r where r.name = 'payment_hours'",
+        text: "select exists (select from events e where e.xact >= r.counted_to) as left from roll_ups r where r.name = 'payment_quarters'",
         values: [],
       });
       // A transaction of another test on the same server may hold the roll-up back for a moment.

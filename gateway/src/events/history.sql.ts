@@ -144,7 +144,7 @@ export function forgetEvents(book: Book, eventIds: readonly string[], sweptTo: s
     and not exists (
       select from events e
       where e.merchant_id = v.merchant_id and e.environment = v.environment and e.event_id = v.event_id
-        and e.xact >= coalesce((select counted_to from roll_ups where name = 'payment_hours'), '0')
+        and e.xact >= coalesce((select counted_to from roll_ups where name = 'payment_quarters'), '0')
         and e.xact < pg_snapshot_xmax(pg_current_snapshot())
     )
 ), attempts as (

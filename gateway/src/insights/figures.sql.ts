@@ -33,12 +33,12 @@ export type Division = (typeof divisions)[number];
 export function selectCounts(book: Book, begins: readonly Micros[], by: Division, currency?: string): Statement {
   return {
     name: `payments over time by ${by}`,
-    text: `select width_bucket(t.hour, $3::timestamptz[]) as span, t.currency, t.${by}::text as key, sum(t.payments)::text as payments,
+    text: `select width_bucket(t.quarter, $3::timestamptz[]) as span, t.currency, t.${by}::text as key, sum(t.payments)::text as payments,
   coalesce(sum(t.payments) filter (where t.outcome = 'succeeded'), 0)::text as succeeded,
   coalesce(sum(t.amount_minor) filter (where t.outcome = 'succeeded'), 0)::text as succeeded_minor,
   coalesce(sum(t.fee_minor) filter (where t.outcome = 'succeeded'), 0)::text as fee_minor
-from payment_hours t
-where ${inBook("t")} and t.hour >= ($3::timestamptz[])[1] and ($4::text is null or t.currency = $4::text)
+from payment_quarters t
+where ${inBook("t")} and t.quarter >= ($3::timestamptz[])[1] and ($4::text is null or t.currency = $4::text)
 group by 1, 2, 3`,
     values: [...bookValues(book), begins.map(sqlTime), currency ?? null],
   };
@@ -56,7 +56,7 @@ export function selectClock(book: Book): Statement {
     name: "clock of figures",
     text: `select b.clock_offset_seconds, r.counted_at, c.next_run_at
 from books b
-left join roll_ups r on r.name = 'payment_hours' and r.origin = ${ORIGIN}
+left join roll_ups r on r.name = 'payment_quarters' and r.origin = ${ORIGIN}
 left join settlement_clocks c on c.merchant_id = b.merchant_id and c.environment = b.environment
 where ${inBook("b")}`,
     values: bookValues(book),

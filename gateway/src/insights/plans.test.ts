@@ -23,7 +23,7 @@ select merchant, 'sandbox', gen_random_uuid(), 'payment.succeeded', gen_random_u
     payments: `(merchant_id, environment, payment_id, status, amount_minor, fee_minor, created_at, updated_at, expires_at, payment_method,
   risk_score, currency, reference_id, risk_decision, risk_reasons, routing)
 select merchant, 'sandbox', gen_random_uuid(), 'pending', 1, 0, now(), now(), now(), 'qris', 0, 'IDR', 'order-' || n, 'approve', '[]', '{}'`,
-    payment_hours: `(merchant_id, environment, hour, currency, method, acquirer, outcome, payments, amount_minor, fee_minor)
+    payment_quarters: `(merchant_id, environment, quarter, currency, method, acquirer, outcome, payments, amount_minor, fee_minor)
 select merchant, 'sandbox', date_trunc('hour', now(), 'UTC') - make_interval(hours => n), 'IDR', 'qris', '', 'expired', 1, 1, 0`,
     deliveries: `(merchant_id, environment, event_id, url, state, attempts, next_attempt_at)
 select merchant, 'sandbox', gen_random_uuid(), 'https://shop.example/hook', 'delivered', 1, now()`,
@@ -36,7 +36,7 @@ select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 'lost', 'gener
 select gen_random_uuid() as merchant, case when n = 0 then ${BUSY_ROWS} else ${OTHERS_ROWS} end as rows
 from generate_series(0, ${MERCHANTS}) n`);
     await owner.query("insert into books (merchant_id, environment) select merchant, 'sandbox' from made");
-    await owner.query("insert into roll_ups values ('payment_hours', '200', 'here', now())");
+    await owner.query("insert into roll_ups values ('payment_quarters', '200', 'here', now())");
     await owner.query(`insert into payment_totals (step_seconds, at, environment, currency, method, acquirer, outcome, payments, amount_minor)
 select 60, date_trunc('minute', now(), 'UTC') - make_interval(mins => n), 'sandbox', 'IDR', 'qris', '', 'expired', 1, 1
 from generate_series(1, ${BUSY_ROWS}) n`);

@@ -19,13 +19,12 @@ const outcome = `case
     else p.status::text
   end`;
 /**
- * The bucket of `payment_hours` that payment `p` belongs to. Its `hour` is the start of a quarter of an hour: midnight of every zone is at one. Rows of
- * an older release may still begin at whole hours.
+ * The bucket of `payment_quarters` that payment `p` belongs to. It begins at a quarter of an hour: midnight of every zone is at one.
  */
-const bucket = `p.merchant_id, p.environment, date_bin('15 minutes', ${endedAt}, 'epoch') as hour,
+const bucket = `p.merchant_id, p.environment, date_bin('15 minutes', ${endedAt}, 'epoch') as quarter,
   p.currency, p.payment_method, coalesce(p.gateway_code, '') as acquirer, ${outcome} as outcome`;
 const columns =
-  "merchant_id, environment, hour, currency, method, acquirer, outcome, payments, amount_minor, fee_minor";
+  "merchant_id, environment, quarter, currency, method, acquirer, outcome, payments, amount_minor, fee_minor";
 
 /** Takes the roll-up's lock, which one process holds until its transaction ends; `taken` is false when another has it. Writes nothing. */
 export function takeTurn(): Statement {
@@ -69,7 +68,7 @@ export function selectProgress(): Statement {
     where e.xact >= r.counted_to and e.xact < h.horizon
   ) as is_due
 from (select ${HORIZON} as horizon) h
-left join roll_ups r on r.name = 'payment_hours' and r.origin = ${ORIGIN} and r.counted_to <= h.horizon
+left join roll_ups r on r.name = 'payment_quarters' and r.origin = ${ORIGIN} and r.counted_to <= h.horizon
 left join lateral (
   -- The first transaction behind a whole step.
   select e.xact as next
@@ -95,7 +94,7 @@ export function selectAge(): Statement {
     name: "age of the roll-up",
     text: `select extract(epoch from statement_timestamp() - counted_at)::float8 as seconds
 from roll_ups
-where name = 'payment_hours' and origin = ${ORIGIN}`,
+where name = 'payment_quarters' and origin = ${ORIGIN}`,
   };
 }
 
@@ -125,12 +124,12 @@ export function countStep(from: Position, to: Position): Statement {
 ), totals as (
   ${totalsOfStep}
 )
-insert into payment_hours as t (${columns})
+insert into payment_quarters as t (${columns})
 select ${bucket}, count(*), sum(p.amount_minor), sum(p.fee_minor)
 from p
 where p.ends
 group by 1, 2, 3, 4, 5, 6, 7
-on conflict (merchant_id, environment, hour, currency, method, acquirer, outcome) do update
+on conflict (merchant_id, environment, quarter, currency, method, acquirer, outcome) do update
 set payments = t.payments + excluded.payments, amount_minor = t.amount_minor + excluded.amount_minor,
   fee_minor = t.fee_minor + excluded.fee_minor`,
     values: [from, to],
@@ -143,14 +142,14 @@ export function movePosition(from: Position, to: Position): Statement {
     name: "move the roll-up",
     text: `update roll_ups
 set counted_to = $2::xid8, counted_at = statement_timestamp()
-where name = 'payment_hours' and counted_to = $1::xid8
+where name = 'payment_quarters' and counted_to = $1::xid8
 returning 1`,
     values: [from, to],
   };
 }
 
 export function clearCounted(): Statement {
-  return { text: "with totals as (delete from payment_totals) delete from payment_hours" };
+  return { text: "with totals as (delete from payment_totals) delete from payment_quarters" };
 }
 
 const totalsOfAll = addTotals(
@@ -184,7 +183,7 @@ export function countAll(): Statement {
 ), totals as (
   ${totalsOfAll}
 ), counted as (
-  insert into payment_hours (${columns})
+  insert into payment_quarters (${columns})
   select ${bucket}, count(*), sum(p.amount_minor), sum(p.fee_minor)
   from payments p
   where p.status not in ('pending', 'processing')
@@ -195,7 +194,7 @@ export function countAll(): Statement {
   group by 1, 2, 3, 4, 5, 6, 7
 )
 insert into roll_ups (name, counted_to, origin, counted_at)
-select 'payment_hours', horizon, ${ORIGIN}, statement_timestamp()
+select 'payment_quarters', horizon, ${ORIGIN}, statement_timestamp()
 from h
 on conflict (name) do update
 set counted_to = excluded.counted_to, origin = excluded.origin, counted_at = excluded.counted_at`,

@@ -12,7 +12,7 @@ export function selectToldTo(): Statement {
     text: `select coalesce((
   select r.counted_to
   from roll_ups r
-  where r.name = 'payment_hours' and r.origin = ${ORIGIN} and r.counted_to <= h.horizon
+  where r.name = 'payment_quarters' and r.origin = ${ORIGIN} and r.counted_to <= h.horizon
     and r.counted_at > statement_timestamp() - interval '${COUNTED_WITHIN_SECONDS} seconds'
 ), h.horizon)::text as told_to
 from (select ${HORIZON} as horizon) h`,

@@ -79,7 +79,7 @@ group by 1, 2, 3, 4, 5`,
 export function selectCountedAt(): Statement {
   return {
     name: "counted at",
-    text: `select counted_at from roll_ups where name = 'payment_hours' and origin = ${ORIGIN}`,
+    text: `select counted_at from roll_ups where name = 'payment_quarters' and origin = ${ORIGIN}`,
   };
 }
 

@@ -261,8 +261,7 @@ export interface CountedRow extends Row {
 
 /**
  * Paid payments by hour, acquirer and currency: those that the roll-up has counted, and those that it still has to count. An hour sums up its
- * quarters, and rows of an older release, which are whole hours. No row when there is no roll-up. All of it is one snapshot, so the sums cover
- * exactly the journals up to `seq`.
+ * quarters. No row when there is no roll-up. All of it is one snapshot, so the sums cover exactly the journals up to `seq`.
  */
 export function selectCounted(book: Book): Statement {
   return {
@@ -270,10 +269,10 @@ export function selectCounted(book: Book): Statement {
     text: `with r as (
   select counted_to
   from roll_ups
-  where name = 'payment_hours' and origin = ${ORIGIN}
+  where name = 'payment_quarters' and origin = ${ORIGIN}
 ), counted as (
-  select date_trunc('hour', t.hour, 'UTC') as hour, acquirer, currency, payments, amount_minor
-  from payment_hours t
+  select date_trunc('hour', t.quarter, 'UTC') as hour, acquirer, currency, payments, amount_minor
+  from payment_quarters t
   where ${inBook("t")} and t.outcome = 'succeeded'
   union all
   select date_trunc('hour', p.paid_at, 'UTC'), coalesce(p.gateway_code, ''), p.currency, 1, p.amount_minor
