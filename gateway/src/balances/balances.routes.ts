@@ -5,19 +5,12 @@ import { exponentOf, wireMinor } from "../ground/money.ts";
 import { type Endpoint, readEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { currencyCode, environmentField, exponentField, timestamp } from "../http/shapes.ts";
+import { currencyCode, environmentField, exponentField, sumMinor, timestamp } from "../http/shapes.ts";
 import { entriesParams, entriesQuerySchema, entriesSchema, listEntries } from "./entries.ts";
 import { accounts } from "../ledger/journal.ts";
 import { selectBalances } from "../ledger/ledger.sql.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
 import type { Database } from "../store/database.ts";
-
-/** Schema of a sum over a book; null when JSON cannot carry the sum exactly. */
-const sum = (description: string, example: number) =>
-  z
-    .int()
-    .nullable()
-    .meta({ description: `${description} Null beyond 2^53 - 1.`, examples: [example] });
 
 const exampleBalance = {
   currency: "IDR",
@@ -31,9 +24,9 @@ const balanceSchema = z
   .strictObject({
     currency: currencyCode,
     exponent: exponentField,
-    available_minor: sum("Funds that can be settled. Below zero only through a dispute.", 14_895_000),
-    held_minor: sum("Funds held for running disputes.", 0),
-    pending_settlement_minor: sum("Funds in batches that are not paid out yet.", 0),
+    available_minor: sumMinor(14_895_000, "Funds that can be settled. Below zero only through a dispute."),
+    held_minor: sumMinor(0, "Funds held for running disputes."),
+    pending_settlement_minor: sumMinor(0, "Funds in batches that are not paid out yet."),
   })
   .meta({ id: "Balance", description: "What is yours in one currency.", examples: [exampleBalance] });
 

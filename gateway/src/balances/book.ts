@@ -3,7 +3,7 @@ import { z } from "zod";
 import { assert } from "../ground/fault.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { exampleIds, exampleSignature } from "../http/examples.ts";
-import { currencyCode, environmentField, exponentField, identity } from "../http/shapes.ts";
+import { count, currencyCode, environmentField, exponentField, identity, wholeOrNull } from "../http/shapes.ts";
 import { exportFormats } from "../ledger/export.ts";
 import { accounts, isAccount } from "../ledger/journal.ts";
 import { selectBalances } from "../ledger/ledger.sql.ts";
@@ -11,13 +11,10 @@ import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { entriesQuerySchema } from "./entries.ts";
 
-const totalMinor = z
-  .int()
-  .nullable()
-  .meta({
-    description: "Null when it is beyond what JSON numbers carry exactly; the export of the book has it.",
-    examples: [14_895_000],
-  });
+const totalMinor = wholeOrNull(
+  14_895_000,
+  "Null when it is beyond what JSON numbers carry exactly; the export of the book has it.",
+);
 const accountSchema = z
   .strictObject({
     account: z.string().meta({ examples: [accounts.available] }),
@@ -33,10 +30,7 @@ export const bookSchema = z
   .strictObject({
     merchant_id: identity("merchant"),
     environment: environmentField,
-    journals: z
-      .int()
-      .min(0)
-      .meta({ description: "Journals in it.", examples: [1] }),
+    journals: count(1, "Journals in it."),
     head_hash: z
       .string()
       .regex(/^[0-9a-f]{64}$/)

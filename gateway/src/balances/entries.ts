@@ -7,7 +7,15 @@ import { idOf } from "../ground/ids.ts";
 import type { Reply } from "../ground/reply.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { page, unknownCursor } from "../http/lists.ts";
-import { currencyCode, identity, limitQuery, listSchema, parameterNames, timestamp } from "../http/shapes.ts";
+import {
+  currencyCode,
+  identity,
+  limitQuery,
+  listSchema,
+  parameterNames,
+  timestamp,
+  wholeOrNull,
+} from "../http/shapes.ts";
 import { accounts } from "../ledger/journal.ts";
 import { selectEntries } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
@@ -52,13 +60,10 @@ export const entrySchema = z
     amount_minor: z
       .int()
       .meta({ description: "What it added to the figure; negative when it took away.", examples: [14_895_000] }),
-    figure_after_minor: z
-      .int()
-      .nullable()
-      .meta({
-        description: "The figure after this entry; null beyond 2^53 - 1, which JSON cannot carry.",
-        examples: [14_895_000],
-      }),
+    figure_after_minor: wholeOrNull(
+      14_895_000,
+      "The figure after this entry; null beyond 2^53 - 1, which JSON cannot carry.",
+    ),
     posted_at: timestamp,
   })
   .meta({

@@ -55,6 +55,36 @@ export const currencyCode = z
   .string()
   .meta({ description: "ISO 4217 code.", pattern: "^[A-Z]{3}$", examples: ["IDR"] });
 
+/** A whole number from 0. */
+export const count = (example: number, description?: string) =>
+  z
+    .int()
+    .min(0)
+    .meta({ description, examples: [example] });
+
+/** A whole number from 1. */
+export const positive = (example: number, description?: string) =>
+  z
+    .int()
+    .min(1)
+    .meta({ description, examples: [example] });
+
+export const wholeOrNull = (example: number, description?: string) =>
+  z
+    .int()
+    .nullable()
+    .meta({ description, examples: [example] });
+
+export const textOrNull = (example: string, description?: string) =>
+  z
+    .string()
+    .nullable()
+    .meta({ description, examples: [example] });
+
+/** A sum in minor units; null when JSON cannot carry it exactly. */
+export const sumMinor = (example: number, description: string) =>
+  wholeOrNull(example, `${description} Null beyond 2^53 - 1.`);
+
 /** An amount in minor units that may be zero. */
 export const minorAmount = (description: string, ...examples: number[]) =>
   wholeBetween(0, Number(MINOR_MAX)).meta({ description, examples });

@@ -6,11 +6,10 @@ import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { exampleOf, timestamp } from "../http/shapes.ts";
+import { exampleOf, positive, textOrNull, timestamp } from "../http/shapes.ts";
 import type { Router } from "../routing/router.ts";
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { textOrNull } from "./shapes.ts";
 import { acquirerParams } from "./params.ts";
 
 /** Stray messages that are listed at most: the newest. */
@@ -40,10 +39,7 @@ const straySchema = z
       .string()
       .nullable()
       .meta({ description: "The message without secrets and personal data; null where it is not kept." }),
-    times: z
-      .int()
-      .min(1)
-      .meta({ description: "How often the same was sent.", examples: [3] }),
+    times: positive(3, "How often the same was sent."),
     first_at: timestamp,
     last_at: timestamp,
   })

@@ -3,11 +3,10 @@ import { z } from "zod";
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
-import { environmentField, exampleOf } from "../http/shapes.ts";
+import { count, environmentField, exampleOf } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import type { Router } from "../routing/router.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { count } from "./shapes.ts";
 import { acquirerParams } from "./params.ts";
 
 const health = z.enum(["healthy", "degraded", "down"]).meta({

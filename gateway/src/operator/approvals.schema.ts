@@ -14,13 +14,14 @@ import {
   listSchema,
   minorAmount,
   text,
+  textOrNull,
   timestamp,
+  wholeOrNull,
 } from "../http/shapes.ts";
 import type { Posting } from "../ledger/journal.ts";
 import { keptBody } from "./audit.ts";
 import { APPROVAL_HOURS, approvalActions, approvalStatuses, type PolicyAction, policyActions } from "./approval.ts";
 import { type Approval, type Policy, wireRules } from "./approvals.sql.ts";
-import { textOrNull } from "./shapes.ts";
 import { idField, pageFieldsOf } from "./lists.ts";
 
 const HOUR = 3_600 * SECOND;
@@ -73,10 +74,7 @@ export const policySchema = z
     version: version.meta({ description: "0 before there was one." }),
     actions: rulesSchema,
     changed_at: timestamp.nullable(),
-    changed_by: z
-      .string()
-      .nullable()
-      .meta({ examples: ["sari"] }),
+    changed_by: textOrNull("sari"),
   })
   .meta({
     id: "ApprovalPolicy",
@@ -163,10 +161,7 @@ export const approvalSchema = z
     status: approvalStatus,
     summary: z.string().meta({ description: "What it would do, in words, as it stood when it was asked for." }),
     merchant_id: identity("merchant").nullable().meta({ description: "Whom it is about; null for nobody." }),
-    merchant_name: z
-      .string()
-      .nullable()
-      .meta({ examples: ["Kopi Melati"] }),
+    merchant_name: textOrNull("Kopi Melati"),
     environment: environmentField.nullable(),
     payment_reference: identity("payment").nullable(),
     amount_minor: minorAmount("What it moves, or lets move; null when it moves nothing.", 5_000_000).nullable(),
@@ -202,21 +197,17 @@ export const approvalsQuery = z.strictObject({
   ...pageFieldsOf("approval", "uuid"),
 });
 
-const total = (description: string) =>
-  z
-    .int()
-    .nullable()
-    .meta({ description, examples: [-14_895_000] });
 const effectSchema = z
   .strictObject({
     account: z.string().meta({ examples: ["merchant:available"] }),
     currency: currencyCode,
     exponent: exponentField,
-    before_minor: total(
+    before_minor: wholeOrNull(
+      -14_895_000,
       "The balance now, debits minus credits; null when it is beyond what JSON numbers carry exactly.",
     ),
-    change_minor: total("What it would add."),
-    after_minor: total("The balance after it."),
+    change_minor: wholeOrNull(-14_895_000, "What it would add."),
+    after_minor: wholeOrNull(-14_895_000, "The balance after it."),
   })
   .meta({ id: "ApprovalEffect", description: "What would happen to one account of the book." });
 

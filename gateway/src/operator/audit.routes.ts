@@ -5,11 +5,10 @@ import { wireTime } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { page, unknownCursor } from "../http/lists.ts";
-import { identity, listSchema, timestamp } from "../http/shapes.ts";
+import { identity, listSchema, positive, textOrNull, timestamp } from "../http/shapes.ts";
 import type { AuditRow } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { textOrNull } from "./shapes.ts";
 import { idField, limitOf, pageFieldsOf } from "./lists.ts";
 import { type Refusal, refusalReasons } from "./refusals.sql.ts";
 import type { Refusals } from "./refusals.ts";
@@ -88,10 +87,7 @@ const refusalSchema = z
       "203.0.113.9",
       "From where; null for addresses beyond the hundred that are told apart at a time.",
     ),
-    count: z
-      .int()
-      .min(1)
-      .meta({ description: "So many calls.", examples: [12] }),
+    count: positive(12, "So many calls."),
   })
   .meta({
     id: "Refusal",

@@ -2,9 +2,8 @@
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { exampleIds, exampleSignature, exampleTimes } from "../http/examples.ts";
-import { environmentField, identity, inPath, listSchema, timestamp } from "../http/shapes.ts";
+import { count, environmentField, identity, inPath, listSchema, textOrNull, timestamp } from "../http/shapes.ts";
 import { type Verification, verificationStatuses } from "./book-verifications.sql.ts";
-import { count, textOrNull } from "./shapes.ts";
 import { bookParams } from "./params.ts";
 
 export const verificationParams = {

@@ -12,10 +12,12 @@ import {
 } from "../http/examples.ts";
 import {
   HTTPS_PATTERN,
+  count,
   emailAddress,
   environmentField,
   identity,
   listSchema,
+  positive,
   text,
   timestamp,
 } from "../http/shapes.ts";
@@ -24,7 +26,6 @@ import { type MerchantSummary, scopes, signatureDemands } from "../merchants/dir
 import { defaultSettings, settingsSchema } from "../merchants/settings.ts";
 import { pageFields, pageFieldsOf } from "./lists.ts";
 import { CLIENT_ID_PATTERN } from "./params.ts";
-import { count } from "./shapes.ts";
 
 const exampleMerchant = {
   merchant_id: exampleIds.merchant,
@@ -113,10 +114,7 @@ export const merchantSchema = z
     merchant_id: identity("merchant"),
     name: z.string().meta({ examples: ["Toko Melati"] }),
     suspended: z.boolean().meta({ description: "True: every signed request is answered 403." }),
-    rate_limit_per_minute: z
-      .int()
-      .min(1)
-      .meta({ description: "Requests a minute, by credential.", examples: [100] }),
+    rate_limit_per_minute: positive(100, "Requests a minute, by credential."),
     ...settingsSchema.shape,
   })
   .meta({ id: "Merchant", description: "A merchant and its settings.", examples: [exampleMerchant] });

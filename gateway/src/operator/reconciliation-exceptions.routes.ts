@@ -9,13 +9,13 @@ import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { page } from "../http/lists.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { environmentField, identity, listSchema, text, timestamp } from "../http/shapes.ts";
+import { count, environmentField, identity, listSchema, text, timestamp } from "../http/shapes.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { limitOf, pageFieldsOf } from "./lists.ts";
 import { exceptionParams } from "./params.ts";
-import { count, operationObject } from "./shapes.ts";
+import { operationObject } from "./shapes.ts";
 
 const exampleNote = "The acquirer corrected its report; nothing moved.";
 export const exceptionSchema = z

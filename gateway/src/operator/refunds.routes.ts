@@ -7,14 +7,13 @@ import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { exampleIds } from "../http/examples.ts";
-import { environmentField, exampleOf, identity, listSchema, timestamp } from "../http/shapes.ts";
+import { count, environmentField, exampleOf, identity, listSchema, positive, timestamp } from "../http/shapes.ts";
 import { refundView } from "../refunds/refund.ts";
 import { refundParams, refundStatus, refundStatusSchema } from "../refunds/refunds.schema.ts";
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { idField, limitOf, pageFieldsOf } from "./lists.ts";
 import { type ToldRefund, selectRefunds, toldRefundOfRow } from "./refunds.sql.ts";
-import { count } from "./shapes.ts";
 
 const operationSchema = z
   .strictObject({
@@ -23,10 +22,7 @@ const operationSchema = z
         "planned: the call is to be made. calling: it is under way. inquiring: its outcome is unknown. retryable: certainly not done. polling: it is open there. done.",
     }),
     operation_key: z.string().nullable().meta({ description: "Our name for the call; null before it is made." }),
-    attempt: z
-      .int()
-      .min(1)
-      .meta({ examples: [1] }),
+    attempt: positive(1),
     refusals: count(0),
     questions: count(0),
     next_at: timestamp.nullable().meta({ description: "When it is looked at again; null when nothing is left." }),

@@ -9,7 +9,16 @@ import { type Reply, reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { page } from "../http/lists.ts";
-import { currencyCode, environmentField, exampleOf, identity, listSchema, text, timestamp } from "../http/shapes.ts";
+import {
+  count,
+  currencyCode,
+  environmentField,
+  exampleOf,
+  identity,
+  listSchema,
+  text,
+  timestamp,
+} from "../http/shapes.ts";
 import type { Figures } from "../insights/figures.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
@@ -34,7 +43,7 @@ import { type PaymentRecordParts, paymentRecordSchema, readPaymentRecord } from 
 import { findAnyPayment } from "./payments.routes.ts";
 import { selectReviews } from "./reviews.sql.ts";
 import { riskReasonSchema } from "./risk-seen.ts";
-import { count, score } from "./shapes.ts";
+import { score } from "./shapes.ts";
 import { decisionsField, totalsField, totalsOf } from "./waiting-items.routes.ts";
 
 export interface ReviewParts {

@@ -1,7 +1,7 @@
 // What fraud detection saw of a payment, for operators: the risk reasons, the counts behind them, and the bounds.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { currencyCode, identity, minorAmount, timestamp } from "../http/shapes.ts";
+import { currencyCode, identity, minorAmount, positive, timestamp } from "../http/shapes.ts";
 import { wireTime } from "../ground/clock.ts";
 import { DEFAULT_CURRENCY, wireAmount } from "../ground/money.ts";
 import type { MerchantSettings } from "../merchants/settings.ts";
@@ -34,11 +34,6 @@ const counted = (description: string) =>
     .min(0)
     .max(COUNTED_MAX)
     .meta({ description, examples: [3] });
-const bound = (description: string, example: number) =>
-  z
-    .int()
-    .min(1)
-    .meta({ description, examples: [example] });
 
 export const riskSeenSchema = z
   .strictObject({
@@ -59,13 +54,13 @@ export const riskSeenSchema = z
       .meta({ id: "RiskFacts", description: "What was counted, at the moment of the payment." }),
     bounds: z
       .strictObject({
-        customer_per_hour: bound("From this many on `customer_velocity` is a sign.", 10),
-        merchant_per_minute: bound("From this many on `merchant_velocity` is a sign.", 600),
+        customer_per_hour: positive(10, "From this many on `customer_velocity` is a sign."),
+        merchant_per_minute: positive(600, "From this many on `merchant_velocity` is a sign."),
         large_amount_minor: minorAmount("From this amount on `large_amount` is a sign.", 5_000_000_000)
           .nullable()
           .meta({ description: "From this amount on `large_amount` is a sign. Null: this currency has none." }),
-        review_at: bound("From this score on a person looks at it.", 70),
-        reject_at: bound("From this score on it is refused.", 80),
+        review_at: positive(70, "From this score on a person looks at it."),
+        reject_at: positive(80, "From this score on it is refused."),
       })
       .meta({
         id: "RiskBounds",

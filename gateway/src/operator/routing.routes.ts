@@ -5,7 +5,7 @@ import { Fault } from "../ground/fault.ts";
 import { wireMinor, wireAmount } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleIds } from "../http/examples.ts";
-import { currencyCode, environmentField, identity, listSchema } from "../http/shapes.ts";
+import { currencyCode, environmentField, identity, listSchema, positive } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import { faultsOfRules, objectionsTo } from "../routing/objections.ts";
 import { Preview } from "../routing/preview.ts";
@@ -63,10 +63,7 @@ const changedPaymentSchema = z
     reference: identity("payment"),
     payment_method: paymentMethodSchema,
     currency: currencyCode,
-    amount_minor: z
-      .int()
-      .min(1)
-      .meta({ examples: [15_000_000] }),
+    amount_minor: positive(15_000_000),
     before: code,
     after: code,
   })

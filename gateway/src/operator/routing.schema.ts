@@ -2,11 +2,10 @@
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { text, timestamp } from "../http/shapes.ts";
+import { count, positive, text, textOrNull, timestamp } from "../http/shapes.ts";
 import type { Objection, RoutingFault } from "../routing/objections.ts";
 import { routingRuleSchema } from "../routing/routing.ts";
 import type { Activation, RuleSet, RuleSetSummary } from "../routing/rules.sql.ts";
-import { count, textOrNull } from "./shapes.ts";
 
 const exampleSummary = {
   version: 3,
@@ -25,10 +24,7 @@ export const exampleRules = [
   { gateway_code: "cendana", priority: 50, weight: 100 },
 ];
 
-const versionNumber = z
-  .int()
-  .min(1)
-  .meta({ examples: [3] });
+const versionNumber = positive(3);
 const who = textOrNull("sari", "Null: the installation.");
 
 export const noteField = text(1, 200)

@@ -6,7 +6,17 @@ import { idOf, isId } from "../ground/ids.ts";
 import { exponentOf, wireAmount } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { currencyCode, environmentField, exampleOf, exponentField, identity, text, timestamp } from "../http/shapes.ts";
+import {
+  currencyCode,
+  environmentField,
+  exampleOf,
+  exponentField,
+  identity,
+  text,
+  textOrNull,
+  timestamp,
+  wholeOrNull,
+} from "../http/shapes.ts";
 import type { PayerData } from "../payments/payer-data.ts";
 import type { Database, Statement } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -21,7 +31,6 @@ import {
   selectMerchantsLike,
   sought,
 } from "./search.sql.ts";
-import { textOrNull, wholeOrNull } from "./shapes.ts";
 
 const kinds = ["merchant", ...(Object.keys(sought) as SoughtKind[])] as const;
 type Kind = (typeof kinds)[number];

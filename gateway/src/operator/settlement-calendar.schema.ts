@@ -3,6 +3,7 @@ import { z } from "zod";
 import { parseWireTime } from "../ground/clock.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import {
+  count,
   currencyCode,
   environmentField,
   exampleOf,
@@ -10,10 +11,10 @@ import {
   identity,
   listSchema,
   timestamp,
+  wholeOrNull,
 } from "../http/shapes.ts";
 import { settlementSchema, settlementsQuerySchema } from "../settlements/settlements.schema.ts";
 import { pageFieldsOf } from "./lists.ts";
-import { count, wholeOrNull } from "./shapes.ts";
 
 /** Two months, and the days that complete their first and last weeks. */
 export const CALENDAR_DAYS_MAX = 75;

@@ -2,25 +2,6 @@
 import { z } from "zod";
 import { exampleIds } from "../http/examples.ts";
 
-/** A whole number from 0. */
-export const count = (example: number, description?: string) =>
-  z
-    .int()
-    .min(0)
-    .meta({ description, examples: [example] });
-
-export const wholeOrNull = (example: number, description?: string) =>
-  z
-    .int()
-    .nullable()
-    .meta({ description, examples: [example] });
-
-export const textOrNull = (example: string, description?: string) =>
-  z
-    .string()
-    .nullable()
-    .meta({ description, examples: [example] });
-
 export const score = z
   .int()
   .min(0)

@@ -23,6 +23,7 @@ import {
   exponentField,
   identity,
   rangeBound,
+  sumMinor,
   timestamp,
 } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
@@ -43,7 +44,6 @@ import { OF_BOOK, findBook, readerOf } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { limitOf } from "./lists.ts";
 import { bookParams } from "./params.ts";
-import { wholeOrNull } from "./shapes.ts";
 
 const periodEnd = (description: string, example: string) =>
   rangeBound(description)
@@ -68,11 +68,8 @@ const balanceStatementSchema = z
     exponent: exponentField,
     from: timestamp.meta({ examples: [exampleTimes.dayBegins] }),
     before: timestamp.meta({ description: "Exclusive.", examples: [exampleTimes.dayEnds] }),
-    opening_minor: wholeOrNull(0, "The figure when the period begins. Null beyond 2^53 - 1."),
-    closing_minor: wholeOrNull(
-      15_000_000,
-      "The figure when it ends: the opening one and all movements. Null beyond 2^53 - 1.",
-    ),
+    opening_minor: sumMinor(0, "The figure when the period begins."),
+    closing_minor: sumMinor(15_000_000, "The figure when it ends: the opening one and all movements."),
     movements: z.array(entrySchema).meta({ description: "A page of them, oldest first." }),
     has_more: z.boolean(),
     next_cursor: z.string().nullable().meta({ description: "Send it as `starting_after` for the next page." }),

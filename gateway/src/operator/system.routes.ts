@@ -5,14 +5,13 @@ import type { Config } from "../ground/config.ts";
 import { assert } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { exampleOf, timestamp } from "../http/shapes.ts";
+import { count, exampleOf, textOrNull, timestamp } from "../http/shapes.ts";
 import { totalsKeptSeconds } from "../insights/totals.sql.ts";
 import type { Database } from "../store/database.ts";
 import { samplesKeptSeconds } from "../telemetry/telemetry.sql.ts";
 import { type KnownProcess, now, readProcesses } from "../telemetry/vitals.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { settingsInForce } from "./settings-in-force.ts";
-import { count, textOrNull } from "./shapes.ts";
 import {
   type DatabaseRow,
   QUEUE_MAX,

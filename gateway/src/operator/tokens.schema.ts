@@ -2,9 +2,8 @@
 import { z } from "zod";
 import { operatorRoleField } from "../access/session.schema.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { identity, timestamp } from "../http/shapes.ts";
+import { identity, textOrNull, timestamp } from "../http/shapes.ts";
 import { word } from "./params.ts";
-import { textOrNull } from "./shapes.ts";
 import { TOKEN_NAME } from "./tokens.ts";
 
 const DAY = 86_400;

@@ -12,14 +12,15 @@ import {
   exampleOf,
   exponentField,
   identity,
+  textOrNull,
   timestamp,
   wholeNumber,
+  wholeOrNull,
 } from "../http/shapes.ts";
 import { type Environment, environments } from "../merchants/books.ts";
 import type { Database, Statement } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { textOrNull, wholeOrNull } from "./shapes.ts";
 import {
   WAITING_MAX,
   waitingApprovals,

@@ -1,8 +1,15 @@
 // The JSON schemas of the wall and of its event stream.
 import { z } from "zod";
 import { exampleTimes } from "../http/examples.ts";
-import { currencyCode, environmentField, exampleOf, exponentField, timestamp } from "../http/shapes.ts";
-import { count, wholeOrNull } from "./shapes.ts";
+import {
+  count,
+  currencyCode,
+  environmentField,
+  exampleOf,
+  exponentField,
+  sumMinor,
+  timestamp,
+} from "../http/shapes.ts";
 import { measuredPointsSchema, measuredSchema } from "./vitals.schema.ts";
 import { type Period, ofEachOutcome, periods, reasons } from "./wall.ts";
 import { WAITING_MAX } from "./waiting.sql.ts";
@@ -63,13 +70,13 @@ const reasonSchema = z
     payments: count(1, "Payments that ended so."),
   })
   .meta({ id: "WallReason", examples: [{ reason: "declined", payments: 1 }] });
-const sumMinor = wholeOrNull(135_000_000, "What succeeded payments came to. Null beyond 2^53 - 1.");
+const succeededMinor = sumMinor(135_000_000, "What succeeded payments came to.");
 const amountsSchema = z
   .strictObject({
     currency: currencyCode,
     exponent: exponentField,
-    succeeded_minor: sumMinor,
-    points: z.array(sumMinor).meta({ description: "One for each span.", examples: [[135_000_000, 0]] }),
+    succeeded_minor: succeededMinor,
+    points: z.array(succeededMinor).meta({ description: "One for each span.", examples: [[135_000_000, 0]] }),
   })
   .meta({
     id: "WallAmounts",

@@ -5,12 +5,11 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleAddress, exampleWebhookSecret } from "../http/examples.ts";
-import { environmentField, timestamp } from "../http/shapes.ts";
+import { environmentField, textOrNull, timestamp } from "../http/shapes.ts";
 import type { Merchants } from "../merchants/merchants.ts";
 import { previousSchema, previousView } from "../webhooks/registration.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { merchantParams } from "./params.ts";
-import { textOrNull } from "./shapes.ts";
 
 const DAY = 86_400;
 const rotateSchema = z

@@ -2,11 +2,17 @@
 import { z } from "zod";
 import { type Minor, exponentOf, wireMinor } from "../ground/money.ts";
 import { exampleIds } from "../http/examples.ts";
-import { checkedIdentity, currencyCode, environmentField, exponentField, identity } from "../http/shapes.ts";
+import {
+  checkedIdentity,
+  currencyCode,
+  environmentField,
+  exponentField,
+  identity,
+  textOrNull,
+} from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import { type Estimate, OBSERVATIONS_MIN, type Outcome, type WhatIf, sumOf } from "../routing/what-if.ts";
 import type { WhatIfAnswer, WhatIfQuestion } from "../routing/what-ifs.ts";
-import { textOrNull } from "./shapes.ts";
 
 const count = z.int().min(0);
 const rate = z

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { exampleToken } from "../access/session.schema.ts";
 import { exampleClientId, exampleIds, exampleSecret, exampleTimes } from "../http/examples.ts";
-import { environmentField, identity, text, timestamp } from "../http/shapes.ts";
+import { environmentField, identity, positive, text, timestamp } from "../http/shapes.ts";
 import { scopes } from "../merchants/directory.ts";
 import { scopeField } from "../operator/merchants.schema.ts";
 
@@ -43,14 +43,8 @@ export const begunDeviceSchema = z
     verification_uri_complete: z
       .string()
       .meta({ description: "The same with the code in it.", examples: [`${examplePage}?code=${exampleUserCode}`] }),
-    expires_in: z
-      .int()
-      .min(1)
-      .meta({ description: "Seconds until it is over.", examples: [600] }),
-    interval: z
-      .int()
-      .min(1)
-      .meta({ description: "Seconds to wait between two questions.", examples: [5] }),
+    expires_in: positive(600, "Seconds until it is over."),
+    interval: positive(5, "Seconds to wait between two questions."),
   })
   .meta({
     id: "BegunDevice",
@@ -77,10 +71,7 @@ const waitingSchema = z
       id: "DeviceWaiting",
       description: "Ask again after the interval, which is longer by five seconds after `slow_down`.",
     }),
-    interval: z
-      .int()
-      .min(1)
-      .meta({ description: "Seconds.", examples: [5] }),
+    interval: positive(5, "Seconds."),
   })
   .meta({
     id: "DevicePending",

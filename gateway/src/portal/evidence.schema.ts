@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { mediaTypes } from "../disputes/evidence-inspection.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { identity, inPath, text, timestamp } from "../http/shapes.ts";
+import { identity, inPath, positive, text, timestamp } from "../http/shapes.ts";
 
 const shortText = text(1, 120);
 const day = z.iso.date("is not a day such as 2026-11-20").meta({ examples: ["2026-11-20"] });
@@ -25,18 +25,12 @@ export const evidenceTextSchema = z
 export const evidenceFileSchema = z
   .strictObject({
     file_id: identity("file").nullable().meta({ description: "Null for a file that the operator handed in." }),
-    number: z
-      .int()
-      .min(1)
-      .meta({ description: "Its place among the files.", examples: [1] }),
+    number: positive(1, "Its place among the files."),
     name: z.string().meta({ description: "As its maker calls it: any text.", examples: ["resi 1042.pdf"] }),
     media_type: z
       .string()
       .meta({ description: `What it was found to be: ${mediaTypes.join(", ")}.`, examples: ["application/pdf"] }),
-    size_bytes: z
-      .int()
-      .min(1)
-      .meta({ examples: [48_213] }),
+    size_bytes: positive(48_213),
     kept_at: timestamp.nullable().meta({ description: "Null where it is not known." }),
   })
   .meta({

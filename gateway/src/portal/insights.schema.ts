@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isCurrency } from "../ground/money.ts";
 import { isTimeZone } from "../ground/time-zones.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { currencyCode, environmentField, exponentField, identity, timestamp } from "../http/shapes.ts";
+import { count, currencyCode, environmentField, exponentField, identity, sumMinor, timestamp } from "../http/shapes.ts";
 import { divisions } from "../insights/figures.sql.ts";
 import { type Range, ranges } from "../insights/figures.ts";
 
@@ -28,21 +28,10 @@ export const seriesQuery = z.strictObject({
   time_zone: timeZone,
 });
 
-const many = (description: string, example: number) =>
-  z
-    .int()
-    .min(0)
-    .meta({ description, examples: [example] });
-const sumMinor = (description: string, example: number) =>
-  z
-    .int()
-    .nullable()
-    .meta({ description: `${description} Null beyond 2^53 - 1.`, examples: [example] });
-
 const counts = {
-  payments: many("Payments that came to their end.", 12),
-  succeeded: many("Those that succeeded.", 9),
-  amount_minor: sumMinor("What those came to.", 135_000_000),
+  payments: count(12, "Payments that came to their end."),
+  succeeded: count(9, "Those that succeeded."),
+  amount_minor: sumMinor(135_000_000, "What those came to."),
 };
 const exampleCounts = { payments: 12, succeeded: 9, amount_minor: 135_000_000 };
 
@@ -97,15 +86,15 @@ const outcomes = z.record(z.string(), z.int().min(0)).meta({
 });
 const examplePeriod = { ...exampleCounts, fee_minor: 945_000, outcomes: { succeeded: 9, expired: 3 } };
 const periodSchema = z
-  .strictObject({ ...counts, fee_minor: sumMinor("What the service cost you for them.", 945_000), outcomes })
+  .strictObject({ ...counts, fee_minor: sumMinor(945_000, "What the service cost you for them."), outcomes })
   .meta({ id: "PeriodFigures", examples: [examplePeriod] });
 
 const exampleOwned = { available_minor: 14_895_000, held_minor: 0, pending_settlement_minor: 0 };
 const ownedSchema = z
   .strictObject({
-    available_minor: sumMinor("What you can spend.", 14_895_000),
-    held_minor: sumMinor("Held for running disputes.", 0),
-    pending_settlement_minor: sumMinor("In batches that are not paid out yet.", 0),
+    available_minor: sumMinor(14_895_000, "What you can spend."),
+    held_minor: sumMinor(0, "Held for running disputes."),
+    pending_settlement_minor: sumMinor(0, "In batches that are not paid out yet."),
   })
   .meta({ id: "OwnedFigures", examples: [exampleOwned] });
 
@@ -147,7 +136,7 @@ const payoutsSchema = z
   .meta({ id: "Payouts" });
 
 const waitingCount = {
-  count: many("How many; beyond 1,000 they are not counted.", 1),
+  count: count(1, "How many; beyond 1,000 they are not counted."),
   has_more: z.boolean().meta({ description: "True when there are more than were counted." }),
 };
 

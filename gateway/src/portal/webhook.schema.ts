@@ -4,7 +4,7 @@ import { COUNTED_MAX } from "../events/deliveries.sql.ts";
 import { attemptOffsetsSeconds } from "../events/event.ts";
 import { type Micros, wireTime } from "../ground/clock.ts";
 import { exampleAddress, exampleTimes, exampleWebhookSecret } from "../http/examples.ts";
-import { HTTPS_PATTERN, timestamp } from "../http/shapes.ts";
+import { HTTPS_PATTERN, textOrNull, timestamp } from "../http/shapes.ts";
 import type { WebhookRegistration } from "../merchants/webhook-endpoints.sql.ts";
 import { type EndpointHealth, healthStates } from "../webhooks/endpoint-health.ts";
 import { previousSchema, previousView } from "../webhooks/registration.ts";
@@ -50,10 +50,7 @@ const healthSchema = z
   .meta({ id: "WebhookHealth" });
 
 const settingsFields = {
-  url: z
-    .string()
-    .nullable()
-    .meta({ description: "Where events go; null while they go nowhere.", examples: [exampleAddress] }),
+  url: textOrNull(exampleAddress, "Where events go; null while they go nowhere."),
   rotated_at: timestamp.nullable().meta({ description: "Null before the first rotation." }),
   previous: previousSchema
     .nullable()

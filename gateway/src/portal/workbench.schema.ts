@@ -1,7 +1,7 @@
 // The shape of the list of items that fall due by the sandbox's clock.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { listSchema, timestamp } from "../http/shapes.ts";
+import { listSchema, positive, timestamp } from "../http/shapes.ts";
 
 export const comingDueSchema = listSchema(
   z
@@ -10,10 +10,7 @@ export const comingDueSchema = listSchema(
         .enum(["payment_expires", "evidence_due", "settlement_run", "settlement_paid", "delivery_tried"])
         .meta({ id: "DueKind", description: "What happens." }),
       at: timestamp.meta({ description: "By the sandbox's clock." }),
-      in_seconds: z
-        .int()
-        .min(1)
-        .meta({ description: "So far the clock has to be moved.", examples: [1800] }),
+      in_seconds: positive(1800, "So far the clock has to be moved."),
       id: z
         .string()
         .nullable()

@@ -10,7 +10,9 @@ import {
   rangeBound,
   startingAfter,
   text,
+  textOrNull,
   timestamp,
+  wholeOrNull,
 } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import { listQuerySchema, paymentListSchema } from "../payments/payments.schema.ts";
@@ -64,14 +66,8 @@ const hitSchema = z
     kind: z.enum(["payment", "refund", "dispute", "settlement", "event", "journal"]),
     id: z.string().meta({ examples: [exampleIds.payment] }),
     title: z.string().meta({ description: "What people know it by.", examples: ["order-1042"] }),
-    status: z
-      .string()
-      .nullable()
-      .meta({ examples: ["succeeded"] }),
-    amount_minor: z
-      .int()
-      .nullable()
-      .meta({ examples: [15_000_000] }),
+    status: textOrNull("succeeded"),
+    amount_minor: wholeOrNull(15_000_000),
     currency: currencyCode.nullable(),
     exponent: exponentField.nullable(),
     at: timestamp,

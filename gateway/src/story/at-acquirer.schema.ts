@@ -3,7 +3,7 @@ import { z } from "zod";
 import { operationSteps } from "../acquiring/operation.ts";
 import { messageCalls } from "../acquiring/messages.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { exampleOf, identity, timestamp } from "../http/shapes.ts";
+import { exampleOf, identity, textOrNull, timestamp } from "../http/shapes.ts";
 
 const object = z
   .string()
@@ -25,13 +25,10 @@ const operationSchema = z
       description:
         "What the acquirer calls it, each of its names under what it is a name of; empty while it has told none.",
     }),
-    dashboard_url: z
-      .string()
-      .nullable()
-      .meta({
-        description: "Where the acquirer's own dashboard shows it; null where that is not known.",
-        examples: ["https://dashboard.example.com/payments/pr-1"],
-      }),
+    dashboard_url: textOrNull(
+      "https://dashboard.example.com/payments/pr-1",
+      "Where the acquirer's own dashboard shows it; null where that is not known.",
+    ),
   })
   .meta({
     id: "OperationAtAcquirer",
@@ -87,14 +84,8 @@ const messageSchema = z
 export const atAcquirerSchema = z
   .strictObject({
     reference: identity("payment"),
-    gateway_code: z
-      .string()
-      .nullable()
-      .meta({ description: "Who took the payment; null where nobody did.", examples: ["nusantara"] }),
-    acquirer_name: z
-      .string()
-      .nullable()
-      .meta({ description: "Its name; null where it is no longer configured.", examples: ["Nusantara QR"] }),
+    gateway_code: textOrNull("nusantara", "Who took the payment; null where nobody did."),
+    acquirer_name: textOrNull("Nusantara QR", "Its name; null where it is no longer configured."),
     operations: z.array(operationSchema).meta({
       description: "Of the payment and its refunds; none where nothing goes over a network.",
     }),

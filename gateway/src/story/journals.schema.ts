@@ -3,7 +3,16 @@ import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { exponentOf, wireAmount, wireMinor } from "../ground/money.ts";
 import { exampleIds, exampleSignature, exampleTimes } from "../http/examples.ts";
-import { currencyCode, exponentField, identity, inPath, listSchema, timestamp } from "../http/shapes.ts";
+import {
+  currencyCode,
+  exponentField,
+  identity,
+  inPath,
+  listSchema,
+  positive,
+  timestamp,
+  wholeOrNull,
+} from "../http/shapes.ts";
 import { type Journal, accounts } from "../ledger/journal.ts";
 
 const exampleEntry = (line: number, account: string, amount: number) => ({
@@ -21,13 +30,10 @@ const entrySchema = z
     currency: currencyCode,
     exponent: exponentField,
     amount_minor: z.int().meta({ description: "Debits are positive, credits negative.", examples: [-14_895_000] }),
-    balance_after_minor: z
-      .int()
-      .nullable()
-      .meta({
-        description: "Debits minus credits of the account after this entry; null beyond 2^53 - 1.",
-        examples: [-14_895_000],
-      }),
+    balance_after_minor: wholeOrNull(
+      -14_895_000,
+      "Debits minus credits of the account after this entry; null beyond 2^53 - 1.",
+    ),
   })
   .meta({
     id: "JournalEntry",
@@ -39,10 +45,7 @@ const hash = z.string().meta({ pattern: "^[0-9a-f]{64}$", examples: [exampleSign
 export const journalSchema = z
   .strictObject({
     id: identity("journal"),
-    seq: z
-      .int()
-      .min(1)
-      .meta({ description: "Its number in the book; there is no gap.", examples: [42] }),
+    seq: positive(42, "Its number in the book; there is no gap."),
     kind: z.string().meta({ description: "What happened.", examples: ["capture"] }),
     group: z.string().meta({ description: "The payment or settlement it belongs to.", examples: [exampleIds.payment] }),
     operation_key: z
