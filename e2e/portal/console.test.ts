@@ -46,7 +46,7 @@ test("an admin invites somebody, who becomes an operator by the link and may do 
 test("a link of the start signs the demo operator in, and an operator who is taken out is out at once", async () => {
   const { consolePeople } = portal.service.app;
   const { personId } = await consolePeople.demoOperator();
-  const { token } = await consolePeople.makeLink(personId, "sign_in");
+  const { token } = await consolePeople.links.make(personId, "sign_in");
   const { page, open } = await portal.consoleGuest();
   await page.goto(`${portal.consoleOrigin}/console/sign-in#link=${token}`);
   await page.getByRole("link", { name: "Go to the pages" }).click();

@@ -174,7 +174,7 @@ test("a link signs in once, leads to a first password, and stays in no address",
   const { page, context, look } = member;
   await context.clearCookies();
   const session = await member.requests.get("/portal/v1/session");
-  const { token } = await portal.service.app.people.makeLink(session.json.person.person_id as string, "reset");
+  const { token } = await portal.service.app.people.links.make(session.json.person.person_id as string, "reset");
   await page.goto(`/portal/sign-in#link=${token}`);
   await heading(page).and(page.getByText("Welcome, Sari Dewi")).waitFor();
   expect(new URL(page.url()).hash).toBe("");

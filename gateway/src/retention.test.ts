@@ -95,13 +95,13 @@ test("what cannot be forgotten keeps nothing else from being forgotten, and is s
 test("sessions, links, challenges and failures of signing in go once they are over", async () => {
   const { app } = service;
   const { merchantId } = await service.merchant();
-  const { token } = await app.people.invite(merchantId, { role: "owner" }, undefined);
+  const { token } = await app.people.invitations.invite(merchantId, { role: "owner" }, undefined);
   const person = { email: "old@people.example", name: "Old", password: "kopi tubruk senja 7" };
-  const joined = await app.people.accept(token, person, { address: "192.0.2.1", userAgent: "" });
+  const joined = await app.people.invitations.accept(token, person, { address: "192.0.2.1", userAgent: "" });
   if (!("personId" in joined)) return expect.unreachable("joined");
   const origin = { address: "192.0.2.1", userAgent: "" };
   for (let n = 0; n < 2; n++) await app.people.sessions.begin(joined.personId, origin);
-  await app.people.makeLink(joined.personId, "sign_in");
+  await app.people.links.make(joined.personId, "sign_in");
   await app.people.passkeys.signInOptions(origin);
   const database = openDatabase(service.database);
   const devices = new DeviceCodes({ database, clock: systemClock, credentials: app.merchants.credentials });

@@ -65,8 +65,8 @@ export class PeopleRig {
   /** Makes a person who belongs to a merchant. */
   async joined(merchantId: string, role: MemberRole = "owner"): Promise<TestPerson> {
     const given = { email: `someone${++persons}@people.example`, name: "Sari Dewi", password: PASSWORD };
-    const { token } = await this.people.invite(merchantId, { role }, undefined);
-    const accepted = await this.people.accept(token, given, this.from);
+    const { token } = await this.people.invitations.invite(merchantId, { role }, undefined);
+    const accepted = await this.people.invitations.accept(token, given, this.from);
     if ("needs" in accepted) throw new Error("a new person has no second factor");
     return { ...given, personId: accepted.personId };
   }

@@ -67,7 +67,7 @@ export async function joins(
 ): Promise<Browser> {
   const browser = new Browser(service.origin, merchantId, environment);
   browser.email = `person${++people}@people.example`;
-  const { token } = await service.app.people.invite(merchantId, { role }, undefined);
+  const { token } = await service.app.people.invitations.invite(merchantId, { role }, undefined);
   const answer = await browser.post("/portal/v1/invitations/accept", {
     token,
     email: browser.email,

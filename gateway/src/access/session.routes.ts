@@ -64,7 +64,7 @@ function signingEndpoints({ people, views, root }: SessionEndpointParts): Access
       body: linkSchema,
       success: { status: 200, description: "Signed in.", schema: sessionViewSchema },
       errors: ["UNAUTHORIZED"],
-      handle: async (call) => begun(views, call, { token: await people.useLink(call.body.token, call.origin) }),
+      handle: async (call) => begun(views, call, { token: await people.links.use(call.body.token, call.origin) }),
     }),
     personEndpoint({
       method: "GET",

@@ -11,8 +11,8 @@ const from = { address: "192.0.2.1", userAgent: "" };
 beforeAll(async () => {
   service = await startService({ roles: ["api"] });
   ({ merchantId } = await service.merchant());
-  const { token } = await service.app.people.invite(merchantId, { role: "owner" }, undefined);
-  await service.app.people.accept(token, { email, name: "Sari", password: "kopi tubruk senja 7" }, from);
+  const { token } = await service.app.people.invitations.invite(merchantId, { role: "owner" }, undefined);
+  await service.app.people.invitations.accept(token, { email, name: "Sari", password: "kopi tubruk senja 7" }, from);
 });
 afterAll(() => service.stop());
 

@@ -41,7 +41,7 @@ export const inviteCommand = ({ merchant, role, email }: Invited): Promise<numbe
   withPeople(async ({ people, database, root }) => {
     await demandMerchant(database, merchant);
     const call = { command: "people invite", body: { role, email }, merchantId: merchant };
-    const invite = () => people.invite(merchant, { role, email }, undefined);
+    const invite = () => people.invitations.invite(merchant, { role, email }, undefined);
     const { token, invitation } = await recorded(database, call, invite);
     say(`Good once, until ${wireTime(invitation.expiresAt)}:`);
     process.stdout.write(`${invitationPage(root)}#${token}\n`);
@@ -103,7 +103,7 @@ function makeLink(email: string, purpose: LinkPurpose, isConsole: boolean): Prom
     const { name, token, expiresAt } = await recorded(database, { command, body: { email, surface } }, async () => {
       const person = await people.readByEmail(email);
       if (!person) throw nobody("nobody");
-      return { name: person.name, ...(await people.makeLink(person.personId, purpose)) };
+      return { name: person.name, ...(await people.links.make(person.personId, purpose)) };
     });
     say(`Good once, until ${wireTime(expiresAt)}. Give it to ${name} and to nobody else:`);
     process.stdout.write(`${signInLinkPage(root, token, surface)}\n`);

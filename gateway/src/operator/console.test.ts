@@ -145,7 +145,7 @@ test("an invitation is good once, for its address alone, and not after it was ta
   expect(outcome(await admin.send("DELETE", `/ops/v1/operators/invitations/${open.invitation_id}`))).toBe("200");
   expect(await accept(open.url, "dewi@gateway.example")).toBe("404 OBJECT_NOT_FOUND");
   // Of a merchant's team it is no invitation here.
-  const { token: team } = await service.app.people.invite(
+  const { token: team } = await service.app.people.invitations.invite(
     (await service.merchant()).merchantId,
     { role: "owner" },
     undefined,

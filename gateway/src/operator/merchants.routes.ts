@@ -151,7 +151,7 @@ function invitationEndpoint({ merchants, people, invitationPage }: MerchantEndpo
     errors: ["OBJECT_NOT_FOUND"],
     async handle({ params, body }) {
       const { merchantId } = await required(merchants, params.id);
-      const { token, invitation } = await people.invite(merchantId, body, undefined);
+      const { token, invitation } = await people.invitations.invite(merchantId, body, undefined);
       const { invitationId, role, email, expiresAt } = invitation;
       return reply(201, {
         invitation_id: invitationId,

@@ -214,7 +214,7 @@ describe("lists", () => {
     expect(page).toBe(`${service.origin.replace("127.0.0.1", "localhost")}/portal/invitation`);
     const email = "sari@toko.example";
     const given = { email, name: "Sari", password: "kopi tubruk senja 7" };
-    await service.app.people.accept(token, given, { address: "192.0.2.1", userAgent: "" });
+    await service.app.people.invitations.accept(token, given, { address: "192.0.2.1", userAgent: "" });
     expect(await service.app.people.members(merchantId)).toMatchObject([{ email, role: "owner" }]);
     expect((await call("GET", `/audit?merchant_id=${merchantId}`)).text).not.toContain(token);
     expect((await call("POST", `/merchants/${nobody}/invitations`, { role: "owner" })).status).toBe(404);

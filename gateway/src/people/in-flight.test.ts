@@ -42,8 +42,12 @@ const requests: Record<string, (person: TestPerson) => Promise<() => Promise<unk
     return () => rig.people.passkeys.register(person, { name: "Laptop", response }, session, rig.from);
   },
   "an acceptance of a merchant's invitation": async (person) => {
-    const { token } = await rig.people.invite((await service.merchant()).merchantId, { role: "owner" }, undefined);
-    return () => rig.people.accept(token, person, rig.from);
+    const { token } = await rig.people.invitations.invite(
+      (await service.merchant()).merchantId,
+      { role: "owner" },
+      undefined,
+    );
+    return () => rig.people.invitations.accept(token, person, rig.from);
   },
   "an acceptance of an operator's invitation": async (person) => {
     const { token } = await rig.people.operators.invite({ role: "admin" }, "command-line");
@@ -100,7 +104,11 @@ test.each(Object.keys(requests))("%s", async (name) => {
 
 const doors: Record<string, (person: TestPerson) => Promise<() => Promise<Answer>>> = {
   portal: async (person) => {
-    const { token } = await rig.people.invite((await service.merchant()).merchantId, { role: "owner" }, undefined);
+    const { token } = await rig.people.invitations.invite(
+      (await service.merchant()).merchantId,
+      { role: "owner" },
+      undefined,
+    );
     return () => new Browser(service.origin, "").post("/portal/v1/invitations/accept", accepting(token, person));
   },
   console: async (person) => {
@@ -141,8 +149,8 @@ test.each(Object.keys(factorChanges))("%s, of a session that is signed out meanw
 
 test.each(["sign_in", "reset"] as const)("a link for a %s, where a reset deletes it meanwhile", async (purpose) => {
   const person = await rig.joined(merchantId);
-  const { token } = await rig.people.makeLink(person.personId, purpose);
-  const work = (): Promise<unknown> => rig.people.useLink(token, rig.from);
+  const { token } = await rig.people.links.make(person.personId, purpose);
+  const work = (): Promise<unknown> => rig.people.links.use(token, rig.from);
   const deleted = "delete from sign_in_links where person_id = $1";
   expect(await outcomeAfter(person, work, deleted)).toBe("UNAUTHORIZED");
   expect(await rig.people.sessions.list(person.personId)).toEqual([]);

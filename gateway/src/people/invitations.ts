@@ -94,7 +94,11 @@ export class Invitations {
     return (await this.parts.database.query(statement)).length > 0;
   }
 
-  /** See `People.accept`. */
+  /**
+   * Accepts an invitation. The caller becomes a new person, or proves to be a known one as at a sign-in. Gives the person and the merchant, or the
+   * factor that is still needed. Throws OBJECT_NOT_FOUND (no such open invitation), VALIDATION_ERROR, UNAUTHORIZED (the e-mail address belongs to a
+   * person, and the password or code is not theirs), RATE_LIMITED.
+   */
   async accept(token: string, given: NewPerson, origin: Origin): Promise<Joined | Needs> {
     const email = given.email.toLowerCase();
     // The invitation is checked first: without one, a caller must not learn whether an e-mail address has an account.

@@ -50,13 +50,13 @@ let names = 0;
 const somebody = (): NewPerson => ({ email: `person${++names}@people.example`, name: "Sari Dewi", password: PASSWORD });
 
 async function accepted(token: string, given: NewPerson): Promise<Joined> {
-  const answer = await people.accept(token, given, from);
+  const answer = await people.invitations.accept(token, given, from);
   if ("needs" in answer) return expect.unreachable(`a ${answer.needs} is asked for`);
   return answer;
 }
 
 async function joined(role: MemberRole = "owner", person = somebody()) {
-  const { token } = await people.invite(merchantId, { role }, undefined);
+  const { token } = await people.invitations.invite(merchantId, { role }, undefined);
   const { personId } = await accepted(token, person);
   return { ...person, personId };
 }
@@ -292,61 +292,69 @@ describe("an authenticator", () => {
 
 describe("invitations", () => {
   test("let one person in, once, with the role that was given", async () => {
-    const { token, invitation } = await people.invite(merchantId, { role: "finance" }, undefined);
-    expect(await people.invitations(merchantId)).toEqual([invitation]);
+    const { token, invitation } = await people.invitations.invite(merchantId, { role: "finance" }, undefined);
+    expect(await people.invitations.list(merchantId)).toEqual([invitation]);
     const person = somebody();
     const { personId } = await accepted(token, person);
     expect(await people.memberships(personId)).toMatchObject([{ merchantId, role: "finance" }]);
-    expect(await people.invitations(merchantId)).toEqual([]);
-    expect(await codeOfFault(people.accept(token, somebody(), from))).toBe("OBJECT_NOT_FOUND");
+    expect(await people.invitations.list(merchantId)).toEqual([]);
+    expect(await codeOfFault(people.invitations.accept(token, somebody(), from))).toBe("OBJECT_NOT_FOUND");
   });
 
   test("of several who accept at once one gets in", async () => {
-    const { token } = await people.invite(merchantId, { role: "viewer" }, undefined);
-    const tries = await Promise.all([1, 2, 3].map(() => codeOfFault(people.accept(token, somebody(), from))));
+    const { token } = await people.invitations.invite(merchantId, { role: "viewer" }, undefined);
+    const tries = await Promise.all(
+      [1, 2, 3].map(() => codeOfFault(people.invitations.accept(token, somebody(), from))),
+    );
     expect(tries.toSorted()).toEqual(["OBJECT_NOT_FOUND", "OBJECT_NOT_FOUND", "no fault"]);
     expect(await people.members(merchantId)).toHaveLength(1);
   });
 
   test("end after a week, when they are taken back, and for another address than theirs", async () => {
     const person = somebody();
-    const late = await people.invite(merchantId, { role: "viewer" }, undefined);
+    const late = await people.invitations.invite(merchantId, { role: "viewer" }, undefined);
     ahead = 7 * 24 * HOUR + SECOND;
-    expect(await codeOfFault(people.accept(late.token, person, from))).toBe("OBJECT_NOT_FOUND");
+    expect(await codeOfFault(people.invitations.accept(late.token, person, from))).toBe("OBJECT_NOT_FOUND");
     ahead = 0;
-    const taken = await people.invite(merchantId, { role: "viewer" }, undefined);
-    expect(await people.takeBack(merchantId, taken.invitation.invitationId)).toBe(true);
-    expect(await people.takeBack(merchantId, taken.invitation.invitationId)).toBe(false);
+    const taken = await people.invitations.invite(merchantId, { role: "viewer" }, undefined);
+    expect(await people.invitations.takeBack(merchantId, taken.invitation.invitationId)).toBe(true);
+    expect(await people.invitations.takeBack(merchantId, taken.invitation.invitationId)).toBe(false);
     const other = await service.merchant();
-    expect(await people.takeBack(other.merchantId, late.invitation.invitationId)).toBe(false);
-    expect(await codeOfFault(people.accept(taken.token, person, from))).toBe("OBJECT_NOT_FOUND");
-    const named = await people.invite(merchantId, { role: "viewer", email: "Other@People.example" }, undefined);
-    expect(await codeOfFault(people.accept(named.token, person, from))).toBe("VALIDATION_ERROR email");
+    expect(await people.invitations.takeBack(other.merchantId, late.invitation.invitationId)).toBe(false);
+    expect(await codeOfFault(people.invitations.accept(taken.token, person, from))).toBe("OBJECT_NOT_FOUND");
+    const named = await people.invitations.invite(
+      merchantId,
+      { role: "viewer", email: "Other@People.example" },
+      undefined,
+    );
+    expect(await codeOfFault(people.invitations.accept(named.token, person, from))).toBe("VALIDATION_ERROR email");
     expect(await people.members(merchantId)).toEqual([]);
   });
 
   test("say nothing of an e-mail address to who has none", async () => {
     const person = await joined();
     for (const email of [person.email, "nobody@people.example"])
-      expect(await codeOfFault(people.accept("no token", { ...somebody(), email }, from))).toBe("OBJECT_NOT_FOUND");
+      expect(await codeOfFault(people.invitations.accept("no token", { ...somebody(), email }, from))).toBe(
+        "OBJECT_NOT_FOUND",
+      );
   });
 
   test("a person who is known proves it by the password, and acts for both merchants then", async () => {
     const person = await joined();
     const other = await service.merchant();
-    const { token } = await people.invite(other.merchantId, { role: "viewer" }, undefined);
-    expect(await codeOfFault(people.accept(token, { ...person, password: "not their password" }, from))).toBe(
-      "UNAUTHORIZED",
-    );
+    const { token } = await people.invitations.invite(other.merchantId, { role: "viewer" }, undefined);
+    expect(
+      await codeOfFault(people.invitations.accept(token, { ...person, password: "not their password" }, from)),
+    ).toBe("UNAUTHORIZED");
     expect((await accepted(token, person)).personId).toBe(person.personId);
     expect((await people.memberships(person.personId)).map((one) => one.role)).toEqual(["owner", "viewer"]);
-    const again = await people.invite(other.merchantId, { role: "owner" }, undefined);
-    expect(await codeOfFault(people.accept(again.token, person, from))).toBe("VALIDATION_ERROR email");
+    const again = await people.invitations.invite(other.merchantId, { role: "owner" }, undefined);
+    expect(await codeOfFault(people.invitations.accept(again.token, person, from))).toBe("VALIDATION_ERROR email");
   });
 
   test("a bad password of a new person is refused, and never shown", async () => {
-    const { token } = await people.invite(merchantId, { role: "viewer" }, undefined);
-    const refused = await people
+    const { token } = await people.invitations.invite(merchantId, { role: "viewer" }, undefined);
+    const refused = await people.invitations
       .accept(token, { ...somebody(), password: "password1234" }, from)
       .catch((error: unknown) => error);
     expect((refused as Fault).extras.details).toEqual({ field: "password", value: null });

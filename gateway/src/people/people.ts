@@ -1,12 +1,9 @@
 // Persons, their sign-in and their membership of merchants. These writes are rare, so they bypass the lanes that batch commands: one transaction each.
-import type { Micros } from "../ground/clock.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import { isTimeZone } from "../ground/time-zones.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
-import type { Invitation } from "./invitations.sql.ts";
-import { Invitations, type Joined } from "./invitations.ts";
-import type { NewPerson } from "./newcomers.ts";
+import { Invitations } from "./invitations.ts";
 import { lockedInSession, signedOut } from "./locked-person.ts";
 import { Operators } from "./operators.ts";
 import { Passkeys } from "./passkeys.ts";
@@ -35,8 +32,7 @@ import type { MemberRole } from "./roles.ts";
 import { SecondFactors, alreadyThere } from "./second-factors.ts";
 import { type Session, endOtherSessions } from "./sessions.sql.ts";
 import { type Origin, Sessions } from "./sessions.ts";
-import type { LinkPurpose } from "./sign-in-links.sql.ts";
-import { type MadeLink, SignInLinks } from "./sign-in-links.ts";
+import { SignInLinks } from "./sign-in-links.ts";
 import { WrongGuess, ofSignedIn } from "./sign-in-throttle.ts";
 
 /** Demo persons of a development installation. */
@@ -47,18 +43,18 @@ export class People {
   readonly sessions: Sessions;
   readonly passkeys: Passkeys;
   readonly operators: Operators;
+  readonly invitations: Invitations;
+  readonly links: SignInLinks;
   private readonly parts: PeopleParts;
   private readonly factors: SecondFactors;
   private readonly proofs: Proofs;
-  private readonly invited: Invitations;
-  private readonly links: SignInLinks;
 
   constructor(parts: PeopleParts) {
     this.parts = parts;
     this.sessions = new Sessions(parts);
     this.factors = new SecondFactors(parts);
     this.proofs = new Proofs(parts, this.factors);
-    this.invited = new Invitations(parts, this.proofs);
+    this.invitations = new Invitations(parts, this.proofs);
     this.operators = new Operators(parts, this.proofs);
     this.links = new SignInLinks(parts, this.sessions);
     this.passkeys = new Passkeys(parts, this.sessions, this.factors);
@@ -247,52 +243,6 @@ export class People {
       if ((error as { code?: unknown }).code !== "GB011") throw error;
       throw validationFault("person_id", undefined, "A merchant keeps an owner. Make somebody else one first.");
     }
-  }
-
-  /** See `Invitations.invite`. */
-  async invite(
-    merchantId: string,
-    given: { role: MemberRole; email?: string | undefined },
-    invitedBy: string | undefined,
-  ): Promise<{ token: string; invitation: Invitation }> {
-    return this.invited.invite(merchantId, given, invitedBy);
-  }
-
-  /** Open invitations of a merchant, newest first. */
-  async invitations(merchantId: string): Promise<Invitation[]> {
-    return this.invited.list(merchantId);
-  }
-
-  /** The open invitation that a link's token belongs to. */
-  async invitationOf(token: string): Promise<Invitation | undefined> {
-    return this.invited.find(token);
-  }
-
-  /** Revokes an invitation. False when it does not exist, or was accepted or revoked before. */
-  async takeBack(merchantId: string, invitationId: string): Promise<boolean> {
-    return this.invited.takeBack(merchantId, invitationId);
-  }
-
-  /**
-   * Accepts an invitation. The caller becomes a new person, or proves to be a known one as at a sign-in. Gives the person and the merchant, or the
-   * factor that is still needed. Throws OBJECT_NOT_FOUND (no such open invitation), VALIDATION_ERROR, UNAUTHORIZED (the e-mail address belongs to a
-   * person, and the password or code is not theirs), RATE_LIMITED.
-   */
-  async accept(token: string, given: NewPerson, origin: Origin): Promise<Joined | Needs> {
-    return this.invited.accept(token, given, origin);
-  }
-
-  /**
-   * Makes a single-use sign-in link that is valid for `lasts` (default: 15 minutes), and deletes unused links of the person for the same purpose.
-   * Throws FORBIDDEN for the purpose `sign_in` in production.
-   */
-  async makeLink(personId: string, purpose: LinkPurpose, lasts?: Micros): Promise<MadeLink> {
-    return this.links.make(personId, purpose, lasts);
-  }
-
-  /** Signs a person in by a link. Gives the session's token. A `reset` link removes password and second factors first. Throws UNAUTHORIZED. */
-  async useLink(token: string, origin: Origin): Promise<string> {
-    return this.links.use(token, origin);
   }
 
   /** Gives the demo owner of a merchant, who has no password and signs in by links. Creates the person and the membership when missing. */

@@ -173,20 +173,26 @@ describe("an invitation of somebody who has an account", () => {
     const person = await rig.joined(merchantId);
     const { secret } = await rig.authenticator(person);
     const other = await service.merchant();
-    const { token } = await rig.people.invite(other.merchantId, { role: "owner" }, undefined);
+    const { token } = await rig.people.invitations.invite(other.merchantId, { role: "owner" }, undefined);
     rig.ahead = 60 * SECOND;
-    expect(await rig.people.accept(token, person, rig.from)).toEqual({ needs: "code" });
-    expect(await faultOf(rig.people.accept(token, { ...person, code: "000000" }, rig.from))).toBe("UNAUTHORIZED");
+    expect(await rig.people.invitations.accept(token, person, rig.from)).toEqual({ needs: "code" });
+    expect(await faultOf(rig.people.invitations.accept(token, { ...person, code: "000000" }, rig.from))).toBe(
+      "UNAUTHORIZED",
+    );
     expect(await rig.people.members(other.merchantId)).toEqual([]);
-    const joined = await rig.people.accept(token, { ...person, code: rig.code(secret) }, rig.from);
+    const joined = await rig.people.invitations.accept(token, { ...person, code: rig.code(secret) }, rig.from);
     expect(joined).toMatchObject({ personId: person.personId, merchantId: other.merchantId });
   });
 
   test("for another address says nothing of whether there is one by theirs", async () => {
     const person = await rig.joined(merchantId);
-    const { token } = await rig.people.invite(merchantId, { role: "viewer", email: "new@people.example" }, undefined);
+    const { token } = await rig.people.invitations.invite(
+      merchantId,
+      { role: "viewer", email: "new@people.example" },
+      undefined,
+    );
     for (const email of [person.email, "nobody-at-all@people.example"])
-      expect(await faultOf(rig.people.accept(token, { ...person, email, password: "x" }, rig.from))).toBe(
+      expect(await faultOf(rig.people.invitations.accept(token, { ...person, email, password: "x" }, rig.from))).toBe(
         "VALIDATION_ERROR email",
       );
   });

@@ -28,12 +28,12 @@ beforeEach(async () => {
   rig = new PeopleRig(service.app.database);
 });
 
-const use = (token: string): Promise<string> => rig.people.useLink(token, rig.from);
+const use = (token: string): Promise<string> => rig.people.links.use(token, rig.from);
 const inProduction = (): PeopleRig => (rig = new PeopleRig(service.app.database, { production: true }));
 
 test("a link signs its person in, once, also when three use it at once, and the token is kept as a digest alone", async () => {
   const person = await rig.joined(merchantId);
-  const { token } = await rig.people.makeLink(person.personId, "sign_in");
+  const { token } = await rig.people.links.make(person.personId, "sign_in");
   const tries = await Promise.allSettled([use(token), use(token), use(token)]);
   const [good] = tries.filter((tried) => tried.status === "fulfilled");
   expect(tries.filter((tried) => tried.status === "rejected")).toHaveLength(2);
@@ -46,12 +46,12 @@ test("a link signs its person in, once, also when three use it at once, and the 
 
 test("a link lasts fifteen minutes, or as long as was said, and a new one takes its place", async () => {
   const { personId } = await rig.joined(merchantId);
-  const first = await rig.people.makeLink(personId, "sign_in");
-  const late = await rig.people.makeLink(personId, "sign_in");
+  const first = await rig.people.links.make(personId, "sign_in");
+  const late = await rig.people.links.make(personId, "sign_in");
   expect(await faultOf(use(first.token))).toBe("UNAUTHORIZED");
   rig.ahead = 901 * SECOND;
   expect(await faultOf(use(late.token))).toBe("UNAUTHORIZED");
-  const long = await rig.people.makeLink(personId, "sign_in", 3600 * SECOND);
+  const long = await rig.people.links.make(personId, "sign_in", 3600 * SECOND);
   rig.ahead += 3599 * SECOND;
   expect(await faultOf(use(long.token))).toBe("no fault");
 });
@@ -65,7 +65,7 @@ test.each(["", "x", "a".repeat(43), "'; drop table sign_in_links --".padEnd(43, 
 
 test("a person who may not sign in any more is not signed in by a link", async () => {
   const { personId } = await rig.joined(merchantId);
-  const { token } = await rig.people.makeLink(personId, "sign_in");
+  const { token } = await rig.people.links.make(personId, "sign_in");
   await asOwner(service.database, (owner) =>
     owner.query("update persons set closed_at = now() where person_id = $1", [uuidOf(personId)]),
   );
@@ -75,9 +75,9 @@ test("a person who may not sign in any more is not signed in by a link", async (
 describe("in production", () => {
   test("no link skips the sign-in: none is made, and one of a development is worth nothing", async () => {
     const { personId } = await rig.joined(merchantId);
-    const { token } = await rig.people.makeLink(personId, "sign_in", 24 * 3600 * SECOND);
+    const { token } = await rig.people.links.make(personId, "sign_in", 24 * 3600 * SECOND);
     inProduction();
-    expect(await faultOf(rig.people.makeLink(personId, "sign_in"))).toBe("FORBIDDEN");
+    expect(await faultOf(rig.people.links.make(personId, "sign_in"))).toBe("FORBIDDEN");
     expect(await faultOf(use(token))).toBe("UNAUTHORIZED");
   });
 
@@ -103,7 +103,7 @@ describe("a link that resets", () => {
     inProduction();
     const { person, device, codes } = await withEverything();
     const elsewhere = await rig.people.sessions.begin(person.personId, rig.from);
-    const { token } = await rig.people.makeLink(person.personId, "reset");
+    const { token } = await rig.people.links.make(person.personId, "reset");
     expect(await sessionOf(rig.people, elsewhere)).toBeDefined(); // it takes the link, not its making
     const session = await sessionOf(rig.people, await use(token));
     expect(session && rig.people.sessions.isFresh(session)).toBe(true);
@@ -131,15 +131,15 @@ describe("a link that resets", () => {
 
   test("takes back the other links of the person", async () => {
     const { personId } = await rig.joined(merchantId);
-    const other = await rig.people.makeLink(personId, "sign_in");
-    const { token } = await rig.people.makeLink(personId, "reset");
+    const other = await rig.people.links.make(personId, "sign_in");
+    const { token } = await rig.people.links.make(personId, "reset");
     await use(token);
     expect(await faultOf(use(other.token))).toBe("UNAUTHORIZED");
   });
 
   test("changes nothing when it is over", async () => {
     const { person, codes } = await withEverything();
-    const { token } = await rig.people.makeLink(person.personId, "reset");
+    const { token } = await rig.people.links.make(person.personId, "reset");
     rig.ahead = 901 * SECOND;
     expect(await faultOf(use(token))).toBe("UNAUTHORIZED");
     expect(await rig.tokenOf(person, codes[0])).toBeDefined();

@@ -31,7 +31,10 @@ export class SignInLinks {
     this.sessions = sessions;
   }
 
-  /** See `People.makeLink`. */
+  /**
+   * Makes a single-use sign-in link that is valid for `lasts` (default: 15 minutes), and deletes unused links of the person for the same purpose.
+   * Throws FORBIDDEN for the purpose `sign_in` in production.
+   */
   async make(personId: string, purpose: LinkPurpose, lasts: Micros = LASTS): Promise<MadeLink> {
     if (purpose === "sign_in" && this.parts.production)
       throw new Fault("FORBIDDEN", {

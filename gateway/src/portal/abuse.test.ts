@@ -118,7 +118,7 @@ describe("lists that somebody could make endless", () => {
       const tries = await Promise.allSettled(Array.from({ length: 10 }, invite));
       return tries.filter(({ status }) => status === "fulfilled").length;
     };
-    expect(await made(() => people.invite(merchantId, { role: "viewer" }, undefined))).toBe(1);
+    expect(await made(() => people.invitations.invite(merchantId, { role: "viewer" }, undefined))).toBe(1);
     expect(await made(() => people.operators.invite({ role: "viewer" }, "command-line"))).toBe(1);
   });
 

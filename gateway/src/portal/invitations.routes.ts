@@ -31,7 +31,7 @@ export function invitationEndpoints({
       success: { status: 200, description: "Whose it is.", schema: seenInvitationSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ body }) {
-        const invitation = await people.invitationOf(body.token);
+        const invitation = await people.invitations.find(body.token);
         const merchant = invitation && (await directory.merchant(invitation.merchantId));
         if (!invitation || !merchant)
           throw new Fault("OBJECT_NOT_FOUND", {
@@ -53,7 +53,7 @@ export function invitationEndpoints({
       errors: ["OBJECT_NOT_FOUND", "UNAUTHORIZED", "RATE_LIMITED"],
       async handle(call) {
         const { token, ...given } = call.body;
-        const accepted = await people.accept(token, given, call.origin);
+        const accepted = await people.invitations.accept(token, given, call.origin);
         if ("needs" in accepted) return reply(200, accepted);
         const { personId, stands } = accepted;
         return begun(views, call, { token: await people.sessions.begin(personId, call.origin, stands) });

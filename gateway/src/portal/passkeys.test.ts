@@ -116,7 +116,7 @@ describe("a passkey", () => {
 describe("a link", () => {
   test("signs its person in, once", async () => {
     const { person } = (await owner.get(session)).json;
-    const { token } = await service.app.people.makeLink(person.person_id, "sign_in");
+    const { token } = await service.app.people.links.make(person.person_id, "sign_in");
     const browser = elsewhere();
     const answer = await browser.post(`${session}/link`, { token });
     expect(answer.json).toMatchObject({ person: { email: owner.email } });
@@ -127,7 +127,7 @@ describe("a link", () => {
 
   test("that resets ends every session, and a password is chosen anew without the old one", async () => {
     const { person } = (await owner.get(session)).json;
-    const { token } = await service.app.people.makeLink(person.person_id, "reset");
+    const { token } = await service.app.people.links.make(person.person_id, "reset");
     const browser = elsewhere();
     expect((await browser.post(`${session}/link`, { token })).json.person.has_password).toBe(false);
     expect(outcome(await owner.get(session))).toBe("401 UNAUTHORIZED");

@@ -111,7 +111,7 @@ function invitationEndpoints({ people, invitationPage, serviceName, mail }: Team
       action: "team:read",
       success: { status: 200, description: "All of them, newest first.", schema: invitationListSchema },
       async handle({ merchant }) {
-        const invitations = await people.invitations(merchant.merchantId);
+        const invitations = await people.invitations.list(merchant.merchantId);
         return reply(200, { data: invitations.map(invitationView), has_more: false, next_cursor: null });
       },
     }),
@@ -127,7 +127,7 @@ function invitationEndpoints({ people, invitationPage, serviceName, mail }: Team
       body: inviteSchema,
       success: { status: 201, description: "The invitation and its link.", schema: madeInvitationSchema },
       async handle({ merchant, person, body }) {
-        const { token, invitation } = await people.invite(merchant.merchantId, body, person.personId);
+        const { token, invitation } = await people.invitations.invite(merchant.merchantId, body, person.personId);
         const url = `${invitationPage()}#${token}`;
         const { email } = invitation;
         const content = { merchantName: merchant.name, serviceName, url };
@@ -146,7 +146,7 @@ function invitationEndpoints({ people, invitationPage, serviceName, mail }: Team
       success: { status: 200, description: "Its link is good no more.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ merchant, params }) {
-        if (!(await people.takeBack(merchant.merchantId, params.invitation_id ?? "")))
+        if (!(await people.invitations.takeBack(merchant.merchantId, params.invitation_id ?? "")))
           throw new Fault("OBJECT_NOT_FOUND", { message: "No such invitation, or it is over already." });
         return reply(200, {});
       },
