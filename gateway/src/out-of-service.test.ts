@@ -68,7 +68,7 @@ test("a key is revoked although a peer vanished while it changed settings", asyn
     await owner.query("update settings_epoch set epoch = epoch + 1");
     await done.promise;
   }).catch(() => undefined);
-  expect(await service.app.merchants.revokeCredential(merchantId, client.credentials.client_id)).toBe(true);
+  expect(await service.app.merchants.credentials.end(merchantId, client.credentials.client_id)).toBe(true);
   done.resolve();
   await peer;
   await vi.waitFor(

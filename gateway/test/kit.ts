@@ -126,7 +126,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     environment: Environment = "sandbox",
     scopes?: Scope[],
   ): Promise<Client> => {
-    const made = await app.merchants.createCredential(merchantId, environment, scopes);
+    const made = await app.merchants.credentials.create({ merchantId, environment }, scopes && { scopes });
     if (!made) throw new Error("no such merchant");
     return new Client({ base_url: `${origin}/v1`, client_id: made.clientId, secret: made.secret });
   };

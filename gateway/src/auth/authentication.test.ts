@@ -220,7 +220,7 @@ test("of two live credentials one is revoked: within a second everywhere, and th
   for (const by of [first, second, at(other, first), at(other, second)]) {
     expect(outcome(await by.get("/v1/balances"))).toBe("200");
   }
-  await service.app.merchants.revokeCredential(merchantId, first.credentials.client_id);
+  await service.app.merchants.credentials.end(merchantId, first.credentials.client_id);
   const revokedAt = performance.now();
   expect(outcome(await first.get("/v1/balances"))).toBe("401 CLIENT_NOT_FOUND");
   for (;;) {

@@ -26,8 +26,12 @@ beforeAll(async () => {
   second = await service.client(shop.merchantId);
   revoked = await service.client(shop.merchantId);
   strict = await service.client(shop.merchantId);
-  await service.app.merchants.revokeCredential(shop.merchantId, revoked.credentials.client_id);
-  await service.app.merchants.changeCredential(shop.merchantId, strict.credentials.client_id, "rfc9421");
+  await service.app.merchants.credentials.end(shop.merchantId, revoked.credentials.client_id);
+  await service.app.merchants.credentials.change(
+    { merchantId: shop.merchantId, environment: "sandbox" },
+    strict.credentials.client_id,
+    { signature: "rfc9421" },
+  );
 });
 afterAll(() => service.stop());
 

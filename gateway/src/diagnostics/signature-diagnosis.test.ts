@@ -35,7 +35,7 @@ beforeAll(async () => {
   hands = [shop.client, ...(await Promise.all([1, 2, 3].map(() => service.client(shop.merchantId))))];
   live = await service.client(shop.merchantId, "production");
   revoked = await service.client(shop.merchantId);
-  await service.app.merchants.revokeCredential(shop.merchantId, revoked.credentials.client_id);
+  await service.app.merchants.credentials.end(shop.merchantId, revoked.credentials.client_id);
 });
 afterAll(() => service.stop());
 

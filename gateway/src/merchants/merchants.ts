@@ -7,8 +7,8 @@ import { idOf, newId } from "../ground/ids.ts";
 import type { Database, Query } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
 import { type Book, type Environment, environments } from "./books.ts";
-import { Credentials, type NewCredential } from "./credentials.ts";
-import { type MerchantSummary, type Scope, type SignatureDemand, merchantOfRow, webhookOwner } from "./directory.ts";
+import { Credentials } from "./credentials.ts";
+import { type MerchantSummary, merchantOfRow, webhookOwner } from "./directory.ts";
 import {
   type MerchantRow,
   insertBooks,
@@ -96,31 +96,6 @@ export class Merchants {
       await query(updateMerchant(merchantId, settings, change, epoch));
       return true;
     });
-  }
-
-  /** Creates a credential; a merchant may have several live ones. Undefined when there is no such merchant. */
-  createCredential(
-    merchantId: string,
-    environment: Environment,
-    scopes?: readonly Scope[],
-    signature?: SignatureDemand,
-  ): Promise<NewCredential | undefined> {
-    return this.credentials.create(
-      { merchantId, environment },
-      { ...(scopes && { scopes }), ...(signature && { signature }) },
-    );
-  }
-
-  /** Changes which signatures a credential accepts, in every process within a second. False when the merchant has no such credential. */
-  async changeCredential(merchantId: string, clientId: string, signature: SignatureDemand): Promise<boolean> {
-    // The prefix of a client_id names its environment.
-    const environment = clientId.startsWith("ak_live_") ? "production" : "sandbox";
-    return (await this.credentials.change({ merchantId, environment }, clientId, { signature })) !== undefined;
-  }
-
-  /** Revokes a credential, in every process within a second. False when the merchant has no such credential that is not revoked. */
-  revokeCredential(merchantId: string, clientId: string): Promise<boolean> {
-    return this.credentials.end(merchantId, clientId);
   }
 
   /**

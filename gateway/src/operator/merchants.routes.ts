@@ -180,15 +180,11 @@ function credentialEndpoints({ merchants }: MerchantEndpointParts): OperatorEndp
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
         const { merchantId } = await required(merchants, params.id);
-        const made = await merchants.createCredential(merchantId, body.environment, body.scopes, body.signature);
+        const { environment } = body;
+        const terms = { scopes: body.scopes ?? scopes, signature: body.signature ?? "any" };
+        const made = await merchants.credentials.create({ merchantId, environment }, terms);
         if (!made) throw new Fault("OBJECT_NOT_FOUND");
-        return reply(201, {
-          client_id: made.clientId,
-          secret: made.secret,
-          environment: body.environment,
-          scopes: body.scopes ?? scopes,
-          signature: body.signature ?? "any",
-        });
+        return reply(201, { client_id: made.clientId, secret: made.secret, environment, ...terms });
       },
     }),
     operatorEndpoint({
@@ -226,11 +222,11 @@ function credentialEndpoints({ merchants }: MerchantEndpointParts): OperatorEndp
       async handle({ params, body }) {
         const { merchantId } = await required(merchants, params.id);
         const { client_id: clientId = "" } = params;
-        const changed =
-          isClientId(clientId) && (await merchants.changeCredential(merchantId, clientId, body.signature));
-        const found = changed ? await merchants.credentials.read({ merchantId }, clientId) : undefined;
-        if (!found) throw new Fault("OBJECT_NOT_FOUND");
-        return reply(200, credentialView(found));
+        const found = isClientId(clientId) ? await merchants.credentials.read({ merchantId }, clientId) : undefined;
+        const book = found && { merchantId, environment: found.environment };
+        const changed = book && (await merchants.credentials.change(book, clientId, { signature: body.signature }));
+        if (!changed) throw new Fault("OBJECT_NOT_FOUND");
+        return reply(200, credentialView(changed));
       },
     }),
     operatorEndpoint({
@@ -246,7 +242,7 @@ function credentialEndpoints({ merchants }: MerchantEndpointParts): OperatorEndp
       async handle({ params }) {
         const { merchantId } = await required(merchants, params.id);
         const { client_id: clientId = "" } = params;
-        const revoked = isClientId(clientId) && (await merchants.revokeCredential(merchantId, clientId));
+        const revoked = isClientId(clientId) && (await merchants.credentials.end(merchantId, clientId));
         if (!revoked) throw new Fault("OBJECT_NOT_FOUND");
         return reply(200, { client_id: clientId, revoked: true });
       },

@@ -366,7 +366,7 @@ values ($1, 'sandbox', $2, 'payment.created', $3, '{}')`,
     const second = await service.client(merchantId);
     const waiting = listen(second, { after: await begin(client), wait: "20" });
     await new Promise((resolve) => setTimeout(resolve, 300));
-    await service.app.merchants.revokeCredential(merchantId, second.credentials.client_id);
+    await service.app.merchants.credentials.end(merchantId, second.credentials.client_id);
     const begun = performance.now();
     await create(client);
     expect((await waiting).json.error.code).toBe("CLIENT_NOT_FOUND");
