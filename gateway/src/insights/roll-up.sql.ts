@@ -27,20 +27,17 @@ const columns =
   "merchant_id, environment, quarter, currency, method, acquirer, outcome, payments, amount_minor, fee_minor";
 
 /** Takes the roll-up's lock, which one process holds until its transaction ends; `taken` is false when another has it. Writes nothing. */
-export function takeTurn(): Statement {
-  return {
-    name: "turn of the roll-up",
-    text: "select pg_try_advisory_xact_lock(hashtext('gerbang roll-up')) as taken",
-  };
-}
+export const takeTurn: Statement = {
+  name: "turn of the roll-up",
+  text: "select pg_try_advisory_xact_lock(hashtext('gerbang roll-up')) as taken",
+};
 
-export function awaitTurn(): Statement {
-  return { name: "wait for the roll-up", text: "select pg_advisory_xact_lock(hashtext('gerbang roll-up'))" };
-}
+export const awaitTurn: Statement = {
+  name: "wait for the roll-up",
+  text: "select pg_advisory_xact_lock(hashtext('gerbang roll-up'))",
+};
 
-export function selectBackend(): Statement {
-  return { text: "select pg_backend_pid() as pid" };
-}
+export const selectBackend: Statement = { text: "select pg_backend_pid() as pid" };
 
 /** Cancels the statement that another connection of ours is running. */
 export function cancelBackend(pid: number): Statement {
@@ -59,10 +56,9 @@ export interface ProgressRow extends Row {
 }
 
 /** The roll-up's position and its next step. */
-export function selectProgress(): Statement {
-  return {
-    name: "progress of the roll-up",
-    text: `select r.counted_to::text, coalesce(s.next, h.horizon)::text as next, s.next is not null as has_more,
+export const selectProgress: Statement = {
+  name: "progress of the roll-up",
+  text: `select r.counted_to::text, coalesce(s.next, h.horizon)::text as next, s.next is not null as has_more,
   r.counted_at < statement_timestamp() - interval '${QUIET_SECONDS} seconds' or exists (
     select from events e
     where e.xact >= r.counted_to and e.xact < h.horizon
@@ -85,18 +81,15 @@ left join lateral (
   order by e.xact
   limit 1
 ) s on true`,
-  };
-}
+};
 
 /** Seconds since the position was last saved; no row when nothing was counted yet. */
-export function selectAge(): Statement {
-  return {
-    name: "age of the roll-up",
-    text: `select extract(epoch from statement_timestamp() - counted_at)::float8 as seconds
+export const selectAge: Statement = {
+  name: "age of the roll-up",
+  text: `select extract(epoch from statement_timestamp() - counted_at)::float8 as seconds
 from roll_ups
 where name = 'payment_quarters' and origin = ${ORIGIN}`,
-  };
-}
+};
 
 const totalsOfStep = addTotals(`(select *, ${endedAt} as ended_at, ${outcome} as outcome from p) p`, {
   begins: "p.begins or p.never_began",
@@ -148,9 +141,9 @@ returning 1`,
   };
 }
 
-export function clearCounted(): Statement {
-  return { text: "with totals as (delete from payment_totals) delete from payment_quarters" };
-}
+export const clearCounted: Statement = {
+  text: "with totals as (delete from payment_totals) delete from payment_quarters",
+};
 
 const totalsOfAll = addTotals(
   `(
@@ -169,9 +162,8 @@ const totalsOfAll = addTotals(
  * Counts every payment that has begun or ended, and saves the position, all in one snapshot. Transactions at or beyond the horizon may be visible
  * already: what they began or ended is left to the next step.
  */
-export function countAll(): Statement {
-  return {
-    text: `with h as (
+export const countAll: Statement = {
+  text: `with h as (
   select ${HORIZON} as horizon
 ), beyond as (
   select e.merchant_id, e.environment, e.subject_id, bool_or(e.type = 'payment.created') as begins,
@@ -198,5 +190,4 @@ select 'payment_quarters', horizon, ${ORIGIN}, statement_timestamp()
 from h
 on conflict (name) do update
 set counted_to = excluded.counted_to, origin = excluded.origin, counted_at = excluded.counted_at`,
-  };
-}
+};

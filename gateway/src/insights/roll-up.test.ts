@@ -129,7 +129,7 @@ test("many workers at once, and one that is killed in the middle, count each onc
     await Promise.all([client.post(`/v1/payments/${await create(client)}/cancel`, {}), crowd(), crowd()]);
     await database
       .transaction(async (query) => {
-        const [progress] = await query(selectProgress());
+        const [progress] = await query(selectProgress);
         await query(countStep(progress?.counted_to as string, progress?.next as string));
         throw new Error("killed");
       })

@@ -38,16 +38,16 @@ export async function countCommitted(database: Database, log: Log, ending?: Abor
 
 /** Seconds since the roll-up's position was last saved; undefined when nothing was counted yet. */
 export async function rollUpAge(database: Database): Promise<number | undefined> {
-  const [row] = await database.query<{ seconds: number }>(selectAge());
+  const [row] = await database.query<{ seconds: number }>(selectAge);
   return row?.seconds;
 }
 
 function countOnce(database: Database): Promise<"done" | "more" | "busy" | "nothing counted"> {
   return database.transaction(async (query) => {
-    const [turn] = await query(takeTurn());
+    const [turn] = await query(takeTurn);
     if (turn?.taken !== true) return "busy";
     // A separate statement after the lock sees what the previous holder of the lock has committed.
-    const [progress] = await query<ProgressRow>(selectProgress());
+    const [progress] = await query<ProgressRow>(selectProgress);
     assert(progress, "the horizon is always there");
     const { counted_to: from, next: to, is_due: isDue, has_more: hasMore } = progress;
     if (from === null) return "nothing counted";
@@ -67,15 +67,15 @@ function countOnce(database: Database): Promise<"done" | "more" | "busy" | "noth
 export async function rebuild(database: Database, ending?: AbortSignal): Promise<void> {
   await database.transaction(
     async (query) => {
-      const [own] = await query<{ pid: number }>(selectBackend());
+      const [own] = await query<{ pid: number }>(selectBackend);
       const giveUp = (): void => {
         database.query(cancelBackend(own?.pid ?? 0)).catch(() => undefined); // fails only without the database, where the rebuild fails too
       };
       ending?.addEventListener("abort", giveUp);
       try {
-        await query(awaitTurn());
-        await query(clearCounted());
-        await query(countAll());
+        await query(awaitTurn);
+        await query(clearCounted);
+        await query(countAll);
       } finally {
         ending?.removeEventListener("abort", giveUp);
       }

@@ -6,18 +6,16 @@ import type { Statement } from "../store/database.ts";
 const COUNTED_WITHIN_SECONDS = 15;
 
 /** The position up to which the stream sends events: not beyond the roll-up, so that a page which then reloads its figures finds the event counted. */
-export function selectToldTo(): Statement {
-  return {
-    name: "told to",
-    text: `select coalesce((
+export const selectToldTo: Statement = {
+  name: "told to",
+  text: `select coalesce((
   select r.counted_to
   from roll_ups r
   where r.name = 'payment_quarters' and r.origin = ${ORIGIN} and r.counted_to <= h.horizon
     and r.counted_at > statement_timestamp() - interval '${COUNTED_WITHIN_SECONDS} seconds'
 ), h.horizon)::text as told_to
 from (select ${HORIZON} as horizon) h`,
-  };
-}
+};
 
 /** Whether more than `than` events of all books lie between two positions. Reads at most one event more than that. */
 export function selectIsMore(from: Position, to: Position, than: number): Statement {

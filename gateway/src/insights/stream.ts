@@ -131,7 +131,7 @@ export class Streams {
   }
 
   private async toldTo(): Promise<Position> {
-    const [row] = await this.parts.database.query<{ told_to: Position }>(selectToldTo());
+    const [row] = await this.parts.database.query<{ told_to: Position }>(selectToldTo);
     return row?.told_to ?? "0";
   }
 

@@ -76,12 +76,10 @@ group by 1, 2, 3, 4, 5`,
 }
 
 /** Time up to which payments are counted, by the database's clock; no row during the first count. */
-export function selectCountedAt(): Statement {
-  return {
-    name: "counted at",
-    text: `select counted_at from roll_ups where name = 'payment_quarters' and origin = ${ORIGIN}`,
-  };
-}
+export const selectCountedAt: Statement = {
+  name: "counted at",
+  text: `select counted_at from roll_ups where name = 'payment_quarters' and origin = ${ORIGIN}`,
+};
 
 /** The statements that delete totals beyond their retention, by the earlier of the service's and the database's clock. */
 export function expiredTotals(realNow: Micros): Statement[] {

@@ -39,7 +39,7 @@ export async function readAcquirerHealth(
   const begin = spanStart(asOf, spanSeconds) - (spans - 1) * spanSeconds * SECOND;
   const [rows, [counted], { circuits, methods: called }] = await Promise.all([
     database.query<TotalRow>(selectTotals({ environment, acquirer: code, step: totals, begin, spanSeconds })),
-    database.query<{ counted_at: Micros | null }>(selectCountedAt()),
+    database.query<{ counted_at: Micros | null }>(selectCountedAt),
     readMethods(database, { step: samples, begin, spanSeconds, spans }, code),
   ]);
   const byMethod = new Map(paymentsOf(rows, spans).byMethod.map((group) => [group.key, group]));

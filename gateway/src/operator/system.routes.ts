@@ -200,8 +200,8 @@ export function systemEndpoint(parts: SystemEndpointParts): OperatorEndpoint[] {
       async handle() {
         const [processes, [facts], replicas, queues] = await Promise.all([
           readProcesses(database),
-          database.query<DatabaseRow>(selectDatabase()),
-          database.query<ReplicaRow>(selectReplicas()),
+          database.query<DatabaseRow>(selectDatabase),
+          database.query<ReplicaRow>(selectReplicas),
           database.query<QueueRow>(selectQueues(clock.now())),
         ]);
         assert(facts, "there is one row of facts");

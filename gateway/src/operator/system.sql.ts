@@ -18,10 +18,9 @@ export interface DatabaseRow extends Row {
   migrated_at: Micros;
 }
 
-export function selectDatabase(): Statement {
-  return {
-    name: "database facts",
-    text: `select current_setting('server_version') as version, clock_timestamp() as database_at, pg_database_size(current_database()) as size_bytes,
+export const selectDatabase: Statement = {
+  name: "database facts",
+  text: `select current_setting('server_version') as version, clock_timestamp() as database_at, pg_database_size(current_database()) as size_bytes,
   pg_postmaster_start_time() as started_at, (
     select count(*)::integer
     from pg_stat_activity
@@ -31,8 +30,7 @@ export function selectDatabase(): Statement {
 from schema_migrations m
 order by m.version desc
 limit 1`,
-  };
-}
+};
 
 export interface ReplicaRow extends Row {
   /** Null where the service's database role may not see it. */
@@ -42,15 +40,13 @@ export interface ReplicaRow extends Row {
 }
 
 /** Replicas of this database server, as far as the service's database role may see them. */
-export function selectReplicas(): Statement {
-  return {
-    name: "replicas",
-    text: `select nullif(application_name, '') as name, state, extract(epoch from replay_lag)::float8 as lag_seconds
+export const selectReplicas: Statement = {
+  name: "replicas",
+  text: `select nullif(application_name, '') as name, state, extract(epoch from replay_lag)::float8 as lag_seconds
 from pg_stat_replication
 order by 1
 limit 20`,
-  };
-}
+};
 
 export interface QueueRow extends Row {
   what: "deliveries_due" | "deliveries_undelivered" | "acquirer_operations";

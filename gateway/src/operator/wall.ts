@@ -130,7 +130,7 @@ export class Wall {
     const begin = spanStart(asOf, spanSeconds) - (spans - 1) * spanSeconds * SECOND;
     const [rows, counted, vitals, waiting] = await Promise.all([
       database.query<TotalRow>(selectTotals({ environment, step: totals, begin, spanSeconds })),
-      database.query<{ counted_at: Micros | null }>(selectCountedAt()),
+      database.query<{ counted_at: Micros | null }>(selectCountedAt),
       readVitals(database, { step: samples, begin, spanSeconds, spans }),
       readWaiting(this.parts, environment),
     ]);

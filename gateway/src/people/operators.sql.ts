@@ -45,9 +45,9 @@ from operators o
 join persons p using (person_id)`;
 
 /** All operators, those added first at the top. */
-export function selectOperators(): Statement {
-  return { text: `${columns}\nwhere p.closed_at is null\norder by o.created_at, o.person_id` };
-}
+export const selectOperators: Statement = {
+  text: `${columns}\nwhere p.closed_at is null\norder by o.created_at, o.person_id`,
+};
 
 export function selectOperator(personId: string): Statement {
   return {

@@ -42,7 +42,7 @@ export class Operators {
 
   /** All operators, those added first at the top. */
   async list(): Promise<OperatorPerson[]> {
-    return (await this.parts.database.query(selectOperators())).map(operatorOfRow);
+    return (await this.parts.database.query(selectOperators)).map(operatorOfRow);
   }
 
   /** A person as an operator; undefined when the person is none. */

@@ -97,7 +97,7 @@ export class Board {
       const takenAt = clock.now();
       const [minutes = [], days = [], incidents = []] = await database.pipeline([
         selectMinutes(minuteOf(takenAt) - RECENT),
-        selectDays(),
+        selectDays,
         selectShown(takenAt, takenAt - SHOWN_FOR),
       ]);
       this.snapshot = {

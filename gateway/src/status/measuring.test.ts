@@ -206,7 +206,7 @@ describe("processes on one database", () => {
     expect(written.get("webhooks -250")).toEqual({ good: 0, slow: 0, bad: 1 });
     expect(written.get("api -1")).toEqual({ good: 0, slow: 0, bad: 2 });
     expect(written.get("qris -100")).toEqual({ good: 1, slow: 0, bad: 0 });
-    await database.query(countDays());
+    await database.query(countDays);
     const board = new Board({ database, clock: systemClock, log, minutes: measuring.minutes, hears: () => true });
     const view = statusView(await board.read(), new Set(["qris"]));
     const api = view.components.find(({ component }) => component === "api");
@@ -242,15 +242,15 @@ describe("processes on one database", () => {
         sqlTime(yesterday + 3 * MINUTE),
       ]),
     );
-    await Promise.all([database.query(countDays()), database.query(countDays())]);
+    await Promise.all([database.query(countDays), database.query(countDays)]);
     const days = () =>
       asOwner(clone, async (owner) => (await owner.query("select * from status_days")).rows as unknown[]);
     expect(await days()).toMatchObject([{ operational: 1, degraded: 0, outage: 1, maintenance: 1 }]);
     await put(midnight, "api", 1, 0);
-    await database.query(countDays());
+    await database.query(countDays);
     expect(await days()).toHaveLength(2);
     await put(midnight + MINUTE, "api", 1, 0);
-    await database.query(countDays());
+    await database.query(countDays);
     expect(await days()).toContainEqual(expect.objectContaining({ operational: 1, outage: 0 })); // not again so soon
   });
 

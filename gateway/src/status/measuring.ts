@@ -113,7 +113,7 @@ export class Measuring {
     if (at % ASK_EVERY === 0) await this.measureDeliveriesAndSettlements();
     if (at % WRITE_EVERY === 0) await this.write();
     if (at % ASK_EVERY !== 0 || this.isStopping) return;
-    if (this.parts.works) await this.trying("days were not counted", countDays());
+    if (this.parts.works) await this.trying("days were not counted", countDays);
     await refresh();
   }
 

@@ -118,7 +118,7 @@ test("an outage that nobody could write down is in the days afterwards", { timeo
   expect(counted("webhooks").map(([, bad]) => bad)).toEqual([0, 1, 1, 1, 0]);
   expect(counted("settlements").map(([, bad]) => bad)).toEqual([0, 1, 1, 1, 0]);
   await asOwner(place, (owner) => owner.query("delete from status_days"));
-  await database.query(countDays());
+  await database.query(countDays);
   const days = await asOwner(place, async (owner) => {
     const text = "select sum(outage)::int as outage from status_days where component = 'api'";
     return (await owner.query<{ outage: number }>(text)).rows[0]?.outage;
