@@ -1,5 +1,5 @@
 // Endpoints for a person's passkeys, and for signing in or proving one's identity again by a passkey.
-import { wireTime } from "../ground/clock.ts";
+import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { inPath, nothing } from "../http/shapes.ts";
@@ -25,7 +25,7 @@ function viewOf(passkey: Passkey) {
     passkey_id: passkey.passkeyId,
     name: passkey.name,
     created_at: wireTime(passkey.createdAt),
-    used_at: passkey.usedAt === undefined ? null : wireTime(passkey.usedAt),
+    used_at: wireTimeOrNull(passkey.usedAt),
     synced: passkey.backedUp,
   };
 }

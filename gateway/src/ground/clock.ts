@@ -47,10 +47,20 @@ function secondAsText(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 19) + "Z";
 }
 
+/** `wireTime` of an instant that there may be none of. */
+export function wireTimeOrNull(at: Micros | null | undefined): string | null {
+  return at === undefined || at === null ? null : wireTime(at);
+}
+
 /** Writes an instant with its microseconds, as PostgreSQL's timestamptz reads it. */
 export function sqlTime(at: Micros): string {
   const micros = Math.floor(at % SECOND);
   return `${wireTime(at).slice(0, 19)}.${micros.toString().padStart(6, "0")}Z`;
+}
+
+/** `sqlTime` of an instant that there may be none of. */
+export function sqlTimeOrNull(at: Micros | undefined): string | null {
+  return at === undefined ? null : sqlTime(at);
 }
 
 // Caches: the times of one row are often equal, and many rows share a second.

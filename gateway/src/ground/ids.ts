@@ -145,6 +145,11 @@ export function uuidOf(id: string): string {
   return id.startsWith(kinds.merchant) ? remembered(merchants, MERCHANTS_MAX, id, dashed) : dashed(id);
 }
 
+/** `uuidOf` of an identifier that there may be none of. */
+export function uuidOrNull(id: string | undefined): string | null {
+  return id === undefined ? null : uuidOf(id);
+}
+
 /** Converts a well-formed identifier to the 16 bytes of its `uuid`. */
 export function uuidBytes(id: string): Buffer {
   return decode(id.slice(4));

@@ -2,7 +2,7 @@
 import type { Statement } from "../store/database.ts";
 import type { LockedTable } from "../store/lock-order.ts";
 import type { Table } from "../store/table.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { uuidOrNull } from "../ground/ids.ts";
 import { type Book, bookKey } from "./books.ts";
 
 export interface BatchMark {
@@ -14,7 +14,7 @@ export interface BatchMark {
 }
 
 export const markColumns = {
-  settlement_id: ["uuid", (mark: BatchMark) => (mark.settlement === undefined ? null : uuidOf(mark.settlement))],
+  settlement_id: ["uuid", (mark: BatchMark) => uuidOrNull(mark.settlement)],
 } as const;
 
 /** Makes the lane's table of marks. `write` is the bulk update of the room's own table. */

@@ -1,5 +1,5 @@
 // SQL of books outside the lanes: the list of books, the offset of a clock, and rows of either book of a merchant. The tables of the lanes are in books.ts.
-import { uuidOf } from "../ground/ids.ts";
+import { uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 import type { Book } from "./books.ts";
 
@@ -27,6 +27,6 @@ export function selectBooks(merchantId: string | undefined, environment: string 
 from books
 where ($1::uuid is null or merchant_id = $1::uuid) and ($2::text is null or environment = $2::environment)
 order by merchant_id, environment`,
-    values: [merchantId === undefined ? null : uuidOf(merchantId), environment ?? null],
+    values: [uuidOrNull(merchantId), environment ?? null],
   };
 }

@@ -1,5 +1,5 @@
 // SQL of merchants' credentials: create, change, roll, revoke and list. Requests read credentials by directory.sql.ts.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import { type Micros, sqlTime, sqlTimeOrNull } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { Book, Environment } from "./books.ts";
@@ -30,8 +30,6 @@ export interface Credential extends CredentialTerms {
   replacedBy: string | undefined;
   lastUse: { at: Micros; address: string } | undefined;
 }
-
-const sqlTimeOrNull = (at: Micros | undefined): string | null => (at === undefined ? null : sqlTime(at));
 
 export function insertCredential(
   credential: CredentialTerms & { book: Book; clientId: string; sealed: Buffer; createdAt: Micros },

@@ -1,6 +1,6 @@
 // SQL of sweeps: the part of a statement that chooses the books whose due rows are read, and its parameters.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { uuidOrNull } from "../ground/ids.ts";
 import { type Book, bookArrays } from "./books.ts";
 
 export interface DueBooks {
@@ -19,11 +19,5 @@ export const CHOSEN = `($3::uuid is null or b.merchant_id = $3::uuid) and ($4::t
 
 /** The parameters `$1` to `$6` of a statement with CHOSEN. */
 export function chosenValues({ realNow, most, without, book }: DueBooks): unknown[] {
-  return [
-    sqlTime(realNow),
-    most,
-    book ? uuidOf(book.merchantId) : null,
-    book?.environment ?? null,
-    ...bookArrays(without),
-  ];
+  return [sqlTime(realNow), most, uuidOrNull(book?.merchantId), book?.environment ?? null, ...bookArrays(without)];
 }

@@ -1,5 +1,5 @@
 // SQL of webhook addresses and their signing secrets: registration, rotation, and observations about the previous secret.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import { type Micros, sqlTime, sqlTimeOrNull } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Book, bookArrays } from "./books.ts";
@@ -51,14 +51,7 @@ set previous_sealed = case when $5::timestamptz is not null then secret_sealed e
   secret_sealed = $3::bytea, rotated_at = $4::timestamptz, updated_at = $4::timestamptz
 where merchant_id = $1::uuid and environment = $2::environment
 returning 1`,
-    values: [
-      uuidOf(book.merchantId),
-      book.environment,
-      sealed,
-      sqlTime(at),
-      until === undefined ? null : sqlTime(until),
-      sqlTime(probeAt),
-    ],
+    values: [uuidOf(book.merchantId), book.environment, sealed, sqlTime(at), sqlTimeOrNull(until), sqlTime(probeAt)],
   };
 }
 

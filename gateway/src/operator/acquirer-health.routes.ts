@@ -1,6 +1,6 @@
 // GET /ops/v1/acquirers/{gateway_code}/health: the health of an acquirer by payment method, over time.
 import { z } from "zod";
-import { type Clock, wireTime } from "../ground/clock.ts";
+import { type Clock, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleTimes } from "../http/examples.ts";
@@ -119,7 +119,7 @@ export function acquirerHealthEndpoint(router: Router, database: Database, clock
           environment: acquirer.environment,
           period,
           as_of: wireTime(health.asOf),
-          counted_at: health.countedAt === undefined ? null : wireTime(health.countedAt),
+          counted_at: wireTimeOrNull(health.countedAt),
           span_seconds: periods[period].spanSeconds,
           at: health.begins.map(wireTime),
           methods: health.methods.map(methodView),

@@ -1,7 +1,7 @@
 // The JSON schemas of approvals: the policy, a change that waits for a second operator, and its effects on the book.
 import { z } from "zod";
 import { operatorRoleField } from "../access/session.schema.ts";
-import { SECOND, wireTime } from "../ground/clock.ts";
+import { SECOND, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { MINOR_MAX, exponentOf, isCurrency, wireAmount, wireMinor } from "../ground/money.ts";
 import { exampleIds, exampleSignature, exampleTimes } from "../http/examples.ts";
 import {
@@ -299,7 +299,7 @@ export function policyView({ version: number, rules, changedAt, changedBy }: Pol
   return {
     version: number,
     actions: wireRules(rules),
-    changed_at: changedAt === undefined ? null : wireTime(changedAt),
+    changed_at: wireTimeOrNull(changedAt),
     changed_by: changedBy ?? null,
   };
 }
@@ -330,7 +330,7 @@ export function approvalView(approval: Approval): z.infer<typeof approvalSchema>
     asked_at: wireTime(approval.askedAt),
     expires_at: wireTime(approval.askedAt + APPROVAL_HOURS * HOUR),
     decided_by: decision?.by.name ?? null,
-    decided_at: decision === undefined ? null : wireTime(decision.at),
+    decided_at: wireTimeOrNull(decision?.at),
     note: decision?.note ?? null,
     result: answer === undefined ? null : { status: answer.status, body: answer.body },
   };

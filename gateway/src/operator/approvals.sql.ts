@@ -1,6 +1,6 @@
 // All SQL of approvals: the policy, changes that wait for a second operator, and the makers of tokens. All times are the database's.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -155,9 +155,9 @@ returning approval_id`,
       request.digest,
       request.key ?? null,
       foreseen.summary.slice(0, 1_000),
-      book === undefined ? null : uuidOf(book.merchantId),
+      uuidOrNull(book?.merchantId),
       book?.environment ?? null,
-      paymentReference === undefined ? null : uuidOf(paymentReference),
+      uuidOrNull(paymentReference),
       amount?.amountMinor ?? null,
       amount?.currency ?? null,
       one.leastRole,
@@ -232,7 +232,7 @@ export interface ApprovalFilter {
 
 /** Approvals, newest first, and one more than `limit`. */
 export function selectApprovals({ status, paymentReference, after }: ApprovalFilter, limit: number): Statement {
-  const values: unknown[] = [after === undefined ? null : uuidOf(after), limit + 1];
+  const values: unknown[] = [uuidOrNull(after), limit + 1];
   const filters: string[] = [];
   // An approval that waited too long counts as expired even before the sweep has marked it.
   if (status !== undefined) {
@@ -344,7 +344,7 @@ export function selectHands(name: string, tokenId: string | undefined): Statemen
   ) m
 )
 select array(select name from hands) as names, (select created_at from operator_tokens where token_id = $2::uuid) as made_at`,
-    values: [name, tokenId === undefined ? null : uuidOf(tokenId)],
+    values: [name, uuidOrNull(tokenId)],
   };
 }
 

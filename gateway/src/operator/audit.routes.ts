@@ -1,7 +1,7 @@
 // GET /ops/v1/audit: operators' changes and rejected calls, newest first.
 import { z } from "zod";
 import { operatorRoleField } from "../access/session.schema.ts";
-import { wireTime } from "../ground/clock.ts";
+import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { page, unknownCursor } from "../http/lists.ts";
@@ -174,6 +174,6 @@ export function auditEntryView(row: AuditRow): z.infer<typeof auditEntrySchema> 
     merchant_id: row.merchant_id === null ? null : idOf("merchant", row.merchant_id),
     body: row.body === null ? null : (JSON.parse(row.body) as unknown),
     status: row.status,
-    answered_at: row.answered_at === null ? null : wireTime(row.answered_at),
+    answered_at: wireTimeOrNull(row.answered_at),
   };
 }

@@ -1,6 +1,6 @@
 // All SQL of the audit of operators' changes. Rows are added and read, and never changed.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
 
@@ -62,7 +62,7 @@ values ($1::uuid, $2::timestamptz, $3::text, $4::text, $5::text, $6::uuid, $7::u
       call.role,
       call.method,
       call.path.slice(0, PATH_MAX),
-      call.merchantId === undefined ? null : uuidOf(call.merchantId),
+      uuidOrNull(call.merchantId),
       uuidOf(call.requestId),
       row.body,
       row.status,
@@ -88,7 +88,7 @@ left join operator_audit answered on answered.request_id = asked.request_id and 
 
 /** Requested changes, newest first. */
 export function selectAudit({ merchantId, actor, after, count }: AuditFilter): Statement {
-  const values: unknown[] = [after === undefined ? null : uuidOf(after), count];
+  const values: unknown[] = [uuidOrNull(after), count];
   const filters = ["asked.status is null", "($1::uuid is null or asked.audit_id < $1::uuid)"];
   if (merchantId !== undefined) {
     const place = `$${values.push(uuidOf(merchantId))}::uuid`;

@@ -1,6 +1,6 @@
 // The JSON schemas of a replay of a book.
 import { z } from "zod";
-import { wireTime } from "../ground/clock.ts";
+import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { exampleIds, exampleSignature, exampleTimes } from "../http/examples.ts";
 import { count, environmentField, identity, inPath, listSchema, textOrNull, timestamp } from "../http/shapes.ts";
 import { type Verification, verificationStatuses } from "./book-verifications.sql.ts";
@@ -71,7 +71,7 @@ export function verificationView(one: Verification): z.infer<typeof verification
     status: one.status,
     started_by: one.startedBy,
     started_at: wireTime(one.startedAt),
-    ended_at: one.endedAt === undefined ? null : wireTime(one.endedAt),
+    ended_at: wireTimeOrNull(one.endedAt),
     stopped_by: one.stoppedBy ?? null,
     journals: Number(journals),
     journals_in_all: Number(one.journalsInAll),

@@ -1,6 +1,6 @@
 // The JSON schemas of incidents for operators.
 import { z } from "zod";
-import { parseWireTime, wireTime } from "../ground/clock.ts";
+import { parseWireTime, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { exampleOf, identity, inPath, timestamp } from "../http/shapes.ts";
 import { type Incident, MESSAGE_MAX, TITLE_MAX, phaseOf, statusOf, updateStatuses } from "../status/incident.ts";
@@ -182,8 +182,6 @@ export const operatorStatusSchema = z
     examples: [{ public_url: "https://pay.example.com/status", status: exampleOf(statusSchema) }],
   });
 
-const orNull = (at: number | undefined): string | null => (at === undefined ? null : wireTime(at));
-
 export function incidentView(one: Incident, now: number): z.infer<typeof incidentSchema> {
   return {
     incident_id: one.incidentId,
@@ -193,8 +191,8 @@ export function incidentView(one: Incident, now: number): z.infer<typeof inciden
     status: statusOf(one),
     phase: phaseOf(one, now),
     starts_at: wireTime(one.startsAt),
-    ends_at: orNull(one.endsAt),
-    resolved_at: orNull(one.resolvedAt),
+    ends_at: wireTimeOrNull(one.endsAt),
+    resolved_at: wireTimeOrNull(one.resolvedAt),
     created_at: wireTime(one.createdAt),
     created_by: one.createdBy,
     updates: one.updates.map((update) => ({
@@ -203,7 +201,7 @@ export function incidentView(one: Incident, now: number): z.infer<typeof inciden
       message: update.message,
       at: wireTime(update.at),
       by: update.by,
-      corrected_at: orNull(update.correctedAt),
+      corrected_at: wireTimeOrNull(update.correctedAt),
     })),
   };
 }

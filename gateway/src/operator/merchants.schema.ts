@@ -1,7 +1,7 @@
 // The JSON schemas of merchants, credentials and webhook addresses for operators.
 import { z } from "zod";
 import { roleField } from "../access/session.schema.ts";
-import { wireTime } from "../ground/clock.ts";
+import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import {
   exampleAddress,
   exampleClientId,
@@ -201,7 +201,6 @@ export const credentialSchema = z
     ],
   });
 export function credentialView(credential: Credential): z.infer<typeof credentialSchema> {
-  const time = (at: number | undefined): string | null => (at === undefined ? null : wireTime(at));
   return {
     client_id: credential.clientId,
     environment: credential.environment,
@@ -210,8 +209,8 @@ export function credentialView(credential: Credential): z.infer<typeof credentia
     name: credential.name ?? null,
     allowed_addresses: [...credential.allowedAddresses],
     created_at: wireTime(credential.createdAt),
-    expires_at: time(credential.expiresAt),
-    revoked_at: time(credential.revokedAt),
+    expires_at: wireTimeOrNull(credential.expiresAt),
+    revoked_at: wireTimeOrNull(credential.revokedAt),
   };
 }
 export const credentialListSchema = listSchema(credentialSchema, "CredentialList");

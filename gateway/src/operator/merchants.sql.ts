@@ -1,5 +1,5 @@
 // Queries for operators' lists of merchants. The merchants room writes the table.
-import { uuidOf } from "../ground/ids.ts";
+import { uuidOrNull } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 
 /**
@@ -12,6 +12,6 @@ from merchants
 where ($1::uuid is null or merchant_id < $1::uuid) and ($3::text is null or strpos(lower(name), lower($3::text)) > 0)
 order by merchant_id desc
 limit $2::integer`,
-    values: [after === undefined ? null : uuidOf(after), count, name ?? null],
+    values: [uuidOrNull(after), count, name ?? null],
   };
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Operation, operationKey, operationSteps, wasCalled } from "../acquiring/operation.ts";
 import { exceptionOfRow } from "../acquiring/exceptions.sql.ts";
 import { operationOfRow } from "../acquiring/operations.sql.ts";
-import { wireTime } from "../ground/clock.ts";
+import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
@@ -220,7 +220,7 @@ function operationView(operation: Operation): z.infer<typeof operationSchema> {
     refusals: operation.round,
     refused_by: [...operation.refusedBy],
     inquiries: operation.inquiries,
-    next_at: operation.dueAt === undefined ? null : wireTime(operation.dueAt),
+    next_at: wireTimeOrNull(operation.dueAt),
     created_at: wireTime(operation.createdAt),
   };
 }

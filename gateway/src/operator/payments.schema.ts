@@ -1,6 +1,6 @@
 // The JSON schemas of payments for operators, and of a refund by an operator.
 import { z } from "zod";
-import { wireTime } from "../ground/clock.ts";
+import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { exponentOf, wireAmount } from "../ground/money.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import type { FieldRules } from "../http/fields.ts";
@@ -111,7 +111,7 @@ export function summaryView(payment: Payment, merchantName: string): z.infer<typ
     gateway_code: payment.gatewayCode ?? null,
     risk: { decision: payment.risk.decision, score: payment.risk.score },
     created_at: wireTime(payment.createdAt),
-    paid_at: payment.paidAt === undefined ? null : wireTime(payment.paidAt),
+    paid_at: wireTimeOrNull(payment.paidAt),
     updated_at: wireTime(payment.updatedAt),
   };
 }

@@ -1,7 +1,7 @@
 // Endpoints of receipts: money that acquirers received, applied to a payment or unapplied until an operator decides.
 import { readable, wireAmount } from "../ground/money.ts";
 import { z } from "zod";
-import { wireTime } from "../ground/clock.ts";
+import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
@@ -150,6 +150,6 @@ export function receiptView(receipt: KeptReceipt): z.infer<typeof receiptSchema>
     acquirer_fee_minor: receipt.feeMinor === undefined ? null : wireAmount(receipt.feeMinor),
     status: receipt.status,
     received_at: wireTime(receipt.receivedAt),
-    decided_at: receipt.decidedAt === undefined ? null : wireTime(receipt.decidedAt),
+    decided_at: wireTimeOrNull(receipt.decidedAt),
   };
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type ReconciliationException, exceptionKinds } from "../acquiring/exception.ts";
 import { closeException, exceptionNeed } from "../acquiring/exceptions.ts";
 import { exceptionOfRow, selectException, selectExceptions } from "../acquiring/exceptions.sql.ts";
-import { wireTime } from "../ground/clock.ts";
+import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
@@ -120,7 +120,7 @@ export function exceptionView(one: ReconciliationException): z.infer<typeof exce
     operation: one.operationId,
     attempt: one.attempt,
     noticed_at: wireTime(one.noticedAt),
-    closed_at: one.closedAt === undefined ? null : wireTime(one.closedAt),
+    closed_at: wireTimeOrNull(one.closedAt),
     note: one.note ?? null,
   };
 }

@@ -1,7 +1,7 @@
 // Endpoints of refunds for operators: each refund with its reason and the state of its acquirer operation.
 import { z } from "zod";
 import { operationKey, operationSteps, wasCalled } from "../acquiring/operation.ts";
-import { wireTime } from "../ground/clock.ts";
+import { wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
@@ -120,7 +120,7 @@ function view({ refund, gatewayCode, operation }: ToldRefund): Record<string, un
           attempt: operation.attempt,
           refusals: operation.round,
           questions: operation.inquiries,
-          next_at: operation.dueAt === undefined ? null : wireTime(operation.dueAt),
+          next_at: wireTimeOrNull(operation.dueAt),
         }
       : null,
   };

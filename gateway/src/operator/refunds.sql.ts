@@ -1,7 +1,7 @@
 // Queries of refunds for operators: over all merchants, each with the state of its acquirer operation. The refunds room writes the table.
 import type { Operation } from "../acquiring/operation.ts";
 import type { Micros } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { uuidOrNull } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Refund } from "../refunds/refund.ts";
 import { refundOfRow } from "../refunds/refunds.sql.ts";
@@ -26,7 +26,6 @@ interface RefundFilter {
 
 /** A page of refunds, newest first, and one more than `limit`. The statement has no name, so that PostgreSQL plans it for its filters. */
 export function selectRefunds(filter: RefundFilter, limit: number): Statement {
-  const uuid = (id: string | undefined): string | null => (id === undefined ? null : uuidOf(id));
   return {
     // Reads book by book along the primary key. An index over the refunds of all books would cost more writes than it is worth.
     text: `select r.*, p.gateway_code, o.step, o.attempt, o.round, o.inquiries, o.due_at
@@ -53,12 +52,12 @@ left join acquirer_operations o
   on o.merchant_id = r.merchant_id and o.environment = r.environment and o.operation_id = r.refund_id
 order by r.refund_id desc`,
     values: [
-      uuid(filter.uuid),
-      uuid(filter.merchantId),
+      uuidOrNull(filter.uuid),
+      uuidOrNull(filter.merchantId),
       filter.environment,
-      uuid(filter.paymentReference),
+      uuidOrNull(filter.paymentReference),
       filter.status,
-      uuid(filter.after),
+      uuidOrNull(filter.after),
       limit + 1,
     ],
   };

@@ -1,6 +1,6 @@
 // All SQL of rejected calls. A row counts the calls of one reason, token and address. Rows are deleted after a month, which a trigger enforces.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 
@@ -43,7 +43,7 @@ export function selectRefusals(after: string | undefined, count: number): Statem
 where $1::uuid is null or refusal_id < $1::uuid
 order by refusal_id desc
 limit $2::integer`,
-    values: [after === undefined ? null : uuidOf(after), count],
+    values: [uuidOrNull(after), count],
   };
 }
 

@@ -1,5 +1,5 @@
 // All SQL of reviews: payments that our fraud detection or an acquirer's left to an operator. Other rooms write these tables.
-import { uuidOf } from "../ground/ids.ts";
+import { uuidOrNull } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 
 /** Payments under review, oldest first, and one more than `limit`: pending ones for our fraud detection, paid ones for an acquirer's. */
@@ -26,6 +26,6 @@ union all
 )
 order by payment_id
 limit $3::integer`,
-    values: [reference === undefined ? null : uuidOf(reference), after === undefined ? null : uuidOf(after), limit + 1],
+    values: [uuidOrNull(reference), uuidOrNull(after), limit + 1],
   };
 }

@@ -1,6 +1,6 @@
 // The JSON schemas of routing rules: versions, errors in a draft, and the history of activations.
 import { z } from "zod";
-import { wireTime } from "../ground/clock.ts";
+import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { exampleTimes } from "../http/examples.ts";
 import { count, positive, text, textOrNull, timestamp } from "../http/shapes.ts";
 import type { Objection, RoutingFault } from "../routing/objections.ts";
@@ -120,7 +120,7 @@ export function summaryView(ruleSet: RuleSetSummary): z.infer<typeof summarySche
     created_by: createdBy ?? null,
     note: note ?? null,
     restores: restores ?? null,
-    activated_at: activatedAt === undefined ? null : wireTime(activatedAt),
+    activated_at: wireTimeOrNull(activatedAt),
     activated_by: activatedBy ?? null,
     rule_count: ruleCount,
   };

@@ -1,5 +1,5 @@
 // Searches over all merchants: a lookup in each book by the index for the search term. Other rooms write these tables.
-import { uuidOf } from "../ground/ids.ts";
+import { uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
@@ -104,6 +104,6 @@ where ($1::text is null or strpos(lower(m.name), lower($1::text)) > 0) and ($2::
   and ($3::text is null or m.merchant_id in (select merchant_id from credentials where client_id = $3::text))
 order by m.merchant_id desc
 limit ${FOUND_MAX}`,
-    values: [by.name ?? null, by.id === undefined ? null : uuidOf(by.id), by.clientId ?? null],
+    values: [by.name ?? null, uuidOrNull(by.id), by.clientId ?? null],
   };
 }

@@ -1,6 +1,6 @@
 // Queries of payouts over all merchants: by day, and the settlement batches of one day. The settlements room writes these tables.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import { defaultSchedule } from "../merchants/settlement-schedule.ts";
 import type { SettlementStatus } from "../settlements/settlement.ts";
@@ -103,7 +103,7 @@ from (
 ) s
 join merchants m using (merchant_id)
 order by s.settlement_id desc`,
-    values: [environment, day, status ?? null, currency ?? null, after === undefined ? null : uuidOf(after), limit + 1],
+    values: [environment, day, status ?? null, currency ?? null, uuidOrNull(after), limit + 1],
   };
 }
 

@@ -1,6 +1,6 @@
 // Endpoints of split tests and their results so far.
 import { z } from "zod";
-import { wireTime } from "../ground/clock.ts";
+import { wireTimeOrNull } from "../ground/clock.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleTimes } from "../http/examples.ts";
@@ -169,7 +169,7 @@ export function splitEndpoints({ database, ruleSets, router, costs }: SplitEndpo
 function resultView(result: SplitResult): Omit<z.infer<typeof resultSchema>, "rule" | "split"> {
   const { since, control, test, difference: apart, verdict, more, words } = result;
   return {
-    since: since === undefined ? null : wireTime(since),
+    since: wireTimeOrNull(since),
     control: armView(control),
     test: armView(test),
     difference: apart

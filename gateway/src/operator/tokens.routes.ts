@@ -1,6 +1,6 @@
 // Endpoints under /ops/v1/tokens: named tokens are created, listed, rotated and revoked.
 import { z } from "zod";
-import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
+import { type Clock, SECOND, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { page, unknownCursor } from "../http/lists.ts";
@@ -103,7 +103,7 @@ function fieldsOf({ tokenId, name, role, createdAt, createdBy, expiresAt }: NewT
     role,
     created_at: wireTime(createdAt),
     created_by: createdBy,
-    expires_at: expiresAt === undefined ? null : wireTime(expiresAt),
+    expires_at: wireTimeOrNull(expiresAt),
   };
 }
 
@@ -116,9 +116,9 @@ export function tokenView(token: OperatorToken): z.infer<typeof tokenSchema> {
   const { revokedAt, replacedBy, lastUse } = token;
   return {
     ...fieldsOf(token),
-    revoked_at: revokedAt === undefined ? null : wireTime(revokedAt),
+    revoked_at: wireTimeOrNull(revokedAt),
     replaced_by: replacedBy ?? null,
-    last_used_at: lastUse === undefined ? null : wireTime(lastUse.at),
+    last_used_at: wireTimeOrNull(lastUse?.at),
     last_used_from: lastUse?.address ?? null,
   };
 }

@@ -1,6 +1,6 @@
 // All SQL of operators' tokens and of their last uses.
-import { type Micros, sqlTime } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { type Micros, sqlTime, sqlTimeOrNull } from "../ground/clock.ts";
+import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
 
@@ -43,7 +43,7 @@ values ($1::uuid, $2::text, $3::text, $4::bytea, $5::timestamptz, $6::text, $7::
       digest,
       sqlTime(token.createdAt),
       token.createdBy,
-      token.expiresAt === undefined ? null : sqlTime(token.expiresAt),
+      sqlTimeOrNull(token.expiresAt),
     ],
   };
 }
@@ -101,7 +101,7 @@ export function selectTokens(after: string | undefined, count: number): Statemen
 where $1::uuid is null or t.token_id < $1::uuid
 order by t.token_id desc
 limit $2::integer`,
-    values: [after === undefined ? null : uuidOf(after), count],
+    values: [uuidOrNull(after), count],
   };
 }
 

@@ -1,6 +1,6 @@
 // GET /ops/v1/waiting: all work queues of operators in one call, each with its count and its oldest items.
 import { z } from "zod";
-import { type Clock, type Micros, SECOND, wireTime } from "../ground/clock.ts";
+import { type Clock, type Micros, SECOND, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { type IdKind, idOf, uuidOf } from "../ground/ids.ts";
 import type { Metrics } from "../ground/metrics.ts";
 import { exponentOf, wireAmount } from "../ground/money.ts";
@@ -296,7 +296,7 @@ function itemView(queue: Queue, row: WaitingRow): z.infer<typeof itemSchema> {
     merchant_name: row.merchant_name,
     environment: row.environment,
     since: wireTime(row.since),
-    due_at: row.due_at === null ? null : wireTime(row.due_at),
+    due_at: wireTimeOrNull(row.due_at),
     amount_minor: amount === null ? null : wireAmount(amount),
     currency,
     exponent: currency === null ? null : exponentOf(currency),

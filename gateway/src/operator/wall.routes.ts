@@ -1,6 +1,6 @@
 // GET /ops/v1/wall: the state of the whole installation. GET /ops/v1/stream notifies clients when to read it again.
 import type { z } from "zod";
-import { wireTime } from "../ground/clock.ts";
+import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
@@ -40,7 +40,7 @@ export function wallEndpoints({ wall, streams, router }: WallEndpointParts): Ope
           period,
           environment: environment ?? null,
           as_of: wireTime(picture.asOf),
-          counted_at: picture.countedAt === undefined ? null : wireTime(picture.countedAt),
+          counted_at: wireTimeOrNull(picture.countedAt),
           span_seconds: periods[period].spanSeconds,
           at: picture.begins.map(wireTime),
           payments: paymentsView(picture),

@@ -1,6 +1,6 @@
 // Endpoints of webhook signing secrets: rotation with an overlap, and when a receiver last needed the old secret.
 import { z } from "zod";
-import { type Micros, wireTime } from "../ground/clock.ts";
+import { type Micros, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
@@ -85,7 +85,7 @@ export function webhookEndpoints(merchants: Merchants, now: () => Micros): Opera
         return reply(200, {
           environment: query.environment,
           url: found.url ?? null,
-          rotated_at: found.rotatedAt === undefined ? null : wireTime(found.rotatedAt),
+          rotated_at: wireTimeOrNull(found.rotatedAt),
           previous: previousView(found, now()),
         });
       },

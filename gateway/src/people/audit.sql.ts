@@ -1,6 +1,6 @@
 // All SQL of `people_audit`: persons' changing calls, and their own access. Rows are inserted and read, never changed.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
@@ -40,10 +40,10 @@ export function insertPeopleAudit(auditId: string, at: Micros, entry: PeopleAudi
       uuidOf(auditId),
       sqlTime(at),
       entry.action,
-      entry.personId === undefined ? null : uuidOf(entry.personId),
-      entry.merchantId === undefined ? null : uuidOf(entry.merchantId),
+      uuidOrNull(entry.personId),
+      uuidOrNull(entry.merchantId),
       entry.address?.slice(0, ADDRESS_MAX) ?? null,
-      entry.requestId === undefined ? null : uuidOf(entry.requestId),
+      uuidOrNull(entry.requestId),
       entry.environment ?? null,
       entry.path?.slice(0, PATH_MAX) ?? null,
       entry.status ?? null,
@@ -76,7 +76,7 @@ left join people_audit answered on answered.request_id = a.request_id and answer
 where a.merchant_id = $1::uuid and a.status is null and ($2::uuid is null or a.audit_id < $2::uuid)
 order by a.audit_id desc
 limit $3::integer`,
-    values: [uuidOf(merchantId), before === undefined ? null : uuidOf(before), count],
+    values: [uuidOf(merchantId), uuidOrNull(before), count],
   };
 }
 

@@ -1,6 +1,6 @@
 // All SQL of device codes: programs that wait for a person to sign them in.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Book, Environment } from "../merchants/books.ts";
 import type { Scope } from "../merchants/directory.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -98,7 +98,7 @@ returning 1`,
       userCode,
       sqlTime(now),
       uuidOf(personId),
-      granted ? uuidOf(granted.merchantId) : null,
+      uuidOrNull(granted?.merchantId),
       granted?.scopes ?? null,
       granted?.environment ?? null,
     ],

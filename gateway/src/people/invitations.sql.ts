@@ -1,6 +1,6 @@
 // All SQL of invitations: single-use links to join a merchant.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type MemberRole, extentOf, memberRoles } from "./roles.ts";
 
@@ -56,7 +56,7 @@ returning 1`,
       tokenDigest,
       role,
       email,
-      invitedBy === undefined ? null : uuidOf(invitedBy),
+      uuidOrNull(invitedBy),
       sqlTime(now),
       sqlTime(expiresAt),
     ],
@@ -96,12 +96,7 @@ export function endInvitation(
 set ended_at = $4::timestamptz, accepted_by = $3::uuid
 where merchant_id = $1::uuid and invitation_id = $2::uuid and ended_at is null
 returning 1`,
-    values: [
-      uuidOf(merchantId),
-      uuidOf(invitationId),
-      acceptedBy === undefined ? null : uuidOf(acceptedBy),
-      sqlTime(now),
-    ],
+    values: [uuidOf(merchantId), uuidOf(invitationId), uuidOrNull(acceptedBy), sqlTime(now)],
   };
 }
 

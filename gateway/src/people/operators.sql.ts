@@ -1,6 +1,6 @@
 // All SQL of persons who are operators, and of invitations to become one.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { InvitationLock } from "./invitations.sql.ts";
 import type { OperatorRole } from "./operator-roles.ts";
@@ -146,7 +146,7 @@ export function endOperatorInvitation(invitationId: string, acceptedBy: string |
 set ended_at = $3::timestamptz, accepted_by = $2::uuid
 where invitation_id = $1::uuid and ended_at is null
 returning 1`,
-    values: [uuidOf(invitationId), acceptedBy === undefined ? null : uuidOf(acceptedBy), sqlTime(now)],
+    values: [uuidOf(invitationId), uuidOrNull(acceptedBy), sqlTime(now)],
   };
 }
 

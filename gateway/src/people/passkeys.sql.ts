@@ -1,6 +1,6 @@
 // All SQL of passkeys and of the challenges that devices sign.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 
 export const PASSKEYS_MAX = 10;
@@ -34,7 +34,7 @@ export function putChallenge(
 values ($1::integer, $2::bytea, $3::text, $4::uuid, $5::timestamptz)
 on conflict (slot) do update
 set challenge = excluded.challenge, purpose = excluded.purpose, person_id = excluded.person_id, expires_at = excluded.expires_at`,
-    values: [slot, challenge, purpose, personId === undefined ? null : uuidOf(personId), sqlTime(expiresAt)],
+    values: [slot, challenge, purpose, uuidOrNull(personId), sqlTime(expiresAt)],
   };
 }
 
@@ -49,7 +49,7 @@ export function takeChallenge(
     text: `delete from passkey_challenges
 where challenge = $1::bytea and purpose = $2::text and person_id is not distinct from $3::uuid and expires_at > $4::timestamptz
 returning 1`,
-    values: [challenge, purpose, personId === undefined ? null : uuidOf(personId), sqlTime(now)],
+    values: [challenge, purpose, uuidOrNull(personId), sqlTime(now)],
   };
 }
 

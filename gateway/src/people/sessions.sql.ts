@@ -1,6 +1,6 @@
 // All SQL of sessions of signed-in persons.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 
 /** The application that a session belongs to: the merchants' portal or the operators' console. */
@@ -80,13 +80,7 @@ join persons p using (person_id)
 left join memberships m on m.merchant_id = $2::uuid and m.person_id = s.person_id
 where s.token_digest = $1::bytea and s.ended_at is null and s.created_at > $3::timestamptz and s.seen_at > $4::timestamptz
   and s.surface = $5::text and p.closed_at is null`,
-    values: [
-      tokenDigest,
-      merchantId === undefined ? null : uuidOf(merchantId),
-      sqlTime(begunAfter),
-      sqlTime(seenAfter),
-      surface,
-    ],
+    values: [tokenDigest, uuidOrNull(merchantId), sqlTime(begunAfter), sqlTime(seenAfter), surface],
   };
 }
 
@@ -167,7 +161,7 @@ export function endOtherSessions(personId: string, kept: string | undefined, now
     text: `update sessions
 set ended_at = $3::timestamptz
 where person_id = $1::uuid and ended_at is null and ($2::uuid is null or session_id <> $2::uuid)`,
-    values: [uuidOf(personId), kept === undefined ? null : uuidOf(kept), sqlTime(now)],
+    values: [uuidOf(personId), uuidOrNull(kept), sqlTime(now)],
   };
 }
 

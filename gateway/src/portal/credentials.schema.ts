@@ -1,6 +1,6 @@
 // The shapes of API keys in the portal.
 import { z } from "zod";
-import { type Micros, parseWireTime, wireTime } from "../ground/clock.ts";
+import { type Micros, parseWireTime, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { validationFault } from "../ground/fault.ts";
 import { readNetwork } from "../ground/networks.ts";
 import { exampleClientId, exampleSecret, exampleTimes } from "../http/examples.ts";
@@ -128,7 +128,6 @@ export const keyListQuery = z.strictObject({
 });
 
 export function keyView(key: Credential, now: Micros): z.infer<typeof keySchema> {
-  const time = (at: Micros | undefined): string | null => (at === undefined ? null : wireTime(at));
   const ended = key.revokedAt === undefined ? ("expired" as const) : ("revoked" as const);
   return {
     client_id: key.clientId,
@@ -139,8 +138,8 @@ export function keyView(key: Credential, now: Micros): z.infer<typeof keySchema>
     signature: key.signature,
     allowed_addresses: [...key.allowedAddresses],
     created_at: wireTime(key.createdAt),
-    expires_at: time(key.expiresAt),
-    revoked_at: time(key.revokedAt),
+    expires_at: wireTimeOrNull(key.expiresAt),
+    revoked_at: wireTimeOrNull(key.revokedAt),
     replaced_by: key.replacedBy ?? null,
     last_used: key.lastUse ? { at: wireTime(key.lastUse.at), address: key.lastUse.address } : null,
   };

@@ -10,7 +10,7 @@ import { guidanceFor } from "../disputes/evidence-guidance.ts";
 import type { EvidenceFiles } from "../disputes/evidence-files.ts";
 import { FILES_BYTES_MAX, FILES_MAX, FILE_BYTES_MAX, saveDraft, submitDraft } from "../disputes/evidence-gathering.ts";
 import { mediaTypes } from "../disputes/evidence-inspection.ts";
-import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
+import { type Micros, SECOND, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
@@ -192,7 +192,7 @@ function keptView(file: EvidenceFile, index: number): z.infer<typeof evidenceFil
   return {
     file_id: fileId,
     ...fileView(referenceTo(file), index),
-    kept_at: keptAt === undefined ? null : wireTime(keptAt),
+    kept_at: wireTimeOrNull(keptAt),
   };
 }
 
@@ -218,8 +218,8 @@ async function gathered(database: Database, dispute: Dispute, realNow: Micros): 
     carrier: text.carrier ?? null,
     tracking_number: text.trackingNumber ?? null,
     delivered_on: text.deliveredOn ?? null,
-    saved_at: draft ? wireTime(draft.savedAt) : null,
-    submitted_at: submitted ? wireTime(submitted.submittedAt) : null,
+    saved_at: wireTimeOrNull(draft?.savedAt),
+    submitted_at: wireTimeOrNull(submitted?.submittedAt),
     files: submitted
       ? submitted.files.map((file, index) => {
           const mine = "file_id" in file ? kept.find(({ fileId }) => fileId === file.file_id) : undefined;

@@ -1,5 +1,5 @@
 // Portal endpoints for a merchant's figures: payments over time, the home page, and the stream of changes.
-import { wireTime } from "../ground/clock.ts";
+import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
@@ -61,7 +61,7 @@ export function insightsEndpoints({ figures, streams }: { figures: Figures; stre
           data: data
             .toSorted((a, b) => Number(b.total.payments - a.total.payments) || (a.key < b.key ? -1 : 1))
             .map(({ key, total, points }) => ({ key, total: countView(total), points: points.map(countView) })),
-          counted_at: series.countedAt === undefined ? null : wireTime(series.countedAt),
+          counted_at: wireTimeOrNull(series.countedAt),
         });
       },
     }),
@@ -102,7 +102,7 @@ function overviewView({ book, merchant }: MemberCall, overview: Overview) {
   return {
     environment: book.environment,
     as_of: wireTime(overview.now),
-    counted_at: overview.countedAt === undefined ? null : wireTime(overview.countedAt),
+    counted_at: wireTimeOrNull(overview.countedAt),
     currencies: currencies.map((currency) => ({
       currency,
       exponent: exponentOf(currency),
@@ -119,7 +119,7 @@ function overviewView({ book, merchant }: MemberCall, overview: Overview) {
     })),
     payouts: batches
       ? {
-          next_run_at: nextRunAt === undefined ? null : wireTime(nextRunAt),
+          next_run_at: wireTimeOrNull(nextRunAt),
           next_payout_date: nextRunAt === undefined ? null : payoutDate(settings.settlement, nextRunAt),
           batches: batches.map((batch) => ({
             uuid: idOf("settlement", batch.settlement_id),

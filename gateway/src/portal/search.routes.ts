@@ -1,6 +1,6 @@
 // Portal endpoints for search: payments by their properties (list of payments), any object by its identity (palette), and a payment's story.
 import type { BookOwner } from "../commands/command-context.ts";
-import { wireTime } from "../ground/clock.ts";
+import { wireTimeOrNull } from "../ground/clock.ts";
 import { reply } from "../ground/reply.ts";
 import { pageBody } from "../http/lists.ts";
 import { findPayments } from "../payments/payment-search.ts";
@@ -69,7 +69,7 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
           ({ reference }) => reference,
           stoppedAt?.reference,
         );
-        return reply(200, { ...found, searched_to: stoppedAt ? wireTime(stoppedAt.createdAt) : null });
+        return reply(200, { ...found, searched_to: wireTimeOrNull(stoppedAt?.createdAt) });
       },
     }),
     memberEndpoint({

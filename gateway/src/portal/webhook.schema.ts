@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { COUNTED_MAX } from "../events/deliveries.sql.ts";
 import { attemptOffsetsSeconds } from "../events/event.ts";
-import { type Micros, wireTime } from "../ground/clock.ts";
+import { type Micros, wireTimeOrNull } from "../ground/clock.ts";
 import { exampleAddress, exampleTimes, exampleWebhookSecret } from "../http/examples.ts";
 import { HTTPS_PATTERN, textOrNull, timestamp } from "../http/shapes.ts";
 import type { WebhookRegistration } from "../merchants/webhook-endpoints.sql.ts";
@@ -99,10 +99,9 @@ export function settingsView(
   open: { pending: number; undelivered: number },
   now: Micros,
 ): z.infer<typeof webhookSettingsSchema> {
-  const time = (at: Micros | undefined): string | null => (at === undefined ? null : wireTime(at));
   return {
     url: registration.url ?? null,
-    rotated_at: time(registration.rotatedAt),
+    rotated_at: wireTimeOrNull(registration.rotatedAt),
     previous: previousView(registration, now),
     attempt_offsets_seconds: [...attemptOffsetsSeconds],
     health: {
@@ -110,8 +109,8 @@ export function settingsView(
       attempts: health.attempts,
       accepted: health.accepted,
       median_ms: health.medianMs ?? null,
-      last_accepted_at: time(health.lastAcceptedAt),
-      last_failed_at: time(health.lastFailedAt),
+      last_accepted_at: wireTimeOrNull(health.lastAcceptedAt),
+      last_failed_at: wireTimeOrNull(health.lastFailedAt),
       last_failure: health.lastFailure ?? null,
       ...open,
     },

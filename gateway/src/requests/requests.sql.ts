@@ -1,6 +1,6 @@
 // All SQL that reads the request log and the stored state of idempotency keys. Writes nothing.
 import type { Micros } from "../ground/clock.ts";
-import { idOf, leastIdOf, uuidOf } from "../ground/ids.ts";
+import { idOf, leastIdOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { KeptBody, Omission } from "./request-record.ts";
@@ -161,7 +161,7 @@ cross join lateral (
   where o.merchant_id = $1::uuid and o.environment = $2::environment and o.idempotency_key = l.idempotency_key and o.proven
 ) c
 order by l.request_id desc`,
-    values: [uuidOf(book.merchantId), book.environment, after === undefined ? null : uuidOf(after), limit + 1],
+    values: [uuidOf(book.merchantId), book.environment, uuidOrNull(after), limit + 1],
   };
 }
 

@@ -1,6 +1,6 @@
 // All SQL of incidents. A few columns of an incident change; its updates and corrections are only ever added.
-import { type Micros, parseSqlTime, sqlTime } from "../ground/clock.ts";
-import { idOf, uuidOf } from "../ground/ids.ts";
+import { type Micros, parseSqlTime, sqlTime, sqlTimeOrNull } from "../ground/clock.ts";
+import { idOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Component, isComponent } from "./components.ts";
 import { type Incident, type IncidentStatus, type IncidentUpdate, OPEN_MAX, UPDATES_MAX } from "./incident.ts";
@@ -15,8 +15,6 @@ export interface IncidentTerms {
   endsAt: Micros | undefined;
 }
 
-const timeOrNull = (at: Micros | undefined): string | null => (at === undefined ? null : sqlTime(at));
-
 export function insertIncident(
   incident: IncidentTerms & { incidentId: string; createdAt: Micros; createdBy: string },
 ): Statement {
@@ -29,7 +27,7 @@ values ($1::uuid, $2::text, $3::text, $4::text[], $5::timestamptz, $6::timestamp
       incident.impact,
       incident.components,
       sqlTime(incident.startsAt),
-      timeOrNull(incident.endsAt),
+      sqlTimeOrNull(incident.endsAt),
       sqlTime(incident.createdAt),
       incident.createdBy,
     ],
@@ -51,8 +49,8 @@ where incident_id = $1::uuid`,
       terms.impact,
       terms.components,
       sqlTime(terms.startsAt),
-      timeOrNull(terms.endsAt),
-      timeOrNull(terms.resolvedAt),
+      sqlTimeOrNull(terms.endsAt),
+      sqlTimeOrNull(terms.resolvedAt),
     ],
   };
 }
@@ -71,7 +69,7 @@ values ($1::uuid, $2::uuid, $3::text, $4::text, $5::timestamptz, $6::text, $7::u
       update.message,
       sqlTime(update.at),
       update.by,
-      update.corrects === undefined ? null : uuidOf(update.corrects),
+      uuidOrNull(update.corrects),
     ],
   };
 }
@@ -140,7 +138,7 @@ export function selectIncidents(asked: {
     and ($2::uuid is null or incident_id < $2::uuid)
   order by incident_id desc
   limit $3::integer`),
-    values: [timeOrNull(asked.openAt), asked.after === undefined ? null : uuidOf(asked.after), asked.count],
+    values: [sqlTimeOrNull(asked.openAt), uuidOrNull(asked.after), asked.count],
   };
 }
 

@@ -1,6 +1,6 @@
 // The JSON schema of /status.json, which the operators' API returns as well, with incidents as published.
 import { z } from "zod";
-import { wireTime } from "../ground/clock.ts";
+import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { exampleOf, identity, timestamp } from "../http/shapes.ts";
 import { components } from "./components.ts";
@@ -157,8 +157,6 @@ export const statusSchema = z
     ],
   });
 
-const orNull = (at: number | undefined): string | null => (at === undefined ? null : wireTime(at));
-
 export function statusJson(view: StatusView, service: string): z.infer<typeof statusSchema> {
   return {
     service,
@@ -178,7 +176,7 @@ function componentJson(one: ComponentView): z.infer<typeof componentSchema> {
     name: words.en.components[one.component],
     state: one.state,
     measured: one.measured,
-    measured_at: orNull(one.measuredAt),
+    measured_at: wireTimeOrNull(one.measuredAt),
     uptime_percent: one.uptime ?? null,
     days: one.days.map(dayJson),
   };
@@ -191,7 +189,12 @@ function dayJson({ day, state, minutes: own }: DayView): z.infer<typeof daySchem
 }
 
 function updateJson(one: IncidentUpdate): z.infer<typeof updateSchema> {
-  return { status: one.status, message: one.message, at: wireTime(one.at), corrected_at: orNull(one.correctedAt) };
+  return {
+    status: one.status,
+    message: one.message,
+    at: wireTime(one.at),
+    corrected_at: wireTimeOrNull(one.correctedAt),
+  };
 }
 
 function incidentJson(one: Incident): z.infer<typeof incidentSchema> {
@@ -202,8 +205,8 @@ function incidentJson(one: Incident): z.infer<typeof incidentSchema> {
     components: one.components,
     status: statusOf(one),
     starts_at: wireTime(one.startsAt),
-    ends_at: orNull(one.endsAt),
-    resolved_at: orNull(one.resolvedAt),
+    ends_at: wireTimeOrNull(one.endsAt),
+    resolved_at: wireTimeOrNull(one.resolvedAt),
     updates: one.updates.map(updateJson).toReversed(),
   };
 }

@@ -6,7 +6,7 @@ import { receiptOfRow } from "../acquiring/receipts.sql.ts";
 import { type Dispute, disputeView } from "../disputes/dispute.ts";
 import { disputeOfRow } from "../disputes/disputes.sql.ts";
 import { type StoredEvent, eventOfRow } from "../events/events.sql.ts";
-import { type Micros, parseSqlTime, wireTime } from "../ground/clock.ts";
+import { type Micros, parseSqlTime, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { idOf, isId } from "../ground/ids.ts";
 import { type Minor, exponentOf, wireAmount } from "../ground/money.ts";
@@ -298,7 +298,7 @@ export function wholeView(found: Pick<Found, "payment" | "customer">, estimatedD
     ...statusView(payment, estimatedDate),
     ...given(found),
     risk: { decision: payment.risk.decision, score: payment.risk.score },
-    canceled_at: payment.canceledAt === undefined ? null : wireTime(payment.canceledAt),
+    canceled_at: wireTimeOrNull(payment.canceledAt),
     cancel_reason: payment.cancelReason ?? null,
     refundable_minor: wireAmount(refundable),
   } as Story["payment"];
