@@ -7,6 +7,7 @@ import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { inPath, nothing } from "../http/shapes.ts";
+import { noInvitation } from "../people/newcomers.ts";
 import type { Operators } from "../people/operators.ts";
 import type { OperatorInvitation, OperatorPerson } from "../people/operators.sql.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -159,10 +160,7 @@ export function operatorInvitationAccess({
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ body }) {
         const invitation = await people.operators.invitationOf(body.token);
-        if (!invitation)
-          throw new Fault("OBJECT_NOT_FOUND", {
-            message: "This invitation does not exist, is over, or was accepted already. Ask for another one.",
-          });
+        if (!invitation) throw noInvitation();
         const { role, email, expires_at } = invitationView(invitation);
         return reply(200, { service_name: serviceName, role, email, expires_at });
       },

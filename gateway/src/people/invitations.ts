@@ -100,15 +100,13 @@ export class Invitations {
    * person, and the password or code is not theirs), RATE_LIMITED.
    */
   async accept(token: string, given: NewPerson, origin: Origin): Promise<Joined | Needs> {
-    const email = given.email.toLowerCase();
     // The invitation is checked first: without one, a caller must not learn whether an e-mail address has an account.
     const invitation = await this.find(token);
     if (!invitation) throw noInvitation();
-    if (invitation.email !== undefined && invitation.email !== email)
-      throw validationFault("email", given.email, "This invitation is for another e-mail address.");
-    const comer = await newcomer(this.parts, this.proofs, given, origin);
+    const comer = await newcomer(this.parts, this.proofs, invitation, given, origin);
     if ("needs" in comer) return comer;
     const now = this.parts.clock.now();
+    const email = given.email.toLowerCase();
     const joined = await this.parts.database.transaction(async (query) => {
       const [found] = await query(selectInvitation(sha256(token), now, "for no key update of i"));
       if (!found) throw noInvitation();

@@ -1,6 +1,6 @@
 // Persons who accept an invitation: a new person, or a known one who proves their identity.
 import type { Micros } from "../ground/clock.ts";
-import { Fault } from "../ground/fault.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import type { Query } from "../store/database.ts";
 import type { PeopleParts } from "./access-audit.ts";
@@ -31,16 +31,20 @@ export interface LetIn {
 }
 
 /**
- * Checks a person who accepts an invitation; the caller has checked the invitation. Gives the newcomer, or the factor that is still needed. Throws
- * VALIDATION_ERROR (the new password), UNAUTHORIZED (the e-mail address belongs to a person, and the password or code is not theirs), RATE_LIMITED.
+ * Checks a person who accepts an invitation, which the caller has found open. Gives the newcomer, or the factor that is still needed. Throws
+ * VALIDATION_ERROR (the invitation is for another e-mail address, or the new password), UNAUTHORIZED (the e-mail address belongs to a person, and the
+ * password or code is not theirs), RATE_LIMITED.
  */
 export async function newcomer(
   parts: PeopleParts,
   proofs: Proofs,
+  invitation: { email: string | undefined },
   given: NewPerson,
   origin: Origin,
 ): Promise<Newcomer | Needs> {
   const email = given.email.toLowerCase();
+  if (invitation.email !== undefined && invitation.email !== email)
+    throw validationFault("email", given.email, "This invitation is for another e-mail address.");
   const [row] = await parts.database.query(selectPersonByEmail(email));
   if (row) {
     const known = personOfRow(row);
@@ -68,4 +72,10 @@ export async function letIn(query: Query, comer: Newcomer, now: Micros): Promise
   const made = await query(insertPerson({ ...comer, personId, now }));
   if (made.length === 0) throw new Fault("UNAUTHORIZED", { message: KNOWN });
   return { personId, stands };
+}
+
+export function noInvitation(): Fault {
+  return new Fault("OBJECT_NOT_FOUND", {
+    message: "This invitation does not exist, is over, or was accepted already. Ask for another one.",
+  });
 }

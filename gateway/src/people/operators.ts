@@ -2,11 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
-import { Fault, validationFault } from "../ground/fault.ts";
+import { validationFault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
 import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import { lockedPerson } from "./locked-person.ts";
-import { type LetIn, type NewPerson, letIn, newcomer } from "./newcomers.ts";
+import { type LetIn, type NewPerson, letIn, newcomer, noInvitation } from "./newcomers.ts";
 import type { OperatorRole } from "./operator-roles.ts";
 import {
   OPERATORS_MAX,
@@ -129,9 +129,7 @@ export class Operators {
     // The invitation is checked first: without one, a caller must not learn whether an e-mail address has an account.
     const invitation = await this.invitationOf(token);
     if (!invitation) throw noInvitation();
-    if (invitation.email !== undefined && invitation.email !== given.email.toLowerCase())
-      throw validationFault("email", given.email, "This invitation is for another e-mail address.");
-    const comer = await newcomer(this.parts, this.proofs, given, origin);
+    const comer = await newcomer(this.parts, this.proofs, invitation, given, origin);
     if ("needs" in comer) return comer;
     const now = this.parts.clock.now();
     const joined = await this.parts.database.transaction(async (query) => {
@@ -152,10 +150,4 @@ export class Operators {
     });
     return joined;
   }
-}
-
-function noInvitation(): Fault {
-  return new Fault("OBJECT_NOT_FOUND", {
-    message: "This invitation does not exist, is over, or was accepted already. Ask for another one.",
-  });
 }

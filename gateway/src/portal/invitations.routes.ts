@@ -3,10 +3,9 @@ import { guestEndpoint } from "../access/endpoint.ts";
 import { acceptSchema, invitationTokenSchema } from "../access/invitations.schema.ts";
 import { type SessionEndpointParts, begun } from "../access/session.routes.ts";
 import { signedInSchema } from "../access/session.schema.ts";
-import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import type { Directory } from "../merchants/directory.ts";
-import type { Invitation } from "../people/invitations.sql.ts";
+import { noInvitation } from "../people/newcomers.ts";
 import type { PortalEndpoint } from "./endpoint.ts";
 import { invitationView } from "./team.routes.ts";
 import { seenInvitationSchema } from "./team.schema.ts";
@@ -33,11 +32,9 @@ export function invitationEndpoints({
       async handle({ body }) {
         const invitation = await people.invitations.find(body.token);
         const merchant = invitation && (await directory.merchant(invitation.merchantId));
-        if (!invitation || !merchant)
-          throw new Fault("OBJECT_NOT_FOUND", {
-            message: "This invitation does not exist, is over, or was accepted already. Ask for another one.",
-          });
-        return reply(200, seenView(invitation, merchant.name));
+        if (!invitation || !merchant) throw noInvitation();
+        const { role, email, expires_at } = invitationView(invitation);
+        return reply(200, { merchant_name: merchant.name, role, email, expires_at });
       },
     }),
     guestEndpoint({
@@ -60,9 +57,4 @@ export function invitationEndpoints({
       },
     }),
   ];
-}
-
-function seenView(invitation: Invitation, merchantName: string) {
-  const { role, email, expires_at } = invitationView(invitation);
-  return { merchant_name: merchantName, role, email, expires_at };
 }
