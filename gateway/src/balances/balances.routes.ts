@@ -8,7 +8,7 @@ import { exampleTimes } from "../http/examples.ts";
 import { currencyCode, environmentField, exponentField, sumMinor, timestamp } from "../http/shapes.ts";
 import { entriesParams, entriesQuerySchema, entriesSchema, listEntries } from "./entries.ts";
 import { accounts } from "../ledger/journal.ts";
-import { selectBalances } from "../ledger/ledger.sql.ts";
+import { type BalanceRow, selectBalances } from "../ledger/ledger.sql.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
 import type { Database } from "../store/database.ts";
 
@@ -58,12 +58,7 @@ export function balanceEndpoints(database: Database, clock: Clock): Endpoint[] {
       scope: "balances:read",
       success: { status: 200, description: "The balances as of now.", schema: balancesSchema },
       async handle(call) {
-        const rows = await database.query<{
-          account: string | null;
-          currency: string;
-          debit_minor: bigint;
-          credit_minor: bigint;
-        }>(selectBalances(call.book));
+        const rows = await database.query<BalanceRow>(selectBalances(call.book));
         const [offset] = await database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(call.book));
         const kept = new Map(rows.map((row) => [`${row.account} ${row.currency}`, row.credit_minor - row.debit_minor]));
         const currencies = new Set([

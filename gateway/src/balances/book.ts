@@ -6,7 +6,7 @@ import { exampleIds, exampleSignature } from "../http/examples.ts";
 import { count, currencyCode, environmentField, exponentField, identity, wholeOrNull } from "../http/shapes.ts";
 import { exportFormats } from "../ledger/export.ts";
 import { accounts, isAccount } from "../ledger/journal.ts";
-import { selectBalances } from "../ledger/ledger.sql.ts";
+import { type BalanceRow, selectBalances } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { entriesQuerySchema } from "./entries.ts";
@@ -82,15 +82,6 @@ export const ofFigureOrAccount = <Shape extends z.ZodType<OneOf>>(query: Shape):
 
 export const accountEntriesQuery = ofFigureOrAccount(entriesQuerySchema.extend({ account: accountField }));
 
-interface TotalRow extends Record<string, unknown> {
-  seq: bigint;
-  hash: Buffer;
-  account: string | null;
-  currency: string;
-  debit_minor: bigint;
-  credit_minor: bigint;
-}
-
 /** Accounts that every book shows, even when they have no entries. */
 const permanent = Object.values(accounts).filter((account) => typeof account === "string");
 
@@ -100,7 +91,7 @@ export async function readBook(
   book: Book,
   enabled: readonly string[],
 ): Promise<z.infer<typeof bookSchema>> {
-  const rows = await database.query<TotalRow>(selectBalances(book));
+  const rows = await database.query<BalanceRow>(selectBalances(book));
   const [head] = rows;
   assert(head, "a merchant has its books from the beginning");
   const totals = rows.filter((row) => row.account !== null);
@@ -118,7 +109,7 @@ export async function readBook(
   };
 }
 
-function accountsOf(rows: readonly TotalRow[]): z.infer<typeof bookSchema>["currencies"][number]["accounts"] {
+function accountsOf(rows: readonly BalanceRow[]): z.infer<typeof bookSchema>["currencies"][number]["accounts"] {
   const byName = new Map(rows.map((row) => [row.account, row]));
   const names = new Set([...permanent, ...rows.map((row) => String(row.account))]);
   return [...names].sort().map((account) => {

@@ -17,7 +17,7 @@ import {
   wholeOrNull,
 } from "../http/shapes.ts";
 import { accounts } from "../ledger/journal.ts";
-import { selectEntries } from "../ledger/ledger.sql.ts";
+import { type EntryRow, selectEntries } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 
@@ -86,17 +86,6 @@ export const entriesSchema = listSchema(entrySchema, "BalanceEntryList");
 
 export function accountOfFigure(figure: (typeof figures)[number] = "available"): string {
   return { available: accounts.available, held: accounts.held, pending_settlement: accounts.settling }[figure];
-}
-
-interface EntryRow extends Record<string, unknown> {
-  seq: bigint;
-  line: number;
-  amount_minor: bigint;
-  balance_after_minor: bigint;
-  journal_id: string;
-  group_id: string;
-  kind: string;
-  posted_at: number;
 }
 
 /**

@@ -113,7 +113,17 @@ from unnest($11::uuid[], $12::text[], $13::bigint[], $14::smallint[], $15::text[
   };
 }
 
-/** Every balance of one book, with the number and the hash of its newest journal, in one snapshot. */
+/** A balance, with the number and the hash of the newest journal. A book without balances has one row, without an account. */
+export interface BalanceRow extends Record<string, unknown> {
+  seq: bigint;
+  hash: Buffer;
+  account: string | null;
+  currency: string;
+  debit_minor: bigint;
+  credit_minor: bigint;
+}
+
+/** Every balance of one book, in one snapshot, as `BalanceRow`. */
 export function selectBalances(book: Book): Statement {
   return {
     name: "select balances",
@@ -125,6 +135,14 @@ order by b.account, b.currency`,
     values: [uuidOf(book.merchantId), book.environment],
   };
 }
+
+/** The entries `e` of a journal `j`, as `journalOfRow` reads them. */
+export const entriesOfJournal = `left join lateral (
+  select json_agg(json_build_array(e.account, e.currency, e.amount_minor::text, e.balance_after_minor::text) order by e.line)
+    as entries
+  from entries e
+  where e.merchant_id = j.merchant_id and e.environment = j.environment and e.seq = j.seq
+) e on true`;
 
 /** A page of journals with their entries, in order, from `after` (exclusive) to `upTo` (inclusive). */
 export function selectJournals(book: Book, after: bigint, upTo: bigint, limit: number): Statement {
@@ -138,12 +156,7 @@ from (
   order by seq
   limit $5::integer
 ) j
-left join lateral (
-  select json_agg(json_build_array(e.account, e.currency, e.amount_minor::text, e.balance_after_minor::text) order by e.line)
-    as entries
-  from entries e
-  where e.merchant_id = j.merchant_id and e.environment = j.environment and e.seq = j.seq
-) e on true
+${entriesOfJournal}
 order by j.seq`,
     values: [uuidOf(book.merchantId), book.environment, after, upTo, limit],
   };
@@ -182,7 +195,19 @@ export function journalOfRow(book: Book, row: JournalRow): Journal {
   };
 }
 
-/** A page of one account's entries with their journals, newest first, older than `before`. Reads one entry more than `limit`. */
+/** An entry of an account, with its journal. */
+export interface EntryRow extends Record<string, unknown> {
+  seq: bigint;
+  line: number;
+  amount_minor: bigint;
+  balance_after_minor: bigint;
+  journal_id: string;
+  group_id: string;
+  kind: string;
+  posted_at: number;
+}
+
+/** A page of one account's entries as `EntryRow`, newest first, older than `before`. Reads one entry more than `limit`. */
 export function selectEntries(
   book: Book,
   account: string,

@@ -6,7 +6,7 @@ import type { Minor } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database, Statement } from "../store/database.ts";
 import { type Journal, journalHash } from "./journal.ts";
-import { type JournalRow, journalOfRow, selectBalances, selectJournals } from "./ledger.sql.ts";
+import { type BalanceRow, type JournalRow, journalOfRow, selectBalances, selectJournals } from "./ledger.sql.ts";
 import {
   batchesAstray,
   eventsUnfounded,
@@ -92,13 +92,7 @@ const checks: readonly {
  */
 export async function verifyBook(database: Database, book: Book, watch: ReplayWatch = {}): Promise<BookReport> {
   const captures = new Captures(await database.query<CountedRow>(selectCounted(book)));
-  const totals = await database.query<{
-    seq: bigint;
-    account: string | null;
-    currency: string;
-    debit_minor: bigint;
-    credit_minor: bigint;
-  }>(selectBalances(book));
+  const totals = await database.query<BalanceRow>(selectBalances(book));
   const upTo = totals[0]?.seq;
   if (upTo === undefined) return { book, journals: 0n, wrong: "the book has no head" };
   const pages = new Pages(upTo, watch);

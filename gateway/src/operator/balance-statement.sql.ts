@@ -2,7 +2,7 @@
 import type { Micros } from "../ground/clock.ts";
 import { leastIdOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Row, Statement } from "../store/database.ts";
+import type { Statement } from "../store/database.ts";
 
 export interface AccountOfBook {
   book: Book;
@@ -53,18 +53,7 @@ limit 1`,
   };
 }
 
-export interface MovementRow extends Row {
-  seq: bigint;
-  line: number;
-  amount_minor: bigint;
-  balance_after_minor: bigint;
-  journal_id: string;
-  group_id: string;
-  kind: string;
-  posted_at: Micros;
-}
-
-/** At most `limit` entries of an account after a position and before a journal, oldest first. */
+/** At most `limit` entries of an account as `EntryRow`, after a position and before a journal, oldest first. */
 export function selectMovements(
   { book, account, currency }: AccountOfBook,
   after: { seq: bigint; line: number },

@@ -26,6 +26,7 @@ import {
   sumMinor,
   timestamp,
 } from "../http/shapes.ts";
+import type { EntryRow } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { type Settlement, settlementView, statementOf } from "../settlements/settlement.ts";
@@ -33,13 +34,7 @@ import { readSettlement } from "../settlements/settlements.routes.ts";
 import { settlementParams, settlementSchema, statementSchema } from "../settlements/settlements.schema.ts";
 import { selectStatement, statementLineOfRow } from "../settlements/settlements.sql.ts";
 import type { Database } from "../store/database.ts";
-import {
-  type AccountOfBook,
-  type MovementRow,
-  selectBalanceBefore,
-  selectMovements,
-  selectPeriod,
-} from "./balance-statement.sql.ts";
+import { type AccountOfBook, selectBalanceBefore, selectMovements, selectPeriod } from "./balance-statement.sql.ts";
 import { OF_BOOK, findBook, readerOf } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { limitOf } from "./lists.ts";
@@ -204,7 +199,7 @@ function balanceEndpoints(database: Database, directory: Directory): OperatorEnd
         const size = limitOf(query);
         const [seq, line] = query.starting_after?.split("-") ?? [];
         const after = seq === undefined ? beginningOf(period) : { seq: BigInt(seq), line: Number(line) };
-        const rows = await database.query<MovementRow>(
+        const rows = await database.query<EntryRow>(
           selectMovements(period, after.seq < period.first ? beginningOf(period) : after, period.past, size + 1),
         );
         const shown = rows.slice(0, size).map((row) => entryView(row, period.sign));
@@ -254,7 +249,7 @@ async function* csvOf(database: Database, period: Period): AsyncGenerator<string
   yield line("what", "journal", "kind", "group", "posted_at", "currency", "amount_minor", "figure_after_minor");
   yield line("opening", "", "", "", wireTime(period.from), currency, "", String(period.opening));
   for (let after = beginningOf(period); ;) {
-    const rows = await database.query<MovementRow>(selectMovements(period, after, period.past, CSV_PAGE));
+    const rows = await database.query<EntryRow>(selectMovements(period, after, period.past, CSV_PAGE));
     yield rows
       .map((row) => {
         const { journal, kind, group, posted_at } = entryView(row, sign);

@@ -1,5 +1,6 @@
 // All SQL of searches in one book beside those of payments: references by their beginning, journals and pages of journals.
 import { uuidOf } from "../ground/ids.ts";
+import { entriesOfJournal } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
@@ -24,19 +25,13 @@ order by p.reference_id`,
   };
 }
 
-/** The entries of journal `j`, as the ledger's `journalOfRow` reads them. */
-const entries = `(
-  select json_agg(json_build_array(e.account, e.currency, e.amount_minor::text, e.balance_after_minor::text) order by e.line)
-  from entries e
-  where e.merchant_id = j.merchant_id and e.environment = j.environment and e.seq = j.seq
-) as entries`;
-
 /** One journal with its entries. */
 export function selectJournal(book: Book, journalId: string): Statement {
   return {
     name: "select journal",
-    text: `select j.*, ${entries}
+    text: `select j.*, e.entries
 from journals j
+${entriesOfJournal}
 where j.merchant_id = $1::uuid and j.environment = $2::environment and j.journal_id = $3::uuid`,
     values: [uuidOf(book.merchantId), book.environment, uuidOf(journalId)],
   };
@@ -51,7 +46,7 @@ export function selectJournalPage(
 ): Statement {
   return {
     name: `select newest journals${group === undefined ? "" : " of group"}`,
-    text: `select j.*, ${entries}
+    text: `select j.*, e.entries
 from (
   select *
   from journals
@@ -60,6 +55,7 @@ from (
   order by seq desc
   limit $4::integer
 ) j
+${entriesOfJournal}
 order by j.seq desc`,
     values: [
       uuidOf(book.merchantId),

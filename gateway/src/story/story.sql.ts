@@ -1,5 +1,6 @@
 // The statements that read a payment's story. Each finds its rows by an index and has a limit.
 import { uuidOf } from "../ground/ids.ts";
+import { entriesOfJournal } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
@@ -168,12 +169,7 @@ from (
   order by seq
   limit ${TOLD_MAX + 1}
 ) j
-left join lateral (
-  select json_agg(json_build_array(e.account, e.currency, e.amount_minor::text, e.balance_after_minor::text) order by e.line)
-    as entries
-  from entries e
-  where e.merchant_id = j.merchant_id and e.environment = j.environment and e.seq = j.seq
-) e on true
+${entriesOfJournal}
 order by j.seq`,
 );
 
