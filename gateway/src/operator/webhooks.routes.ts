@@ -1,13 +1,13 @@
 // Endpoints of webhook signing secrets: rotation with an overlap, and when a receiver last needed the old secret.
 import { z } from "zod";
-import { type Micros, wireTimeOrNull } from "../ground/clock.ts";
+import { type Micros } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleAddress, exampleWebhookSecret } from "../http/examples.ts";
-import { environmentField, textOrNull, timestamp } from "../http/shapes.ts";
+import { environmentField } from "../http/shapes.ts";
 import type { Merchants } from "../merchants/merchants.ts";
-import { previousSchema, previousView } from "../webhooks/registration.ts";
+import { registrationFields, registrationView } from "../webhooks/registration.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { merchantParams } from "./params.ts";
 
@@ -35,11 +35,7 @@ const rotatedSchema = z
 const registrationSchema = z
   .strictObject({
     environment: environmentField,
-    url: textOrNull(exampleAddress, "Where events go; null while they go nowhere."),
-    rotated_at: timestamp.nullable().meta({ description: "Null before the first rotation." }),
-    previous: previousSchema
-      .nullable()
-      .meta({ description: "The secret before the last rotation, while it signs as well." }),
+    ...registrationFields,
   })
   .meta({
     id: "WebhookRegistration",
@@ -82,12 +78,7 @@ export function webhookEndpoints(merchants: Merchants, now: () => Micros): Opera
         const book = { merchantId: id, environment: query.environment };
         const found = isId("merchant", id) ? await merchants.webhook(book) : undefined;
         if (!found) throw new Fault("OBJECT_NOT_FOUND");
-        return reply(200, {
-          environment: query.environment,
-          url: found.url ?? null,
-          rotated_at: wireTimeOrNull(found.rotatedAt),
-          previous: previousView(found, now()),
-        });
+        return reply(200, { environment: query.environment, ...registrationView(found, now()) });
       },
     }),
   ];

@@ -4,10 +4,10 @@ import { COUNTED_MAX } from "../events/deliveries.sql.ts";
 import { attemptOffsetsSeconds } from "../events/event.ts";
 import { type Micros, wireTimeOrNull } from "../ground/clock.ts";
 import { exampleAddress, exampleTimes, exampleWebhookSecret } from "../http/examples.ts";
-import { HTTPS_PATTERN, textOrNull, timestamp } from "../http/shapes.ts";
+import { HTTPS_PATTERN, timestamp } from "../http/shapes.ts";
 import type { WebhookRegistration } from "../merchants/webhook-endpoints.sql.ts";
 import { type EndpointHealth, healthStates } from "../webhooks/endpoint-health.ts";
-import { previousSchema, previousView } from "../webhooks/registration.ts";
+import { registrationFields, registrationView } from "../webhooks/registration.ts";
 
 const DAY = 86_400;
 
@@ -50,11 +50,7 @@ const healthSchema = z
   .meta({ id: "WebhookHealth" });
 
 const settingsFields = {
-  url: textOrNull(exampleAddress, "Where events go; null while they go nowhere."),
-  rotated_at: timestamp.nullable().meta({ description: "Null before the first rotation." }),
-  previous: previousSchema
-    .nullable()
-    .meta({ description: "The secret before the last rotation, while it signs as well." }),
+  ...registrationFields,
   attempt_offsets_seconds: z.array(z.int()).meta({
     description: "When the attempts of a delivery are made, counted from its event, until one is accepted.",
   }),
@@ -100,9 +96,7 @@ export function settingsView(
   now: Micros,
 ): z.infer<typeof webhookSettingsSchema> {
   return {
-    url: registration.url ?? null,
-    rotated_at: wireTimeOrNull(registration.rotatedAt),
-    previous: previousView(registration, now),
+    ...registrationView(registration, now),
     attempt_offsets_seconds: [...attemptOffsetsSeconds],
     health: {
       state: health.state,

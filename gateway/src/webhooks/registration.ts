@@ -2,8 +2,9 @@
 // the progress of a secret rotation.
 import { z } from "zod";
 import { READDRESS_MAX, readdressPending } from "../events/outbox.sql.ts";
-import { type Micros, wireTime } from "../ground/clock.ts";
-import { timestamp } from "../http/shapes.ts";
+import { type Micros, wireTime, wireTimeOrNull } from "../ground/clock.ts";
+import { exampleAddress } from "../http/examples.ts";
+import { textOrNull, timestamp } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { WebhookRegistration } from "../merchants/webhook-endpoints.sql.ts";
 import type { Database } from "../store/database.ts";
@@ -18,7 +19,7 @@ export async function followAddress(database: Database, book: Book): Promise<voi
   }
 }
 
-export const previousSchema = z
+const previousSchema = z
   .strictObject({
     until: timestamp.meta({ description: "Until when it signs as well." }),
     last_accepted_at: timestamp.nullable().meta({
@@ -34,15 +35,30 @@ export const previousSchema = z
   })
   .meta({ id: "PreviousWebhookSecret", description: "How far a rotation is." });
 
+export const registrationFields = {
+  url: textOrNull(exampleAddress, "Where events go; null while they go nowhere."),
+  rotated_at: timestamp.nullable().meta({ description: "Null before the first rotation." }),
+  previous: previousSchema
+    .nullable()
+    .meta({ description: "The secret before the last rotation, while it signs as well." }),
+};
+
+export function registrationView(registration: WebhookRegistration, now: Micros) {
+  return {
+    url: registration.url ?? null,
+    rotated_at: wireTimeOrNull(registration.rotatedAt),
+    previous: previousView(registration, now),
+  };
+}
+
 /** Gives null when the previous secret does not sign any more. */
-export function previousView(registration: WebhookRegistration, now: Micros): z.infer<typeof previousSchema> | null {
+function previousView(registration: WebhookRegistration, now: Micros): z.infer<typeof previousSchema> | null {
   const { previousUntil: until } = registration;
   if (until === undefined || until <= now) return null;
-  const time = (at: Micros | undefined): string | null => (at === undefined ? null : wireTime(at));
   return {
     until: wireTime(until),
-    last_accepted_at: time(registration.previousCarriedAt),
-    last_needed_at: time(registration.previousNeededAt),
-    last_not_needed_at: time(registration.previousNotNeededAt),
+    last_accepted_at: wireTimeOrNull(registration.previousCarriedAt),
+    last_needed_at: wireTimeOrNull(registration.previousNeededAt),
+    last_not_needed_at: wireTimeOrNull(registration.previousNotNeededAt),
   };
 }
