@@ -2,6 +2,7 @@
 import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
+import { onePage } from "../http/lists.ts";
 import { inPath, nothing } from "../http/shapes.ts";
 import type { Passkey } from "../people/passkeys.sql.ts";
 import { type AccessEndpoint, guestEndpoint, personEndpoint } from "./endpoint.ts";
@@ -44,10 +45,7 @@ function ownEndpoints({ people: { passkeys }, root }: SessionEndpointParts): Acc
       summary: "List your passkeys, the oldest first",
       tag,
       success: { status: 200, description: "All of them.", schema: passkeyListSchema },
-      async handle({ person }) {
-        const data = (await passkeys.list(person.personId)).map(viewOf);
-        return reply(200, { data, has_more: false, next_cursor: null });
-      },
+      handle: async ({ person }) => onePage(await passkeys.list(person.personId), viewOf),
     }),
     personEndpoint({
       method: "POST",

@@ -2,6 +2,7 @@
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { type Reply, reply } from "../ground/reply.ts";
+import { onePage } from "../http/lists.ts";
 import { inPath, nothing } from "../http/shapes.ts";
 import type { People } from "../people/people.ts";
 import type { Needs } from "../people/proofs.ts";
@@ -116,7 +117,7 @@ function listEndpoints({ people, root }: SessionEndpointParts): AccessEndpoint[]
       success: { status: 200, description: "All of them.", schema: sessionListSchema },
       async handle({ person, session: current }) {
         const sessions = await people.sessions.list(person.personId);
-        const data = sessions.map((session) => ({
+        return onePage(sessions, (session) => ({
           session_id: session.sessionId,
           created_at: wireTime(session.createdAt),
           seen_at: wireTime(session.seenAt),
@@ -125,7 +126,6 @@ function listEndpoints({ people, root }: SessionEndpointParts): AccessEndpoint[]
           surface: session.surface,
           current: session.sessionId === current.sessionId,
         }));
-        return reply(200, { data, has_more: false, next_cursor: null });
       },
     }),
     personEndpoint({

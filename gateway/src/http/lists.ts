@@ -35,6 +35,11 @@ export function page<Item>(...of: Parameters<typeof pageBody<Item>>): Reply {
   return reply(200, pageBody(...of));
 }
 
+/** Answers with a whole list as its only page. */
+export function onePage<Item>(items: readonly Item[], view: (item: Item) => unknown): Reply {
+  return reply(200, { data: items.map(view), has_more: false, next_cursor: null });
+}
+
 export function unknownCursor(value: string): Fault {
   const message = "starting_after is not the identity of an object of yours in this list.";
   return validationFault("starting_after", value, message);

@@ -2,6 +2,7 @@
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Reply, reply } from "../ground/reply.ts";
+import { onePage } from "../http/lists.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { BookReplays } from "./book-replays.ts";
@@ -79,8 +80,7 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       },
       async handle({ params }) {
         const { book } = await findBook(directory, params);
-        const data = (await replays.list(book)).map(verificationView);
-        return reply(200, { data, has_more: false, next_cursor: null });
+        return onePage(await replays.list(book), verificationView);
       },
     }),
     operatorEndpoint({

@@ -6,6 +6,7 @@ import { signedInSchema } from "../access/session.schema.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
+import { onePage } from "../http/lists.ts";
 import { inPath, nothing } from "../http/shapes.ts";
 import { noInvitation } from "../people/newcomers.ts";
 import type { Operators } from "../people/operators.ts";
@@ -47,8 +48,7 @@ function peopleEndpoints({ operators }: OperatorPeopleParts): OperatorEndpoint[]
       tag,
       role: "viewer",
       success: { status: 200, description: "All of them.", schema: operatorListSchema },
-      handle: async () =>
-        reply(200, { data: (await operators.list()).map(operatorView), has_more: false, next_cursor: null }),
+      handle: async () => onePage(await operators.list(), operatorView),
     }),
     operatorEndpoint({
       method: "PATCH",
@@ -96,8 +96,7 @@ function invitationEndpoints({ operators, invitationPage }: OperatorPeopleParts)
       tag,
       role: "admin",
       success: { status: 200, description: "All of them, newest first.", schema: operatorInvitationListSchema },
-      handle: async () =>
-        reply(200, { data: (await operators.invitations()).map(invitationView), has_more: false, next_cursor: null }),
+      handle: async () => onePage(await operators.invitations(), invitationView),
     }),
     operatorEndpoint({
       method: "POST",

@@ -2,7 +2,7 @@
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
-import { page, unknownCursor } from "../http/lists.ts";
+import { onePage, page, unknownCursor } from "../http/lists.ts";
 import { inPath, nothing } from "../http/shapes.ts";
 import type { PeopleAudit } from "../people/audit.ts";
 import type { MerchantAuditEntry } from "../people/audit.sql.ts";
@@ -53,7 +53,7 @@ function memberEndpoints({ people }: TeamEndpointParts): PortalEndpoint[] {
       success: { status: 200, description: "All of them.", schema: memberListSchema },
       async handle({ merchant }) {
         const members = await people.members(merchant.merchantId);
-        const data = members.map((member) => ({
+        return onePage(members, (member) => ({
           person_id: member.personId,
           email: member.email,
           name: member.name,
@@ -61,7 +61,6 @@ function memberEndpoints({ people }: TeamEndpointParts): PortalEndpoint[] {
           has_second_factor: member.hasSecondFactor,
           since: wireTime(member.since),
         }));
-        return reply(200, { data, has_more: false, next_cursor: null });
       },
     }),
     memberEndpoint({
@@ -110,10 +109,7 @@ function invitationEndpoints({ people, invitationPage, serviceName, mail }: Team
       tag,
       action: "team:read",
       success: { status: 200, description: "All of them, newest first.", schema: invitationListSchema },
-      async handle({ merchant }) {
-        const invitations = await people.invitations.list(merchant.merchantId);
-        return reply(200, { data: invitations.map(invitationView), has_more: false, next_cursor: null });
-      },
+      handle: async ({ merchant }) => onePage(await people.invitations.list(merchant.merchantId), invitationView),
     }),
     memberEndpoint({
       method: "POST",
