@@ -128,4 +128,12 @@ export const exportFormatField = z
   .enum(exportFormats)
   .meta({ description: "`hledger`, which Ledger reads too, `beancount`, or JSON lines." });
 
-export const bookExportSchema = z.string().meta({ id: "BookExport", description: "Text.", examples: ["; a book\n"] });
+const bookExportSchema = z.string().meta({ id: "BookExport", description: "Text.", examples: ["; a book\n"] });
+
+/** What the endpoints that export a book say of it. */
+export const bookExport = {
+  operationId: "exportBook",
+  description:
+    "Every journal as far as the chain goes now, sent while it is read. A text that was cut off ends without the comment that counts its journals; it is cut off where whoever asked loses the right to it.",
+  success: { status: 200, description: "The book.", schema: bookExportSchema, mediaType: "text/plain" },
+} as const;

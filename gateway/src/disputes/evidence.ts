@@ -113,6 +113,10 @@ export function fileByNumber(evidence: Evidence | undefined, number: string): Su
   return /^[1-9]\d?$/.test(number) ? evidence?.files[Number(number) - 1] : undefined;
 }
 
+export const downloadedFileSchema = z
+  .string()
+  .meta({ id: "DownloadedFile", description: "The bytes.", format: "binary", examples: ["%PDF-1.7"] });
+
 /** A file as a download. `read` gives the bytes of a file that is kept in pieces. */
 export function attachmentOf(file: SubmittedFile, read: (file: KeptFile) => AsyncIterable<Buffer>): Attachment {
   if (!("file_id" in file)) return { name: file.name, bytes: Buffer.from(file.content_base64, "base64") };

@@ -1,15 +1,10 @@
 // This room's columns of sealed secrets, with the owner of each secret.
-import { idOf } from "../ground/ids.ts";
 import type { Row } from "../store/database.ts";
 import type { SealedColumn } from "../store/seals.sql.ts";
-import type { Environment } from "./books.ts";
+import { bookOfRow } from "./books.ts";
 import { credentialOwner, webhookOwner } from "./directory.ts";
 
-const ofWebhook = (row: Row): string =>
-  webhookOwner({
-    merchantId: idOf("merchant", row.merchant_id as string),
-    environment: row.environment as Environment,
-  });
+const ofWebhook = (row: Row): string => webhookOwner(bookOfRow(row));
 const webhookKey = { merchant_id: "uuid", environment: "environment" } as const;
 
 export const merchantSeals: readonly SealedColumn[] = [

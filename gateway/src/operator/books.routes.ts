@@ -1,6 +1,6 @@
 // Endpoints of books for operators: the totals of each account, the entries of an account, and the whole book as text.
 import { z } from "zod";
-import { accountEntriesQuery, bookExportSchema, bookSchema, exportFormatField, readBook } from "../balances/book.ts";
+import { accountEntriesQuery, bookExport, bookSchema, exportFormatField, readBook } from "../balances/book.ts";
 import { entriesParams, entriesSchema, listEntries } from "../balances/entries.ts";
 import { Downloads } from "../ground/downloads.ts";
 import { reply } from "../ground/reply.ts";
@@ -55,16 +55,13 @@ function exportEndpoint(database: Database, directory: Directory): OperatorEndpo
   const downloads = new Downloads({ inAll: 4, each: 2 });
   return operatorEndpoint({
     method: "POST",
-    operationId: "exportBook",
+    ...bookExport,
     path: `${OF_BOOK}/export`,
     params: bookParams,
     summary: "Take a whole book along as text for plain-text accounting; the audit says who did",
-    description:
-      "Every journal as far as the chain goes now, sent while it is read. A text that was cut off ends without the comment that counts its journals; it is cut off where whoever asked loses the right to it.",
     tag: "Books",
     role: "support",
     body: exportSchema,
-    success: { status: 200, description: "The book.", schema: bookExportSchema, mediaType: "text/plain" },
     errors: ["OBJECT_NOT_FOUND"],
     async handle({ params, body: { format }, operator, mayStill }) {
       const { book } = await findBook(directory, params);

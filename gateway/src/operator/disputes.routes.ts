@@ -13,6 +13,7 @@ import {
 import { moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "../disputes/disputes.ts";
 import {
   attachmentOf,
+  downloadedFileSchema,
   evidenceSchema,
   evidenceView,
   fileByNumber,
@@ -69,10 +70,6 @@ const deadlineSchema = z
       }),
   })
   .meta({ id: "MoveDeadline", examples: [{ evidence_due_at: exampleTimes.evidenceDue }] });
-
-const fileSchema = z
-  .string()
-  .meta({ id: "DownloadedFile", description: "The bytes.", format: "binary", examples: ["%PDF-1.7"] });
 
 export function operatorDisputeEndpoints(parts: OperatorDisputeParts): OperatorEndpoint[] {
   return [...decisionEndpoints(parts), ...evidenceEndpoints(parts)];
@@ -230,7 +227,7 @@ function evidenceEndpoints({ database, directory, files }: OperatorDisputeParts)
       success: {
         status: 200,
         description: "The file, to be saved.",
-        schema: fileSchema,
+        schema: downloadedFileSchema,
         mediaType: "application/octet-stream",
       },
       async handle({ params }) {

@@ -15,6 +15,7 @@ import type { PayerData } from "../payments/payer-data.ts";
 import { awaitsSettlement } from "../payments/payment.ts";
 import { paymentOfRow } from "../payments/payments.sql.ts";
 import type { Outlooks } from "../settlements/outlook.ts";
+import { operationObject } from "../story/at-acquirer.schema.ts";
 import { storySchema } from "../story/story.schema.ts";
 import { readStory } from "../story/story.ts";
 import type { Database } from "../store/database.ts";
@@ -24,7 +25,6 @@ import { selectExceptionsOf, selectOperationsOf, selectPeopleAbout } from "./pay
 import { selectAnyPayment } from "./payments.sql.ts";
 import { exceptionSchema, exceptionView } from "./reconciliation-exceptions.routes.ts";
 import { readRiskSeen, riskSeenSchema } from "./risk-seen.ts";
-import { operationObject } from "./shapes.ts";
 
 const ownerSchema = z
   .strictObject({

@@ -20,6 +20,7 @@ import { paymentMethodSchema } from "../merchants/settings.ts";
 import type { Payment } from "../payments/payment.ts";
 import { amountMinor, createdPaymentSchema, invalidAmount, listQuerySchema } from "../payments/payments.schema.ts";
 import { createRefundSchema, createdRefundSchema } from "../refunds/refunds.schema.ts";
+import { searchedToField } from "../search/search.schema.ts";
 import { idField, pageFieldsOf } from "./lists.ts";
 import { referenceId } from "./shapes.ts";
 
@@ -117,18 +118,10 @@ export function summaryView(payment: Payment, merchantName: string): z.infer<typ
 }
 
 const pageSchema = listSchema(paymentSummarySchema, "PaymentSummaryList");
-export const searchedPaymentsSchema = pageSchema
-  .extend({
-    searched_to: timestamp.nullable().meta({
-      description:
-        "Null when everything was looked at. Otherwise the search stopped at a payment of this time, and goes on from `next_cursor`; a page may " +
-        "be empty and have more after it.",
-    }),
-  })
-  .meta({
-    id: "SearchedPayments",
-    examples: [{ ...exampleOf(pageSchema), searched_to: null }],
-  });
+export const searchedPaymentsSchema = pageSchema.extend({ searched_to: searchedToField }).meta({
+  id: "SearchedPayments",
+  examples: [{ ...exampleOf(pageSchema), searched_to: null }],
+});
 
 const exampleReason = "Paid twice; the merchant asked by phone";
 const operatorRefundSchema = createRefundSchema

@@ -12,10 +12,10 @@ import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { count, environmentField, identity, listSchema, text, timestamp } from "../http/shapes.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
+import { operationObject } from "../story/at-acquirer.schema.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { limitOf, pageFieldsOf } from "./lists.ts";
 import { exceptionParams } from "./params.ts";
-import { operationObject } from "./shapes.ts";
 
 const exampleNote = "The acquirer corrected its report; nothing moved.";
 export const exceptionSchema = z

@@ -17,6 +17,7 @@ import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { limitOf, pageFields } from "./lists.ts";
 import { VERSION_PATTERN, versionParams } from "./params.ts";
+import { exactMinor } from "./shapes.ts";
 import {
   activationSchema,
   activationView,
@@ -48,15 +49,11 @@ const FAULTS_MAX = 100;
 
 const count = z.int().min(0);
 const code = z.string().nullable().meta({ description: "Null: no acquirer would take it." });
-const costMinor = z
-  .int()
-  .nullable()
-  .meta({ description: "Minor units; null when the sum is beyond what JSON numbers carry exactly." });
 const shareSchema = z
   .strictObject({ gateway_code: code, before: count, after: count })
   .meta({ id: "RoutingShare", description: "Payments that an acquirer takes." });
 const acquirerCostSchema = z
-  .strictObject({ currency: currencyCode, before_minor: costMinor, after_minor: costMinor })
+  .strictObject({ currency: currencyCode, before_minor: exactMinor, after_minor: exactMinor })
   .meta({ id: "AcquirerCost", description: "What the acquirers cost in one currency." });
 const changedPaymentSchema = z
   .strictObject({

@@ -1,6 +1,10 @@
 // Schemas that several files of the operator API use in answers.
 import { z } from "zod";
-import { exampleIds } from "../http/examples.ts";
+
+export const exactMinor = z
+  .int()
+  .nullable()
+  .meta({ description: "Minor units; null when the sum is beyond what JSON numbers carry exactly." });
 
 export const score = z
   .int()
@@ -11,8 +15,3 @@ export const score = z
 export const referenceId = z
   .string()
   .meta({ description: "The merchant's own identity of the order.", examples: ["order-1042"] });
-
-/** The object of an acquirer operation. */
-export const operationObject = z
-  .string()
-  .meta({ description: "The payment's reference or the refund's uuid.", examples: [exampleIds.payment] });

@@ -13,6 +13,7 @@ import {
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import { type Estimate, OBSERVATIONS_MIN, type Outcome, type WhatIf, sumOf } from "../routing/what-if.ts";
 import type { WhatIfAnswer, WhatIfQuestion } from "../routing/what-ifs.ts";
+import { exactMinor } from "./shapes.ts";
 
 const count = z.int().min(0);
 const rate = z
@@ -21,18 +22,14 @@ const rate = z
   .max(1)
   .nullable()
   .meta({ description: "From 0 to 1; null where there is nothing to say it of.", examples: [0.9312] });
-const sum = z
-  .int()
-  .nullable()
-  .meta({ description: "Minor units; null when the sum is beyond what JSON numbers carry exactly." });
 const code = textOrNull("cendana", "Null: no acquirer would be asked.");
 
 const costSchema = z
   .strictObject({
     currency: currencyCode,
     exponent: exponentField,
-    paid_minor: sum.meta({ description: "Amounts of paid payments whose cost is known." }),
-    cost_minor: sum.meta({ description: "What acquirers charge for these." }),
+    paid_minor: exactMinor.meta({ description: "Amounts of paid payments whose cost is known." }),
+    cost_minor: exactMinor.meta({ description: "What acquirers charge for these." }),
     unknown: z.number().min(0).meta({ description: "Paid payments whose cost nobody knows." }),
   })
   .meta({

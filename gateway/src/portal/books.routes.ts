@@ -1,6 +1,6 @@
 // Ledger endpoints of the portal: accounts, journals, entries, the items of a settlement, and the export of a whole book for other programs.
 import { z } from "zod";
-import { accountEntriesQuery, bookExportSchema, bookSchema, exportFormatField, readBook } from "../balances/book.ts";
+import { accountEntriesQuery, bookExport, bookSchema, exportFormatField, readBook } from "../balances/book.ts";
 import { entriesParams, entriesSchema, listEntries } from "../balances/entries.ts";
 import { Downloads } from "../ground/downloads.ts";
 import { Fault } from "../ground/fault.ts";
@@ -139,13 +139,10 @@ function exportEndpoint(database: Database): PortalEndpoint {
   return memberEndpoint({
     method: "GET",
     path: "/portal/v1/books/export",
-    operationId: "exportBook",
+    ...bookExport,
     summary: "Download the whole book as text for plain-text accounting",
-    description:
-      "Every journal as far as the chain goes now, sent while it is read. A text that was cut off ends without the comment that counts its journals; it is cut off where whoever asked loses the right to it.",
     ...shared,
     query: exportQuery,
-    success: { status: 200, description: "The book.", schema: bookExportSchema, mediaType: "text/plain" },
     handle: ({ book, query: { format }, stillAllowed }) =>
       Promise.resolve(downloads.begin(bookDownload(database, book, format), { whose: book.merchantId, stillAllowed })),
   });

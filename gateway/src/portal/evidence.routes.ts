@@ -4,7 +4,7 @@ import { type Dispute, type EvidenceText, type KeptFile, awaitsEvidence, dispute
 import { readDispute } from "../disputes/disputes.routes.ts";
 import { disputeParams, disputeSchema } from "../disputes/disputes.schema.ts";
 import type { DisputeKey } from "../disputes/disputes.ts";
-import { attachmentOf, fileByNumber, fileView, readEvidence } from "../disputes/evidence.ts";
+import { attachmentOf, downloadedFileSchema, fileByNumber, fileView, readEvidence } from "../disputes/evidence.ts";
 import { type EvidenceFile, draftOfRow, fileOfRow, selectDraft, selectKeptFiles } from "../disputes/evidence.sql.ts";
 import { guidanceFor } from "../disputes/evidence-guidance.ts";
 import type { EvidenceFiles } from "../disputes/evidence-files.ts";
@@ -20,7 +20,6 @@ import type { Lanes } from "../store/lanes.ts";
 import { type MemberCall, type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 import {
   type GatheredEvidence,
-  downloadedFileSchema,
   evidenceFileParams,
   evidenceFileSchema,
   evidenceTextSchema,

@@ -97,8 +97,4 @@ export const evidenceFileParams = {
   file_id: inPath("file", "EvidenceFileId", "`file_id` of the file, or its `number` where it has none."),
 };
 
-export const downloadedFileSchema = z
-  .string()
-  .meta({ id: "DownloadedFile", description: "The bytes.", format: "binary", examples: ["%PDF-1.7"] });
-
 export type GatheredEvidence = z.infer<typeof gatheredEvidenceSchema>;

@@ -43,14 +43,14 @@ export const paymentSearchQuery = z.strictObject({
 });
 export type PaymentSearchQuery = z.infer<typeof paymentSearchQuery>;
 
+export const searchedToField = timestamp.nullable().meta({
+  description:
+    "Null when everything was looked at. Otherwise the search stopped at a payment of this time, and goes on from `next_cursor`; a page may " +
+    "be empty and have more after it.",
+});
+
 export const foundPaymentsSchema = paymentListSchema
-  .extend({
-    searched_to: timestamp.nullable().meta({
-      description:
-        "Null when everything was looked at. Otherwise the search stopped at a payment of this time, and goes on from `next_cursor`; a page may " +
-        "be empty and have more after it.",
-    }),
-  })
+  .extend({ searched_to: searchedToField })
   .meta({ id: "FoundPayments", examples: [{ ...exampleOf(paymentListSchema), searched_to: null }] });
 
 export const searchQuery = z.strictObject({

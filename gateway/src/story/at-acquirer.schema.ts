@@ -5,7 +5,8 @@ import { messageCalls } from "../acquiring/messages.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { exampleOf, identity, textOrNull, timestamp } from "../http/shapes.ts";
 
-const object = z
+/** The object of an acquirer operation. */
+export const operationObject = z
   .string()
   .meta({ description: "The payment's reference or the refund's uuid.", examples: [exampleIds.payment] });
 const gatewayCode = z.string().meta({ examples: ["nusantara"] });
@@ -13,7 +14,7 @@ const exampleKey = `${exampleIds.payment.replace("_", "")}.${exampleIds.merchant
 
 const operationSchema = z
   .strictObject({
-    object,
+    object: operationObject,
     gateway_code: gatewayCode,
     step: z.enum(operationSteps).meta({ description: "How far its call has come. `done`: nothing is left to do." }),
     attempt: z.int().min(1).meta({ description: "Calls so far, each under its own operation key." }),
@@ -48,7 +49,7 @@ const operationSchema = z
 
 const messageSchema = z
   .strictObject({
-    object,
+    object: operationObject,
     gateway_code: gatewayCode,
     attempt: z.int().min(1).meta({ description: "During which of its attempts." }),
     call: z
