@@ -2,17 +2,24 @@
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { rangeBefore, rangeFrom } from "../http/lists.ts";
+import type { Reply } from "../ground/reply.ts";
+import { page, rangeBefore, rangeFrom } from "../http/lists.ts";
 import type { Book } from "../merchants/books.ts";
 import type { KeptBody } from "../requests/request-record.ts";
-import { type LoggedRequest, type RequestFilter, selectRequest, wholeRequestOfRow } from "../requests/requests.sql.ts";
+import {
+  type LoggedRequest,
+  type RequestFilter,
+  requestOfRow,
+  selectRequest,
+  selectRequests,
+  wholeRequestOfRow,
+} from "../requests/requests.sql.ts";
 import type { Database } from "../store/database.ts";
 import { type Diagnosis, explanations } from "./diagnoses.ts";
 import { isOfMessages, messageExplanation } from "./message-diagnoses.ts";
 import type { RequestsQuery } from "./requests.schema.ts";
 
-/** Makes a filter from the query parameters. Throws VALIDATION_ERROR for an invalid time. */
-export function requestFilterOf(book: Book, query: RequestsQuery): RequestFilter {
+function requestFilterOf(book: Book, query: RequestsQuery): RequestFilter {
   return {
     book,
     outcome: query.outcome,
@@ -27,6 +34,13 @@ export function requestFilterOf(book: Book, query: RequestsQuery): RequestFilter
     after: query.starting_after,
     limit: Number(query.limit ?? 25),
   };
+}
+
+/** A page of a book's requests, newest first. Throws VALIDATION_ERROR for an invalid time. */
+export async function listRequests(database: Database, book: Book, query: RequestsQuery): Promise<Reply> {
+  const filter = requestFilterOf(book, query);
+  const rows = await database.query(selectRequests(filter));
+  return page(rows.map(requestOfRow), filter.limit, requestView, ({ requestId }) => requestId);
 }
 
 /** Reads one request with its bodies. Throws OBJECT_NOT_FOUND. */

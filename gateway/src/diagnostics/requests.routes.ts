@@ -1,10 +1,8 @@
 // The routes of a sandbox's request log for the merchant's developers: requests, their answers, and why a signature was refused.
 import { reply } from "../ground/reply.ts";
 import { type Endpoint, ofSandbox, readEndpoint } from "../http/endpoint.ts";
-import { page } from "../http/lists.ts";
-import { requestOfRow, selectRequests } from "../requests/requests.sql.ts";
 import type { Database } from "../store/database.ts";
-import { readRequest, requestFilterOf, requestView } from "./request-view.ts";
+import { listRequests, readRequest } from "./request-view.ts";
 import { loggedRequestListSchema, requestParams, requestsQuery, wholeRequestSchema } from "./requests.schema.ts";
 
 const path = "/v1/sandbox/requests";
@@ -21,11 +19,7 @@ export function loggedRequestEndpoints(database: Database): Endpoint[] {
       description: "They are kept for seven days, the newest 10,000 of them. Reading this list is not in it.",
       query: requestsQuery,
       success: { status: 200, description: "A page of requests.", schema: loggedRequestListSchema },
-      async handle({ book, query }) {
-        const filter = requestFilterOf(book, query);
-        const rows = await database.query(selectRequests(filter));
-        return page(rows.map(requestOfRow), filter.limit, requestView, ({ requestId }) => requestId);
-      },
+      handle: ({ book, query }) => listRequests(database, book, query),
     }),
     readEndpoint({
       ...shared,

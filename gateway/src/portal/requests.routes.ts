@@ -1,5 +1,5 @@
 // Portal endpoints for the request log: the list, one request with its bodies, and the number of requests that were not logged.
-import { readRequest, requestFilterOf, requestView } from "../diagnostics/request-view.ts";
+import { listRequests, readRequest } from "../diagnostics/request-view.ts";
 import {
   loggedRequestListSchema,
   requestLogSchema,
@@ -8,9 +8,8 @@ import {
   wholeRequestSchema,
 } from "../diagnostics/requests.schema.ts";
 import { reply } from "../ground/reply.ts";
-import { page } from "../http/lists.ts";
 import { KEPT_DAYS, KEPT_ROWS } from "../requests/request-log.sql.ts";
-import { requestOfRow, selectGaps, selectRequests } from "../requests/requests.sql.ts";
+import { selectGaps } from "../requests/requests.sql.ts";
 import type { Database } from "../store/database.ts";
 import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 
@@ -35,11 +34,7 @@ export function requestEndpoints({ database, requestLog }: RequestEndpointParts)
       action: "requests:read",
       query: requestsQuery,
       success: { status: 200, description: "A page of requests.", schema: loggedRequestListSchema },
-      async handle({ book, query }) {
-        const filter = requestFilterOf(book, query);
-        const rows = await database.query(selectRequests(filter));
-        return page(rows.map(requestOfRow), filter.limit, requestView, ({ requestId }) => requestId);
-      },
+      handle: ({ book, query }) => listRequests(database, book, query),
     }),
     memberEndpoint({
       method: "GET",
