@@ -11,6 +11,7 @@ import type { Surface } from "../people/sessions.sql.ts";
 import type { LinkPurpose } from "../people/sign-in-links.sql.ts";
 import type { Database } from "../store/database.ts";
 import { COMMAND_LINE } from "../operator/known-tokens.ts";
+import { operatorView } from "../operator/operators.routes.ts";
 import { demandMerchant } from "./known-merchant.ts";
 import { recorded } from "./recorded.ts";
 import { readSecrets } from "./secrets.ts";
@@ -68,16 +69,7 @@ export const inviteOperatorCommand = ({ role, email }: Pick<Invited, "email"> & 
 
 export const listOperatorsCommand = (): Promise<number> =>
   withPeople(async ({ people }) => {
-    for (const { personId, email, name, role, hasSecondFactor, since, by } of await people.operators.list())
-      printJson({
-        person_id: personId,
-        email,
-        name,
-        role,
-        has_second_factor: hasSecondFactor,
-        since: wireTime(since),
-        created_by: by,
-      });
+    for (const operator of await people.operators.list()) printJson(operatorView(operator));
     return 0;
   });
 

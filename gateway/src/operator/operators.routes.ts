@@ -186,7 +186,8 @@ export function operatorInvitationAccess({
   ];
 }
 
-function operatorView({ personId, email, name, role, hasSecondFactor, since, by }: OperatorPerson) {
+/** The view of an operator in lists, here and on the command line. */
+export function operatorView({ personId, email, name, role, hasSecondFactor, since, by }: OperatorPerson) {
   return {
     person_id: personId,
     email,
