@@ -14,6 +14,7 @@ import type { Payment } from "../payments/payment.ts";
 import { paymentParams } from "../payments/payments.schema.ts";
 import { paymentOfRow } from "../payments/payments.sql.ts";
 import { createdRefundView } from "../refunds/refund.ts";
+import { refundErrors } from "../refunds/refunds.schema.ts";
 import { createRefund, refundAmount, remainingOf } from "../refunds/refunds.ts";
 import type { Database } from "../store/database.ts";
 import type { Foreseen } from "./approval.ts";
@@ -149,17 +150,8 @@ function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
     keyed: true,
     body: operatorRefundRules,
     success: { status: 201, description: "The refund; its funds are reversed.", schema: refundByOperatorSchema },
-    errors: [
-      "INVALID_AMOUNT",
-      "PAYMENT_NOT_FOUND",
-      "PAYMENT_NOT_REFUNDABLE",
-      "CURRENCY_MISMATCH",
-      "REFUND_EXCEEDS_PAYMENT",
-      "WALLET_NOT_FOUND",
-      "WALLET_FROZEN",
-      "DISPUTE_LOCKED",
-      "INSUFFICIENT_FUNDS",
-    ],
+    // The operator names no environment that could be another one.
+    errors: refundErrors.filter((code) => code !== "ENVIRONMENT_MISMATCH"),
     approval: {
       action: "refund_payment",
       async foresee(call) {

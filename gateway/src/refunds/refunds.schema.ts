@@ -18,6 +18,20 @@ import {
 import { amountMinor, invalidAmount } from "../payments/payments.schema.ts";
 import { refundStatuses } from "./refund.ts";
 
+/** The errors of making a refund. */
+export const refundErrors = [
+  "INVALID_AMOUNT",
+  "PAYMENT_NOT_FOUND",
+  "ENVIRONMENT_MISMATCH",
+  "PAYMENT_NOT_REFUNDABLE",
+  "CURRENCY_MISMATCH",
+  "REFUND_EXCEEDS_PAYMENT",
+  "WALLET_NOT_FOUND",
+  "WALLET_FROZEN",
+  "DISPUTE_LOCKED",
+  "INSUFFICIENT_FUNDS",
+] as const;
+
 const exampleRefund = {
   uuid: exampleIds.refund,
   payment_reference: exampleIds.payment,
