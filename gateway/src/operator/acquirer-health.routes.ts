@@ -11,7 +11,7 @@ import { type MethodHealth, readAcquirerHealth } from "./acquirer-health.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { acquirerParams } from "./params.ts";
 import { type WallCounts, periods } from "./wall.ts";
-import { circuitSchema, countsSchema, points, wallQuery } from "./wall.schema.ts";
+import { callMs, callsView, circuitSchema, circuitView, countsSchema, points, wallQuery } from "./wall.schema.ts";
 
 const methodSchema = z
   .strictObject({
@@ -32,10 +32,7 @@ const methodSchema = z
       .meta({ description: "How long a call took on average; null without a call.", examples: [120] }),
     calls: points("Calls."),
     failed: points("Calls of these that were refused, or whose outcome is unknown."),
-    call_ms: z.array(z.number().min(0).nullable()).meta({
-      description: "How long a call took on average. One for each span; null without a call.",
-      examples: [[120, null]],
-    }),
+    call_ms: callMs,
     left_alone: z.array(z.boolean()).meta({
       description: "True where the circuit was open in some process. One for each span.",
       examples: [[false, true]],
@@ -139,24 +136,14 @@ function methodView({ method, isTaken, payments, circuit, calls }: MethodHealth)
   return {
     payment_method: method,
     is_taken: isTaken,
-    circuit: circuit
-      ? {
-          payment_method: method,
-          state: circuit.state,
-          calls: circuit.calls,
-          failures: circuit.failures,
-          changed_at: wireTime(circuit.changed_at),
-        }
-      : null,
+    circuit: circuit ? circuitView(circuit) : null,
     total: payments?.total ?? noPayments,
     succeeded: payments?.succeeded ?? none,
     ended: payments?.ended ?? none,
     calls_in_all: inAll,
     failed_in_all: sum((span) => span.refused + span.unknown),
     call_ms_mean: inAll === 0 ? null : Math.round(sum((span) => span.callMs) / inAll),
-    calls: calls.map((span) => span?.calls ?? 0),
-    failed: calls.map((span) => (span ? span.refused + span.unknown : 0)),
-    call_ms: calls.map((span) => (span && span.calls > 0 ? Math.round(span.callMs / span.calls) : null)),
+    ...callsView(calls),
     left_alone: calls.map((span) => span?.isOpen ?? false),
   };
 }

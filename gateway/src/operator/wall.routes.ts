@@ -5,13 +5,12 @@ import { assert } from "../ground/fault.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import type { Router } from "../routing/router.ts";
-import type { AcquirerSpan } from "../telemetry/vitals.ts";
 import { now } from "../telemetry/vitals.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import type { OperatorStreams } from "./stream.ts";
 import { measuredPointsView, measuredView } from "./vitals.schema.ts";
 import { type Wall, type WallPicture, periods } from "./wall.ts";
-import { type acquirerStates, wallQuery, wallSchema, wallStreamSchema } from "./wall.schema.ts";
+import { type acquirerStates, callsView, circuitView, wallQuery, wallSchema, wallStreamSchema } from "./wall.schema.ts";
 
 export interface WallEndpointParts {
   wall: Wall;
@@ -101,22 +100,14 @@ function acquirersView(router: Router, { vitals, begins }: WallPicture): z.infer
   return acquirers.map(({ code, name, environment }) => {
     const stated = states.get(code) ?? { enabled: true, health: "healthy" as const };
     const circuits = vitals.circuits.filter(({ gateway_code: own }) => own === code);
-    const spans = vitals.acquirers.get(code) ?? begins.map((): AcquirerSpan | undefined => undefined);
+    const spans = vitals.acquirers.get(code) ?? begins.map(() => undefined);
     return {
       gateway_code: code,
       name,
       environment,
       state: stateOf(stated, circuits),
-      circuits: circuits.map(({ method, state, calls, failures, changed_at: changedAt }) => ({
-        payment_method: method,
-        state,
-        calls,
-        failures,
-        changed_at: wireTime(changedAt),
-      })),
-      calls: spans.map((span) => span?.calls ?? 0),
-      failed: spans.map((span) => (span ? span.refused + span.unknown : 0)),
-      call_ms: spans.map((span) => (span && span.calls > 0 ? Math.round(span.callMs / span.calls) : null)),
+      circuits: circuits.map(circuitView),
+      ...callsView(spans),
     };
   });
 }

@@ -1,5 +1,6 @@
 // The JSON schemas of the wall and of its event stream.
 import { z } from "zod";
+import { wireTime } from "../ground/clock.ts";
 import { exampleTimes } from "../http/examples.ts";
 import {
   count,
@@ -10,6 +11,8 @@ import {
   sumMinor,
   timestamp,
 } from "../http/shapes.ts";
+import type { CircuitRow } from "../telemetry/telemetry.sql.ts";
+import type { AcquirerSpan } from "../telemetry/vitals.ts";
 import { measuredPointsSchema, measuredSchema } from "./vitals.schema.ts";
 import { type Period, ofEachOutcome, periods, reasons } from "./wall.ts";
 import { WAITING_MAX } from "./waiting.sql.ts";
@@ -98,6 +101,25 @@ export const circuitSchema = z
     examples: [{ payment_method: "qris", state: "closed", calls: 20, failures: 0, changed_at: exampleTimes.created }],
   });
 
+export function circuitView(circuit: CircuitRow): z.infer<typeof circuitSchema> {
+  const { method, state, calls, failures, changed_at: changedAt } = circuit;
+  return { payment_method: method, state, calls, failures, changed_at: wireTime(changedAt) };
+}
+
+export const callMs = z.array(z.number().min(0).nullable()).meta({
+  description: "How long a call took on average. One for each span; null without a call.",
+  examples: [[120, null]],
+});
+
+/** Calls in each span, those that failed, and how long one took on average. */
+export function callsView(spans: readonly (AcquirerSpan | undefined)[]) {
+  return {
+    calls: spans.map((span) => span?.calls ?? 0),
+    failed: spans.map((span) => (span ? span.refused + span.unknown : 0)),
+    call_ms: spans.map((span) => (span && span.calls > 0 ? Math.round(span.callMs / span.calls) : null)),
+  };
+}
+
 export const acquirerStates = ["well", "failing", "down", "off"] as const;
 const acquirerSchema = z
   .strictObject({
@@ -111,10 +133,7 @@ const acquirerSchema = z
     circuits: z.array(circuitSchema),
     calls: points("Calls to it."),
     failed: points("Calls of these that were refused, or whose outcome is unknown."),
-    call_ms: z.array(z.number().min(0).nullable()).meta({
-      description: "How long a call took on average. One for each span; null without a call.",
-      examples: [[120, null]],
-    }),
+    call_ms: callMs,
   })
   .meta({
     id: "WallAcquirer",
