@@ -109,6 +109,8 @@ export interface Question {
   leastRole: OperatorRole;
 }
 
+export const isSame = (one: Identity, other: Identity): boolean => one.kind === other.kind && one.id === other.id;
+
 /**
  * The reason why `approver` may not approve a change; undefined when they may. The two operators must share no hands: the maker of a token has seen
  * its secret, and whoever invited a person had the link, which proves nobody. The approver's access must be older than the request, and their role
@@ -119,7 +121,7 @@ export function objectionTo(question: Question, asker: Hands, approver: Identity
   const same = (name: string): string => name.toLowerCase();
   if (approver.kind === "environment")
     return "A token of the environment is nobody's own. Approve with a token that has your name.";
-  if ((approver.kind === askedBy.kind && approver.id === askedBy.id) || same(approver.name) === same(askedBy.name))
+  if (isSame(approver, askedBy) || same(approver.name) === same(askedBy.name))
     return "You asked for this yourself. Somebody else has to approve it.";
   if (!mayAct(approver.role, leastRole)) return `This takes the role ${leastRole}; yours is ${approver.role}.`;
   const askers = new Set([...asker.names, askedBy.name].map(same));

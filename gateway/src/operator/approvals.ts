@@ -8,7 +8,15 @@ import { selectBalances } from "../ledger/ledger.sql.ts";
 import type { Row } from "../store/database.ts";
 import { handsOf, mayStillAct } from "./approval-hands.ts";
 import { ApprovalRuns, type ApprovalsParts } from "./approval-runs.ts";
-import { type ApprovalStatus, type Foreseen, type PolicyRules, boundOf, demands, objectionTo } from "./approval.ts";
+import {
+  type ApprovalStatus,
+  type Foreseen,
+  type PolicyRules,
+  boundOf,
+  demands,
+  isSame,
+  objectionTo,
+} from "./approval.ts";
 import { type DecisionOutlook, approvalView, effectsOf } from "./approvals.schema.ts";
 import {
   type Approval,
@@ -143,6 +151,13 @@ export class Approvals {
     return found;
   }
 
+  /** An approval that can still be decided. Throws OBJECT_NOT_FOUND, APPROVAL_CLOSED. */
+  private async waiting(uuid: string): Promise<Approval> {
+    const approval = await this.required(uuid);
+    if (approval.status !== "waiting") throw closed(approval.status);
+    return approval;
+  }
+
   /** Lists approvals, newest first, and one more than `limit`. */
   async list(filter: ApprovalFilter, limit: number): Promise<Approval[]> {
     return (await this.parts.database.query(selectApprovals(filter, limit))).map(approvalOfRow);
@@ -158,7 +173,7 @@ export class Approvals {
       effects,
       would_fail,
       objection: status === "waiting" ? ((await this.objection(approval, reader)) ?? null) : closedMessage(status),
-      is_yours: reader.kind === askedBy.kind && reader.id === askedBy.id,
+      is_yours: isSame(reader, askedBy),
     };
   }
 
@@ -168,8 +183,7 @@ export class Approvals {
    */
   async approve(uuid: string, by: Operator, note: string | undefined): Promise<Approval> {
     const { database, clock, log } = this.parts;
-    const approval = await this.required(uuid);
-    refuseClosed(approval);
+    const approval = await this.waiting(uuid);
     const objection = await this.objection(approval, by);
     if (objection !== undefined) throw new Fault("FORBIDDEN", { message: objection });
     const { madeAt } = await handsOf(database, by);
@@ -189,10 +203,9 @@ export class Approvals {
 
   /** Throws OBJECT_NOT_FOUND, APPROVAL_CLOSED, and FORBIDDEN for the operator who asked for the change or whose role is too low for it. */
   async refuse(uuid: string, by: Operator, note: string | undefined): Promise<Approval> {
-    const approval = await this.required(uuid);
-    refuseClosed(approval);
+    const approval = await this.waiting(uuid);
     const { askedBy, leastRole } = approval;
-    if (by.kind === askedBy.kind && by.id === askedBy.id)
+    if (isSame(by, askedBy))
       throw new Fault("FORBIDDEN", { message: "You asked for this yourself. Take it back instead." });
     if (!mayAct(by.role, leastRole))
       throw new Fault("FORBIDDEN", { message: `This takes the role ${leastRole}; yours is ${by.role}.` });
@@ -201,10 +214,9 @@ export class Approvals {
 
   /** Throws OBJECT_NOT_FOUND, APPROVAL_CLOSED, and FORBIDDEN for everyone except the operator who asked for the change. */
   async withdraw(uuid: string, by: Operator): Promise<Approval> {
-    const approval = await this.required(uuid);
-    refuseClosed(approval);
+    const approval = await this.waiting(uuid);
     const { askedBy } = approval;
-    if (by.kind !== askedBy.kind || by.id !== askedBy.id)
+    if (!isSame(by, askedBy))
       throw new Fault("FORBIDDEN", { message: `${askedBy.name} asked for this, and alone can take it back.` });
     return this.close(uuid, "withdrawn", by, undefined);
   }
@@ -312,8 +324,4 @@ const closedMessage = (status: ApprovalStatus): string =>
 
 function closed(status: ApprovalStatus): Fault {
   return new Fault("APPROVAL_CLOSED", { message: closedMessage(status), details: { status } });
-}
-
-function refuseClosed({ status }: Approval): void {
-  if (status !== "waiting") throw closed(status);
 }
