@@ -29,10 +29,9 @@ import {
 import type { EntryRow } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
-import { type Settlement, settlementView, statementOf } from "../settlements/settlement.ts";
-import { readSettlement } from "../settlements/settlements.routes.ts";
+import { type Settlement, settlementView } from "../settlements/settlement.ts";
+import { downloadStatement, readSettlement } from "../settlements/settlements.routes.ts";
 import { settlementParams, settlementSchema, statementSchema } from "../settlements/settlements.schema.ts";
-import { selectStatement, statementLineOfRow } from "../settlements/settlements.sql.ts";
 import type { Database } from "../store/database.ts";
 import { type AccountOfBook, selectBalanceBefore, selectMovements, selectPeriod } from "./balance-statement.sql.ts";
 import { OF_BOOK, findBook, readerOf } from "./books.ts";
@@ -135,11 +134,7 @@ function batchEndpoints(database: Database, directory: Directory): OperatorEndpo
         mediaType: "text/csv",
       },
       errors,
-      async handle({ params }) {
-        const settlement = await find(params);
-        const lines = (await database.query(selectStatement(settlement))).map(statementLineOfRow);
-        return { status: 200, body: statementOf(settlement, lines), contentType: "text/csv; charset=utf-8" };
-      },
+      handle: async ({ params }) => downloadStatement(database, await find(params)),
     }),
   ];
 }

@@ -15,7 +15,7 @@ import { type JournalRow, journalOfRow } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import { selectJournal, selectJournalPage } from "../search/search.sql.ts";
 import { itemListSchema, itemsQuery, listItems } from "../settlements/items.ts";
-import { readSettlement } from "../settlements/settlements.routes.ts";
+import { findSettlement } from "../settlements/settlements.routes.ts";
 import { settlementParams } from "../settlements/settlements.schema.ts";
 import { journalListSchema, journalParams, journalSchema, journalView } from "../story/journals.schema.ts";
 import type { Database } from "../store/database.ts";
@@ -125,12 +125,7 @@ function itemsEndpoint(database: Database): PortalEndpoint {
     query: itemsQuery,
     success: { status: 200, description: "A page of items.", schema: itemListSchema },
     errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-    async handle({ book, params, query }) {
-      const settlement = await readSettlement(database, book.merchantId, params.uuid ?? "");
-      if (!settlement) throw new Fault("OBJECT_NOT_FOUND", { message: "No such settlement." });
-      if (settlement.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
-      return listItems(database, settlement, query);
-    },
+    handle: async (call) => listItems(database, await findSettlement(database, call), call.query),
   });
 }
 

@@ -66,11 +66,7 @@ export function settlementEndpoints(database: Database): Endpoint[] {
         schema: statementSchema,
         mediaType: "text/csv",
       },
-      async handle(call) {
-        const settlement = await findSettlement(database, call);
-        const lines = (await database.query(selectStatement(settlement))).map(statementLineOfRow);
-        return { status: 200, body: statementOf(settlement, lines), contentType: "text/csv; charset=utf-8" };
-      },
+      handle: async (call) => downloadStatement(database, await findSettlement(database, call)),
     }),
     writeEndpoint({
       operationId: "runSettlements",
@@ -110,11 +106,21 @@ export function settlementEndpoints(database: Database): Endpoint[] {
   ];
 }
 
-async function findSettlement(database: Database, call: Call): Promise<Settlement> {
-  const settlement = await readSettlement(database, call.merchant.merchantId, call.params.uuid ?? "");
+/** The batch of a path. Throws OBJECT_NOT_FOUND (also for a batch of another merchant), ENVIRONMENT_MISMATCH. */
+export async function findSettlement(
+  database: Database,
+  { book, params }: Pick<Call, "book" | "params">,
+): Promise<Settlement> {
+  const settlement = await readSettlement(database, book.merchantId, params.uuid ?? "");
   if (!settlement) throw new Fault("OBJECT_NOT_FOUND", { message: "No such settlement." });
-  if (settlement.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+  if (settlement.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
   return settlement;
+}
+
+/** Answers with a batch as CSV. */
+export async function downloadStatement(database: Database, settlement: Settlement): Promise<Reply> {
+  const lines = (await database.query(selectStatement(settlement))).map(statementLineOfRow);
+  return { status: 200, body: statementOf(settlement, lines), contentType: "text/csv; charset=utf-8" };
 }
 
 /** A batch of the merchant, in either environment; undefined when there is none. */
