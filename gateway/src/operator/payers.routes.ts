@@ -1,13 +1,7 @@
 // The endpoint that erases a payer's personal data.
 import { reply } from "../ground/reply.ts";
 import type { Directory } from "../merchants/directory.ts";
-import {
-  ERASURE_DESCRIPTION,
-  ERASURE_SUMMARY,
-  erasePayerSchema,
-  erasedSchema,
-  erasedView,
-} from "../payments/payer-erasure.schema.ts";
+import { erasedView, payerErasure } from "../payments/payer-erasure.schema.ts";
 import { type ErasureParts, erasePayer } from "../payments/payer-erasure.ts";
 import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -16,16 +10,11 @@ import { bookParams } from "./params.ts";
 export function payerEndpoints(parts: ErasureParts & { directory: Directory }): OperatorEndpoint[] {
   return [
     operatorEndpoint({
-      method: "POST",
-      operationId: "erasePayer",
+      ...payerErasure,
       path: `${OF_BOOK}/payers/erase`,
       params: bookParams,
-      summary: ERASURE_SUMMARY,
-      description: `${ERASURE_DESCRIPTION} The audit says that it was done, not to whom.`,
-      tag: "Payers",
+      description: `${payerErasure.description} The audit says that it was done, not to whom.`,
       role: "admin",
-      body: erasePayerSchema,
-      success: { status: 200, description: "How many payments it was.", schema: erasedSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
         const owner = await findBook(parts.directory, params);

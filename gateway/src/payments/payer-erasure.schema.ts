@@ -5,7 +5,7 @@ import type { Erased } from "./payer-erasure.ts";
 
 const { email, phone } = customerSchema.shape;
 
-export const erasePayerSchema = z
+const erasePayerSchema = z
   .strictObject({
     payer: z
       .strictObject({ email, phone })
@@ -22,16 +22,24 @@ export const erasePayerSchema = z
     examples: [{ payer: { email: "sari@pelanggan.id", phone: "+628123456789" } }],
   });
 
-export const erasedSchema = z
+const erasedSchema = z
   .strictObject({
     erased_payments: z.int().meta({ description: "From how many payments this call erased the payer." }),
     complete: z.boolean().meta({ description: "False when more are left than one call erases. Call again." }),
   })
   .meta({ id: "ErasedPayer", description: "What came of it.", examples: [{ erased_payments: 3, complete: true }] });
 
-export const ERASURE_SUMMARY = "Erase a payer: name, e-mail address and telephone, from all payments of an environment";
-export const ERASURE_DESCRIPTION =
-  "Payments, journals and settlements stay as they are. A description, metadata or evidence that name the payer stay as well: they are the merchant's words.";
+/** What the endpoints that erase a payer say of it. */
+export const payerErasure = {
+  method: "POST",
+  operationId: "erasePayer",
+  summary: "Erase a payer: name, e-mail address and telephone, from all payments of an environment",
+  description:
+    "Payments, journals and settlements stay as they are. A description, metadata or evidence that name the payer stay as well: they are the merchant's words.",
+  tag: "Payers",
+  body: erasePayerSchema,
+  success: { status: 200, description: "How many payments it was.", schema: erasedSchema },
+} as const;
 
 export function erasedView({ payments, isComplete }: Erased): z.infer<typeof erasedSchema> {
   return { erased_payments: payments, complete: isComplete };
