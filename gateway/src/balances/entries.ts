@@ -6,7 +6,7 @@ import { validationFault } from "../ground/fault.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Reply } from "../ground/reply.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { page, unknownCursor } from "../http/lists.ts";
+import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import {
   currencyCode,
   identity,
@@ -100,7 +100,7 @@ export async function listEntries(
 ): Promise<Reply> {
   if (!/^[A-Z]{3}$/.test(currency))
     throw validationFault("currency", currency, "currency must be a currency code like IDR.");
-  const limit = Number(query.limit ?? 25);
+  const limit = limitOf(query);
   const cursor = query.starting_after;
   const [seq, line] = cursor?.split("-") ?? [];
   // The entry of the cursor is read too: it must be one of this list.

@@ -30,6 +30,11 @@ export function pageBody<Item>(
   return { data: shown.map(view), has_more: next !== undefined, next_cursor: next ?? null };
 }
 
+/** The number of items that a query asks for, as `limitQuery` has it. */
+export function limitOf(query: { limit?: string | undefined }): number {
+  return Number(query.limit ?? 25);
+}
+
 /** Answers with the page that `pageBody` makes. */
 export function page<Item>(...of: Parameters<typeof pageBody<Item>>): Reply {
   return reply(200, pageBody(...of));

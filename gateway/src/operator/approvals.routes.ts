@@ -1,6 +1,6 @@
 // The endpoints of approvals: the policy, changes that wait for a second operator, and decisions about them.
 import { reply } from "../ground/reply.ts";
-import { page, unknownCursor } from "../http/lists.ts";
+import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import { isLooser } from "./approval.ts";
 import {
   approvalListSchema,
@@ -17,7 +17,6 @@ import {
 import { rulesOfWire } from "./approvals.sql.ts";
 import { type Approvals, staleVersion } from "./approvals.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { limitOf } from "./lists.ts";
 
 const path = "/ops/v1/approvals";
 const tag = "Approvals";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { page, unknownCursor } from "../http/lists.ts";
+import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import { listSchema } from "../http/shapes.ts";
 import type { Incident } from "../status/incident.ts";
 import type { Incidents } from "../status/incidents.ts";
@@ -23,7 +23,7 @@ import {
   timeOfField,
   updateParams,
 } from "./incidents.schema.ts";
-import { limitOf, pageFieldsOf } from "./lists.ts";
+import { pageFieldsOf } from "./lists.ts";
 
 export interface IncidentParts {
   incidents: Incidents;

@@ -29,7 +29,3 @@ export function idField(kind: IdKind) {
     .optional()
     .meta({ description: `Only what belongs to this ${kind}.` });
 }
-
-export function limitOf(query: { limit?: string | undefined }): number {
-  return Number(query.limit ?? 25);
-}

@@ -16,8 +16,7 @@ import { followAddress } from "../webhooks/registration.ts";
 import { findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { credentialParams, merchantParams } from "./params.ts";
-import { page, unknownCursor } from "../http/lists.ts";
-import { limitOf } from "./lists.ts";
+import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import {
   changeCredentialSchema,
   createCredentialSchema,

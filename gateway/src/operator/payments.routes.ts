@@ -7,7 +7,7 @@ import { idOf, isId, uuidOf } from "../ground/ids.ts";
 import { readable } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
-import { rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import { limitOf, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { refundPostings } from "../ledger/journal.ts";
 import type { Directory, Merchant } from "../merchants/directory.ts";
 import type { Payment } from "../payments/payment.ts";
@@ -20,7 +20,6 @@ import type { Database } from "../store/database.ts";
 import type { Foreseen } from "./approval.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import type { KeyedMoves } from "./keyed-moves.ts";
-import { limitOf } from "./lists.ts";
 import { type PaymentRecordParts, paymentRecordSchema, readPaymentRecord } from "./payment-record.ts";
 import {
   type OperatorRefund,

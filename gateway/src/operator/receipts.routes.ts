@@ -6,7 +6,7 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
-import { page } from "../http/lists.ts";
+import { limitOf, page } from "../http/lists.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { currencyCode, environmentField, identity, listSchema, timestamp } from "../http/shapes.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
@@ -18,7 +18,7 @@ import type { Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import type { KeyedMoves } from "./keyed-moves.ts";
-import { limitOf, pageFieldsOf } from "./lists.ts";
+import { pageFieldsOf } from "./lists.ts";
 import { receiptParams } from "./params.ts";
 
 const receiptStatus = z.enum(receiptStatuses).meta({

@@ -7,14 +7,14 @@ import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
-import { page } from "../http/lists.ts";
+import { limitOf, page } from "../http/lists.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { count, environmentField, identity, listSchema, text, timestamp } from "../http/shapes.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { operationObject } from "../story/at-acquirer.schema.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { limitOf, pageFieldsOf } from "./lists.ts";
+import { pageFieldsOf } from "./lists.ts";
 import { exceptionParams } from "./params.ts";
 
 const exampleNote = "The acquirer corrected its report; nothing moved.";

@@ -5,14 +5,14 @@ import { wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
-import { page, unknownCursor } from "../http/lists.ts";
+import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import { exampleIds } from "../http/examples.ts";
 import { count, environmentField, exampleOf, identity, listSchema, positive, timestamp } from "../http/shapes.ts";
 import { refundView } from "../refunds/refund.ts";
 import { refundParams, refundStatus, refundStatusSchema } from "../refunds/refunds.schema.ts";
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { idField, limitOf, pageFieldsOf } from "./lists.ts";
+import { idField, pageFieldsOf } from "./lists.ts";
 import { type ToldRefund, selectRefunds, toldRefundOfRow } from "./refunds.sql.ts";
 
 const operationSchema = z

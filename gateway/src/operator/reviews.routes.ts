@@ -8,7 +8,7 @@ import { readable, wireAmount } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { page } from "../http/lists.ts";
+import { limitOf, page } from "../http/lists.ts";
 import {
   count,
   currencyCode,
@@ -38,7 +38,7 @@ import { outlookSchema } from "./approvals.schema.ts";
 import type { Approvals } from "./approvals.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import type { KeyedMoves } from "./keyed-moves.ts";
-import { limitOf, pageFieldsOf } from "./lists.ts";
+import { pageFieldsOf } from "./lists.ts";
 import { type PaymentRecordParts, paymentRecordSchema, readPaymentRecord } from "./payment-record.ts";
 import { findAnyPayment } from "./payments.routes.ts";
 import { selectReviews } from "./reviews.sql.ts";

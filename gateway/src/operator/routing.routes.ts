@@ -14,8 +14,8 @@ import type { Router } from "../routing/router.ts";
 import type { RuleSets } from "../routing/rule-sets.ts";
 import type { RuleSet } from "../routing/rules.sql.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { page, unknownCursor } from "../http/lists.ts";
-import { limitOf, pageFields } from "./lists.ts";
+import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { pageFields } from "./lists.ts";
 import { VERSION_PATTERN, versionParams } from "./params.ts";
 import { exactMinor } from "./shapes.ts";
 import {

@@ -4,12 +4,11 @@ import { type Clock, type Micros, SECOND, parseWireTime, wireTime } from "../gro
 import { validationFault } from "../ground/fault.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
-import { page, unknownCursor } from "../http/lists.ts";
+import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import { type Settlement, settlementView } from "../settlements/settlement.ts";
 import { settlementOfRow } from "../settlements/settlements.sql.ts";
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { limitOf } from "./lists.ts";
 import {
   CALENDAR_DAYS_MAX,
   calendarQuery,

@@ -15,7 +15,7 @@ import { Fault, validationFault } from "../ground/fault.ts";
 import { exponentOf, isCurrency, wireMinor } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { rangeBefore, rangeFrom } from "../http/lists.ts";
+import { limitOf, rangeBefore, rangeFrom } from "../http/lists.ts";
 import {
   currencyCode,
   environmentField,
@@ -36,7 +36,6 @@ import type { Database } from "../store/database.ts";
 import { type AccountOfBook, selectBalanceBefore, selectMovements, selectPeriod } from "./balance-statement.sql.ts";
 import { OF_BOOK, findBook, readerOf } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
-import { limitOf } from "./lists.ts";
 import { bookParams } from "./params.ts";
 
 const periodEnd = (description: string, example: string) =>

@@ -7,7 +7,7 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleIds } from "../http/examples.ts";
-import { page, unknownCursor } from "../http/lists.ts";
+import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import { limitQuery, startingAfter } from "../http/shapes.ts";
 import { bookDownload } from "../ledger/download.ts";
 import type { Journal } from "../ledger/journal.ts";
@@ -62,7 +62,7 @@ function journalEndpoints(database: Database): PortalEndpoint[] {
       success: { status: 200, description: "A page of journals with their entries.", schema: journalListSchema },
       async handle({ book, query }) {
         const { group, starting_after: after } = query;
-        const limit = Number(query.limit ?? 25);
+        const limit = limitOf(query);
         const cursor = after === undefined ? undefined : await findJournal(database, book, after);
         if (after !== undefined && !cursor) throw unknownCursor(after);
         const rows = await database.query<JournalRow>(selectJournalPage(book, group, cursor?.seq, limit));

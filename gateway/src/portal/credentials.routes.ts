@@ -3,7 +3,7 @@ import type { z } from "zod";
 import type { Clock } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
-import { page, unknownCursor } from "../http/lists.ts";
+import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import type { Book, Environment } from "../merchants/books.ts";
 import { type Credentials, LIVE_MAX } from "../merchants/credentials.ts";
 import type { Credential, CredentialTerms } from "../merchants/credentials.sql.ts";
@@ -53,7 +53,7 @@ function listEndpoint({ credentials, lastUses, clock }: KeyEndpointParts): Porta
     async handle({ book, query }) {
       const { starting_after: after } = query;
       if (after !== undefined && !(await credentials.read(book, after))) throw unknownCursor(after);
-      const limit = Number(query.limit ?? 25);
+      const limit = limitOf(query);
       await lastUses.write(); // the list reads last uses from the database: flush those that this process still holds in memory
       const found = await credentials.list(book, after, limit + 1);
       const now = clock.now();

@@ -4,7 +4,7 @@ import { hiddenTypes, refuseUnlessShown } from "../events/event-rights.ts";
 import { attemptOfRow } from "../events/events.sql.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
-import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import { limitOf, page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database, Row } from "../store/database.ts";
 import { readEvent } from "../webhooks/events.routes.ts";
@@ -39,7 +39,7 @@ export function deliveryEndpoints(database: Database): PortalEndpoint[] {
         const { starting_after: cursor } = query;
         const after = cursor === undefined ? undefined : attemptNamed(cursor);
         if (cursor !== undefined && !(after && (await readAttempt(database, book, after)))) throw unknownCursor(cursor);
-        const limit = Number(query.limit ?? 25);
+        const limit = limitOf(query);
         const rows = await database.query(
           selectBookAttempts({
             book,

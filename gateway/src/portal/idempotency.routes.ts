@@ -4,7 +4,7 @@ import { keyParams, usedKeyListSchema, usedKeysQuery, wholeKeySchema } from "../
 import { SECOND, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
-import { page } from "../http/lists.ts";
+import { limitOf, page } from "../http/lists.ts";
 import { KEY_RETENTION_HOURS } from "../idempotency/idempotency.sql.ts";
 import { boundDigest, hasSameBytes, outcomeOf } from "../requests/idempotency-uses.ts";
 import { keptResponse } from "../requests/request-record.ts";
@@ -38,7 +38,7 @@ export function idempotencyEndpoints({ database }: { database: Database }): Port
       query: usedKeysQuery,
       success: { status: 200, description: "A page of keys.", schema: usedKeyListSchema },
       async handle({ book, query }) {
-        const limit = Number(query.limit ?? 25);
+        const limit = limitOf(query);
         const rows = await database.query(selectUsedKeys(book, query.starting_after, limit));
         const view = ({ key, requests, replays, conflicts, last, record }: ReturnType<typeof usedKeyOfRow>) => ({
           idempotency_key: key,

@@ -2,7 +2,7 @@
 import type { BookOwner } from "../commands/command-context.ts";
 import { wireTimeOrNull } from "../ground/clock.ts";
 import { reply } from "../ground/reply.ts";
-import { pageBody } from "../http/lists.ts";
+import { limitOf, pageBody } from "../http/lists.ts";
 import { findPayments } from "../payments/payment-search.ts";
 import { type Payment, type PaymentSummary, awaitsSettlement, statusView } from "../payments/payment.ts";
 import type { PayerData } from "../payments/payer-data.ts";
@@ -58,7 +58,7 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
       query: paymentSearchQuery,
       success: { status: 200, description: "A page of payments.", schema: foundPaymentsSchema },
       async handle({ query, book, merchant }) {
-        const limit = Number(query.limit ?? 25);
+        const limit = limitOf(query);
         const search = paymentSearchOf(parts.payers, { merchant, book }, query);
         const { payments, stoppedAt } = await findPayments(parts.database, search, limit);
         const dateOf = await estimate({ merchant, book }, payments);

@@ -2,7 +2,7 @@
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
-import { onePage, page, unknownCursor } from "../http/lists.ts";
+import { limitOf, onePage, page, unknownCursor } from "../http/lists.ts";
 import { inPath, nothing } from "../http/shapes.ts";
 import type { PeopleAudit } from "../people/audit.ts";
 import type { MerchantAuditEntry } from "../people/audit.sql.ts";
@@ -167,7 +167,7 @@ function auditEndpoint({ audit }: TeamEndpointParts): PortalEndpoint {
     async handle({ merchant: { merchantId }, query }) {
       const { starting_after: before } = query;
       if (before !== undefined && !(await audit.has(merchantId, before))) throw unknownCursor(before);
-      const limit = Number(query.limit ?? 25);
+      const limit = limitOf(query);
       return page(await audit.list(merchantId, before, limit + 1), limit, auditView, ({ auditId }) => auditId);
     },
   });
