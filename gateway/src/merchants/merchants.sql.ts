@@ -1,6 +1,6 @@
 // SQL of merchants and their settings. The directory, credentials and webhook addresses have files of their own.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 import { type Environment, environments } from "./books.ts";
 import type { MerchantSettings, SettingsChange } from "./settings.ts";
@@ -34,13 +34,27 @@ export interface MerchantRow extends Record<string, unknown> {
   settings: string;
 }
 
+const columns = "merchant_id, name, suspended, rate_limit_per_minute, settings";
+
 /** Reads a `MerchantRow`. */
 export function selectMerchant(merchantId: string): Statement {
   return {
-    text: `select merchant_id, name, suspended, rate_limit_per_minute, settings
+    text: `select ${columns}
 from merchants
 where merchant_id = $1::uuid`,
     values: [uuidOf(merchantId)],
+  };
+}
+
+/** Reads `MerchantRow`s of at most `count` merchants before `after`, newest first; with a `name`, of those whose name contains this text literally. */
+export function selectMerchants(name: string | undefined, after: string | undefined, count: number): Statement {
+  return {
+    text: `select ${columns}
+from merchants
+where ($1::uuid is null or merchant_id < $1::uuid) and ($3::text is null or strpos(lower(name), lower($3::text)) > 0)
+order by merchant_id desc
+limit $2::integer`,
+    values: [uuidOrNull(after), count, name ?? null],
   };
 }
 

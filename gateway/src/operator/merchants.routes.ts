@@ -6,7 +6,7 @@ import { reply } from "../ground/reply.ts";
 import { type Environment, environments } from "../merchants/books.ts";
 import { type Directory, type MerchantSummary, merchantOfRow, scopes } from "../merchants/directory.ts";
 import type { Merchants } from "../merchants/merchants.ts";
-import type { MerchantRow } from "../merchants/merchants.sql.ts";
+import { type MerchantRow, selectMerchants } from "../merchants/merchants.sql.ts";
 import { settingsChangeSchema } from "../merchants/settings.ts";
 import type { People } from "../people/people.ts";
 import { followSchedule } from "../settlements/settlements.ts";
@@ -38,7 +38,6 @@ import {
   setWebhookSchema,
   webhookSchema,
 } from "./merchants.schema.ts";
-import { selectMerchants } from "./merchants.sql.ts";
 
 export interface MerchantEndpointParts {
   merchants: Merchants;
