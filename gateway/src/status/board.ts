@@ -10,15 +10,12 @@ import { MINUTE, type Minutes, minuteOf } from "./minutes.ts";
 import type { Counts, DayMinutes } from "./states.ts";
 import { type DayRow, type MinuteRow, RECENT, countsOfRow, selectDays, selectMinutes } from "./status.sql.ts";
 
-/** Intervals of reading; tests use shorter ones. */
-export const boardTiming = {
-  /** The shortest time between two reads, for all readers together. */
-  keepMs: 5_000,
-  /** The shortest time to the next read after a failed one. */
-  retryMs: 2_000,
-  /** The longest time that a reader waits for the database. */
-  waitMs: 800,
-};
+/** The shortest time between two reads, for all readers together. */
+const KEEP_MS = 5_000;
+/** The shortest time to the next read after a failed one. */
+const RETRY_MS = 2_000;
+/** The longest time that a reader waits for the database. */
+const WAIT_MS = 800;
 
 export interface MinuteCounts {
   minute: Micros;
@@ -65,12 +62,12 @@ export class Board {
     this.parts = parts;
   }
 
-  /** Gives the current data. Waits at most `waitMs` (less than a second) for the database, and never throws. */
+  /** Gives the current data. Waits at most WAIT_MS (less than a second) for the database, and never throws. */
   async read(): Promise<Known> {
-    const keptMs = this.isAnswered ? boardTiming.keepMs : boardTiming.retryMs;
+    const keptMs = this.isAnswered ? KEEP_MS : RETRY_MS;
     if (this.reading || stopwatchMs() - this.triedAtMs > keptMs) {
       const reading = this.refresh();
-      if (this.parts.hears() || !this.snapshot) await Promise.race([reading, pause(boardTiming.waitMs)]);
+      if (this.parts.hears() || !this.snapshot) await Promise.race([reading, pause(WAIT_MS)]);
     }
     const { snapshot } = this;
     const isCurrent = this.isAnswered && this.parts.hears() && !this.isLate;
@@ -87,7 +84,7 @@ export class Board {
 
   /** True while a read takes longer than readers wait for it. */
   private get isLate(): boolean {
-    return this.reading !== undefined && stopwatchMs() - this.triedAtMs >= boardTiming.waitMs;
+    return this.reading !== undefined && stopwatchMs() - this.triedAtMs >= WAIT_MS;
   }
 
   private async ask(): Promise<void> {
