@@ -41,7 +41,7 @@ export interface Shaped<Body, Query> extends Described {
 }
 
 /** An endpoint for any caller, signed in or not. */
-export interface GuestEndpoint<Body = unknown, Query = unknown> extends Shaped<Body, Query> {
+interface GuestEndpoint<Body = unknown, Query = unknown> extends Shaped<Body, Query> {
   for: "guest";
   /** Set when programs may call the endpoint too, without the headers of a page. A browser's request must still come from one of our pages. */
   forPrograms?: true;
@@ -49,7 +49,7 @@ export interface GuestEndpoint<Body = unknown, Query = unknown> extends Shaped<B
 }
 
 /** An endpoint for any signed-in person, with or without a merchant. */
-export interface PersonEndpoint<Body = unknown, Query = unknown> extends Shaped<Body, Query> {
+interface PersonEndpoint<Body = unknown, Query = unknown> extends Shaped<Body, Query> {
   for: "person";
   /** Set when the last proof of identity must be younger than ten minutes. */
   fresh?: true;

@@ -125,7 +125,7 @@ export const sessionViewSchema = z
   });
 export type SessionView = z.infer<typeof sessionViewSchema>;
 
-export const needsCodeSchema = z.strictObject({ needs: z.enum(["code", "passkey"]) }).meta({
+const needsCodeSchema = z.strictObject({ needs: z.enum(["code", "passkey"]) }).meta({
   id: "NeedsCode",
   description:
     "The password is right. Send the same again with a `code`; with `passkey` a passkey or a recovery code is asked for.",

@@ -36,7 +36,7 @@ export interface Count {
   feeMinor: Minor;
 }
 
-export interface Series {
+interface Series {
   /** Start of each span. */
   begins: Micros[];
   /** Counts by outcome, method or acquirer, one for each span. */

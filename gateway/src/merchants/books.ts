@@ -22,7 +22,7 @@ export function bookKey(book: Book): string {
   return `${book.merchantId}/${book.environment}`;
 }
 
-export interface BookClock {
+interface BookClock {
   book: Book;
   offsetSeconds: number;
 }

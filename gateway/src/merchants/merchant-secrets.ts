@@ -5,7 +5,7 @@ import type { Environment } from "./books.ts";
 import { credentialOwner, webhookOwner } from "./directory.ts";
 import { type SecretsRow, selectSecrets } from "./merchants.sql.ts";
 
-export interface MerchantSecrets {
+interface MerchantSecrets {
   /** The newest credentials of both environments, including revoked ones. */
   credentials: { clientId: string; environment: Environment; secret: string; revoked: boolean }[];
   /** The signing secret of each book's webhooks, and the previous one while it is kept. */

@@ -57,7 +57,7 @@ const riskWeightsSchema = z
     id: "RiskWeights",
     description: "Points for each sign of fraud; the score is their sum, at most 100.",
   });
-export const riskSettingsSchema = z
+const riskSettingsSchema = z
   .strictObject({
     weights: riskWeightsSchema,
     customer_per_hour: z.int().min(1).max(1000),

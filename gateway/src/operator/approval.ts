@@ -24,7 +24,7 @@ export const approvalActions = [...policyActions, "loosen_policy"] as const;
 export type ApprovalAction = (typeof approvalActions)[number];
 
 /** The rule for one action. It needs a second operator only above `aboveMinor` of a currency, and always for a currency that is not named there. */
-export interface PolicyRule {
+interface PolicyRule {
   aboveMinor?: Readonly<Record<string, Minor>> | undefined;
 }
 
@@ -103,7 +103,7 @@ export interface Hands {
   madeAt: Micros | undefined;
 }
 
-export interface Question {
+interface Question {
   askedBy: Identity;
   askedAt: Micros;
   leastRole: OperatorRole;

@@ -123,7 +123,7 @@ const age = `interval '${APPROVAL_HOURS} hours'`;
 const columns = `a.*, m.name as merchant_name, a.status = 'waiting' and a.asked_at <= clock_timestamp() - ${age} as is_late`;
 const joined = "left join merchants m on m.merchant_id = a.merchant_id";
 
-export interface NewApproval {
+interface NewApproval {
   uuid: string;
   action: ApprovalAction;
   request: AskedRequest;

@@ -11,7 +11,7 @@ export const VERIFICATIONS_KEPT = 20;
 const GONE_SECONDS = 30;
 
 export const verificationStatuses = ["running", "clean", "wrong", "stopped", "interrupted"] as const;
-export type VerificationStatus = (typeof verificationStatuses)[number];
+type VerificationStatus = (typeof verificationStatuses)[number];
 
 export interface Verification extends ReplayProgress {
   book: Book;

@@ -30,7 +30,7 @@ export interface OperatorCall<Body = unknown, Query = unknown> {
 }
 
 /** A change for which a policy can require a second operator. */
-export interface Approvable<Body, Query> {
+interface Approvable<Body, Query> {
   action: ApprovalAction;
   /** What the change would do now; undefined when this call never needs a second operator. Throws the error with which the change would fail. */
   foresee(call: OperatorCall<Body, Query>): Promise<Foreseen | undefined>;

@@ -43,7 +43,7 @@ export class PeopleAudit {
 }
 
 /** The rows of one change. */
-export interface AuditRows<Answer> {
+interface AuditRows<Answer> {
   asked: () => Promise<unknown>;
   /** `answer` is undefined when the change threw. */
   answered: (status: number, answer?: Answer) => Promise<unknown>;

@@ -9,7 +9,7 @@ export interface MailParts {
   log: Log;
 }
 
-export interface Letter {
+interface Letter {
   to: string;
   subject: string;
   text: string;

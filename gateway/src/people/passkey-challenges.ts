@@ -11,7 +11,7 @@ const LASTS: Micros = 300 * SECOND;
 const SLOTS_OF_ONE = 64;
 
 /** The party that a challenge is opened for: a person, or an unknown caller by address. */
-export type Asker = { personId: string } | { address: string };
+type Asker = { personId: string } | { address: string };
 
 export class PasskeyChallenges {
   private readonly parts: PeopleParts;

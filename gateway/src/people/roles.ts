@@ -24,7 +24,7 @@ export type Action = Scope | (typeof peopleActions)[number];
 export const actions: readonly Action[] = [...scopes, ...peopleActions];
 
 /** Where a role may take an action: in both environments, in the sandbox only, or nowhere. */
-export type Extent = "both" | "sandbox" | "none";
+type Extent = "both" | "sandbox" | "none";
 
 const rights: Readonly<Record<Action, Readonly<Record<MemberRole, Extent>>>> = {
   //                   what a person of each role may do

@@ -6,7 +6,7 @@ import type { Row, Statement } from "../store/database.ts";
 /** `reset`: the link removes the person's password and all second factors before it signs in. */
 export type LinkPurpose = "sign_in" | "reset";
 
-export interface SignInLink {
+interface SignInLink {
   personId: string;
   purpose: LinkPurpose;
 }

@@ -16,7 +16,7 @@ const LASTS: Micros = 900 * SECOND;
 /** Lifetime of links that the service prints at its start: a day, because a person may come to use them hours later. */
 export const DEVELOPMENT_LINK_LASTS: Micros = 24 * 3600 * SECOND;
 
-export interface MadeLink {
+interface MadeLink {
   /** The link's secret. Only its digest is stored. */
   token: string;
   expiresAt: Micros;

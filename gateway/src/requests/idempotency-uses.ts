@@ -3,7 +3,7 @@ import { Fault, type FaultCode, faultCodes } from "../ground/fault.ts";
 import type { WholeRequest } from "./requests.sql.ts";
 
 export const useOutcomes = ["answered", "replayed", "conflict", "in_progress", "refused"] as const;
-export type UseOutcome = (typeof useOutcomes)[number];
+type UseOutcome = (typeof useOutcomes)[number];
 
 /** `answered`: the request ran, and its answer is stored with the key. `refused`: nothing was stored, so the key can be used for another try. */
 export function outcomeOf({ replayed, code, status }: Pick<WholeRequest, "replayed" | "code" | "status">): UseOutcome {

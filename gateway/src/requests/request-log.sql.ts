@@ -11,7 +11,7 @@ export const KEPT_DAYS = 7;
 /** Rows of authenticated requests kept for one book. */
 export const KEPT_ROWS = 10_000;
 /** Rows of unauthenticated requests kept in addition: everybody who knows a client_id can send any number of them. */
-export const KEPT_UNPROVEN_ROWS = 2_000;
+const KEPT_UNPROVEN_ROWS = 2_000;
 
 const columns: Columns<RequestRecord> = {
   ...bookColumns,

@@ -6,7 +6,7 @@ export const PER_SECOND = 50;
 /** Unauthenticated requests of each book in a minute: everybody who knows a client_id can send them. */
 export const UNPROVEN_PER_MINUTE = 30;
 /** Requests of unknown senders in a minute, for all books together: the look-up of each may cost a query. */
-export const UNNAMED_PER_MINUTE = 120;
+const UNNAMED_PER_MINUTE = 120;
 
 /** Times are in milliseconds of a stopwatch. */
 export class RequestQuotas {

@@ -22,7 +22,7 @@ export interface MinuteCounts {
   counts: Counts;
 }
 
-export interface Snapshot {
+interface Snapshot {
   takenAt: Micros;
   /** The counts of the last minutes (RECENT), oldest first. */
   recent: ReadonlyMap<Component, readonly MinuteCounts[]>;

@@ -32,7 +32,7 @@ export interface NewIncident extends Omit<IncidentTerms, "startsAt"> {
   startsAt: Micros | undefined;
 }
 
-export type IncidentChange = { [Term in keyof IncidentTerms]?: IncidentTerms[Term] | undefined };
+type IncidentChange = { [Term in keyof IncidentTerms]?: IncidentTerms[Term] | undefined };
 
 export class Incidents {
   private readonly database: Database;

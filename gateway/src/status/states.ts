@@ -14,7 +14,7 @@ export interface Counts {
 
 export const nothingCounted: Counts = { good: 0, slow: 0, bad: 0 };
 
-export interface Thresholds {
+interface Thresholds {
   /** Fewer failures than `badMin` in a minute, or fewer slow and failed results than `slowMin`, do not change the state. */
   badMin: number;
   slowMin: number;
@@ -37,7 +37,7 @@ export const thresholds: Readonly<Record<ComponentKind, Thresholds>> = {
 };
 
 /** Minutes of outage or degradation from which a day is shown in that state. */
-export const dayThresholds = { outage: 15, degradedByOutage: 1, degraded: 5 } as const;
+const dayThresholds = { outage: 15, degradedByOutage: 1, degraded: 5 } as const;
 
 /** The state of the counts of one or a few minutes. Without any count it is `no_data`, never `operational`. */
 export function stateOf(component: Component, { good, slow, bad }: Counts): State {

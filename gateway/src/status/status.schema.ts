@@ -9,7 +9,7 @@ import { impacts, states } from "./states.ts";
 import type { ComponentView, DayView, StatusView } from "./view.ts";
 import { words } from "./words.ts";
 
-export const stateField = z.enum(states).meta({
+const stateField = z.enum(states).meta({
   id: "ComponentState",
   description: "`no_data`: nothing was measured. That is never shown as well.",
 });

@@ -83,7 +83,7 @@ export function statusView({ now, snapshot, isFromMemory, own }: Known, offered:
 }
 
 /** The counts of the current and the previous minute together, or else of the newest minute within RECENT that has counts. */
-export function latestOf(
+function latestOf(
   minutes: readonly MinuteCounts[],
   now: Micros,
 ): { minute: Micros | undefined; counts: MinuteCounts["counts"] } {

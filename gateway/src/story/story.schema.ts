@@ -172,7 +172,7 @@ const step = <Kind extends string, Shape extends z.ZodType>(kind: Kind, id: stri
     })
     .meta({ id });
 
-export const stepSchema = z
+const stepSchema = z
   .discriminatedUnion("kind", [
     step("asked", "StepAsked", askedSchema),
     step("judged", "StepJudged", risk),

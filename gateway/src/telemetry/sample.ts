@@ -51,7 +51,7 @@ export type Measure = keyof typeof measures;
 export type Measured = Record<Measure, number>;
 
 /** An acquirer with one payment method. They are measured in pairs, because an acquirer may fail with one method only. */
-export interface AcquirerMethod {
+interface AcquirerMethod {
   gateway_code: string;
   method: string;
 }

@@ -13,7 +13,7 @@ export const SAMPLE_SECONDS = 5;
 export const samplesKeptSeconds = { 5: 2 * HOUR_SECONDS, 60: 2 * DAY_SECONDS, 3600: 35 * DAY_SECONDS } as const;
 export type SampleStep = keyof typeof samplesKeptSeconds;
 /** A process without a write for this long counts as gone. */
-export const ALIVE_SECONDS = 15;
+const ALIVE_SECONDS = 15;
 /** How long a gone process stays in the list of processes. */
 const GONE_TOLD_SECONDS = HOUR_SECONDS;
 const PROCESSES_MAX = 100;
@@ -101,7 +101,7 @@ where process_id = $1::uuid`,
   };
 }
 
-export interface WrittenCircuit {
+interface WrittenCircuit {
   gateway_code: string;
   method: string;
   state: "closed" | "open" | "probing";
