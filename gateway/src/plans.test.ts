@@ -250,6 +250,6 @@ describe.each([
 
   test("what falls due next by a sandbox's clock is read from the end of an index, however many payments wait", async () => {
     const plan = await genericPlan(selectComingDue(book, 0, 26));
-    expect(plan).toMatch(/Limit .*\n +->  Index Scan using payments_expiring/);
+    expect(plan).toMatch(/Limit .*\n +->  Index Scan using payments_expiring_in_sandbox/);
   });
 });

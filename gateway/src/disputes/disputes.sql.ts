@@ -5,7 +5,7 @@ import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import { selectInEither } from "../merchants/books.sql.ts";
-import { CHOSEN, type DueBooks, chosenValues } from "../merchants/due-books.sql.ts";
+import { type DueBooks, chosen, chosenValues, chosenWith } from "../merchants/due-books.sql.ts";
 import type { DisputeStatus } from "../payments/payment.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -159,7 +159,7 @@ export function selectUnanswered(due: DueBooks): Statement {
   return {
     name: "select unanswered disputes",
     text: `select d.merchant_id, d.environment, d.dispute_id, d.payment_id
-from books b
+from ${chosenWith("disputes", "t.status = 'needs_response'")}
 cross join lateral (
   select d.merchant_id, d.environment, d.dispute_id, d.payment_id
   from disputes d
@@ -174,7 +174,7 @@ cross join lateral (
   order by d.evidence_due_at
   limit $2::integer
 ) d
-where ${CHOSEN}
+where ${chosen("b")}
 limit $2::integer`,
     values: chosenValues(due),
   };

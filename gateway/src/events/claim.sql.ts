@@ -1,5 +1,6 @@
 // The SQL that claims the deliveries that a worker sends next. The results of deliveries are in `outbox.sql.ts`.
 import { type Micros, sqlTime } from "../ground/clock.ts";
+import { booksWith } from "../merchants/books-with.sql.ts";
 import { type Book, bookArrays } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
@@ -91,15 +92,16 @@ export function claimDeliveries(
   claim: Claim & { realNow: Micros; leaseMs: number; token: string; capacityElsewhere: number },
 ): Statement {
   const { books, realNow, which } = claim;
-  const waiting = `d.merchant_id = b.merchant_id and d.environment = b.environment and d.state = 'pending'
-          and d.attempts ${which === "first" ? "= 0" : "> 0"}`;
+  const ofKind = (row: string): string =>
+    `${row}.state = 'pending' and ${row}.attempts ${which === "first" ? "= 0" : "> 0"}`;
+  const waiting = `d.merchant_id = b.merchant_id and d.environment = b.environment and ${ofKind("d")}`;
   return {
     name: `claim ${which} deliveries${books ? " of books" : ""}`,
     text: `with due as (
   select d.merchant_id, d.environment, d.event_id, b.clock_offset_seconds
   from (
     select b.*, ((random() - 0.5) * 1.8e19)::bigint as start
-    from ${books ? named : "books b"}
+    from ${books ? named : booksWith("deliveries", ofKind("t"))}
     order by random() -- no book always comes first
   ) b
   cross join lateral (

@@ -1,6 +1,7 @@
 // The SQL that deletes history: it finds books with old events, deletes those that may go, and notes the events that are retained.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { leastIdOf } from "../ground/ids.ts";
+import { booksWith } from "../merchants/books-with.sql.ts";
 import { type Book, bookArrays } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
@@ -19,7 +20,7 @@ export function booksWithHistory(realNow: Micros, days: number): Statement {
   return {
     name: "books with old events",
     text: `select b.merchant_id, b.environment, t.forgotten_before, h.swept_to
-from books b
+from ${booksWith("events", "true")}
 cross join lateral (
   select $1::timestamptz + make_interval(secs => b.clock_offset_seconds - $2::integer) as forgotten_before
 ) t

@@ -1,6 +1,7 @@
 // The SQL of events and deliveries: the lanes insert them, the workers of the webhooks room update them. `claim.sql.ts` claims them.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { uuidBytes, uuidOf } from "../ground/ids.ts";
+import { booksWith } from "../merchants/books-with.sql.ts";
 import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { type Columns, type Table, arraysOf, bulkInsert, rowsOf } from "../store/table.ts";
@@ -230,7 +231,7 @@ export function oldestDue(realNow: Micros): Statement {
     name: "oldest due delivery",
     text: `select max(extract(epoch from $1::timestamptz + make_interval(secs => b.clock_offset_seconds) - d.next_attempt_at))::float8
   as seconds
-from books b
+from ${booksWith("deliveries", "t.state = 'pending'")}
 cross join lateral (
   select d.next_attempt_at
   from deliveries d

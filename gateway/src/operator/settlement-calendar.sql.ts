@@ -71,7 +71,7 @@ cross join lateral (
     and a.credit_minor > a.debit_minor
   offset 0 -- or all accounts of all books are read to find these
 ) a
-where c.environment = $1::environment and d.day between $2::date and $3::date
+where c.environment = $1::environment and c.next_run_at is not null and d.day between $2::date and $3::date
 group by 1, 2
 order by 1, 2`,
     values: [environment, from, to, sqlTime(now)],

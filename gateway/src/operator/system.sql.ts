@@ -1,5 +1,7 @@
 // All SQL of the system page: facts about the database, and the lengths of queues up to a bound.
 import { type Micros, sqlTime } from "../ground/clock.ts";
+import type { DeliveryState } from "../events/events.sql.ts";
+import { booksWith } from "../merchants/books-with.sql.ts";
 import type { Row, Statement } from "../store/database.ts";
 
 /** Queue lengths are counted up to this number. */
@@ -56,22 +58,21 @@ export interface QueueRow extends Row {
 /** Deliveries and acquirer operations that are due or under way, over all books. */
 export function selectQueues(realNow: Micros): Statement {
   const counted = (select: string): string => `select count(*)::integer from (${select} limit ${QUEUE_MAX + 1}) q`;
-  const ofBooks = (condition: string): string =>
-    counted(`select from books b
+  const ofBooks = (state: DeliveryState, further = ""): string =>
+    counted(`select from ${booksWith("deliveries", `t.state = '${state}'`)}
     cross join lateral (
       select
       from deliveries d
-      where d.merchant_id = b.merchant_id and d.environment = b.environment and ${condition}
+      where d.merchant_id = b.merchant_id and d.environment = b.environment and d.state = '${state}'${further}
       limit ${QUEUE_MAX + 1}
     ) d`);
-  const due =
-    "d.state = 'pending' and d.next_attempt_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)";
+  const due = " and d.next_attempt_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)";
   return {
     name: "queues",
     text: `select *
 from (values
-  ('deliveries_due', (${ofBooks(due)})),
-  ('deliveries_undelivered', (${ofBooks("d.state = 'undelivered'")})),
+  ('deliveries_due', (${ofBooks("pending", due)})),
+  ('deliveries_undelivered', (${ofBooks("undelivered")})),
   ('acquirer_operations', (${counted("select from acquirer_operations o where o.due_at is not null")}))
 ) q (what, count)`,
     values: [sqlTime(realNow)],

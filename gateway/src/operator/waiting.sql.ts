@@ -2,6 +2,7 @@
 // hundred rows. Other rooms write these tables.
 import { APPROVAL_HOURS } from "./approval.ts";
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+import { booksWith } from "../merchants/books-with.sql.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
@@ -62,14 +63,20 @@ const inEnvironment = (table: string, place: string): string =>
 /** The time $1 by the clock of the book. */
 const bookTime = "$1::timestamptz + make_interval(secs => b.clock_offset_seconds)";
 
-/** The first rows `t` of each book in the environment $2. An index of the book must answer the condition and the order. */
-function ofBooks(table: string, columns: string, condition: string, order: string): string {
+/**
+ * The first rows `t` of each book in the environment $2 that are in the state and meet the condition. An index of rows in this state, book by book, must
+ * answer the condition and the order.
+ */
+function ofBooks(
+  table: string,
+  { columns, state, condition, order }: { columns: string; state: string; condition: string; order: string },
+): string {
   return `  select t.*
-  from books b
+  from ${booksWith(table, state)}
   cross join lateral (
     select t.merchant_id, t.environment, ${columns}
     from ${table} t
-    where t.merchant_id = b.merchant_id and t.environment = b.environment and ${condition}
+    where t.merchant_id = b.merchant_id and t.environment = b.environment and ${state} and ${condition}
     order by ${order}
     limit ${WAITING_MAX + 1}
   ) t
@@ -94,8 +101,12 @@ export function waitingReviews({ environment }: QueueFilter): Statement {
 export function waitingDeadlines({ now, environment }: QueueFilter): Statement {
   const columns = `t.dispute_id as id, t.payment_id, t.opened_at as since, t.evidence_due_at as due_at,
       t.amount_minor, t.currency, t.reason as note`;
-  const condition = `t.status = 'needs_response' and t.evidence_due_at <= ${bookTime}`;
-  const from = ofBooks("disputes", columns, condition, "t.evidence_due_at");
+  const from = ofBooks("disputes", {
+    columns,
+    state: "t.status = 'needs_response'",
+    condition: `t.evidence_due_at <= ${bookTime}`,
+    order: "t.evidence_due_at",
+  });
   return named("deadlines", from, "due_at, id", [sqlTime(now + DEADLINE_NEAR), environment ?? null]);
 }
 
@@ -131,16 +142,23 @@ const batchColumns = (since: string, due: string): string =>
 
 /** Settlement batches whose payout is due and not recorded as paid. */
 export function waitingPayouts({ now, environment }: QueueFilter): Statement {
-  const condition = `t.status = 'processing' and t.pay_due_at <= ${bookTime}`;
-  const from = ofBooks("settlements", batchColumns("t.created_at", "t.pay_due_at"), condition, "t.pay_due_at");
+  const from = ofBooks("settlements", {
+    columns: batchColumns("t.created_at", "t.pay_due_at"),
+    state: "t.status = 'processing'",
+    condition: `t.pay_due_at <= ${bookTime}`,
+    order: "t.pay_due_at",
+  });
   return named("payouts", from, "due_at, id", [sqlTime(now), environment ?? null]);
 }
 
 /** Settlement batches that the bank returned within RETURNED_SINCE, by the clock of their book. */
 export function waitingReturns({ now, environment }: QueueFilter): Statement {
-  const columns = batchColumns("t.returned_at", "null::timestamptz");
-  const condition = `t.status = 'failed' and t.returned_at >= ${bookTime}`;
-  const from = ofBooks("settlements", columns, condition, "t.returned_at");
+  const from = ofBooks("settlements", {
+    columns: batchColumns("t.returned_at", "null::timestamptz"),
+    state: "t.status = 'failed'",
+    condition: `t.returned_at >= ${bookTime}`,
+    order: "t.returned_at",
+  });
   return named("returns", from, "since, id", [sqlTime(now - RETURNED_SINCE), environment ?? null]);
 }
 
@@ -148,8 +166,12 @@ export function waitingReturns({ now, environment }: QueueFilter): Statement {
 export function waitingRefunds({ now, environment }: QueueFilter): Statement {
   const columns = `t.refund_id as id, t.payment_id, t.created_at as since, null::timestamptz as due_at,
       t.amount_minor, t.currency, t.reason as note`;
-  const condition = `t.status = 'pending' and t.created_at <= ${bookTime}`;
-  const from = ofBooks("refunds", columns, condition, "t.refund_id");
+  const from = ofBooks("refunds", {
+    columns,
+    state: "t.status = 'pending'",
+    condition: `t.created_at <= ${bookTime}`,
+    order: "t.refund_id",
+  });
   return named("refunds", from, "since, id", [sqlTime(now - REFUND_LATE), environment ?? null]);
 }
 
@@ -183,7 +205,7 @@ export function waitingEndpoints({ now, environment }: QueueFilter): Statement {
       select count(*)
       from (select from deliveries d where ${givenUp} limit ${WAITING_MAX + 1}) d
     )::text as note
-  from books b
+  from ${booksWith("deliveries", "t.state = 'undelivered'")}
   cross join lateral (
     select d.event_id, d.next_attempt_at
     from deliveries d

@@ -4,7 +4,7 @@ import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, type Environment, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
-import { CHOSEN, type DueBooks, chosenValues } from "../merchants/due-books.sql.ts";
+import { type DueBooks, chosen, chosenValues, chosenWith } from "../merchants/due-books.sql.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { RiskVerdict } from "../risk/risk.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
@@ -233,21 +233,32 @@ where p.merchant_id = $1::uuid and p.environment = any('{sandbox,production}'::e
   };
 }
 
-/** Reads at most `limit` pending payments whose time is over by their book's clock, of one book or of all. */
+/**
+ * Reads at most `limit` pending payments whose time is over by their book's clock, of one book or of all. In production that is the real clock, so one
+ * index has the payments of all books in order. In a sandbox it may be any: they are read book by book.
+ */
 export function selectExpired(due: DueBooks): Statement {
   return {
     name: "select expired payments",
-    text: `select p.merchant_id, p.environment, p.payment_id
-from books b
-cross join lateral (
+    text: `(
   select p.merchant_id, p.environment, p.payment_id
   from payments p
-  where p.merchant_id = b.merchant_id and p.environment = b.environment and p.status = 'pending'
-    and p.expires_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
+  where p.environment = 'production' and p.status = 'pending' and p.expires_at <= $1::timestamptz and ${chosen("p")}
   order by p.expires_at
-limit $2::integer
-) p
-where ${CHOSEN}
+  limit $2::integer
+) union all (
+  select p.merchant_id, p.environment, p.payment_id
+  from ${chosenWith("payments", "t.environment = 'sandbox' and t.status = 'pending'")}
+  cross join lateral (
+    select p.merchant_id, p.environment, p.payment_id
+    from payments p
+    where p.merchant_id = b.merchant_id and p.environment = 'sandbox' and p.status = 'pending'
+      and p.expires_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds)
+    order by p.expires_at
+    limit $2::integer
+  ) p
+  where ${chosen("b")}
+)
 limit $2::integer`,
     values: chosenValues(due),
   };

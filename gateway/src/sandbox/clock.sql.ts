@@ -34,7 +34,7 @@ export function selectNextDue(book: Book, realNow: Micros): Statement {
       )
   ), (
     select to_timestamp(ceil(extract(epoch from min(p.expires_at)) / 600) * 600) from payments p
-    where p.merchant_id = b.merchant_id and p.environment = b.environment and p.status = 'pending' and p.expires_at > t.now
+    where p.merchant_id = b.merchant_id and p.environment = 'sandbox' and p.status = 'pending' and p.expires_at > t.now
   )
 ) as next_due_at
 from books b
@@ -70,7 +70,7 @@ cross join lateral (select $3::timestamptz + make_interval(secs => b.clock_offse
 cross join lateral (
   (
     select 'payment_expires' as kind, p.expires_at as at, p.payment_id as id from payments p
-    where p.merchant_id = b.merchant_id and p.environment = b.environment and p.status = 'pending' and p.expires_at > t.now
+    where p.merchant_id = b.merchant_id and p.environment = 'sandbox' and p.status = 'pending' and p.expires_at > t.now
     order by p.expires_at
     limit $4::integer
   ) union all (

@@ -197,6 +197,7 @@ describe("the schedule", () => {
   const end = periodEnd(defaultSchedule, run);
   const clock = row(settlementClocks, { book, nextRunAt: run });
   const at = (moment: number): Given => ({ rows: [clock], realNow: moment });
+  const fresh: Given = { rows: [row(settlementClocks, { book, nextRunAt: undefined })], realNow: run };
   const old = item("payment", 10n, { occurredAt: end - 1 });
 
   test("forms nothing before its cutoff, and then what happened before the period's end", () => {
@@ -225,11 +226,11 @@ describe("the schedule", () => {
   });
 
   test("of a book that was never run begins with the first cutoff after the oldest item", () => {
-    const late = waiting({ IDR: [old] }, 100n, { realNow: run }).when(runSchedule(owner));
+    const late = waiting({ IDR: [old] }, 100n, fresh).when(runSchedule(owner));
     expect(late.answer).toHaveLength(1);
-    expect(late.changes.inserted(settlementClocks)).toEqual([{ book, nextRunAt: nextRun(defaultSchedule, run) }]);
-    const idle = given({ realNow: run }).when(runSchedule(owner));
-    expect(idle.changes.inserted(settlementClocks)).toEqual([{ book, nextRunAt: nextRun(defaultSchedule, run) }]);
+    expect(late.changes.updated(settlementClocks)).toEqual([{ book, nextRunAt: nextRun(defaultSchedule, run) }]);
+    const idle = given(fresh).when(runSchedule(owner));
+    expect(idle.changes.updated(settlementClocks)).toEqual([{ book, nextRunAt: nextRun(defaultSchedule, run) }]);
   });
 
   test("passes the cutoffs at which nothing changes at once, however many they are", () => {
@@ -257,7 +258,7 @@ describe("the schedule", () => {
 
   test("finds the oldest of more items than a call may have arguments, in a book that was never run and in one that was", () => {
     const many = Array<SettlementItem>(200_000).fill(item("payment", 1n, { occurredAt: run + 100 * DAY }));
-    const first = waiting({ IDR: [old], USD: many }, 10n, { realNow: run }).when(runSchedule(owner));
+    const first = waiting({ IDR: [old], USD: many }, 10n, fresh).when(runSchedule(owner));
     expect(first.answer).toMatchObject([{ currency: "IDR", netMinor: 10n }]);
     const next = waiting({ USD: many }, 10n, at(run)).when(runSchedule(owner));
     expect(next.changes.updated(settlementClocks)).toEqual([

@@ -4,7 +4,7 @@ import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookArrays, bookColumns, bookKey, bookKeyColumns, bookOfRow } from "../merchants/books.ts";
 import { selectInEither } from "../merchants/books.sql.ts";
-import { CHOSEN, type DueBooks, chosenValues } from "../merchants/due-books.sql.ts";
+import { type DueBooks, chosen, chosenValues, chosenWith } from "../merchants/due-books.sql.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { Settlement, SettlementItem, SettlementStatus, StatementLine } from "./settlement.ts";
@@ -16,7 +16,8 @@ export const FREE_ITEMS_MAX = 1_000;
 
 export interface SettlementClock {
   book: Book;
-  nextRunAt: Micros;
+  /** Undefined until the first run. */
+  nextRunAt: Micros | undefined;
 }
 
 const clockColumns = { next_run_at: ["timestamptz", (clock: SettlementClock) => clock.nextRunAt] } as const;
@@ -26,8 +27,7 @@ export const settlementClocks: Table<Book, SettlementClock> = {
   keyText: bookKey,
   keyOf: (clock) => clock.book,
   load: loadByKey("lock settlement clocks", "settlement_clocks", bookKeyColumns),
-  parse: (row) => ({ book: bookOfRow(row), nextRunAt: row.next_run_at as Micros }),
-  insert: bulkInsert<SettlementClock>("settlement_clocks", { ...bookColumns, ...clockColumns }),
+  parse: (row) => ({ book: bookOfRow(row), nextRunAt: (row.next_run_at as Micros | null) ?? undefined }),
   update: bulkUpdate<SettlementClock>("settlement_clocks", bookColumns, clockColumns),
 };
 
@@ -355,15 +355,26 @@ limit $8::integer`,
   };
 }
 
-/** Books whose next run is due by their own clock, or that never had a run; of one book or of all. */
+/**
+ * Books whose next run is due by their own clock, or that never had a run; of one book or of all. What is due by the real clock is due by any, since
+ * sandboxes' clocks are only ever ahead: one index has all books in order, and beyond it only those whose clock is ahead are looked at.
+ */
 export function selectDueBooks(due: DueBooks): Statement {
   return {
     name: "select books due for settlement",
-    text: `select b.merchant_id, b.environment
-from books b
-left join settlement_clocks c using (merchant_id, environment)
-where (c.next_run_at is null or c.next_run_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds))
-  and ${CHOSEN}
+    text: `(
+  select c.merchant_id, c.environment
+  from settlement_clocks c
+  where coalesce(c.next_run_at, '-infinity') <= $1::timestamptz and ${chosen("c")}
+  limit $2::integer
+) union all (
+  select b.merchant_id, b.environment
+  from books b
+  join settlement_clocks c using (merchant_id, environment)
+  where b.clock_offset_seconds > 0 and c.next_run_at > $1::timestamptz
+    and c.next_run_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds) and ${chosen("b")}
+  limit $2::integer
+)
 limit $2::integer`,
     values: chosenValues(due),
   };
@@ -377,7 +388,7 @@ export function selectPayable(due: DueBooks): Statement {
   return {
     name: "select payable settlements",
     text: `select s.merchant_id, s.environment, s.settlement_id
-from books b
+from ${chosenWith("settlements", "t.environment = 'sandbox' and t.status = 'processing'")}
 join merchants m using (merchant_id)
 cross join lateral (
   select s.merchant_id, s.environment, s.settlement_id, s.pay_due_at
@@ -388,7 +399,7 @@ cross join lateral (
   order by s.pay_due_at
   limit $2::integer
 ) s
-where b.environment = 'sandbox' and ${CHOSEN}
+where b.environment = 'sandbox' and ${chosen("b")}
 order by s.pay_due_at
 limit $2::integer`,
     values: chosenValues(due),

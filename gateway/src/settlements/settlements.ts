@@ -75,8 +75,7 @@ export function runSchedule(owner: BookOwner): Command<Settlement[]> {
         const later = timesOf(set.get(waitingItems, book)).filter((time) => time >= until);
         nextRunAt = Math.max(nextRunAt, nextRun(schedule, oldest(later) ?? now));
       }
-      if (clock) set.update(settlementClocks, { book, nextRunAt });
-      else set.insert(settlementClocks, { book, nextRunAt });
+      set.update(settlementClocks, { book, nextRunAt });
       return formed;
     },
   });
@@ -93,7 +92,7 @@ export function followSchedule(owner: BookOwner): Command<void> {
     needs: [need(settlementClocks, book)],
     execute({ set, merchant, now }) {
       const clock = set.get(settlementClocks, book);
-      if (clock === undefined || clock.nextRunAt <= now) return;
+      if (clock?.nextRunAt === undefined || clock.nextRunAt <= now) return;
       set.update(settlementClocks, { book, nextRunAt: nextRun(merchant.settings.settlement, now) });
     },
   });

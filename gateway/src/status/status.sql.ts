@@ -1,5 +1,6 @@
 // All SQL of measurements: minutes of each process, days counted from them, and delays of webhooks and settlements in the tables of other rooms.
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+import { booksWith } from "../merchants/books-with.sql.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 import { type Component, components, kindOf } from "./components.ts";
@@ -191,7 +192,7 @@ export function countBooksByDeliveryDelay(realNow: Micros): Statement {
   count(*) filter (where late_by >= $3::interval) as bad
 from (
   select max(h.late_by) as late_by
-  from books b
+  from ${booksWith("deliveries", "t.state = 'pending'")}
   cross join lateral (
     with recursive queues as (
       (select 1 as step, d.queue from deliveries d where ${waiting} order by d.queue limit 1)

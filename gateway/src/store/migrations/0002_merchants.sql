@@ -96,6 +96,8 @@ create table books (
   constraint books_clock_target check (clock_target_seconds > clock_offset_seconds and clock_target_seconds <= 3153600000)
 );
 create index books_moving on books (clock_moved_at) where clock_target_seconds is not null;
+-- Those whose clock is ahead: what is due there is not due by the real clock.
+create index books_ahead on books (merchant_id, environment) where clock_offset_seconds > 0;
 
 -- All functions of triggers name the schemas in which they look for tables, temporary ones last: a session reads its temporary tables before
 -- ours when a statement names a table without its schema. Functions that run for each row of a payment or receipt do without, because

@@ -112,8 +112,11 @@ alter table payments
 
 -- The merchant's own identity of the order, unique whatever became of the payment.
 create unique index payments_reference on payments (merchant_id, environment, reference_id);
--- What the expiry worker asks, book by book.
-create index payments_expiring on payments (merchant_id, environment, expires_at) where status = 'pending';
+-- What the expiry worker asks: of production for all books together, of sandboxes book by book, because each has a clock of its own. A payment is in
+-- one of the two.
+create index payments_expiring on payments (expires_at) where environment = 'production' and status = 'pending';
+create index payments_expiring_in_sandbox on payments (merchant_id, environment, expires_at)
+where environment = 'sandbox' and status = 'pending';
 -- How often one customer came, for the risk engine, by each contact that was given. A payment with one contact is only in the first.
 create index payments_customer on payments (merchant_id, environment, customer_key, payment_id) where customer_key is not null;
 create index payments_phone on payments (merchant_id, environment, phone_key, payment_id) where phone_key is not null;

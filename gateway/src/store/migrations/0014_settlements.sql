@@ -2,14 +2,26 @@
 
 create type settlement_status as enum ('processing', 'paid', 'failed');
 
--- When a book's next batch is formed, in the book's time.
+-- When a book's next batch is formed, in the book's time; null until its first run, which is due at once.
 create table settlement_clocks (
   merchant_id uuid not null,
   environment environment not null,
-  next_run_at timestamptz not null,
+  next_run_at timestamptz,
   primary key (merchant_id, environment),
   foreign key (merchant_id, environment) references books
 );
+-- Which runs are due, of all books together.
+create index settlement_clocks_due on settlement_clocks (coalesce(next_run_at, '-infinity'));
+
+-- A book is created together with its settlement clock.
+create function begin_settlements() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  insert into settlement_clocks (merchant_id, environment) values (new.merchant_id, new.environment);
+  return null;
+end
+$$;
+create trigger books_have_settlement_clocks after insert on books
+for each row execute function begin_settlements();
 
 -- One batch: what is paid out to a merchant in one currency, and when.
 create table settlements (
@@ -94,7 +106,10 @@ $$;
 create constraint trigger settlements_sum after insert on settlements deferrable initially deferred
 for each row execute function check_settlement_sums();
 
-grant select, insert on settlements, settlement_items, settlement_clocks to gerbang_app;
+grant select, insert on settlements, settlement_items to gerbang_app;
 grant update (status, paid_at, payout_date, bank_reference, returned_at) on settlements to gerbang_app;
 grant update (released) on settlement_items to gerbang_app;
-grant update (next_run_at) on settlement_clocks to gerbang_app;
+grant select, update (next_run_at) on settlement_clocks to gerbang_app;
+
+-- It acts with its owner's rights: nobody else may attach it to tables of their own.
+revoke execute on function begin_settlements() from public;
