@@ -25,9 +25,9 @@ export const auditEntrySchema = z
   .strictObject({
     request_id: identity("request").meta({ description: "`X-Request-Id` of the call." }),
     at: timestamp,
-    actor: actorName.nullable().meta({
+    actor: actorName.meta({
       description:
-        "Name of the token, or the e-mail address of who was signed in; `command-line` for the command line. Null in entries of before tokens had names.",
+        "Name of the token, or the e-mail address of who was signed in; `command-line` for the command line.",
     }),
     address: textOrNull("192.0.2.17", "From where; null for the command line, and for what ran after an approval."),
     approved_by: textOrNull("budi", "Who approved a change that needed a second operator; its `actor` asked for it."),

@@ -23,8 +23,7 @@ export interface AuditedCall {
 export interface AuditRow extends Row {
   request_id: string;
   at: Micros;
-  /** Null in rows from before tokens had names. */
-  actor: string | null;
+  actor: string;
   address: string | null;
   role: OperatorRole;
   method: string;

@@ -333,9 +333,9 @@ describe("the audit", () => {
       "truncate operator_audit",
       "truncate operator_audit cascade",
     ];
-    const again = (request: string): string =>
-      `insert into operator_audit (audit_id, at, role, method, path, request_id, status)
-select gen_random_uuid(), now(), 'admin', 'POST', '/', ${request}, 200 from operator_audit where status is null limit 1`;
+    const again = (request: string, actor = "'sari'"): string =>
+      `insert into operator_audit (audit_id, at, role, actor, method, path, request_id, status)
+select gen_random_uuid(), now(), 'admin', ${actor}, 'POST', '/', ${request}, 200 from operator_audit where status is null limit 1`;
     const application = openDatabase(service.database);
     try {
       for (const statement of statements) {
@@ -347,6 +347,7 @@ select gen_random_uuid(), now(), 'admin', 'POST', '/', ${request}, 200 from oper
       }
       await expect(application.query({ text: again("request_id") })).rejects.toThrow("operator_audit_answers");
       await expect(application.query({ text: again("gen_random_uuid()") })).rejects.toThrow("foreign key");
+      await expect(application.query({ text: again("gen_random_uuid()", "null") })).rejects.toThrow("not-null");
     } finally {
       await application.end();
     }

@@ -64,8 +64,8 @@ select merchant, 'sandbox', n, gen_random_uuid(), gen_random_uuid(), 'capture', 
 select merchant, 'sandbox', n, 1, (array['merchant:available', 'merchant:held', 'platform:fees', 'platform:unapplied'])[1 + n % 4], 'IDR', 1, 1`,
     people_audit: `(audit_id, at, action, merchant_id, request_id, environment, path)
 select id, now(), 'cancel_payment', merchant, id, 'sandbox', 'POST /portal/v1/payments' from (select gen_random_uuid() as id, merchant, n`,
-    operator_audit: `(audit_id, at, role, method, path, merchant_id, request_id)
-select id, now(), 'admin', 'POST', '/ops/v1/payments/' || n, merchant, id from (select gen_random_uuid() as id, merchant, n`,
+    operator_audit: `(audit_id, at, role, actor, method, path, merchant_id, request_id)
+select id, now(), 'admin', 'sari', 'POST', '/ops/v1/payments/' || n, merchant, id from (select gen_random_uuid() as id, merchant, n`,
   };
   await asOwner(database, async (owner) => {
     await owner.query("set session_replication_role = replica"); // no triggers and no foreign keys

@@ -9,7 +9,7 @@ create table operator_audit (
   at timestamptz not null,
   role text not null check (role in ('viewer', 'support', 'admin')),
   -- Who did it: a token's name, or an operator's e-mail address; and from where, but for the command line.
-  actor text check (length(actor) between 1 and 254),
+  actor text not null check (length(actor) between 1 and 254),
   address text check (length(address) <= 60),
   approved_by text check (length(approved_by) between 1 and 254), -- of a change that ran after a second operator approved it
   method text not null check (method in ('POST', 'PUT', 'PATCH', 'DELETE')),

@@ -101,7 +101,7 @@ function Whole({ entry, close }: { entry: Entry; close: () => void }) {
       <div className="space-y-4">
         <Facts>
           <Fact name="Who">
-            {entry.actor ?? "unknown"} ({entry.role})
+            {entry.actor} ({entry.role})
           </Fact>
           {entry.approved_by !== null && <Fact name="Approved by">{entry.approved_by}</Fact>}
           <Fact name="When">

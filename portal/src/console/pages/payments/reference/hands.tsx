@@ -46,13 +46,9 @@ export function Hands({ of: { audit, people } }: { of: Record }) {
 function Operator({ of: entry }: { of: Schema<"AuditEntry"> }) {
   return (
     <li className={line}>
-      {entry.actor === null ? (
-        <span className="font-medium">unknown</span>
-      ) : (
-        <To to={at.auditOf(entry.actor)} className="inline-flex min-h-6 items-center font-medium hover:underline">
-          {entry.actor}
-        </To>
-      )}
+      <To to={at.auditOf(entry.actor)} className="inline-flex min-h-6 items-center font-medium hover:underline">
+        {entry.actor}
+      </To>
       {entry.approved_by !== null && <span className="text-muted">approved by {entry.approved_by}</span>}
       <code className="min-w-0 font-mono text-xs break-all">
         {entry.method} {entry.path.replace("/ops/v1", "")}
