@@ -16,7 +16,7 @@ import { type Operation, type OperationName, operationKey, readOperationKey, was
 import { operationOfRow, selectOperation, selectOperationOfAccount } from "./operations.sql.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
-import { concludeRefund, inquireOtherAttempt } from "./refund-operations.ts";
+import { REFUND_ATTEMPTS_MAX, concludeRefund, inquireOtherAttempt } from "./refund-operations.ts";
 import { type Stray, keepStray } from "./strays.sql.ts";
 import type { CallMessages } from "./messages.ts";
 
@@ -242,7 +242,7 @@ function wasRequested(
   // A payment's earlier attempts may have gone to other acquirers; a refund stays with one acquirer.
   const own = kind === "refund" || attempt === operation.attempt;
   if (own && operation.gatewayCode !== code) return false;
-  // A done refund keeps the attempt that made it. A notification about another attempt may be a reconciliation exception.
-  if (kind === "refund" && operation.step === "done") return true;
+  // A done refund keeps the attempt that made it. A notification about another attempt, also a later one, may be a reconciliation exception.
+  if (kind === "refund" && operation.step === "done") return attempt <= REFUND_ATTEMPTS_MAX;
   return attempt < operation.attempt || (attempt === operation.attempt && wasCalled(operation));
 }

@@ -538,6 +538,21 @@ test("a refund that an earlier call has carried out after all is not carried out
   expect(await read(reference)).toMatchObject({ refunded_minor: 1 });
 });
 
+test("a refund that is done hears of no attempt that was never made", async () => {
+  const { reference, operationKey } = await opened(byCard({ amount_minor: 9_000_000 }));
+  await say(operationKey, paid("n-1", 9_000_000n));
+  const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1 });
+  await vi.waitFor(async () => expect(await stepOf(json.uuid)).toBe("done"), patiently);
+  const made = kawah.refunds[0]?.operationKey ?? "";
+  for (const attempt of [1_001, 32_768, 99_999]) {
+    for (const kind of ["refund", "look"] as const) {
+      const told = { kind, operationKey: made.replace(/\d+$/, String(attempt)), status: "succeeded" } as const;
+      expect(await report(service.origin, "kawah", told), `${kind} ${attempt}`).toBe(404);
+    }
+  }
+  expect(await exceptionsOf(json.uuid)).toEqual([]);
+});
+
 /** A refund of 1 whose first call is refused, although it was carried out; its operation is where `step` says. */
 async function refusedAndDone(transaction: string, step: string): Promise<{ uuid: string; first: string }> {
   const { reference, operationKey } = await opened(byCard({ amount_minor: 9_000_000 }));
