@@ -45,14 +45,18 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 }
 
 if (page.watch) {
+  let isAsking = false;
   /** Reloads if the payment changed, or in any case if `always`. Without a network the page stays: its payer needs the numbers. */
   const compare = async (always) => {
+    if (isAsking) return;
+    isAsking = true;
     try {
       const answer = await fetch(page.watch + "/state", { cache: "no-store" });
       if (answer.ok && (always || (await answer.json()).face !== page.face)) again();
     } catch {
       // The network failed. The next poll tries again, or the payer does.
     }
+    isAsking = false;
   };
   const poll = async () => {
     await compare(false);
