@@ -99,3 +99,20 @@ test.each<[string, Statement]>([
   const plan = rows[0]?.["QUERY PLAN"][0].Plan ?? {};
   expect((plan["Shared Hit Blocks"] ?? NaN) + (plan["Shared Read Blocks"] ?? NaN)).toBeLessThan(100);
 });
+
+test("a backlog of production keeps no sandbox from expiring", async () => {
+  await client.query("begin");
+  await client.query("set session_replication_role = replica");
+  await client.query("update payments set expires_at = now() - interval '1 second'");
+  await client.query(`insert into payments (merchant_id, environment, payment_id, status, amount_minor, fee_minor, created_at, updated_at, expires_at,
+  payment_method, risk_score, currency, reference_id, risk_decision, risk_reasons, routing)
+select merchant_id, 'sandbox', gen_random_uuid(), 'pending', 1, 0, now(), now(), now() - interval '1 second', 'qris', 0, 'IDR', 'x', 'approve', '[]', '{}'
+from merchants limit 1`);
+  const { text, values } = selectExpired({ ...due, realNow: systemClock.now(), most: 10 });
+  const { rows } = await client.query<{ environment: string }>(text, values as unknown[]);
+  await client.query("rollback");
+  expect(Object.groupBy(rows, ({ environment }) => environment)).toMatchObject({
+    production: { length: 10 },
+    sandbox: { length: 1 },
+  });
+});

@@ -21,7 +21,7 @@ export interface Sweep {
   due: (which: DueBooks) => Statement;
   /** The one book to sweep; all when absent. */
   book: Book | undefined;
-  /** Rows of a round at most. */
+  /** Rows of a round at most, of each part of the statement. */
   most: number;
   /** Works off a row. True when something was done. */
   work: (owner: BookOwner, row: Row) => Promise<boolean>;

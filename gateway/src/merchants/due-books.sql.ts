@@ -6,7 +6,7 @@ import { type Book, bookArrays } from "./books.ts";
 
 export interface DueBooks {
   realNow: Micros;
-  /** Rows at most. */
+  /** Rows at most, of each part of a statement that has parts. */
   most: number;
   /** Books that are left out. */
   without: readonly Book[];

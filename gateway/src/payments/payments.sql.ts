@@ -234,8 +234,9 @@ where p.merchant_id = $1::uuid and p.environment = any('{sandbox,production}'::e
 }
 
 /**
- * Reads at most `limit` pending payments whose time is over by their book's clock, of one book or of all. In production that is the real clock, so one
- * index has the payments of all books in order. In a sandbox it may be any: they are read book by book.
+ * Reads pending payments whose time is over by their book's clock, of one book or of all: at most `most` of production and `most` of sandboxes, so that
+ * neither waits for the other. In production that is the real clock, so one index has the payments of all books in order. In a sandbox it may be any:
+ * they are read book by book.
  */
 export function selectExpired(due: DueBooks): Statement {
   return {
@@ -258,8 +259,8 @@ export function selectExpired(due: DueBooks): Statement {
     limit $2::integer
   ) p
   where ${chosen("b")}
-)
-limit $2::integer`,
+  limit $2::integer
+)`,
     values: chosenValues(due),
   };
 }

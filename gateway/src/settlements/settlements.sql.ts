@@ -357,7 +357,7 @@ limit $8::integer`,
 
 /**
  * Books whose next run is due by their own clock, or that never had a run; of one book or of all. What is due by the real clock is due by any, since
- * sandboxes' clocks are only ever ahead: one index has all books in order, and beyond it only those whose clock is ahead are looked at.
+ * sandboxes' clocks are only ever ahead: one index has all books in order, and beyond it only those whose clock is ahead are looked at. At most `most` of either.
  */
 export function selectDueBooks(due: DueBooks): Statement {
   return {
@@ -374,8 +374,7 @@ export function selectDueBooks(due: DueBooks): Statement {
   where b.clock_offset_seconds > 0 and c.next_run_at > $1::timestamptz
     and c.next_run_at <= $1::timestamptz + make_interval(secs => b.clock_offset_seconds) and ${chosen("b")}
   limit $2::integer
-)
-limit $2::integer`,
+)`,
     values: chosenValues(due),
   };
 }
