@@ -84,7 +84,7 @@ export class Merchants {
 
   /**
    * Applies a change that the schema has accepted. False when there is no such merchant. Throws VALIDATION_ERROR when an enabled currency has
-   * no prices or limits of its own.
+   * no prices or limits of its own, or an amount is given in two ways.
    */
   async patch(merchantId: string, change: SettingsChange): Promise<boolean> {
     return this.change(async (query, epoch) => {

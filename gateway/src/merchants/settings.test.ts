@@ -81,6 +81,16 @@ test("an amount that names the default currency among others is its own", () => 
     minimum_payout_minor: 200,
     minimum_payout_minor_per_currency: { JPY: 9 },
   });
+  const twice = (own: number): unknown =>
+    applyChange(defaultSettings, { risk: { large_amount_minor: 5, large_amount_minor_per_currency: { IDR: own } } })
+      .risk;
+  expect(twice(5)).toMatchObject({ large_amount_minor: 5 });
+  expect(() => twice(6)).toThrow(
+    expect.objectContaining({
+      code: "VALIDATION_ERROR",
+      extras: expect.objectContaining({ details: { field: "large_amount_minor_per_currency.IDR", value: 6 } }),
+    }),
+  );
 });
 
 let service: TestService;

@@ -1,7 +1,7 @@
 // The settings of a merchant, their defaults, and how an operator's change is merged in. Storing them is in merchants.ts.
 import { z } from "zod";
 import { defaultSchedule, settlementScheduleSchema } from "./settlement-schedule.ts";
-import { Fault, assert } from "../ground/fault.ts";
+import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { DEFAULT_CURRENCY, type FeeRule, MINOR_MAX, isCurrency } from "../ground/money.ts";
 
 export const paymentMethods = ["qris", "va", "card", "ewallet", "bank_transfer"] as const;
@@ -165,7 +165,7 @@ export const settingsChangeSchema = z
   });
 export type SettingsChange = z.infer<typeof settingsChangeSchema>;
 
-/** Gives the settings after a change. Pure. */
+/** Gives the settings after a change. Throws VALIDATION_ERROR when it gives one amount in two ways. Pure. */
 export function applyChange(settings: MerchantSettings, change: SettingsChange): MerchantSettings {
   const methods = { ...settings.methods };
   for (const method of paymentMethods) {
@@ -201,7 +201,16 @@ function changed<Part extends object>(before: Part, change: object | undefined):
     }
     const { [DEFAULT_CURRENCY]: own, ...others } = value as Record<string, unknown>;
     Object.assign(after, { [name]: { ...(Reflect.get(before, name) as object), ...others } });
-    if (own !== undefined) Object.assign(after, { [name.slice(0, -PER_CURRENCY.length)]: own });
+    if (own === undefined) continue;
+    const field = name.slice(0, -PER_CURRENCY.length);
+    const given = Reflect.get(change ?? {}, field) as unknown;
+    if (given !== undefined && given !== own)
+      throw validationFault(
+        `${name}.${DEFAULT_CURRENCY}`,
+        own,
+        `This is not what ${field} says for the same currency.`,
+      );
+    Object.assign(after, { [field]: own });
   }
   return after;
 }
