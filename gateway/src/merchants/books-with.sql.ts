@@ -11,28 +11,27 @@ export interface OneBook {
  * rows, which must begin with merchant_id and environment. What it takes grows with those books, and not with all.
  */
 export function booksWith(table: string, condition: string, one?: OneBook): string {
+  const nextBook = (place = ""): string => `select t.merchant_id, t.environment
+      from ${table} t
+      where ${condition}${place}
+      order by t.merchant_id, t.environment
+      limit 1`;
   const first =
     one &&
-    ` and (t.merchant_id, t.environment) >= (coalesce(${one.merchant}, '00000000-0000-0000-0000-000000000000'), coalesce(${one.environment}, 'sandbox'))`;
-  const further = one && ` and ${one.merchant} is null`;
+    ` and (t.merchant_id, t.environment) >= (
+        coalesce(${one.merchant}, '00000000-0000-0000-0000-000000000000'), coalesce(${one.environment}, 'sandbox')
+      )`;
+  const further = ` and (t.merchant_id, t.environment) > (s.merchant_id, s.environment)${one ? ` and ${one.merchant} is null` : ""}`;
   return `(
   with recursive steps as (
     (
-      select t.merchant_id, t.environment
-      from ${table} t
-      where ${condition}${first ?? ""}
-      order by t.merchant_id, t.environment
-      limit 1
+      ${nextBook(first)}
     )
     union all
     select n.merchant_id, n.environment
     from steps s
     cross join lateral (
-      select t.merchant_id, t.environment
-      from ${table} t
-      where ${condition} and (t.merchant_id, t.environment) > (s.merchant_id, s.environment)${further ?? ""}
-      order by t.merchant_id, t.environment
-      limit 1
+      ${nextBook(further)}
     ) n
   )
   select b.*
