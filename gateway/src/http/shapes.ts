@@ -3,7 +3,7 @@ import { z } from "zod";
 import { assert, faultCodes } from "../ground/fault.ts";
 import { type IdKind, idPattern, isId } from "../ground/ids.ts";
 import { MINOR_MAX } from "../ground/money.ts";
-import { wholeBetween } from "../ground/whole.ts";
+import { wholeBetween, wholeFrom } from "../ground/whole.ts";
 import { environments } from "../merchants/books.ts";
 import { exampleIds, exampleTimes } from "./examples.ts";
 
@@ -56,18 +56,11 @@ export const currencyCode = z
   .meta({ description: "ISO 4217 code.", pattern: "^[A-Z]{3}$", examples: ["IDR"] });
 
 /** A whole number from 0. */
-export const count = (example: number, description?: string) =>
-  z
-    .int()
-    .min(0)
-    .meta({ description, examples: [example] });
+export const count = (example: number, description?: string) => wholeFrom(0).meta({ description, examples: [example] });
 
 /** A whole number from 1. */
 export const positive = (example: number, description?: string) =>
-  z
-    .int()
-    .min(1)
-    .meta({ description, examples: [example] });
+  wholeFrom(1).meta({ description, examples: [example] });
 
 export const wholeOrNull = (example: number, description?: string) =>
   z
