@@ -57,17 +57,19 @@ describe.each([
   ["a proxy with the retries of nginx", true, startProxy],
   ["nginx itself", hasNginx, startNginx],
 ] as const)("behind %s", (_name, isHere, start) => {
-  let proxy: Proxy | undefined;
-  afterAll(() => proxy?.close());
+  const proxies: Proxy[] = []; // one for each try
+  afterAll(() => Promise.all(proxies.map((proxy) => proxy.close())));
 
   test.skipIf(!isHere)(
     "a rolling restart of two processes under load fails no request",
     { timeout: 90_000 },
     async () => {
-      proxy = await start(processes.map(({ service }) => service.port));
+      const proxy = await start(processes.map(({ service }) => service.port));
+      proxies.push(proxy);
       const client = new Client({ ...merchant.credentials, base_url: `${proxy.origin}/v1` });
       const over = new AbortController();
       const busy = keepBusy(client, over.signal);
+      busy.catch(() => {}); // thrown where it is awaited, below
       try {
         for (const process of processes) {
           await pause(300);

@@ -48,6 +48,7 @@ export async function startProxy(ports: readonly number[]): Promise<Proxy> {
     incoming.on("data", (part: Buffer) => parts.push(part));
     incoming.on("end", () => pass(incoming, answer, Buffer.concat(parts), turn++, ports.length));
   });
+  server.keepAliveTimeout = 75_000; // nginx's: a client that waited five seconds on a busy machine finds its connection open
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
