@@ -47,14 +47,27 @@ export function invalidAmount(
   minimum: Minor = 1n,
   field = "amount_minor",
 ): Fault {
+  return new Fault("INVALID_AMOUNT", { details: boundedBy(field, value, minimum, maximum) });
+}
+
+/** Makes the fault INVALID_AMOUNT for an `amount_minor` within its bounds that is not a multiple of `step`. */
+export function tooFine(message: string, step: Minor, amount: Minor, minimum: Minor, maximum: Minor): Fault {
   return new Fault("INVALID_AMOUNT", {
+    message: `${message}: amount_minor must be a multiple of ${step}.`,
     details: {
-      field,
-      value: showable(value),
-      minimum_minor: wireAmount(minimum),
-      maximum_minor: wireAmount(maximum),
+      ...boundedBy("amount_minor", wireAmount(amount), minimum, maximum),
+      multiple_of_minor: wireAmount(step),
     },
   });
+}
+
+function boundedBy(field: string, value: unknown, minimum: Minor, maximum: Minor): Record<string, unknown> {
+  return {
+    field,
+    value: showable(value),
+    minimum_minor: wireAmount(minimum),
+    maximum_minor: wireAmount(maximum),
+  };
 }
 
 export const customerSchema = z

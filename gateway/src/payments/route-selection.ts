@@ -15,7 +15,7 @@ import {
 } from "../routing/routing.ts";
 import { splitAssignments } from "../routing/split-assignments.sql.ts";
 import type { Payment } from "./payment.ts";
-import { invalidAmount } from "./payments.schema.ts";
+import { invalidAmount, tooFine } from "./payments.schema.ts";
 
 export interface RouteParts {
   /** The current routing table. */
@@ -97,16 +97,8 @@ function routeFault(table: RoutingTable, asked: RoutingRequest, decision: Routin
     const isFine =
       asked.amountMinor >= minimumMinor && asked.amountMinor <= maximumMinor && asked.amountMinor % finest !== 0n;
     if (!isFine) return invalidAmount(wireAmount(asked.amountMinor), maximumMinor, minimumMinor);
-    return new Fault("INVALID_AMOUNT", {
-      message: `Nobody takes so fine an amount of ${asked.currency} by ${asked.method}: amount_minor must be a multiple of ${finest}.`,
-      details: {
-        field: "amount_minor",
-        value: wireAmount(asked.amountMinor),
-        minimum_minor: wireAmount(minimumMinor),
-        maximum_minor: wireAmount(maximumMinor),
-        multiple_of_minor: wireAmount(finest),
-      },
-    });
+    const message = `Nobody takes so fine an amount of ${asked.currency} by ${asked.method}`;
+    return tooFine(message, finest, asked.amountMinor, minimumMinor, maximumMinor);
   }
   return new Fault("NO_ROUTE_AVAILABLE", { internal: decision });
 }

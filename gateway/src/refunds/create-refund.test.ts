@@ -7,6 +7,7 @@ import { newId } from "../ground/ids.ts";
 import { NOW, type Given, type Then, given, ownerWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { nothing, owning, refundParts } from "../../test/refunds.ts";
+import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import type { Minor } from "../ground/money.ts";
 import { otherBook } from "../merchants/books.ts";
 import type { MerchantSettings } from "../merchants/settings.ts";
@@ -117,6 +118,37 @@ describe("what remains", () => {
         remainingMinor: 0n,
       });
   });
+});
+
+test("an amount that is too fine for the acquirer is refused before it is ordered, of the rest as well", () => {
+  const inHundreds = (status: Payment["status"], refundedMinor: Minor) =>
+    aPayment({ status, refundedMinor, gatewayCode: "nusantara" });
+  const payment = inHundreds("succeeded", 0n);
+  const [capability] = scriptedAcquirer("nusantara").capabilities;
+  const { method, currency } = payment;
+  const acquirer = {
+    ...scriptedAcquirer("nusantara"),
+    capabilities: [{ ...capability!, method, currencies: [currency], stepMinor: 100n }],
+  };
+  const strict = { ...parts, acquirer: () => acquirer };
+  const bounds = { field: "amount_minor", minimum_minor: 100, maximum_minor: 1_000_000, multiple_of_minor: 100 };
+  for (const [amount, status] of [
+    [100, "succeeded"],
+    [999_900, "succeeded"],
+    [150, "INVALID_AMOUNT"],
+    [1, "INVALID_AMOUNT"],
+    [999_999, "INVALID_AMOUNT"],
+    [1_000_100, "REFUND_EXCEEDS_PAYMENT"],
+  ] as const) {
+    const outcome = with1(payment).when(refund(payment, { amount_minor: amount }, {}, strict));
+    if (status === "succeeded") expect(outcome.answer.refund.amountMinor).toBe(BigInt(amount));
+    else if (status === "INVALID_AMOUNT") outcome.refuses(status, { ...bounds, value: amount });
+    else outcome.refuses(status);
+  }
+  const odd = inHundreds("partially_refunded", 50n);
+  with1(odd)
+    .when(refund(odd, {}, {}, strict))
+    .refuses("INVALID_AMOUNT", { ...bounds, maximum_minor: 999_900, value: 999_950 });
 });
 
 describe("funds", () => {

@@ -10,7 +10,9 @@ import type { Book } from "../merchants/books.ts";
 import { refuseFrozen } from "../merchants/settings.ts";
 import { type Payment, isRunning } from "../payments/payment.ts";
 import { findLocked, paymentNeeds, reviseRefunds } from "../payments/payments.ts";
+import { tooFine } from "../payments/payments.schema.ts";
 import { isPaid } from "../payments/states.ts";
+import { capabilityOf } from "../routing/routing.ts";
 import type { Command } from "../store/command.ts";
 import { type Need, need } from "../store/working-set.ts";
 import type { CreateRefund } from "./refunds.schema.ts";
@@ -32,7 +34,8 @@ export function remainingOf(payment: Payment): Minor {
 /**
  * Interface 4.6. Gives the refund and the rest that is refundable after it. `uuid`: the refund's identity, if its intent has one: the same refund is then
  * made once, and given again, whatever became of its idempotency key. Throws, in this order: PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH,
- * PAYMENT_NOT_REFUNDABLE, CURRENCY_MISMATCH, REFUND_EXCEEDS_PAYMENT, WALLET_NOT_FOUND, WALLET_FROZEN, DISPUTE_LOCKED, INSUFFICIENT_FUNDS.
+ * PAYMENT_NOT_REFUNDABLE, CURRENCY_MISMATCH, REFUND_EXCEEDS_PAYMENT, INVALID_AMOUNT for one that is too fine for the acquirer,
+ * WALLET_NOT_FOUND, WALLET_FROZEN, DISPUTE_LOCKED, INSUFFICIENT_FUNDS.
  */
 export function createRefund(
   parts: RefundParts,
@@ -53,8 +56,8 @@ export function createRefund(
       const payment = findLocked(context, body.payment_reference);
       const made = uuid === undefined ? undefined : set.get(refunds, { book, uuid });
       if (made) return { refund: made, remainingMinor: remainingOf(payment) };
-      const amountMinor = judge(context, payment, body);
       const acquirer = payment.gatewayCode === undefined ? undefined : parts.acquirer(payment.gatewayCode);
+      const amountMinor = judge(context, payment, body, acquirer);
       const later = acquirer?.refundsLater({ metadata: payment.metadata }) ?? true;
       const refund: Refund = {
         book,
@@ -85,9 +88,13 @@ export function createRefund(
 
 /**
  * The amount that a refund would give back, in minor units, whatever the merchant's balance. Throws PAYMENT_NOT_REFUNDABLE, CURRENCY_MISMATCH,
- * REFUND_EXCEEDS_PAYMENT.
+ * REFUND_EXCEEDS_PAYMENT, and INVALID_AMOUNT for one that is too fine for the payment's acquirer.
  */
-export function refundAmount(payment: Payment, body: Pick<CreateRefund, "amount_minor" | "currency">): Minor {
+export function refundAmount(
+  payment: Payment,
+  body: Pick<CreateRefund, "amount_minor" | "currency">,
+  acquirer: Acquirer | undefined,
+): Minor {
   if (!isPaid(payment.status) || isRunning(payment.disputeStatus)) throw new Fault("PAYMENT_NOT_REFUNDABLE");
   if (body.currency !== undefined && body.currency !== payment.currency) throw new Fault("CURRENCY_MISMATCH");
   const remaining = remainingOf(payment);
@@ -95,13 +102,23 @@ export function refundAmount(payment: Payment, body: Pick<CreateRefund, "amount_
   if (amount > remaining || amount === 0n) {
     throw new Fault("REFUND_EXCEEDS_PAYMENT", { details: { remaining_refundable_minor: wireAmount(remaining) } });
   }
+  const { stepMinor = 1n } = (acquirer && capabilityOf(acquirer, payment.method, payment.currency)) ?? {};
+  if (amount % stepMinor !== 0n) {
+    const message = `The acquirer of this payment gives back no amount so fine`;
+    throw tooFine(message, stepMinor, amount, stepMinor, remaining - (remaining % stepMinor));
+  }
   return amount;
 }
 
 /** The amount to refund, in minor units. Throws the first of the faults that apply, in the order that `createRefund` names. */
-function judge({ set, merchant }: CommandContext, payment: Payment, body: CreateRefund): Minor {
+function judge(
+  { set, merchant }: CommandContext,
+  payment: Payment,
+  body: CreateRefund,
+  acquirer: Acquirer | undefined,
+): Minor {
   const { book, currency } = payment;
-  const amount = refundAmount(payment, body);
+  const amount = refundAmount(payment, body, acquirer);
   if (!merchant.settings.currencies.includes(currency)) throw new Fault("WALLET_NOT_FOUND");
   refuseFrozen(merchant.settings, currency);
   // A merchant's balance is a credit balance, so it is negative in the ledger.
