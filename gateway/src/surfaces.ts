@@ -181,14 +181,15 @@ export function operatorSurface(
   const { consolePeople, consoleAddress } = rooms;
   const moves = new KeyedMoves({ database, lanes, clock });
   const outlooks = new Outlooks(database, clock);
+  const acquirer = (code: string) => router.acquirer(code);
   const records: PaymentRecordParts = {
     database,
     payers,
     directory,
     audit,
+    acquirer,
     estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
   };
-  const acquirer = (code: string) => router.acquirer(code);
   const costs = new AcquirerCosts(database, clock);
   const ruleSets = new RuleSets(database, watch, clock);
   return [
@@ -278,6 +279,7 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
   const { people, directory, address, merchants, lastUses, lanes, evidenceFiles: files } = rooms;
   const outlooks = new Outlooks(database, clock);
   const access = accessParts(foundation, rooms, "portal");
+  const acquirer = (code: string) => rooms.router.acquirer(code);
   return [
     ...accessEndpoints(access),
     ...invitationEndpoints({ ...access, directory }),
@@ -304,9 +306,10 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
     ...searchEndpoints({
       database,
       payers: rooms.payers,
+      acquirer,
       estimatePayouts: (owner, waiting) => outlooks.estimate(owner, waiting),
     }),
-    ...paymentOfMemberAtAcquirerEndpoint({ database, acquirer: (code) => rooms.router.acquirer(code) }),
+    ...paymentOfMemberAtAcquirerEndpoint({ database, acquirer }),
     ...webhookSettingsEndpoints({ merchants, database, clock, checkWebhookUrl: webhookUrlCheck(config) }),
     ...deliveryEndpoints(database),
     ...evidenceEndpoints({ database, lanes, files }),

@@ -12,6 +12,8 @@ export interface Capability {
   cost: FeeRule;
   /** The acquirer takes only multiples of this amount, such as 100 for whole rupiah. Undefined: any amount within the limits. */
   stepMinor?: Minor;
+  /** False: the acquirer gives no money of this method back, so the merchant pays it back from the bank. */
+  refunds?: boolean;
 }
 
 export interface InstructionRequest {

@@ -50,6 +50,8 @@ const capabilitySchema = z
   .strictObject({
     ...methodFields,
     currencies: z.array(z.string().refine(isCurrency, "is not a currency of ISO 4217")).min(1).max(200),
+    /** False where the acquirer gives no money of this method back. */
+    refunds: z.boolean().optional(),
   })
   .superRefine(checkLimits);
 

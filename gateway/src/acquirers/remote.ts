@@ -58,7 +58,11 @@ export function remoteAcquirer(
   const remote = new Remote(profile, clock);
   return {
     ...acquirerOf(profile),
-    capabilities: profile.capabilities.map((one) => ({ ...capabilityOf(one), currencies: one.currencies })),
+    capabilities: profile.capabilities.map((one) => ({
+      ...capabilityOf(one),
+      currencies: one.currencies,
+      refunds: one.refunds ?? true,
+    })),
     calls: {
       deadlineMs: profile.deadline_ms,
       open: (request, signal) => remote.open(request, remote.limit(signal)),

@@ -11,14 +11,12 @@ import { environmentField, exampleOf, identity, timestamp } from "../http/shapes
 import type { Directory } from "../merchants/directory.ts";
 import { type MerchantAuditEntry, merchantAuditOfRow } from "../people/audit.sql.ts";
 import { actions } from "../people/roles.ts";
-import type { PayerData } from "../payments/payer-data.ts";
 import { awaitsSettlement } from "../payments/payment.ts";
 import { paymentOfRow } from "../payments/payments.sql.ts";
 import type { Outlooks } from "../settlements/outlook.ts";
 import { operationObject } from "../story/at-acquirer.schema.ts";
 import { storySchema } from "../story/story.schema.ts";
-import { readStory } from "../story/story.ts";
-import type { Database } from "../store/database.ts";
+import { type StoryParts, readStory } from "../story/story.ts";
 import { auditEntrySchema, auditEntryView } from "./audit.routes.ts";
 import type { Audit } from "./audit.ts";
 import { selectExceptionsOf, selectOperationsOf, selectPeopleAbout } from "./payment-record.sql.ts";
@@ -137,9 +135,7 @@ export const paymentRecordSchema = storySchema
     ],
   });
 
-export interface PaymentRecordParts {
-  database: Database;
-  payers: PayerData;
+export interface PaymentRecordParts extends StoryParts {
   directory: Directory;
   audit: Audit;
   /** The expected payout day of each payment, by reference; null without one. */
@@ -150,9 +146,10 @@ const everything: ReadonlySet<string> = new Set(actions);
 
 /** The record of a payment of any merchant. Throws PAYMENT_NOT_FOUND. */
 export async function readPaymentRecord(
-  { database, payers, directory, audit, estimatePayouts }: PaymentRecordParts,
+  parts: PaymentRecordParts,
   reference: string,
 ): Promise<z.infer<typeof paymentRecordSchema>> {
+  const { database, directory, audit, estimatePayouts } = parts;
   const [row] = isId("payment", reference) ? await database.query(selectAnyPayment(reference)) : [];
   const payment = row && paymentOfRow(row);
   const merchant = payment && (await directory.merchant(payment.book.merchantId));
@@ -163,7 +160,7 @@ export async function readPaymentRecord(
     return (await estimatePayouts({ merchant, book }, [payment])).get(reference) ?? null;
   };
   const [{ withheld: _, ...story }, risk] = await Promise.all([
-    readStory({ database, payers }, book, reference, everything, payout),
+    readStory(parts, book, reference, everything, payout),
     readRiskSeen(database, payment, merchant.settings),
   ]);
   const subjects = [reference, ...idsIn(story.steps, "refunded"), ...idsIn(story.steps, "disputed")];

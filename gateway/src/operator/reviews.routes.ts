@@ -280,7 +280,7 @@ function judgeEndpoint(parts: ReviewParts, word: "approve" | "refuse"): Operator
       if (!merchant) throw new Fault("PAYMENT_NOT_FOUND");
       const view = (judged: Payment, customer: Customer | undefined): Reply =>
         reply(200, {
-          ...wholeView({ payment: judged, customer }, null), // not paid yet, so in no settlement
+          ...wholeView({ payment: judged, customer }, null, 0n), // not paid yet, so in no settlement and with nothing to refund
           ...createdView(judged, parts.payments.payUrl(book, reference)),
           reasons: judged.risk.reasons,
           merchant_id: book.merchantId,

@@ -5,18 +5,14 @@ import { reply } from "../ground/reply.ts";
 import { limitOf, pageBody } from "../http/lists.ts";
 import { findPayments } from "../payments/payment-search.ts";
 import { type Payment, type PaymentSummary, awaitsSettlement, statusView } from "../payments/payment.ts";
-import type { PayerData } from "../payments/payer-data.ts";
 import { paymentParams } from "../payments/payments.schema.ts";
 import { foundPaymentsSchema, hitsSchema, paymentSearchQuery, searchQuery } from "../search/search.schema.ts";
 import { paymentSearchOf, searchAnything } from "../search/search.ts";
 import { storySchema } from "../story/story.schema.ts";
-import { readStory } from "../story/story.ts";
-import type { Database } from "../store/database.ts";
+import { type StoryParts, readStory } from "../story/story.ts";
 import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 
-export interface SearchEndpointParts {
-  database: Database;
-  payers: PayerData;
+export interface SearchEndpointParts extends StoryParts {
   /** Estimated payout day of each payment by its reference; null when there is no estimate. */
   estimatePayouts: (
     owner: BookOwner,

@@ -43,10 +43,14 @@ export const commonFields = {
 };
 export type CommonProfile = z.infer<z.ZodObject<typeof commonFields>> & { provider: string };
 
-/** Capabilities of the methods that are switched on. `stepMinor` gives the smallest step of amounts in a currency, if it is more than 1. */
+/**
+ * Capabilities of the methods that are switched on. `stepMinor` gives the smallest step of amounts in a currency, if it is more than 1. `refunds`
+ * gives whether the provider gives money of a method back.
+ */
 export function capabilitiesOf(
   methods: readonly ProviderMethod[],
   stepMinor: (currency: string) => Minor,
+  refunds: (method: PaymentMethod) => boolean,
 ): Capability[] {
   return methods
     .filter(({ on }) => on)
@@ -55,6 +59,7 @@ export function capabilitiesOf(
         ...capabilityOf(one),
         currencies: [currency],
         stepMinor: stepMinor(currency),
+        refunds: refunds(one.method),
       })),
     );
 }

@@ -85,8 +85,14 @@ const methods = commonFields.methods.parse([
   },
 ]);
 
-test("what is taken is what is switched on, in steps of what the provider can say", () => {
-  expect(capabilitiesOf(methods, () => 100n)).toEqual([
+test("what is taken is what is switched on, in steps of what the provider can say, and given back where it can", () => {
+  expect(
+    capabilitiesOf(
+      methods,
+      () => 100n,
+      (method) => method !== "va",
+    ),
+  ).toEqual([
     {
       method: "va",
       currencies: ["IDR"],
@@ -94,6 +100,7 @@ test("what is taken is what is switched on, in steps of what the provider can sa
       maximumMinor: 5_000_000_000n,
       cost: { basisPoints: 0, flatMinor: 400_000n },
       stepMinor: 100n,
+      refunds: false,
     },
   ]);
 });

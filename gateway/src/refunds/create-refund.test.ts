@@ -1,6 +1,7 @@
 // Goal: a refund is refused for the first reason that holds, never exceeds its payment, and is reversed in the ledger at once. Method:
 // the pure command over tables of payments, disputes and balances, and by property.
 import fc from "fast-check";
+import type { Acquirer, Capability } from "../acquirers/acquirer.ts";
 import { describe, expect, test } from "vitest";
 import { readsOnlyItsNeeds } from "../../test/needs.ts";
 import { newId } from "../ground/ids.ts";
@@ -14,7 +15,7 @@ import type { MerchantSettings } from "../merchants/settings.ts";
 import { type Payment, disputeStatuses, isRunning } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
 import { paymentStatuses } from "../payments/states.ts";
-import { completeRefund, createRefund, remainingOf } from "./refunds.ts";
+import { completeRefund, createRefund, refundableOf, remainingOf } from "./refunds.ts";
 import { refunds } from "./refunds.sql.ts";
 
 const RICH = owning({ available: 10_000_000n });
@@ -120,17 +121,51 @@ describe("what remains", () => {
   });
 });
 
+/** An acquirer of this payment, with such terms. */
+function taking({ method, currency }: Payment, terms: Partial<Capability>): Acquirer {
+  const acquirer = scriptedAcquirer("nusantara");
+  const [capability] = acquirer.capabilities;
+  return { ...acquirer, capabilities: [{ ...capability!, method, currencies: [currency], ...terms }] };
+}
+
+test("of a method that the acquirer gives nothing back of, nothing can be refunded", () => {
+  const payment = aPayment({ status: "succeeded", gatewayCode: "nusantara", method: "va" });
+  const never = taking(payment, { refunds: false });
+  with1(payment)
+    .when(refund(payment, {}, {}, { ...parts, acquirer: () => never }))
+    .refuses("PAYMENT_NOT_REFUNDABLE");
+  expect(refundableOf(payment, never)).toBe(0n);
+  // What it says of other methods, or said before it was taken away, is in nobody's way.
+  for (const other of [taking({ ...payment, method: "card" }, { refunds: false }), taking(payment, {}), undefined]) {
+    expect(
+      with1(payment).when(refund(payment, {}, {}, { ...parts, acquirer: () => other })).answer.remainingMinor,
+    ).toBe(0n);
+    expect(refundableOf(payment, other)).toBe(1_000_000n);
+  }
+});
+
+test.each(disputeStatuses)(
+  "what can be refunded is what a refund of everything gives, with a dispute that is %s",
+  (disputeStatus) => {
+    for (const status of paymentStatuses) {
+      const payment = aPayment({
+        status,
+        disputeStatus,
+        refundedMinor: status === "partially_refunded" ? 400_000n : 0n,
+      });
+      const all = with1(payment).when(refund(payment));
+      const refundable = refundableOf(payment, undefined);
+      if (refundable > 0n) expect(all.answer.refund.amountMinor).toBe(refundable);
+      else expect(() => all.answer).toThrow();
+    }
+  },
+);
+
 test("an amount that is too fine for the acquirer is refused before it is ordered, of the rest as well", () => {
   const inHundreds = (status: Payment["status"], refundedMinor: Minor) =>
     aPayment({ status, refundedMinor, gatewayCode: "nusantara" });
   const payment = inHundreds("succeeded", 0n);
-  const [capability] = scriptedAcquirer("nusantara").capabilities;
-  const { method, currency } = payment;
-  const acquirer = {
-    ...scriptedAcquirer("nusantara"),
-    capabilities: [{ ...capability!, method, currencies: [currency], stepMinor: 100n }],
-  };
-  const strict = { ...parts, acquirer: () => acquirer };
+  const strict = { ...parts, acquirer: () => taking(payment, { stepMinor: 100n }) };
   const bounds = { field: "amount_minor", minimum_minor: 100, maximum_minor: 1_000_000, multiple_of_minor: 100 };
   for (const [amount, status] of [
     [100, "succeeded"],

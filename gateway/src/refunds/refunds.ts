@@ -1,5 +1,5 @@
 // Refunds: money that goes back to the payer, posted in the journal group of its payment. Pure commands for the lanes.
-import type { Acquirer } from "../acquirers/acquirer.ts";
+import type { Acquirer, Capability } from "../acquirers/acquirer.ts";
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -29,6 +29,18 @@ export interface RefundParts {
 /** The refundable part of a payment, in minor units: what was neither refunded nor lost in a dispute. */
 export function remainingOf(payment: Payment): Minor {
   return payment.amountMinor - payment.refundedMinor - payment.refundPendingMinor - payment.lostMinor;
+}
+
+/** What can be refunded of a payment now, in minor units: nothing before it is paid, in a running dispute, or where its acquirer gives nothing back. */
+export function refundableOf(payment: Payment, acquirer: Acquirer | undefined): Minor {
+  const isRefundable =
+    isPaid(payment.status) && !isRunning(payment.disputeStatus) && termsOf(payment, acquirer)?.refunds !== false;
+  return isRefundable ? remainingOf(payment) : 0n;
+}
+
+/** What the payment's acquirer says of its method and currency; undefined when it is no longer configured for them. */
+function termsOf({ method, currency }: Payment, acquirer: Acquirer | undefined): Capability | undefined {
+  return acquirer && capabilityOf(acquirer, method, currency);
 }
 
 /**
@@ -96,16 +108,25 @@ export function refundAmount(
   acquirer: Acquirer | undefined,
 ): Minor {
   if (!isPaid(payment.status) || isRunning(payment.disputeStatus)) throw new Fault("PAYMENT_NOT_REFUNDABLE");
+  const { stepMinor = 1n, refunds: givesBack = true } = termsOf(payment, acquirer) ?? {};
+  if (!givesBack) {
+    const message = `${acquirer?.name} gives no payment by ${payment.method} back. Pay it back from your bank.`;
+    throw new Fault("PAYMENT_NOT_REFUNDABLE", { message });
+  }
   if (body.currency !== undefined && body.currency !== payment.currency) throw new Fault("CURRENCY_MISMATCH");
   const remaining = remainingOf(payment);
   const amount = body.amount_minor === undefined ? remaining : BigInt(body.amount_minor);
   if (amount > remaining || amount === 0n) {
     throw new Fault("REFUND_EXCEEDS_PAYMENT", { details: { remaining_refundable_minor: wireAmount(remaining) } });
   }
-  const { stepMinor = 1n } = (acquirer && capabilityOf(acquirer, payment.method, payment.currency)) ?? {};
   if (amount % stepMinor !== 0n) {
-    const message = `The acquirer of this payment gives back no amount so fine`;
-    throw tooFine(message, stepMinor, amount, stepMinor, remaining - (remaining % stepMinor));
+    throw tooFine(
+      `${acquirer?.name} gives back no amount so fine`,
+      stepMinor,
+      amount,
+      stepMinor,
+      remaining - (remaining % stepMinor),
+    );
   }
   return amount;
 }

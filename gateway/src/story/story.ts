@@ -1,4 +1,5 @@
 // The story of a payment: reads all records of a payment, and orders them by the time when they happened. Writes nothing.
+import type { Acquirer } from "../acquirers/acquirer.ts";
 import type { Operation } from "../acquiring/operation.ts";
 import { operationOfRow } from "../acquiring/operations.sql.ts";
 import type { KeptReceipt } from "../acquiring/receipt.ts";
@@ -20,6 +21,7 @@ import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { isPaid } from "../payments/states.ts";
 import { type Refund, refundView } from "../refunds/refund.ts";
 import { refundOfRow } from "../refunds/refunds.sql.ts";
+import { refundableOf } from "../refunds/refunds.ts";
 import { settlementView } from "../settlements/settlement.ts";
 import { settlementOfRow } from "../settlements/settlements.sql.ts";
 import type { Customer } from "../risk/risk.ts";
@@ -73,6 +75,8 @@ const order: readonly StepKind[] = [
 export interface StoryParts {
   database: Database;
   payers: PayerData;
+  /** The acquirer with this code; undefined when it is no longer configured. */
+  acquirer: (code: string) => Acquirer | undefined;
 }
 
 interface Found {
@@ -105,18 +109,19 @@ interface RequestRow extends Row {
  * ENVIRONMENT_MISMATCH.
  */
 export async function readStory(
-  { database, payers }: StoryParts,
+  parts: StoryParts,
   book: Book,
   reference: string,
   scopes: ReadonlySet<string>,
   estimate: (payment: Payment) => Promise<string | null>,
 ): Promise<Story> {
-  const found = await readAll({ database, payers }, book, reference);
+  const found = await readAll(parts, book, reference);
   const { payment } = found;
+  const acquirer = payment.gatewayCode === undefined ? undefined : parts.acquirer(payment.gatewayCode);
   const steps = stepsOf(found).toSorted((a, b) => a.micros - b.micros || order.indexOf(a.kind) - order.indexOf(b.kind));
   const withheld = order.filter((kind) => actionOf[kind] !== undefined && !scopes.has(actionOf[kind]));
   return {
-    payment: wholeView(found, await estimate(payment)),
+    payment: wholeView(found, await estimate(payment), refundableOf(payment, acquirer)),
     steps: steps
       .filter(({ kind }) => !withheld.includes(kind))
       .map((step) => {
@@ -290,17 +295,19 @@ function given({ payment, customer }: Pick<Found, "payment" | "customer">): Reco
 }
 
 /** A payment with all fields of its creation. `estimatedDate`: as for `statusView`. */
-export function wholeView(found: Pick<Found, "payment" | "customer">, estimatedDate: string | null): Story["payment"] {
+export function wholeView(
+  found: Pick<Found, "payment" | "customer">,
+  estimatedDate: string | null,
+  refundableMinor: Minor,
+): Story["payment"] {
   const { payment } = found;
-  const { amountMinor, refundedMinor, refundPendingMinor, lostMinor } = payment;
-  const refundable = isPaid(payment.status) ? amountMinor - refundedMinor - refundPendingMinor - lostMinor : 0n;
   return {
     ...statusView(payment, estimatedDate),
     ...given(found),
     risk: { decision: payment.risk.decision, score: payment.risk.score },
     canceled_at: wireTimeOrNull(payment.canceledAt),
     cancel_reason: payment.cancelReason ?? null,
-    refundable_minor: wireAmount(refundable),
+    refundable_minor: wireAmount(refundableMinor),
   } as Story["payment"];
 }
 

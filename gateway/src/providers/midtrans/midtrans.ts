@@ -25,7 +25,11 @@ export function midtransAcquirer(
   const refunds = new Refunds(host);
   return {
     ...acquirerOf(profile),
-    capabilities: capabilitiesOf(profile.methods, () => STEP_MINOR),
+    capabilities: capabilitiesOf(
+      profile.methods,
+      () => STEP_MINOR,
+      (method) => method !== "va",
+    ),
     dashboardUrl: () => addressesOf(profile).dashboard,
     calls: {
       deadlineMs: profile.deadline_ms,

@@ -68,7 +68,11 @@ export function snapAcquirer(
   const calls = new Snap(profile, partner, client, clock, baseUrl);
   return {
     ...acquirerOf(profile),
-    capabilities: capabilitiesOf(methods, () => WHOLE_RUPIAH),
+    capabilities: capabilitiesOf(
+      methods,
+      () => WHOLE_RUPIAH,
+      (method) => method === "qris" || method === "ewallet",
+    ),
     inquiresAfterMs: () => INQUIRES_AFTER_MS,
     calls: {
       deadlineMs,

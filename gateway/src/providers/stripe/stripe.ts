@@ -65,7 +65,11 @@ export function stripeAcquirer(profile: StripeProfile, clock: Clock = systemCloc
   const stripe = new Stripe(profile, secretKey, clock);
   return {
     ...acquirerOf(profile),
-    capabilities: capabilitiesOf(profile.methods, (currency) => boundsOf(currency).stepMinor),
+    capabilities: capabilitiesOf(
+      profile.methods,
+      (currency) => boundsOf(currency).stepMinor,
+      () => true,
+    ),
     dashboardUrl({ payment_intent: intent }) {
       const mode = profile.environment === "production" ? "" : "test/";
       return intent === undefined ? undefined : `https://dashboard.stripe.com/${mode}payments/${intent}`;

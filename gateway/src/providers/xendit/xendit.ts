@@ -15,7 +15,11 @@ export function xenditAcquirer(
   const calls = new XenditCalls(profile, clock);
   return {
     ...acquirerOf(profile),
-    capabilities: capabilitiesOf(profile.methods, (currency) => (currency === "IDR" ? RUPIAH : 1n)),
+    capabilities: capabilitiesOf(
+      profile.methods,
+      (currency) => (currency === "IDR" ? RUPIAH : 1n),
+      (method) => method !== "va",
+    ),
     calls,
     close: () => calls.close(),
   };
