@@ -3,23 +3,26 @@
 const DAY_MS = 86_400_000;
 /** The API knows no other years. */
 const DATE = /^(19[7-9]\d|2[01]\d\d)-\d\d-\d\d$/;
+const YEARS_END = Date.UTC(2200, 0);
 
 /** The first instant of a day, YYYY-MM-DD. Text that is no day stays as it is, for the API to refuse. */
 export function dayBegin(day: string, timeZone: string): string {
   const midnight = midnightOf(day);
-  return midnight === undefined ? day : wireTime(beginOf(midnight, timeZone));
+  return midnight === undefined ? day : wireTime(Math.max(beginOf(midnight, timeZone), 0));
 }
 
 /** The last second of a day, YYYY-MM-DD. Text that is no day stays as it is, for the API to refuse. */
 export function dayEnd(day: string, timeZone: string): string {
   const midnight = midnightOf(day);
-  return midnight === undefined ? day : wireTime(beginOf(midnight + DAY_MS, timeZone) - 1_000);
+  return midnight === undefined ? day : wireTime(Math.min(beginOf(midnight + DAY_MS, timeZone), YEARS_END) - 1_000);
 }
 
 /** A day's midnight in UTC; undefined for what is no day. */
 function midnightOf(day: string): number | undefined {
   const midnight = Date.parse(`${day}T00:00:00Z`);
-  return DATE.test(day) && !Number.isNaN(midnight) ? midnight : undefined;
+  if (!DATE.test(day) || Number.isNaN(midnight)) return undefined;
+  // Date.parse takes 31 February for 3 March.
+  return wireTime(midnight).startsWith(day) ? midnight : undefined;
 }
 
 /** When the day begins in a zone that has this midnight in UTC. Clocks may change around it: where they leave midnight out, it begins at the change. */
