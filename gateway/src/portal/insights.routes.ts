@@ -7,7 +7,7 @@ import { WAITING_MAX } from "../insights/figures.sql.ts";
 import { type Count, DAYS_SHOWN, type Figures, type Overview, ranges, sum } from "../insights/figures.ts";
 import type { Streams } from "../insights/stream.ts";
 import { accounts } from "../ledger/journal.ts";
-import { payoutDate } from "../merchants/settlement-schedule.ts";
+import { payoutDay } from "../settlements/outlook.ts";
 import { type MemberCall, type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 import { overviewQuery, overviewSchema, paymentsSeriesSchema, seriesQuery, streamSchema } from "./insights.schema.ts";
 
@@ -120,7 +120,7 @@ function overviewView({ book, merchant }: MemberCall, overview: Overview) {
     payouts: batches
       ? {
           next_run_at: wireTimeOrNull(nextRunAt),
-          next_payout_date: nextRunAt === undefined ? null : payoutDate(settings.settlement, nextRunAt),
+          next_payout_date: nextRunAt === undefined ? null : payoutDay(settings.settlement, nextRunAt, overview.now),
           batches: batches.map((batch) => ({
             uuid: idOf("settlement", batch.settlement_id),
             currency: batch.currency,

@@ -1,9 +1,12 @@
 // Goal: figures say what happened in the person's own days, and no more than their role sees; bad questions are answered in words. Method:
 // payments through the API on a service with its worker, and people of every role who ask.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { type Browser, joins } from "../../test/portal.ts";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
+import { parseWireTime } from "../ground/clock.ts";
+import { uuidOf } from "../ground/ids.ts";
+import { defaultSchedule, localDate } from "../merchants/settlement-schedule.ts";
 import { overviewSchema, paymentsSeriesSchema } from "./insights.schema.ts";
 
 let service: TestService;
@@ -126,6 +129,25 @@ test("a dispute waits with its deadline, a batch with its day", async () => {
     next: [{ payment_reference: contested, reason: "fraudulent", amount_minor: 700_000 }],
   });
   expect(payouts.batches).toMatchObject([{ currency: "IDR", payout_date: expect.any(String) }]);
+});
+
+test("a batch that is late is paid out today, by the merchant's own calendar", async () => {
+  const idle = await startService({ roles: ["api"] }); // no worker forms the batch
+  try {
+    const { merchantId: late } = await idle.merchant();
+    const browser = await joins(idle, late);
+    await asOwner(idle.database, (sql) =>
+      sql.query("update settlement_clocks set next_run_at = now() - interval '3 days' where merchant_id = $1", [
+        uuidOf(late),
+      ]),
+    );
+    const { json } = await browser.get("/portal/v1/overview");
+    const { as_of: asOf, payouts } = overviewSchema.parse(json);
+    const today = localDate(defaultSchedule, parseWireTime(asOf)?.at ?? Number.NaN);
+    expect(payouts?.next_payout_date).toBe(today);
+  } finally {
+    await idle.stop();
+  }
 });
 
 test("a role sees what is its own, and nobody sees another merchant's or the other environment's", async () => {
