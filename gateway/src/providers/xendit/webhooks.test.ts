@@ -57,6 +57,7 @@ test("of a refund that nobody here knows they need not tell again", () => {
 
 test.for<[string, Record<string, unknown>, string]>([
   ["another's name", { reference_id: "ref-123456" }, PAYMENT],
+  ["another's name of letters and digits alone", { reference_id: "order5123" }, PAYMENT],
   ["no name", { reference_id: null }, PAYMENT],
   ["no name, and no payment", { reference_id: null, payment_id: null }, ""],
   ["no name, and a payment that cannot be read", { reference_id: null, payment_id: "p y" }, ""],

@@ -110,7 +110,7 @@ function disputeOf(whole: Record<string, unknown>): MessageMeaning {
     ...(respondBy === undefined ? {} : { respondBy }),
   };
   const reference = ourReference.safeParse(whole).data?.reference_id;
-  if (reference !== undefined)
+  if (reference?.startsWith("pay") === true)
     return { kind: "reports", reports: [{ kind: "dispute", paymentOperationKey: reference, dispute }] };
   const paymentOperationKey = namedPayment.safeParse(whole).data?.payment_id ?? "";
   return { kind: "reports", reports: [{ kind: "dispute", paymentOperationKey, dispute }], reply: () => taken.reply };
