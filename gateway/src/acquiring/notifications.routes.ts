@@ -160,7 +160,11 @@ async function commit(
   const { merchantId } = merchant;
   switch (report.kind) {
     case "payment": {
-      await lanes.move(merchantId, paymentNotification(merchant, name, code, { ...report, exchanged }));
+      const command = paymentNotification(merchant, name, code, { ...report, exchanged });
+      const refused = await lanes.move(merchantId, command);
+      // An earlier attempt may be that of another acquirer.
+      if (refused?.isNew === true) logException(parts.log, { ...operation, gatewayCode: code }, "receipt");
+      if (refused) throw refused.objection;
       return true;
     }
     case "look": {

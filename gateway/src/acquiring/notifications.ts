@@ -3,7 +3,7 @@
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { MINOR_MAX, type Minor, isCurrency, wireAmount } from "../ground/money.ts";
 import type { Instructions, ProviderIds, Receipt, ReportedState } from "../acquirers/acquirer.ts";
-import { Fault, validationFault } from "../ground/fault.ts";
+import { type Fault, validationFault } from "../ground/fault.ts";
 import { unappliedPostings } from "../ledger/journal.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Merchant } from "../merchants/directory.ts";
@@ -24,8 +24,8 @@ import type { CallMessages } from "./messages.ts";
 
 /**
  * Takes an acquirer's notification about a payment. A notification about another attempt than the present one is ignored unless it reports
- * money. Throws VALIDATION_ERROR for money that differs from an earlier report, or is far too much (see `objectionTo`): the acquirer hears of it, and
- * by a reconciliation exception a person does.
+ * money. Gives the VALIDATION_ERROR for money that differs from an earlier report, or is far too much (see `objectionTo`): the acquirer hears of it, and
+ * by a reconciliation exception a person does. `isNew`: that was recorded now.
  */
 export function paymentNotification(
   merchant: Merchant,
@@ -36,7 +36,7 @@ export function paymentNotification(
     providerIds,
     exchanged,
   }: { state: ReportedState; providerIds?: ProviderIds | undefined; exchanged?: CallMessages | undefined },
-): Command<void> {
+): Command<{ objection: Fault; isNew: boolean } | undefined> {
   return bookCommand(
     { merchant, book },
     {
@@ -52,18 +52,16 @@ export function paymentNotification(
         const about = { book, id, kind: "payment", paymentReference: id, gatewayCode, attempt } as const;
         keepMessages(context, about, exchanged);
         const objection = objectionTo(context, payment, gatewayCode, state);
-        if (objection) {
-          recordException(context, about, attempt, "receipt");
-          throw new Fault(objection.code, { ...objection.extras, keepsChanges: true });
-        }
+        if (objection) return { objection, isNew: recordException(context, about, attempt, "receipt") };
         const operation = context.set.get(operations, { book, id });
         const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
-        if (!present && state.status !== "paid") return;
+        if (!present && state.status !== "paid") return undefined;
         if (present && providerIds !== undefined)
           context.set.update(operations, withProviderIds(operation, providerIds));
         // The notification may arrive before the answer to the call. Then the notification tells that the acquirer has the payment.
         const taken = present ? accept(context, payment, { gatewayCode, instructions: undefined }) : payment;
         applyState(context, taken, gatewayCode, state);
+        return undefined;
       },
     },
   );

@@ -22,12 +22,15 @@ let merchantId: string;
 
 /** Cards go to `kawah` first and then to `lawu`, and to nobody else. */
 let lawu: ScriptedAcquirer;
+/** The errors in the service's log. */
+const lines: string[] = [];
 
 beforeAll(async () => {
   kawah = scriptedAcquirer("kawah");
   kawahElsewhere = scriptedAcquirer("kawah");
   lawu = scriptedAcquirer("lawu");
-  service = await startService({ acquirers: [kawah, lawu] });
+  const logTo = { write: (line: string) => void lines.push(line) };
+  service = await startService({ acquirers: [kawah, lawu], logLevel: "error", logTo });
   other = await startService({
     database: service.database,
     roles: ["api"],
@@ -298,8 +301,15 @@ test("an operator gives unapplied money back, or to the merchant, once", async (
     expect(await receiptsOf(reference)).toEqual(reference === back.reference ? ["unapplied"] : []);
   }
   expect(await say(back.operationKey, paid("u-1", 1n))).toBe(422);
-  // A person hears of both mistakes, too.
-  for (const { reference } of [back, kept]) expect(await exceptionsOf(reference)).toEqual(["receipt"]);
+  // A person hears of both mistakes, too, and monitoring of each once.
+  expect(await say(back.operationKey, paid("u-1", 1n))).toBe(422);
+  for (const { reference } of [back, kept]) {
+    expect(await exceptionsOf(reference)).toEqual(["receipt"]);
+    const told = lines.filter((line) => line.includes(reference)).map((line) => JSON.parse(line) as object);
+    expect(told).toMatchObject([
+      { kind: "receipt", gateway_code: "kawah", msg: "a reconciliation exception was recorded" },
+    ]);
+  }
   await say(kept.operationKey, paid("u-2"));
   const { data } = await service.operate("GET", "/receipts?status=unapplied&limit=100");
   const uuidFor = (reference: string): string =>
