@@ -162,6 +162,14 @@ describe("each result of a call, while the payment waits", () => {
       });
   });
 
+  test("with money that is beyond all measure, asked about again: it is told once", () => {
+    const { operation, start } = waiting({ gatewayCode: "kawah", instructions }, { step: "polling" });
+    const conclude = concludeOpening(parts, merchant, operation, known(paid("t-1", 1_000_000_001n)));
+    const first = start.when(conclude);
+    expect(first.answer).toHaveProperty("exception", "receipt");
+    expect(first.when(conclude).answer).not.toHaveProperty("exception");
+  });
+
   test("refused: the next acquirer is called, under a new attempt and a new lease", () => {
     const { operation, start } = waiting();
     start.when(concludeOpening(parts, merchant, operation, { kind: "refused" })).then((changes, concluded) => {
@@ -234,8 +242,10 @@ describe("an acquirer that has accepted a payment keeps it", () => {
   test("absent: an exception, once, and inquiries go on", () => {
     const { operation, start } = waiting(accepted, { step: "polling" });
     const absent = concludeOpening(parts, merchant, operation, { kind: "absent" });
-    const concluded = start.when(absent).when(absent);
-    expect(concluded.answer).toMatchObject({ exception: "forgotten" });
+    const first = start.when(absent);
+    expect(first.answer).toMatchObject({ exception: "forgotten" });
+    const concluded = first.when(absent);
+    expect(concluded.answer).not.toHaveProperty("exception");
     expect(concluded.changes.inserted(exceptions)).toMatchObject([{ kind: "forgotten", attempt: 1 }]);
     expect(concluded.changes.updated(operations)).toMatchObject([{ step: "polling", attempt: 1, inquiries: 2 }]);
   });

@@ -111,16 +111,14 @@ export function concludeOpening(
           case "absent":
             if (!taken) return backToRouting(context, current, payment);
             if (isUnpaid(payment.status)) return endOperation(parts, context, current, payment);
-            recordException(context, current, current.attempt, "forgotten");
-            return { ...inquireAgain(context, current), exception: "forgotten" };
+            return { ...inquireAgain(context, current), ...recorded(context, current, "forgotten") };
           case "closed":
             return endOperation(parts, context, current, payment);
-          case "unknown": {
-            const again = inquireAgain(context, current);
-            const isNew =
-              result.otherMoney === true && recordException(context, current, current.attempt, "other_money");
-            return isNew ? { ...again, exception: "other_money" } : again;
-          }
+          case "unknown":
+            return {
+              ...inquireAgain(context, current),
+              ...(result.otherMoney === true ? recorded(context, current, "other_money") : {}),
+            };
         }
       },
     },
@@ -170,9 +168,20 @@ function applyAnswer(
   const asked = questioned(withProviderIds(operation, providerIds), state, parts.acquirer(gatewayCode));
   const done = answerAccepted(parts, context, asked, after, { isOutdated, state: state.status });
   const [moved] = recordAstray(context, operation, after, astray);
-  if (objection) recordException(context, operation, operation.attempt, "receipt");
-  const exception = objection ? "receipt" : moved;
-  return exception === undefined ? done : { ...done, exception };
+  return {
+    ...done,
+    ...(moved === undefined ? {} : { exception: moved }),
+    ...(objection ? recorded(context, operation, "receipt") : {}),
+  };
+}
+
+/** Records a reconciliation exception; gives it when it is new. */
+function recorded(
+  context: CommandContext,
+  operation: Operation,
+  exception: ExceptionKind,
+): Pick<Concluded, "exception"> {
+  return recordException(context, operation, operation.attempt, exception) ? { exception } : {};
 }
 
 /** The outcome is unknown: the request gets GATEWAY_TIMEOUT, and a worker inquires later. */

@@ -212,8 +212,9 @@ describe("reconciliation exceptions", () => {
   ] as const)("%s: a refund that %s, and then a success of attempt %s", (kind, status, attempt) => {
     const { operation, start } = calling({ step: "done", dueAt: undefined }, { status, completedAt: NOW });
     const late = concludeRefund(merchant, { ...operation, attempt }, succeeded);
-    const twice = start.when(late).when(late);
-    expect(twice.answer).toBe(kind);
+    const first = start.when(late);
+    const twice = first.when(late);
+    expect([first.answer, twice.answer]).toEqual([kind, undefined]);
     expect(twice.changes.inserted(exceptions)).toMatchObject([{ kind, attempt, operationId: operation.id }]);
     expect([twice.changes.updated(refunds), twice.changes.updated(operations), twice.changes.journals]).toEqual([
       [],
@@ -232,8 +233,9 @@ describe("reconciliation exceptions", () => {
   test("refund_undone: a refund that succeeded, and then fails where it was carried out", () => {
     const { operation, start } = calling({ step: "done", dueAt: undefined }, { status: "succeeded", completedAt: NOW });
     const undone = concludeRefund(merchant, operation, { kind: "known", status: "failed" });
-    const { answer, changes } = start.when(undone).when(undone);
-    expect(answer).toBe("refund_undone");
+    const first = start.when(undone);
+    const { answer, changes } = first.when(undone);
+    expect([first.answer, answer]).toEqual(["refund_undone", undefined]);
     expect(changes.inserted(exceptions)).toMatchObject([{ kind: "refund_undone", operationId: operation.id }]);
     expect([changes.updated(refunds), changes.updated(operations), changes.journals]).toEqual([[], [], []]);
     // Another attempt's failure says nothing of the one that succeeded.

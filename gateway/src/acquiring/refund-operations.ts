@@ -37,7 +37,7 @@ const HINTED_INQUIRIES_MAX = 10;
 
 /**
  * Commits the result of a call, an inquiry or a notification about a refund. A repeated notification changes nothing. Gives the kind of a
- * reconciliation exception that was recorded. Throws REFUND_NOT_FOUND.
+ * reconciliation exception that was recorded now. Throws REFUND_NOT_FOUND.
  */
 export function concludeRefund(
   merchant: Merchant,
@@ -76,9 +76,9 @@ export function concludeRefund(
         if (isUndone || (outcome === "succeeded" && refund.status === "failed")) {
           // Banks send money back days later: then neither the payer nor the merchant has it.
           const kind = isUndone ? "refund_undone" : "refund_after_failure";
-          recordException(context, operation, attempt, kind);
+          const isNew = recordException(context, operation, attempt, kind);
           if (found.step !== "done") set.update(operations, done);
-          return kind;
+          return isNew ? kind : undefined;
         }
         if (operation.step === "done") return told;
         // What the acquirer hints at is asked about for some time, also when the refund has ended here.
@@ -129,8 +129,7 @@ function concludeOther(
     set.update(operations, { ...asReported, step: "polling", inquiries: 0, dueAt: nextInquiry(0, realNow) });
   if (status === "pending" && !isUnderWay) return undefined;
   const kind = status === "failed" ? "refund_after_failure" : "refund_twice";
-  recordException(context, operation, attempt, kind);
-  return kind;
+  return recordException(context, operation, attempt, kind) ? kind : undefined;
 }
 
 /** A refund that was certainly not made is requested again under another operation key; in every other case a worker inquires. */
