@@ -76,6 +76,7 @@ describe("each result of a call", () => {
     ["the fifth refusal", { round: 4 }, { kind: "refused" }, false],
     ["the thousandth time it was not reached", { attempt: 1_000 }, { kind: "unreached" }, true],
     ["the thousandth time it knew of nothing", { attempt: 1_000 }, { kind: "absent" }, true],
+    ["the first refusal, of the thousandth attempt", { attempt: 1_000 }, { kind: "refused" }, true],
     ["the time before", { attempt: 999 }, { kind: "unreached" }, false],
     ["the thousandth unknown outcome: it may have been done", { attempt: 1_000 }, { kind: "unknown" }, false],
     ["the sixth unknown outcome after refusals", { round: 5 }, { kind: "unknown" }, false],

@@ -30,7 +30,7 @@ export type RefundResult = { exchanged?: CallMessages | undefined; otherMoney?: 
 
 /** After this many refusals, over about a minute, the refund fails: the funds go back to the merchant. */
 const REFUSALS_MAX = 6;
-/** The refund also fails after this many attempts, about a week, when the acquirer was not reached or does not know the refund. */
+/** The refund also fails after this many attempts, about a week, when the last one was certainly not made: no report can be about another. */
 export const REFUND_ATTEMPTS_MAX = 1_000;
 /** A hint at a refund that has ended here is followed by so many inquiries, over a quarter of an hour, until one is answered. */
 const HINTED_INQUIRIES_MAX = 10;
@@ -88,8 +88,8 @@ export function concludeRefund(
           return told;
         }
         const refusals = operation.round + (result.kind === "refused" ? 1 : 0);
-        const undone = result.kind === "absent" || result.kind === "unreached";
-        const hopeless = refusals >= REFUSALS_MAX || (undone && attempt >= REFUND_ATTEMPTS_MAX);
+        const wasNotMade = result.kind !== "known" && result.kind !== "unknown";
+        const hopeless = refusals >= REFUSALS_MAX || (wasNotMade && attempt >= REFUND_ATTEMPTS_MAX);
         if (refund.status === "pending" && (outcome === "failed" || hopeless)) {
           complete(context, key, "failed");
           set.update(operations, { ...done, round: refusals });
