@@ -11,6 +11,7 @@ import { payments } from "../payments/payments.sql.ts";
 import { type PaymentStatus, paymentStatuses } from "../payments/states.ts";
 import { refundElsewhere } from "./astray.ts";
 import { exceptions } from "./exceptions.sql.ts";
+import { receipts } from "./receipts.sql.ts";
 import { type OpenResult, concludeOpening } from "./opening.ts";
 import { operations } from "./operations.sql.ts";
 
@@ -73,6 +74,18 @@ describe("an inquiry that finds", () => {
     expect(changes.inserted(exceptions)).toMatchObject([{ kind: "refund_elsewhere" }]);
     expect(changes.events).toEqual(["payment.succeeded"]);
   });
+
+  test.each(["canceled", "expired", "failed"] as const)(
+    "a refund of others, of money that came for a payment that is %s: who decides about the money has to know",
+    (status) => {
+      const { operation, start } = asked({ status });
+      const receipt = { transactionId: "t-1", amountMinor: 1_000_000n, currency: "IDR" };
+      const paid = known(["unlisted_refund"], { status: "paid", receipt });
+      const { changes } = start.when(concludeOpening(parts, merchant, operation, paid));
+      expect(changes.inserted(receipts)).toMatchObject([{ status: "unapplied" }]);
+      expect(changes.inserted(exceptions)).toMatchObject([{ kind: "refund_elsewhere" }]);
+    },
+  );
 
   test("what it found before: it is not told again", () => {
     const { operation, start } = asked();

@@ -1,9 +1,10 @@
 // Money that an acquirer moved without a request from here: a reconciliation exception tells a person, once for each payment. The amount is
 // not reported or not proven, so nothing is booked.
-import type { Astray } from "../acquirers/acquirer.ts";
+import type { Astray, ReportedState } from "../acquirers/acquirer.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Payment } from "../payments/payment.ts";
+import { isPaid } from "../payments/states.ts";
 import type { Command } from "../store/command.ts";
 import type { Need } from "../store/working-set.ts";
 import type { ExceptionKind } from "./exception.ts";
@@ -17,22 +18,23 @@ export function astrayNeeds(operation: Pick<Operation, "book" | "id" | "attempt"
   return exceptionNeeds(operation, ["refund_elsewhere", "dispute"]);
 }
 
-/** Records exceptions for the money movements that an inquiry reports. Gives the kinds that are new. */
+/** Records exceptions for the money movements that an inquiry reports beside the payment's state. Gives the kinds that are new. */
 export function recordAstray(
   context: CommandContext,
   operation: Operation,
   payment: Payment,
-  astray: readonly Astray[],
+  { astray, state }: { astray: readonly Astray[]; state: ReportedState },
 ): ExceptionKind[] {
-  const kinds = new Set(astray.flatMap((one) => kindOf(one, payment)));
+  const kinds = new Set(astray.flatMap((one) => kindOf(one, payment, state)));
   return [...kinds].filter((kind) => recordException(context, operation, operation.attempt, kind));
 }
 
-function kindOf(astray: Astray, { status, refundPendingMinor }: Payment): ExceptionKind[] {
+function kindOf(astray: Astray, { status, refundPendingMinor }: Payment, state: ReportedState): ExceptionKind[] {
   if (astray === "dispute") return ["dispute"];
   if (astray === "refund") return ["refund_elsewhere"];
-  // An unlisted refund is explained by a refund that was asked for here; a payment that was never paid has nothing to refund.
-  return status === "succeeded" && refundPendingMinor === 0n ? ["refund_elsewhere"] : [];
+  // An unlisted refund is explained by a refund that was asked for here, which no unapplied receipt can have. What was never paid has nothing to refund.
+  const isUnapplied = state.status === "paid" && !isPaid(status);
+  return (status === "succeeded" || isUnapplied) && refundPendingMinor === 0n ? ["refund_elsewhere"] : [];
 }
 
 /** Takes an acquirer's report that it gave money of a payment back by no refund of ours. Gives the kind of the exception if it is new. */

@@ -167,7 +167,7 @@ function applyAnswer(
   const after = objection ? accepted : applyState(context, accepted, gatewayCode, state);
   const asked = questioned(withProviderIds(operation, providerIds), state, parts.acquirer(gatewayCode));
   const done = answerAccepted(parts, context, asked, after, { isOutdated, state: state.status });
-  const [moved] = recordAstray(context, operation, after, astray);
+  const [moved] = recordAstray(context, operation, after, { astray, state });
   return {
     ...done,
     ...(moved === undefined ? {} : { exception: moved }),
