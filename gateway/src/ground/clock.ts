@@ -95,7 +95,7 @@ function fractionOf(digits: string): Micros {
 
 /** Reads `YYYY-MM-DD` or an RFC 3339 timestamp of 1970 to 2199; undefined when it is neither. */
 export function parseWireTime(text: string): { at: Micros; wholeDay: boolean } | undefined {
-  const match = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d))?$/.exec(text);
+  const match = /^(\d{4}-\d\d-\d\d)(T(?!24)\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d))?$/.exec(text);
   if (!match) return undefined;
   const wholeDay = match[2] === undefined;
   const ms = Date.parse(wholeDay ? `${text}T00:00:00Z` : text);

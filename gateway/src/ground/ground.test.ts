@@ -50,6 +50,7 @@ describe("time", () => {
       "2026-02-28 10:00:00",
       "today",
       "",
+      "2026-02-28T24:00:00Z", // JavaScript takes it for the next day
       "2026-02-28T25:00:00Z",
     ]) {
       expect(parseWireTime(text), text).toBeUndefined();

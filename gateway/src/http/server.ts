@@ -225,6 +225,8 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
     method: methodOf(endpoint),
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
     handler(request, reply) {
+      // The router takes `/v1/payments//cancel` for a path with an id.
+      if (Object.values(request.params as object).includes("")) throw new Fault("ROUTE_NOT_FOUND");
       edge
         .handle(endpoint, request, reply)
         .then((answer) => sendReply(reply, answer))

@@ -29,6 +29,8 @@ const nowhere = [
   "http://10.0.0.1",
   "http://[::2]",
   "http://u:p@localhost",
+  "https://@shop.example.com/",
+  "https://:@shop.example.com/",
   "HTTP://localhost",
   "ftp://localhost",
   "javascript:alert(1)//localhost",

@@ -16,10 +16,10 @@ const returnUrl = z
     (text) => /^[!-~]+$/.test(text) && !/["<>\\^`{|}]/.test(text),
     "must be an https address in ASCII; escape what is not",
   )
-  .refine((text) => {
-    const url = URL.parse(text);
-    return url !== null && url.username === "" && url.password === "";
-  }, "must be an https address without user information");
+  .refine(
+    (text) => URL.canParse(text) && !/^\w+:\/\/[^/?#]*@/.test(text),
+    "must be an https address without user information",
+  );
 
 /** The field of a creation. */
 export const returnUrlField = returnUrl.optional().meta({

@@ -48,7 +48,7 @@ test("an embedded IPv4 address is judged as what it is, in every IPv6 wrapping",
 test("URLs: only https to public hosts, without credentials, and nothing that has to be repaired first", () => {
   const refused = [
     "http://example.com/", "ftp://example.com/", "//example.com", "example.com", "", "https://", "https:example.com", "https:///example.com",
-    "https://user@example.com/", "https://user:pass@example.com/", "https://localhost/", "https://localhost./", "https://printer/",
+    "https://user@example.com/", "https://user:pass@example.com/", "https://@example.com/", "https://:@example.com/", "https://localhost/", "https://localhost./", "https://printer/",
     "https://db.internal/", "https://x.local/", "https://foo.test/", "https://a.localhost/", "https://x.onion/",
     "https://127.0.0.1/", "https://127.1/", "https://2130706433/", "https://0x7f000001/", "https://017700000001/", "https://0/",
     "https://[::1]/", "https://[::ffff:127.0.0.1]/", "https://[64:ff9b::7f00:1]/", "https://10.0.0.1:8443/x", "https://169.254.169.254/latest",

@@ -98,7 +98,7 @@ export function objectionTo(text: string, exemptions: Exemptions): string | unde
     return "The address is not a URL.";
   }
   if (url.href.length > URL_MAX) return `The address, percent-encoded, may have at most ${URL_MAX} characters.`;
-  if (url.username !== "" || url.password !== "") return "The address must not carry a user name or password.";
+  if (/^https:\/\/[^/?#]*@/i.test(text)) return "The address must not carry a user name or password.";
   const host = hostOf(url);
   if (exemptions.hosts.has(host)) return undefined;
   const mayGo = isIP(host) === 0 ? !isClosedName(host, exemptions) : mayGoTo(host, exemptions);

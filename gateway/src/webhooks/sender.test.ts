@@ -295,6 +295,18 @@ test("what is not TLS, or not HTTP inside it, is a failure in words", async () =
   expectFailure(await from.send(delivery(`http://localhost:${port}/`)), /^Refused: .*https/);
 });
 
+test("a 100 Continue that was not asked for is named, and early hints are passed over", async () => {
+  const answers = async (words: string) => {
+    const server = tls.createServer({ key: certificates.key, cert: certificates.cert }, (socket) => {
+      socket.on("error", () => socket.destroy());
+      socket.once("data", () => socket.end(`${words}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok`));
+    });
+    return sender("localhost").send(delivery(`https://localhost:${(await listen(server)).port}/`));
+  };
+  expectFailure(await answers("HTTP/1.1 100 Continue\r\n\r\n"), /100 Continue/);
+  expect(await answers("HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n")).toMatchObject({ succeeded: true, status: 200 });
+});
+
 test("of an endless answer at most 16 KiB are taken, and the rest is neither read nor waited for", async () => {
   let written = 0;
   let closed = false;

@@ -300,6 +300,9 @@ function explain(error: unknown, deadlineMs: number): string {
   if (error instanceof ForbiddenAddress) return `Refused: ${error.message}`;
   if (error instanceof Expired) return late;
   const code = (error as { code?: unknown } | null)?.code;
+  // What undici says of 100 Continue, the only status that it refuses.
+  if (code === "UND_ERR_SOCKET" && (error as Error).message === "bad response")
+    return "The receiver answered 100 Continue, which was not asked for, in place of a status of 200 or more.";
   const known: Record<string, string> = {
     ENOTFOUND: "The host name does not exist.",
     EAI_AGAIN: "The host name could not be looked up.",
