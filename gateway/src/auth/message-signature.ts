@@ -17,13 +17,24 @@ export interface Objection {
   subject: string;
 }
 
-/** A well-formed signature that covers all required components and is not verified yet. `created` and `expires` are Unix seconds. */
-export interface ReadSignature {
+/** A well-formed signature that covers all required components and is not verified yet. */
+export interface ReadSignature extends Times {
   base: string;
   signature: Buffer;
+  nonce: string;
+}
+
+/** Unix seconds. */
+interface Times {
   created: number;
   expires: number | undefined;
-  nonce: string;
+}
+
+/** The client's signature among those of a request. */
+interface OwnSignature {
+  list: InnerList;
+  label: string;
+  bytes: Buffer | undefined;
 }
 
 const BOUNDS = { characters: 4_096, members: 4, itemsOfList: 16, parameters: 16 };
@@ -35,9 +46,7 @@ export function requiredOf({ headers }: SignedMessage): string[] {
 }
 
 /** Finds the client's signature among those of a request. Gives its components and parameters, its label and its bytes. */
-export function ownSignature(
-  claim: Omit<MessageClaim, "scheme">,
-): { list: InnerList; label: string; bytes: Buffer | undefined } | { objection: Objection } {
+export function ownSignature(claim: Omit<MessageClaim, "scheme">): OwnSignature | { objection: Objection } {
   const inputs = parseDictionary(claim.signatureInput, BOUNDS);
   if (!inputs) return objection("header_malformed", "signature-input");
   const signatures = parseDictionary(claim.signature, BOUNDS);
@@ -56,21 +65,32 @@ export function ownSignature(
 
 /**
  * Reads the client's signature of a request and checks its form, its parameters and its components. Uses neither the key nor the clock nor
- * the body, so the signature is not verified yet.
+ * the body, so the signature is not verified yet. An objection comes with the times of the signature where they could be read: whether they are over
+ * comes first in the order of errors.
  */
 export function readSignature(
   message: SignedMessage,
   claim: Omit<MessageClaim, "scheme">,
-): ReadSignature | { objection: Objection } {
+): ReadSignature | { objection: Objection; times?: Times } {
   const own = ownSignature(claim);
   if ("objection" in own) return own;
-  const { list, label, bytes } = own;
+  const times = timesOf(own.list);
+  if ("objection" in times) return times;
+  const rest = restOf(message, own);
+  return "objection" in rest ? { ...rest, times } : { ...rest, ...times };
+}
+
+/** Reads everything of a signature but its times. */
+function restOf(
+  message: SignedMessage,
+  { list, label, bytes }: OwnSignature,
+): Omit<ReadSignature, keyof Times> | { objection: Objection } {
   if (bytes === undefined) return objection("signature_absent", label);
   if (bytes.length !== 32) return objection("signature_length", label);
-  const parameters = parametersOf(list);
-  if ("objection" in parameters) return parameters;
+  const nonce = nonceOf(list);
+  if (typeof nonce !== "string") return nonce;
   const base = signatureBase(message, list);
-  return typeof base === "string" ? { base, signature: bytes, ...parameters } : base;
+  return typeof base === "string" ? { base, signature: bytes, nonce } : base;
 }
 
 function objection(problem: MessageProblem, subject: string): { objection: Objection } {
@@ -82,21 +102,23 @@ function signatureBytes(member: Member | undefined): Buffer | undefined {
   return Buffer.isBuffer(value) ? value : undefined;
 }
 
-function parametersOf({
-  parameters,
-}: InnerList): Pick<ReadSignature, "created" | "expires" | "nonce"> | { objection: Objection } {
-  for (const name of ["created", "nonce"]) if (!parameters.has(name)) return objection("parameter_missing", name);
-  const [created, expires, nonce, alg, keyid] = ["created", "expires", "nonce", "alg", "keyid"].map((name) =>
-    parameters.get(name),
-  );
+function timesOf({ parameters }: InnerList): Times | { objection: Objection } {
+  if (!parameters.has("created")) return objection("parameter_missing", "created");
+  const [created, expires] = [parameters.get("created"), parameters.get("expires")];
   if (created?.kind !== "integer") return objection("parameter_wrong", "created");
   if (expires !== undefined && expires.kind !== "integer") return objection("parameter_wrong", "expires");
+  return { created: Number(created.value), expires: expires && Number(expires.value) };
+}
+
+/** Gives the nonce, after a look at the other parameters. */
+function nonceOf({ parameters }: InnerList): string | { objection: Objection } {
+  if (!parameters.has("nonce")) return objection("parameter_missing", "nonce");
+  const [nonce, alg, keyid] = ["nonce", "alg", "keyid"].map((name) => parameters.get(name));
   if (keyid?.kind !== "string") return objection("parameter_wrong", "keyid");
   if (alg !== undefined && !(alg.kind === "string" && alg.value === "hmac-sha256"))
     return objection("parameter_wrong", "alg");
   const text = nonce?.kind === "string" ? String(nonce.value) : "";
-  if (text.length < 16 || text.length > 64) return objection("parameter_wrong", "nonce");
-  return { created: Number(created.value), expires: expires && Number(expires.value), nonce: text };
+  return text.length < 16 || text.length > 64 ? objection("parameter_wrong", "nonce") : text;
 }
 
 /** Forms the signature base (RFC 9421, section 2.5), or gives the objection. */
@@ -141,16 +163,21 @@ export function verifyMessage(
   realNow: Micros,
 ): { created: number; nonce: string } {
   const read = readSignature(message, claim);
-  if ("objection" in read) throw invalid(read.objection);
-  const { base, signature, created, expires, nonce } = read;
-  const now = Math.floor(realNow / SECOND);
-  if (!isInTimestampWindow(created, now) || (expires !== undefined && expires < now))
+  const times = "objection" in read ? read.times : read;
+  if (times && isOver(times, Math.floor(realNow / SECOND)))
     throw new Fault("TIMESTAMP_OUT_OF_WINDOW", { message: OUT_OF_WINDOW });
+  if ("objection" in read) throw invalid(read.objection);
+  const { base, signature, created, nonce } = read;
   if (!timingSafeEqual(signBase(client.key, base), signature))
     throw new Fault("SIGNATURE_INVALID", { message: NOT_PROVED });
   const wrong = bodyProblem(message, body);
   if (wrong) throw invalid({ problem: wrong, subject: "content-digest" });
   return { created, nonce };
+}
+
+/** True when a signature is out of the window, or expired, at a moment in Unix seconds. */
+function isOver({ created, expires }: Times, now: number): boolean {
+  return !isInTimestampWindow(created, now) || (expires !== undefined && expires < now);
 }
 
 /** The problem of a request's Content-Digest; undefined when the header fits the body. */

@@ -129,6 +129,15 @@ test("a time out of the window prevails over a wrong signature, and two times ar
   expect(judged(() => verified([`${seconds}`, `${seconds}`], good, "{}"))).toBe("SIGNATURE_INVALID");
 });
 
+test("a credential of RFC 9421 takes no X-Signature, and its time is looked at first, too", () => {
+  const demanding: Client = { ...client, signature: "rfc9421" };
+  const at = (time: number): string => {
+    const claim = { clientId: ID, timestamp: `${time}`, signature: hmac(`${time}.`) };
+    return judged(() => verifySignature(demanding, claim, Buffer.alloc(0), NOW));
+  };
+  expect([at(seconds), at(seconds - 301)]).toEqual(["SIGNATURE_INVALID", "TIMESTAMP_OUT_OF_WINDOW"]);
+});
+
 test("whatever the bytes and the second, what is rightly signed is good until 300 seconds after its time, and one other bit is not", () => {
   const bodies = fc.uint8Array({ maxLength: 200 });
   fc.assert(

@@ -53,11 +53,11 @@ export function verifySignature(
   body: Buffer,
   realNow: Micros,
 ): { validUntil: number; signature: string } {
-  if (client.signature === "rfc9421") throw new Fault("SIGNATURE_INVALID", { message: DEMANDS_MESSAGE_SIGNATURE });
   if (typeof timestamp !== "string" || typeof signature !== "string") throw new Fault("SIGNATURE_INVALID");
   if (!/^\d+$/.test(timestamp)) throw new Fault("SIGNATURE_INVALID");
   const now = Math.floor(realNow / SECOND);
   if (!isInTimestampWindow(Number(timestamp), now)) throw new Fault("TIMESTAMP_OUT_OF_WINDOW");
+  if (client.signature === "rfc9421") throw new Fault("SIGNATURE_INVALID", { message: DEMANDS_MESSAGE_SIGNATURE });
   if (!isSigned(client.key, timestamp, body, signature)) throw new Fault("SIGNATURE_INVALID");
   return { validUntil: Number(timestamp) + TIMESTAMP_WINDOW_SECONDS, signature };
 }
