@@ -29,6 +29,7 @@ const spec = {
     "refunded",
   ]),
   payment_method: choice("Method", ["qris", "va", "card", "ewallet", "bank_transfer"]),
+  reference: text("Payment", "pay_…"),
   reference_id: text("Your reference", "order-1042"),
   payer: text("Payer", "e-mail or telephone"),
   amount: text("Amount", "150000"),
@@ -47,7 +48,7 @@ export function Page() {
   const { amount, ...rest } = filters.value;
   const value = { ...rest, amount: amount && writtenAmount(amount, language) };
   const list = useList(api.read("/v1/payments/search", { query: { ...value, ...cursor.query } }));
-  const { status, payment_method, reference_id, created_from, created_to } = value;
+  const { reference, status, payment_method, reference_id, created_from, created_to } = value;
   const known = { status, payment_method, reference_id, created_from, created_to };
 
   const columns: Column<Payment>[] = [
@@ -85,7 +86,7 @@ export function Page() {
       title="Payments"
       lead="Everything that payers were asked to pay, newest first."
       actions={can("payments:write") && <ButtonLink to={paths.paymentNew(place)}>New payment</ButtonLink>}
-      curl={{ path: withSearch("/v1/payments", known) }}
+      curl={{ path: reference ? `/v1/payments/${encodeURIComponent(reference)}` : withSearch("/v1/payments", known) }}
     >
       <div>
         <Filters of={filters} />
