@@ -62,11 +62,34 @@ const addresses: Record<Exclude<PathName, "start">, (place: At, things: Things) 
 
 const guests: PathName[] = ["signIn", "invitation"];
 
-async function judge(member: Member | Awaited<ReturnType<typeof portal.guest>>, name: string, path: string) {
+/** Pages of what no call of the merchants' API gives: a person's own, keys and people, and the parts of the books and of the log that only people read. */
+const withoutCurl: ReadonlySet<PathName> = new Set<PathName>([
+  ...guests,
+  "device",
+  "account",
+  "accountPassword",
+  "accountAuthenticator",
+  "accountPasskeys",
+  "accountSessions",
+  "keys",
+  "journal",
+  "idempotency",
+  "idempotencyKey",
+  "settings",
+  "team",
+  "branding",
+  "payers",
+  "audit",
+]);
+
+async function judge(member: Member | Awaited<ReturnType<typeof portal.guest>>, name: PathName, path: string) {
   const { page, open } = member;
   await open(path);
   const wrong = await page.getByRole("alert").filter({ hasNotText: "This address has no invitation" }).allInnerTexts();
   if ((await page.getByRole("heading", { level: 1 }).innerText()) === "No such page") wrong.push("no such page");
+  const hasCurl = (await page.getByText("The same with curl").or(page.getByText("The same in code")).count()) > 0;
+  if (hasCurl === withoutCurl.has(name))
+    wrong.push(hasCurl ? "a call with curl, against the list" : "no call with curl");
   await showIn(page, "light");
   const light = await faults(page);
   await showIn(page, "dark");

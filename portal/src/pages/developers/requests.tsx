@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useApi, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
-import { paths } from "../../paths.ts";
+import { paths, withSearch } from "../../paths.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Filters, choice, day, text, useFilters } from "../../ui/filters.tsx";
 import { useCursor, useList } from "../../ui/list.ts";
@@ -62,7 +62,12 @@ export function Page() {
   });
 
   return (
-    <Frame title="Requests" lead={<LogNote />}>
+    <Frame
+      title="Requests"
+      lead={<LogNote />}
+      // Keys read the log of the sandbox alone.
+      curl={place.environment === "sandbox" ? { path: withSearch("/v1/sandbox/requests", filters.value) } : undefined}
+    >
       <div>
         <Filters of={filters} />
         <Table

@@ -1,10 +1,11 @@
 // The QRIS workbench: take a payment's code or any other, read it tag by tag, see the picture, change it, and pay.
 import { useCan } from "../../api/place.ts";
 import { useQueryText, useSetQuery } from "../../address.ts";
+import { withSearch } from "../../paths.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Compose } from "./qris/compose.tsx";
-import { PendingCodes } from "./qris/pending-codes.tsx";
+import { PendingCodes, waiting } from "./qris/pending-codes.tsx";
 import { ReadCode } from "./qris/read-code.tsx";
 
 export function Page() {
@@ -13,6 +14,7 @@ export function Page() {
     <Frame
       title="QRIS workbench"
       lead="What is in a QRIS code, tag by tag, and whether its checksum is right. Take a payment's, paste any, or compose one."
+      curl={{ path: withSearch("/v1/payments", waiting) }}
     >
       {can("sandbox:write") ? (
         <Workbench />

@@ -11,11 +11,13 @@ import { Time } from "../../../ui/time.tsx";
 
 type Payment = Schema<"Payment">;
 
+/** The query for the payments whose codes wait. */
+export const waiting = { payment_method: "qris", status: "pending" } as const;
+
 export function PendingCodes({ take }: { take: (code: string) => void }) {
   const api = useApi();
   const place = usePlace();
-  const query = { payment_method: "qris" as const, status: "pending" as const, limit: 5 };
-  const list = useQuery(api.read("/v1/payments", { query }));
+  const list = useQuery(api.read("/v1/payments", { query: { ...waiting, limit: 5 } }));
   const columns: Column<Payment>[] = [
     {
       head: "Your reference",
