@@ -1,0 +1,25 @@
+// Goal: a process deletes and ends nothing while its clock is more than five seconds from the database's, and takes no request beyond a minute.
+// Method: a clock and a database that tell the times of a table.
+import { expect, test } from "vitest";
+import { NOW } from "../../test/given.ts";
+import { createLog } from "../ground/log.ts";
+import type { Database } from "./database.ts";
+import { DatabaseClock } from "./database-clock.ts";
+
+// The way to the database and back takes time, so a clock that is ahead seems less so; one that is behind is known exactly.
+test.each<[aheadMs: number, maySweep: boolean, mayServe: boolean]>([
+  [0, true, true],
+  [5_000, true, true],
+  [5_900, false, true],
+  [60_000, false, true],
+  [60_900, false, false],
+  [-5_000, true, true],
+  [-5_001, false, true],
+  [-60_000, false, true],
+  [-60_001, false, false],
+])("a clock that is %i ms ahead: it may delete %s, it may take requests %s", async (aheadMs, maySweep, mayServe) => {
+  const database = { query: () => Promise.resolve([{ at: NOW - aheadMs * 1_000 }]) } as unknown as Database;
+  const clock = new DatabaseClock({ now: () => NOW }, database, createLog("silent"));
+  await clock.compare();
+  expect([clock.maySweep, clock.mayServe]).toEqual([maySweep, mayServe]);
+});
