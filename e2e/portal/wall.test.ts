@@ -92,6 +92,7 @@ test("an acquirer that fails is seen within five seconds, with what it is left a
   await line.getByText("down").waitFor({ timeout: 5_000 });
   expect(performance.now() - begun).toBeLessThan(5_000);
   expect(await line.textContent()).toMatch(/of the latest \d+ calls failed · left alone for qris/);
+  await line.getByRole("img", { name: /rimba: left alone in \d of 60 spans/i }).waitFor();
   await look(page, "wall.acquirer-down");
 });
 

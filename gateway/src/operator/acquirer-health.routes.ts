@@ -11,7 +11,16 @@ import { type MethodHealth, readAcquirerHealth } from "./acquirer-health.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { acquirerParams } from "./params.ts";
 import { type WallCounts, periods } from "./wall.ts";
-import { callMs, callsView, circuitSchema, circuitView, countsSchema, points, wallQuery } from "./wall.schema.ts";
+import {
+  callMs,
+  callsView,
+  circuitSchema,
+  circuitView,
+  countsSchema,
+  leftAlone,
+  points,
+  wallQuery,
+} from "./wall.schema.ts";
 
 const methodSchema = z
   .strictObject({
@@ -33,10 +42,7 @@ const methodSchema = z
     calls: points("Calls."),
     failed: points("Calls of these that were refused, or whose outcome is unknown."),
     call_ms: callMs,
-    left_alone: z.array(z.boolean()).meta({
-      description: "True where the circuit was open in some process. One for each span.",
-      examples: [[false, true]],
-    }),
+    left_alone: leftAlone,
   })
   .meta({
     id: "AcquirerMethodHealth",
@@ -144,6 +150,5 @@ function methodView({ method, isTaken, payments, circuit, calls }: MethodHealth)
     failed_in_all: sum((span) => span.refused + span.unknown),
     call_ms_mean: inAll === 0 ? null : Math.round(sum((span) => span.callMs) / inAll),
     ...callsView(calls),
-    left_alone: calls.map((span) => span?.isOpen ?? false),
   };
 }

@@ -111,12 +111,18 @@ export const callMs = z.array(z.number().min(0).nullable()).meta({
   examples: [[120, null]],
 });
 
-/** Calls in each span, those that failed, and how long one took on average. */
+export const leftAlone = z.array(z.boolean()).meta({
+  description: "True where a circuit was open in some process. One for each span.",
+  examples: [[false, true]],
+});
+
+/** Calls in each span, those that failed, how long one took on average, and whether a circuit was open. */
 export function callsView(spans: readonly (AcquirerSpan | undefined)[]) {
   return {
     calls: spans.map((span) => span?.calls ?? 0),
     failed: spans.map((span) => (span ? span.refused + span.unknown : 0)),
     call_ms: spans.map((span) => (span && span.calls > 0 ? Math.round(span.callMs / span.calls) : null)),
+    left_alone: spans.map((span) => span?.isOpen ?? false),
   };
 }
 
@@ -134,6 +140,7 @@ const acquirerSchema = z
     calls: points("Calls to it."),
     failed: points("Calls of these that were refused, or whose outcome is unknown."),
     call_ms: callMs,
+    left_alone: leftAlone,
   })
   .meta({
     id: "WallAcquirer",
@@ -147,6 +154,7 @@ const acquirerSchema = z
         calls: [3, 0],
         failed: [0, 0],
         call_ms: [120, null],
+        left_alone: [false, false],
       },
     ],
   });

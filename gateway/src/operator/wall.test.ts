@@ -140,6 +140,11 @@ test("payments of all merchants, an open circuit and what waits are on it, each 
     text: `insert into telemetry_circuits (process_id, gateway_code, method, state, calls, failures, changed_at)
 select process_id, 'nusantara', 'qris', 'open', 6, 5, now() from telemetry_processes where ended_at is null`,
   });
+  await database.query({
+    text: `insert into telemetry_acquirers (step_seconds, at, process_id, gateway_code, method, calls, refused, unknown, call_ms, is_open)
+select 5, to_timestamp(floor(extract(epoch from now()) / 5) * 5), process_id, 'nusantara', 'qris', 0, 0, 0, 0, true
+from telemetry_processes where ended_at is null`,
+  });
   const read = async (query: string) => {
     // A picture is shared for half a second: ask until it is a new one.
     for (;;) {
@@ -154,6 +159,10 @@ select process_id, 'nusantara', 'qris', 'open', 6, 5, now() from telemetry_proce
   expect(all.payments.amounts).toMatchObject([{ currency: "IDR", exponent: 2, succeeded_minor: 300_000 }]);
   const down = all.acquirers.find(({ gateway_code: code }: { gateway_code: string }) => code === "nusantara");
   expect(down).toMatchObject({ state: "down", circuits: [{ payment_method: "qris", state: "open", failures: 5 }] });
+  expect(down.left_alone.filter((isOpen: boolean) => isOpen)).toHaveLength(1);
+  expect(all.acquirers.every(({ left_alone: each }: { left_alone: boolean[] }) => each.length === all.at.length)).toBe(
+    true,
+  );
   expect(all.waiting[0]).toMatchObject({ kind: "review", count: 1, is_more: false });
   expect(all.environment).toBeNull();
   expect((await read("&environment=sandbox")).payments.total.succeeded).toBe(2);

@@ -1,6 +1,5 @@
-// When an acquirer was left alone with a method: a strip of the period, coloured where its circuit was open.
+// When an acquirer was left alone: a strip of the period, coloured where a circuit of it was open.
 import { classes } from "../../../ui/classes.ts";
-import type { MethodHealth } from "./health.ts";
 
 interface Run {
   isOpen: boolean;
@@ -17,7 +16,8 @@ function runsOf(leftAlone: readonly boolean[]): Run[] {
   return runs;
 }
 
-export function CircuitStrip({ of: { payment_method: method, left_alone: leftAlone } }: { of: MethodHealth }) {
+/** `of`: the method or the acquirer whose circuit it is. `leftAlone`: whether it was open, for each span of the period. */
+export function CircuitStrip({ of, leftAlone }: { of: string; leftAlone: readonly boolean[] }) {
   const open = leftAlone.filter((isOpen) => isOpen).length;
   const words = open === 0 ? "never left alone" : `left alone in ${open} of ${leftAlone.length} spans`;
   return (
@@ -25,7 +25,7 @@ export function CircuitStrip({ of: { payment_method: method, left_alone: leftAlo
       <span className="shrink-0 text-muted">Circuit</span>
       <span
         role="img"
-        aria-label={`${method}: ${words}`}
+        aria-label={`${of}: ${words}`}
         className="flex h-2 min-w-0 flex-1 overflow-hidden rounded-full bg-line"
       >
         {runsOf(leftAlone).map((run, at) => (

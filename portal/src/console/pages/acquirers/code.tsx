@@ -153,7 +153,7 @@ function Method({ of: method, at: begins }: { of: MethodHealth; at: readonly str
       </div>
       {isCalled(method) && (
         <div className="mt-3">
-          <CircuitStrip of={method} />
+          <CircuitStrip of={method.payment_method} leftAlone={method.left_alone} />
         </div>
       )}
     </Section>

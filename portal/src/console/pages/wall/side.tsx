@@ -1,6 +1,7 @@
 // Beside the wall's plots: how each acquirer is, why payments did not succeed, what waits, and which processes live.
 import type { ReactNode } from "react";
 import { Status } from "../../../ui/status.tsx";
+import { CircuitStrip } from "../acquirers/circuit-strip.tsx";
 import type { WallPicture } from "./live.ts";
 import { count, milliseconds, share } from "./words.ts";
 
@@ -37,7 +38,7 @@ function Acquirers({ of: { acquirers } }: { of: WallPicture }) {
     <Part title="Acquirers">
       {sorted.length === 0 && <Nothing>None of this environment.</Nothing>}
       <ul>
-        {sorted.map(({ gateway_code: code, name, state, circuits }) => {
+        {sorted.map(({ gateway_code: code, name, state, circuits, left_alone: leftAlone }) => {
           const open = circuits.filter((circuit) => circuit.state !== "closed");
           const failures = circuits.reduce((sum, circuit) => sum + circuit.failures, 0);
           const calls = circuits.reduce((sum, circuit) => sum + circuit.calls, 0);
@@ -50,6 +51,11 @@ function Acquirers({ of: { acquirers } }: { of: WallPicture }) {
                   {failures} of the latest {calls} calls failed
                   {open.length > 0 && ` · left alone for ${open.map((circuit) => circuit.payment_method).join(", ")}`}
                 </span>
+              )}
+              {leftAlone.includes(true) && (
+                <div className="w-full">
+                  <CircuitStrip of={name} leftAlone={leftAlone} />
+                </div>
               )}
             </li>
           );
