@@ -9,11 +9,12 @@ import { exampleTimes } from "../http/examples.ts";
 import { environmentField, timestamp } from "../http/shapes.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Merchant } from "../merchants/directory.ts";
-import { nextRun, payoutDate, settlingRun } from "../merchants/settlement-schedule.ts";
-import { type Payment, statusView } from "../payments/payment.ts";
+import { accounts } from "../ledger/journal.ts";
+import { balanceOf } from "../ledger/ledger.ts";
+import { statusView } from "../payments/payment.ts";
 import { paymentParams, paymentStatusSchema } from "../payments/payments.schema.ts";
 import { type PaymentParts, outcomeNeeds, takeOutcome } from "../payments/payments.ts";
+import { payoutDayAlone } from "../settlements/outlook.ts";
 import type { Database } from "../store/database.ts";
 import { type Clocks, sendClock } from "./clock.ts";
 
@@ -21,12 +22,6 @@ export interface SandboxParts extends PaymentParts {
   database: Database;
   clock: Clock;
   clocks: Clocks;
-}
-
-/** The day on which a payment that was just paid is paid out, by the settlement schedule alone. */
-function settledOn({ settings }: Merchant, { paidAt }: Payment): string | null {
-  const { settlement: schedule } = settings;
-  return paidAt === undefined ? null : payoutDate(schedule, settlingRun(schedule, paidAt, nextRun(schedule, paidAt)));
 }
 
 const ADVANCE_MAX_SECONDS = 31_622_400;
@@ -75,9 +70,13 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
         const command = bookCommand(call, {
           name: "simulate outcome",
           needs: outcomeNeeds(call.book, reference),
-          execute: (context) => takeOutcome(context, reference, outcome),
+          execute(context) {
+            const payment = takeOutcome(context, reference, outcome);
+            const available = -balanceOf(context.set, call.book, accounts.available, payment.currency);
+            return statusView(payment, payoutDayAlone(call.merchant, payment, available));
+          },
         });
-        return answering(command, (payment) => reply(200, statusView(payment, settledOn(call.merchant, payment))));
+        return answering(command, (view) => reply(200, view));
       },
     }),
     writeEndpoint<z.infer<typeof advanceSchema>>({

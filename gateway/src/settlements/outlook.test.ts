@@ -134,6 +134,19 @@ test("below the minimum payout there is no day; a second payment brings one for 
   await comesTrue(client, first);
 });
 
+test.each<[string, object, Record<string, unknown>]>([
+  ["an ordinary payment", {}, {}],
+  ["less than the minimum payout", { settlement: { minimum_payout_minor: 1_500_000 } }, {}],
+  ["a fee that takes all", {}, { amount_minor: 100_000, payment_method: "va" }],
+  ["a frozen wallet", { wallet_frozen: { IDR: true } }, {}],
+])("the answer of a simulation says of a payment by itself what a read says: %s", async (_name, settings, changes) => {
+  const { client } = await service.merchant({ settings });
+  const { json } = await client.post("/v1/payments", paymentBody({ amount_minor: 1_000_000, ...changes }));
+  const path = `/v1/sandbox/payments/${json.reference}/simulate`;
+  const { json: told } = await client.post(path, { outcome: "succeeded" });
+  expect(told.settlement).toEqual(await settlementOf(client, json.reference));
+});
+
 test("a payment in a dispute has no day; won after its day, it is paid out by the next run", async () => {
   const { client } = await service.merchant();
   const reference = await paid(client);

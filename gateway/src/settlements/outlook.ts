@@ -13,8 +13,9 @@ import {
   periodEnd,
   settlingRun,
 } from "../merchants/settlement-schedule.ts";
+import type { Merchant } from "../merchants/directory.ts";
 import { isFrozen } from "../merchants/settings.ts";
-import { type PaymentSummary, isRunning } from "../payments/payment.ts";
+import { type Payment, type PaymentSummary, isRunning } from "../payments/payment.ts";
 import type { Database } from "../store/database.ts";
 import { type SettlementItem, isCut, select } from "./settlement.ts";
 import {
@@ -66,6 +67,23 @@ export function runsToCome(schedule: SettlementSchedule, minimum: Minor, outlook
 export function payoutDay(schedule: SettlementSchedule, run: Micros, now: Micros): string {
   const [day, today] = [payoutDate(schedule, run), localDate(schedule, now)];
   return day < today ? today : day;
+}
+
+/**
+ * The day of the payout of a payment that was just paid, if nothing else waits; null when no run takes it by itself. `available`: the balance with
+ * the payment in it. Pure.
+ */
+export function payoutDayAlone(
+  { settings }: Pick<Merchant, "settings">,
+  { reference, amountMinor, feeMinor, currency, paidAt }: Payment,
+  available: Minor,
+): string | null {
+  if (paidAt === undefined || isFrozen(settings, currency)) return null;
+  const schedule = settings.settlement;
+  const item = { id: reference, paymentReference: reference, amountMinor, feeMinor, occurredAt: paidAt };
+  const outlook: Outlook = { nextRunAt: undefined, available, items: [{ kind: "payment", ...item }] };
+  const run = runsToCome(schedule, minimumPayoutOf(schedule, currency), outlook).get(reference);
+  return run === undefined ? null : payoutDate(schedule, run);
 }
 
 /** The state of a book that the estimates start from. */
