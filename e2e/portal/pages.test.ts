@@ -124,6 +124,28 @@ test("every page shows what it is for, and nobody is kept out of it", { timeout:
   expect(found).toEqual([]);
 });
 
+test("an empty page of what a key can fill teaches the call that fills it", { timeout: 60_000 }, async () => {
+  const { page, place, open } = await portal.member("owner");
+  const empty = [
+    paths.payments(place),
+    paths.links(place),
+    paths.refunds(place),
+    paths.disputes(place),
+    paths.settlements(place),
+    paths.balance(place, "IDR"),
+    paths.events(place),
+    paths.requests(place),
+    paths.idempotency(place),
+    paths.qris(place),
+  ];
+  const untaught: string[] = [];
+  for (const path of empty) {
+    await open(path);
+    if ((await page.getByRole("region", { name: "the call", exact: true }).count()) === 0) untaught.push(path);
+  }
+  expect(untaught).toEqual([]);
+});
+
 test("no page is still to be written", () => {
   const folder = fileURLToPath(new URL("../../portal/src/pages/", import.meta.url));
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".tsx"));

@@ -5,6 +5,7 @@ import { useApi, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths } from "../../paths.ts";
 import { Button } from "../../ui/button.tsx";
+import type { Call } from "../../ui/curl.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ErrorFace } from "../../ui/face.tsx";
 import { To } from "../../ui/link.tsx";
@@ -25,6 +26,13 @@ const figures = {
 } as const;
 type Figure = keyof typeof figures;
 const isFigure = (text: string): text is Figure => text in figures;
+
+/** The call of the sandbox that moves each figure. */
+const moves: Record<Figure, Call> = {
+  available: { method: "POST", path: "/v1/sandbox/payments/pay_…/simulate", body: { outcome: "succeeded" } },
+  held: { method: "POST", path: "/v1/sandbox/payments/pay_…/dispute", body: { reason: "product_not_received" } },
+  pending_settlement: { method: "POST", path: "/v1/sandbox/settlements/run", body: {} },
+};
 
 export function Page() {
   const place = usePlace();
@@ -114,7 +122,10 @@ export function Page() {
           id={(entry) => entry.id}
           to={(entry) => paths.journal(place, entry.journal)}
           empty={
-            <Empty title="Nothing has moved it">
+            <Empty
+              title="Nothing has moved it"
+              curl={account === undefined && place.environment === "sandbox" ? moves[figure] : undefined}
+            >
               A figure is the sum of its entries. This one has none, so it is zero.
             </Empty>
           }

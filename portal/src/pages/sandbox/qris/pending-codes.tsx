@@ -43,7 +43,15 @@ export function PendingCodes({ take }: { take: (code: string) => void }) {
       columns={columns}
       id={(payment) => payment.reference}
       empty={
-        <Empty title="No QRIS payment waits" action={<ButtonLink to={paths.create(place)}>Create one</ButtonLink>}>
+        <Empty
+          title="No QRIS payment waits"
+          action={<ButtonLink to={paths.create(place)}>Create one</ButtonLink>}
+          curl={{
+            method: "POST",
+            path: "/v1/payments",
+            body: { amount_minor: 15_000_000, currency: "IDR", payment_method: "qris", reference_id: "order-1042" },
+          }}
+        >
           A payment by QRIS has a code as long as it waits to be paid.
         </Empty>
       }
