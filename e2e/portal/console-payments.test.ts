@@ -76,7 +76,7 @@ test("the story of a payment tells all of it, what others wrote as text, and a v
   expect(await page.getByRole("button", { name: "Refund…" }).count()).toBe(0);
   await open(at.payment(ofOther));
   expect(await page.getByText(HOSTILE).first().isVisible()).toBe(true);
-  expect(await page.title()).toBe("Payment · Gerbang");
+  expect(await page.title()).toBe("Payment · gerbang");
 });
 
 test("an admin refunds for a merchant once, who did it stands below the story, and the refund has its page", async () => {

@@ -86,7 +86,7 @@ test("a dispute is answered with a PDF and a photo before its deadline, and won"
   await look("dispute-won");
   expect((await client.get(`/v1/disputes/${uuid}`)).json.outcome).toBe("won");
   expect((await client.get("/v1/balances")).json.data[0].held_minor).toBe(0);
-  expect(await page.title()).toBe("Dispute · Gerbang");
+  expect(await page.title()).toBe("Dispute · gerbang");
 });
 
 test("files that are not what they say are refused one by one in a sentence, on a phone too, and the others are kept", async () => {

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { paths } from "../../portal/src/paths.ts";
 import { type Member, type Visit, settled, usePortal } from "./kit/portal.ts";
 
-const portal = usePortal();
+const portal = usePortal({ config: { serviceName: "Bayar Kita" } });
 const KILOBYTE = 1000;
 
 /** Bytes of script that a page makes a browser fetch, as they are sent. */
@@ -43,6 +43,22 @@ test("a first page fetches less than 170 KB of script, and nothing from anybody 
   expect(await scriptBytes(guest, () => guest.open(paths.signIn()))).toBeLessThan(170 * KILOBYTE);
   expect(await scriptBytes(member, () => member.open(paths.refunds(member.place)))).toBeLessThan(170 * KILOBYTE);
   expect(foreign).toEqual([]);
+});
+
+test("the pages bear the name of whoever runs the service", async () => {
+  const { page, open } = await portal.guest();
+  await open(paths.signIn());
+  expect(await page.title()).toBe("Sign in · Bayar Kita");
+  expect(await page.getByText("Bayar Kita", { exact: true }).count()).toBe(1);
+  const operator = await portal.consoleGuest();
+  await operator.open("/sign-in");
+  expect(await operator.page.getByText("Bayar Kita", { exact: true }).count()).toBe(1);
+  const member = await portal.member("owner");
+  await member.open(paths.payments(member.place));
+  expect(await member.page.title()).toBe("Payments · Bayar Kita");
+  await member.open(paths.account());
+  for (const each of [page, operator.page, member.page])
+    expect(await each.locator("body").innerText()).not.toContain("Gerbang");
 });
 
 test("who is not signed in is led to the sign-in, which leads back, and nowhere else", async () => {

@@ -45,7 +45,7 @@ test("requests appear by themselves, with the doctor's word, and nothing private
   const shown = await page.locator("main").innerText();
   for (const mark of ["Budi", "pembeli", "812345", client.credentials.secret]) expect(shown).not.toContain(mark);
   await page.getByRole("link", { name: "Open the payment" }).waitFor();
-  expect(await page.title()).toBe("POST /v1/payments · Gerbang");
+  expect(await page.title()).toBe("POST /v1/payments · gerbang");
   await member.look("request");
 });
 
@@ -80,7 +80,7 @@ test("a key: its first request, the replay, and what the conflict changed", asyn
   expect(await uses.count()).toBe(3);
   expect(await uses.nth(1).innerText()).toContain("same bytes");
   expect(await uses.nth(2).innerText()).toContain("IDEMPOTENCY_CONFLICT");
-  expect(await page.title()).toBe("Idempotency key · Gerbang");
+  expect(await page.title()).toBe("Idempotency key · gerbang");
   await settled(page);
   await member.look("idempotency-key");
   expect(await faults(page)).toEqual([]);

@@ -42,7 +42,7 @@ test("create, pay by simulate, refund, and see the story and the ledger", async 
   await story.getByRole("heading", { name: /^Refunded IDR\s?50,000.00/ }).waitFor();
   expect((await client.get("/v1/refunds")).json.data).toHaveLength(1);
   await settled(page);
-  expect(await page.title()).toBe("Payment · Gerbang");
+  expect(await page.title()).toBe("Payment · gerbang");
   expect(await faults(page)).toEqual([]);
   await member.look("payment-refunded");
 });

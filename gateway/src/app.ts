@@ -141,7 +141,7 @@ export function createApp(options: AppOptions): App {
   const portal = { mounted: mountable(surface.endpoints), own: portalSurface(foundation, rooms, peopleAudit) };
   if (options.roles.has("api")) {
     openPortal(server, foundation, rooms, { edge, audit: peopleAudit }, portal);
-    openPages(server, "portal");
+    openPages(server, "portal", config.serviceName);
     openDocs(server, { root: () => rooms.address.root });
   }
   const portalsContract = madeOnce(() => portalContract(portal, version));

@@ -130,6 +130,6 @@ function openConsole(
     operatorsNeedSecondFactor: mode === "production",
   });
   openAccess(server, { door, audit: new PeopleAudit(database, clock), clock }, access);
-  openPages(server, "console");
+  openPages(server, "console", config.serviceName);
   return door;
 }

@@ -3,5 +3,9 @@
 
 /** `/portal` for merchants, `/console` for operators. */
 export const pagesRoot = import.meta.env.BASE_URL.replace(/\/$/, "");
+/** The name under which the service is run. The service writes it into the index. */
+export function serviceName(): string {
+  return document.querySelector<HTMLMetaElement>('meta[name="application-name"]')?.content ?? "";
+}
 /** The API's path before `/v1`. */
 export const apiRoot = pagesRoot === "/console" ? "/ops" : "/portal";

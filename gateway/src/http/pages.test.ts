@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, brotliDecompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bareServer } from "../../test/bare-server.ts";
 import { type TestService, startService } from "../../test/kit.ts";
@@ -21,7 +21,7 @@ function build(folder: string, name: string, files: Record<string, string>): voi
 
 function serverOn(folder: string) {
   const server = bareServer();
-  openPages(server, "portal", folder);
+  openPages(server, "portal", "Bayar Kita", folder);
   return server;
 }
 
@@ -42,6 +42,18 @@ test("every address of a page shows the index, which is asked for anew each time
       "referrer-policy": "same-origin",
     });
   }
+});
+
+test("the index bears the name of the service, in every encoding", async () => {
+  const folder = emptyFolder();
+  const index = (name: string): string =>
+    `<meta name="application-name" content="${name}" /><title>${name}</title><script src="/portal/assets/Gerbang1.js">`;
+  build(folder, "aa", { "index.html": index("Gerbang"), "assets/Gerbang1.js": "1" });
+  const server = serverOn(folder);
+  const expected = index("Bayar Kita").replace("Bayar Kita1", "Gerbang1");
+  expect((await server.inject("/portal")).body).toBe(expected);
+  const { rawPayload } = await server.inject({ url: "/portal", headers: { "accept-encoding": "br" } });
+  expect(brotliDecompressSync(rawPayload).toString()).toBe(expected);
 });
 
 test("the policy names every source, and has no exception", async () => {

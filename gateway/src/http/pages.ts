@@ -2,21 +2,35 @@
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Fault } from "../ground/fault.ts";
-import { BuiltPages, sendNotBuilt, sendPage } from "./built-pages.ts";
+import { type BuiltPage, BuiltPages, sendNotBuilt, sendPage, withText } from "./built-pages.ts";
 
 /** Output folder of portal/build.ts: one folder for each build, and the file `current`, which names the build to serve. */
 const BUILDS = fileURLToPath(new URL("../../../portal/dist/", import.meta.url));
 
+/** Where the index says who runs the service. The pages take the name from there. */
+const NAME = /(<title>|<meta name="application-name" content=")Gerbang/g;
+
 /**
  * Serves a face (portal or console) at the path of its name: the index at every address below it, except those of files and of its API.
- * Each build has a folder for each face.
+ * Each build has a folder for each face. `serviceName` has no characters that HTML would escape.
  */
-export function openPages(server: FastifyInstance, face: "portal" | "console", folder: string = BUILDS): void {
+export function openPages(
+  server: FastifyInstance,
+  face: "portal" | "console",
+  serviceName: string,
+  folder: string = BUILDS,
+): void {
   const pages = new BuiltPages(folder, face);
   const root = `/${face}`;
+  let named: { from: BuiltPage; page: BuiltPage } | undefined;
   const index = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const page = pages.current();
-    return page ? sendPage(request, reply, page) : sendNotBuilt(reply);
+    const from = pages.current();
+    if (!from) return sendNotBuilt(reply);
+    if (named?.from !== from) {
+      const text = from.bytes.toString("utf8").replaceAll(NAME, (_, before: string) => before + serviceName);
+      named = { from, page: withText(from, text) };
+    }
+    return sendPage(request, reply, named.page);
   };
   const file = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const [path = ""] = request.url.slice(root.length + 1).split("?");

@@ -1,4 +1,5 @@
 // The layout of a person's account pages, which belong to no merchant.
+import { serviceName } from "../face.ts";
 import { paths } from "../paths.ts";
 import { To } from "../ui/link.tsx";
 import { useWords } from "../words.ts";
@@ -20,7 +21,7 @@ export function AccountLayout() {
             to={place ? paths.home(place) : paths.start()}
             className="flex min-h-8 items-center rounded px-2 text-base font-semibold hover:bg-hover"
           >
-            ← {name ?? "Gerbang"}
+            ← {name ?? serviceName()}
           </To>
         );
         return <Shell groups={accountMap(words)} head={head} palette={MerchantPalette} name="account" />;

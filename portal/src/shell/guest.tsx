@@ -1,6 +1,6 @@
 // The layout of pages without a session: one narrow column.
 import type { ReactNode } from "react";
-import { pagesRoot } from "../face.ts";
+import { pagesRoot, serviceName } from "../face.ts";
 import { useTold } from "../ui/page.tsx";
 
 interface Props {
@@ -15,7 +15,7 @@ export function Guest({ title, lead, children }: Props) {
     <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col px-4 pt-[12vh] pb-10">
       <p className="mb-6 flex items-center gap-2 font-semibold">
         <img src={`${pagesRoot}/favicon.svg`} alt="" width={20} height={20} />
-        Gerbang
+        {serviceName()}
       </p>
       <h1 tabIndex={-1} className="text-xl font-semibold tracking-[-0.01em]">
         {title}

@@ -5,6 +5,7 @@ import type { Environment } from "../api/client.ts";
 import { useMaybePlace, useMembership } from "../api/place.ts";
 import { useGo } from "../address.ts";
 import { useSession } from "../api/session.ts";
+import { serviceName } from "../face.ts";
 import { paths } from "../paths.ts";
 import { classes } from "../ui/classes.ts";
 import { To } from "../ui/link.tsx";
@@ -19,7 +20,7 @@ export function MerchantSwitcher() {
   const place = useMaybePlace();
   const memberships = useSession()?.memberships ?? [];
   const here = useMembership();
-  const name = here?.merchant_name ?? "Gerbang";
+  const name = here?.merchant_name ?? serviceName();
   if (memberships.length < 2) return <p className="truncate px-2 text-base font-semibold">{name}</p>;
   return (
     <Menu.Root>

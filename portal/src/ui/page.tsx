@@ -1,6 +1,7 @@
 // The frame of a page: title, lead, actions, and its call with curl.
 import { type ReactNode, useEffect, useRef } from "react";
 import { useShownPath } from "../address.ts";
+import { serviceName } from "../face.ts";
 import { type Call, CurlPanel } from "./curl.tsx";
 import { To } from "./link.tsx";
 
@@ -51,7 +52,7 @@ export function useTold(title: string): void {
   const path = useShownPath();
   const told = useRef(path);
   useEffect(() => {
-    document.title = `${title} · Gerbang`;
+    document.title = `${title} · ${serviceName()}`;
   }, [title]);
   useEffect(() => {
     const before = told.current;
