@@ -373,7 +373,7 @@ alter table payments disable trigger payments_origin`);
   PAYLOAD_TOO_LARGE: [413, (client) => create(client, { description: "x".repeat(300_000) })],
 };
 
-/** What `details` must say, for the codes whose details the interface or the rulings name. */
+/** What `details` must say, for the codes whose details the interface names. */
 const details: Partial<Record<FaultCode, unknown>> = {
   VALIDATION_ERROR: { field: "expires_in", value: 5 },
   IDEMPOTENCY_CONFLICT: { idempotency_key: expect.any(String), first_seen_at: expect.stringMatching(/Z$/) },

@@ -1,5 +1,5 @@
 // A model of the service, in maps and sums: one merchant's sandbox book that predicts the answer to each request. It was written from the
-// interface and its rulings, and shares no code with the service. Below it: queries for rows that no book may have. No HTTP lives here.
+// interface, and shares no code with the service. Below it: queries for rows that no book may have. No HTTP lives here.
 
 export type PaymentStatus =
   | "pending"

@@ -94,7 +94,7 @@ test("a QRIS string holds the tags that readers look for, whatever the merchant 
   );
 });
 
-test("every capability of every acquirer issues instructions of the rulings' shape, the same each time", () => {
+test("every capability of every acquirer issues instructions of the interface's shape, the same each time", () => {
   const shapes: Record<string, string[]> = {
     qris: ["expires_at", "qr_string", "type", "value"],
     va: ["account_name", "account_number", "bank_code", "bank_name", "expires_at", "type", "value"],

@@ -1,4 +1,4 @@
-// Goal: who may call what, and which refusal prevails (section 5 of the interface and the rulings on it). Method: requests
+// Goal: who may call what, and which refusal prevails (section 5 of the interface). Method: requests
 // signed by hand over a real socket, one case a row, against two instances on one database with a clock the test holds.
 import { createHmac } from "node:crypto";
 import { type IncomingMessage, request } from "node:http";

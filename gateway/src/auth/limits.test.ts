@@ -1,4 +1,4 @@
-// Goal: quotas (section 8 of the interface and the rulings on limits): each client has its own, unauthenticated callers share one by
+// Goal: quotas (section 8 of the interface): each client has its own, unauthenticated callers share one by
 // address, and nobody pays for one of them. Method: two instances on one database and a clock that tests move by windows.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Answer, Client, operate, readAnswer } from "../../../e2e/kit/client.ts";

@@ -1,4 +1,4 @@
-// Goal: who a request says it is from, whether that is proved, and what makes it the same request again (section 5 and the rulings on it).
+// Goal: who a request says it is from, whether that is proved, and what makes it the same request again (section 5 of the interface).
 // Method: the pure functions by table, and by property beside an HMAC made here.
 import { createHmac } from "node:crypto";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Goal: one key, one effect, one answer (section 4.11 of the interface and the rulings on it). Method: what HTTP and the database do to it,
+// Goal: one key, one effect, one answer (section 4.11 of the interface). Method: what HTTP and the database do to it,
 // over a real socket; what happens between processes with two instances on one database, and with a lock held by hand.
 import { type IncomingMessage, request } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";

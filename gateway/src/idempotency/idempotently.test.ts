@@ -1,4 +1,4 @@
-// Goal: one key, one effect, one answer (section 4.11 and the rulings on it). Method: the pure command around commands that decide something,
+// Goal: one key, one effect, one answer (section 4.11 of the interface). Method: the pure command around commands that decide something,
 // by table, and by property beside a plain model of keys.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Goal: what an acquirer reports moves a payment as the rulings say, and money moves once. Method: every status with every outcome before
+// Goal: what an acquirer reports moves a payment as the interface says, and money moves once. Method: every status with every outcome before
 // and after its time, by table; captures and whole lives of payments by property.
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -207,7 +207,7 @@ function judgeCreation(
   const maximum = maximumOf(settings, method, enabled ? currency : DEFAULT_CURRENCY);
   if (!before("amount_minor") || BigInt(amount as number) > maximum) throw invalidAmount(amount, maximum);
   if (before("currency") && !enabled) throw new Fault("CURRENCY_NOT_SUPPORTED");
-  // By the project's rulings, production without an acquirer answers NO_ROUTE_AVAILABLE, not PAYMENT_METHOD_UNAVAILABLE.
+  // Production without an acquirer answers NO_ROUTE_AVAILABLE, not PAYMENT_METHOD_UNAVAILABLE (interface 1).
   const offered = (): boolean =>
     method !== undefined &&
     (call.book.environment === "production" ||

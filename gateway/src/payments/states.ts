@@ -13,7 +13,7 @@ export const paymentStatuses = [
 ] as const;
 export type PaymentStatus = (typeof paymentStatuses)[number];
 
-/** All transitions (interface 3.1, refined by the project's rulings). No others exist. */
+/** All transitions (interface 3.1). No others exist. */
 export const transitions: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   pending: ["processing", "succeeded", "failed", "expired", "canceled"],
   processing: ["succeeded", "failed"],

@@ -1,8 +1,8 @@
-// Goal: the transitions are those of the rulings, and no others. Method: every pair, beside the rulings' own list written out.
+// Goal: the transitions are those of the interface, and no others. Method: every pair, beside the interface's own list written out.
 import { expect, test } from "vitest";
 import { assertTransition, isPaid, paymentStatuses } from "./states.ts";
 
-/** The rulings, in their words. */
+/** Section 3.1 of the interface, in short. */
 const listed = [
   "pending > processing",
   "processing > succeeded",
