@@ -111,6 +111,18 @@ test("the environment and the real clock are read on the ground floor alone", ()
   expect(found).toEqual([]);
 });
 
+test("no program asks Intl about currencies: it gives IDR no decimals", () => {
+  const asks = /style:\s*["']currency["']|currencyDisplay|supportedValuesOf\(["']currency["']\)/;
+  const found = ["gateway/src", "portal/src", "docs/site", "sdk/src", "cli"].flatMap((folder) => {
+    const names = readdirSync(join(root, "../..", folder), { recursive: true, encoding: "utf8" });
+    return names
+      .filter((name) => /\.(tsx?|js)$/.test(name) && !/\.test\.ts$|(^|\/)(dist|node_modules)\//.test(name))
+      .map((name) => `${folder}/${name}`);
+  });
+  expect(found.length).toBeGreaterThan(600);
+  expect(found.filter((name) => asks.test(readFileSync(join(root, "../..", name), "utf8")))).toEqual([]);
+});
+
 /** Which tables each room writes. */
 const owners: Record<string, RegExp> = {
   merchants: /^(merchants|merchant_profiles|credentials|credential_uses|webhook_endpoints|books)$/,
