@@ -287,6 +287,23 @@ test("SQL is in SQL files and in the store alone", () => {
   expect(files.filter((file) => file.endsWith(".sql.ts") && holdsSql(textOf(file))).length).toBeGreaterThan(20);
 });
 
+/** Files whose work waits its turn by an advisory lock, which a pooler of transactions keeps for one transaction only. No money moves in them. */
+const advisoryLocks = [
+  "insights/roll-up.sql.ts",
+  "people/invitations.sql.ts",
+  "people/operators.sql.ts",
+  "status/incidents.sql.ts",
+  "store/embedded.ts", // of a session, of the server that this service starts by itself
+  "store/migrations.ts",
+  "telemetry/telemetry.sql.ts",
+];
+
+test("the money path keeps nothing in a session: no advisory lock, no temporary table, no LISTEN", () => {
+  const keeps =
+    /pg_(?:try_)?advisory|create (?:local |global )?temp|\bnotify \w+\b.*;|["`]\s*listen \w+["`]|\bset session\b/i;
+  expect(files.filter((file) => keeps.test(textOf(file))).toSorted()).toEqual(advisoryLocks);
+});
+
 test("the guard of SQL tells a statement from words", () => {
   expect(holdsSql("const text = `with due as (\n  select *\n  from payments\n)\nselect count(*) from due`;")).toBe(
     true,
