@@ -8,7 +8,7 @@ import type { Json } from "../http/json-schema.ts";
 import { merchantOperation, merchantTags } from "../http/merchant-openapi.ts";
 import { Document, type Operation } from "../http/openapi.ts";
 import type { MemberEndpoint, PortalEndpoint } from "./endpoint.ts";
-import { mountedPath } from "./mounted.ts";
+import { mountedPath, needsFreshProof } from "./mounted.ts";
 
 const memberCodes: FaultCode[] = [
   ...personCodes,
@@ -95,12 +95,14 @@ function portalDocument({ mounted, own }: PortalSurface, version: string): Json 
 
 function mountedOperation(document: Document, endpoint: Endpoint): Operation {
   const operation = merchantOperation(document, endpoint, memberCodes);
+  const needsProof = needsFreshProof(endpoint, "production");
   return {
     ...operation,
+    ...(needsProof && { description: `${operation.description ?? ""}\n\nNeeds a fresh proof in production.`.trim() }),
     path: mountedPath(endpoint),
     // The operation's links need no change: a link names an operation by its `operationId`, not by its path.
     headers: { ...memberHeaders, ...operation.headers },
-    errors: endpoint.scope === "refunds:write" ? [...operation.errors, "PROOF_REQUIRED"] : operation.errors,
+    errors: needsProof ? [...operation.errors, "PROOF_REQUIRED"] : operation.errors,
   };
 }
 
