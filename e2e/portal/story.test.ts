@@ -89,8 +89,8 @@ test("find a payment in the list and by the palette, whatever one knows of it", 
   await page.getByLabel("Amount", { exact: true }).fill("");
   await page.getByRole("searchbox", { name: "Payment", exact: true }).fill(reference);
   await page.keyboard.press("Enter");
+  await expect.poll(() => rows.count(), PATIENCE).toBe(2);
   await rows.getByText("rumah-1").waitFor();
-  expect(await rows.count()).toBe(2);
   expect(await page.getByText("The same with curl").innerText()).toContain(`GET /v1/payments/${reference}`);
   await page.getByRole("searchbox", { name: "Payment", exact: true }).fill("");
   await page.getByLabel("Payer").fill("SARI@example.com");

@@ -1,5 +1,6 @@
 // The frame of a page: title, lead, actions, and its call with curl.
-import { type ReactNode, useEffect, useRef } from "react";
+import { useIsFetching } from "@tanstack/react-query";
+import { type ReactNode, useDeferredValue, useEffect, useRef } from "react";
 import { useShownPath } from "../address.ts";
 import { serviceName } from "../face.ts";
 import { type Call, CurlPanel } from "./curl.tsx";
@@ -32,7 +33,8 @@ export function Page({ title, lead, above, beside, actions, curl, children }: Pr
             </To>
           </nav>
         )}
-        <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        {/* On a phone an identity has its own line from the start: a status that comes later would push it there, and everything below it down. */}
+        <div className="flex min-h-8 flex-wrap items-center gap-x-4 gap-y-2 max-sm:[&>span:has(>code)]:w-full">
           <h1 tabIndex={-1} className="min-w-0 text-xl font-semibold tracking-[-0.01em] wrap-anywhere">
             {title}
           </h1>
@@ -42,9 +44,17 @@ export function Page({ title, lead, above, beside, actions, curl, children }: Pr
         {lead !== undefined && <p className="mt-1 max-w-2xl text-muted">{lead}</p>}
       </header>
       <div className="flex-1 space-y-6">{children}</div>
-      {curl && <CurlPanel call={curl} />}
+      {curl && <CurlOnceLoaded call={curl} />}
     </article>
   );
+}
+
+/** The call comes with the page's content: shown above it, it would be pushed down. */
+function CurlOnceLoaded({ call }: { call: Call }) {
+  const loading = useIsFetching({ predicate: ({ state }) => state.status === "pending" });
+  // The queries of the page begin after it is drawn for the first time.
+  const isDrawn = useDeferredValue(true, false);
+  return isDrawn && loading === 0 ? <CurlPanel call={call} /> : null;
 }
 
 /** Sets the window's title. After a change of page the heading takes the focus: the keyboard goes on from there, and screen readers say it. */

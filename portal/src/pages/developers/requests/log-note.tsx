@@ -10,13 +10,14 @@ export function LogNote() {
   const count = (value: number): string => new Intl.NumberFormat(language === "id" ? "id-ID" : "en-GB").format(value);
   const what =
     environment === "sandbox" ? "What your systems asked the sandbox" : "What your systems asked and were refused";
-  if (!data) return `${what}, newest first.`;
+  // It is there from the start, so that the page below does not move by a line.
+  const never = "Names, addresses, phone numbers, e-mail, cards, secrets and signatures are never kept.";
+  if (!data) return `${what}, newest first. ${never}`;
   if (!data.enabled) return `${what}. The log is switched off.`;
   const { kept_days: days, kept_requests: most, not_logged: dropped, not_logged_unproven: unproven } = data;
   return (
     <>
-      {what}, newest first. Kept for {days} days, at most {count(most)} of them. Names, addresses, phone numbers,
-      e-mail, cards, secrets and signatures are never kept.
+      {what}, newest first. Kept for {days} days, at most {count(most)} of them. {never}
       {dropped > 0 && (
         <span className="mt-1 block text-warn">
           {count(dropped)} {dropped === 1 ? "request" : "requests"} of the last 24 hours {dropped === 1 ? "is" : "are"}{" "}
