@@ -44,7 +44,7 @@ function ownEndpoints({ people: { passkeys }, root }: SessionEndpointParts): Acc
       operationId: "listPasskeys",
       summary: "List your passkeys, the oldest first",
       tag,
-      success: { status: 200, description: "All of them.", schema: passkeyListSchema },
+      success: { description: "All of them.", schema: passkeyListSchema },
       handle: async ({ person }) => onePage(await passkeys.list(person.personId), viewOf),
     }),
     personEndpoint({
@@ -55,7 +55,7 @@ function ownEndpoints({ people: { passkeys }, root }: SessionEndpointParts): Acc
       description: "Good for five minutes, for one passkey.",
       tag,
       fresh: true,
-      success: { status: 200, description: "For the browser.", schema: passkeyOptionsSchema },
+      success: { description: "For the browser.", schema: passkeyOptionsSchema },
       errors: ["SERVICE_UNAVAILABLE"],
       handle: async ({ person }) => reply(200, await passkeys.registrationOptions(person)),
     }),
@@ -83,7 +83,7 @@ function ownEndpoints({ people: { passkeys }, root }: SessionEndpointParts): Acc
       tag,
       params: passkeyParams,
       fresh: true,
-      success: { status: 200, description: "It signs nobody in any more.", schema: nothing },
+      success: { description: "It signs nobody in any more.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ person, session: { sessionId }, params, origin }) {
         if (!(await passkeys.remove(person.personId, params.passkey_id ?? "", sessionId, origin)))
@@ -103,7 +103,7 @@ function signingEndpoints({ people: { passkeys }, views, root }: SessionEndpoint
       operationId: "beginPasskeySignIn",
       summary: "Ask what a browser needs to sign in by a passkey",
       tag,
-      success: { status: 200, description: "For the browser.", schema: passkeyOptionsSchema },
+      success: { description: "For the browser.", schema: passkeyOptionsSchema },
       errors: ["SERVICE_UNAVAILABLE"],
       handle: async ({ origin }) => reply(200, await passkeys.signInOptions(origin)),
     }),
@@ -115,7 +115,7 @@ function signingEndpoints({ people: { passkeys }, views, root }: SessionEndpoint
       description: "The device says who it is, and has verified them: no password and no code is asked for.",
       tag,
       body: signedByPasskeySchema,
-      success: { status: 200, description: "Signed in.", schema: sessionViewSchema },
+      success: { description: "Signed in.", schema: sessionViewSchema },
       errors: ["UNAUTHORIZED", "SERVICE_UNAVAILABLE"],
       handle: async (call) => begun(views, call, { token: await passkeys.signIn(assertionOf(call.body), call.origin) }),
     }),
@@ -125,7 +125,7 @@ function signingEndpoints({ people: { passkeys }, views, root }: SessionEndpoint
       operationId: "beginPasskeyProof",
       summary: "Ask what a browser needs to prove again who you are by a passkey",
       tag,
-      success: { status: 200, description: "For the browser.", schema: passkeyOptionsSchema },
+      success: { description: "For the browser.", schema: passkeyOptionsSchema },
       errors: ["SERVICE_UNAVAILABLE"],
       handle: async ({ person }) => reply(200, await passkeys.proofOptions(person.personId)),
     }),
@@ -136,7 +136,7 @@ function signingEndpoints({ people: { passkeys }, views, root }: SessionEndpoint
       summary: "Prove again who you are by a passkey",
       tag,
       body: signedByPasskeySchema,
-      success: { status: 200, description: "Proved.", schema: sessionViewSchema },
+      success: { description: "Proved.", schema: sessionViewSchema },
       errors: ["UNAUTHORIZED", "SERVICE_UNAVAILABLE"],
       async handle(call) {
         const { person, session: before, body, origin } = call;

@@ -29,7 +29,7 @@ function profileEndpoints({ people, views, root }: SessionEndpointParts): Access
       summary: "Change your name, language or time zone",
       tag,
       body: changePersonSchema,
-      success: { status: 200, description: "As it is now.", schema: sessionViewSchema },
+      success: { description: "As it is now.", schema: sessionViewSchema },
       async handle({ person, session, body }) {
         await people.update(person.personId, body);
         const changed = (await people.read(person.personId)) ?? person;
@@ -44,7 +44,7 @@ function profileEndpoints({ people, views, root }: SessionEndpointParts): Access
       description: "Signs you out everywhere else. Where there is no password yet, a fresh proof stands in for it.",
       tag,
       body: changePasswordSchema,
-      success: { status: 200, description: "It is the password from now on.", schema: nothing },
+      success: { description: "It is the password from now on.", schema: nothing },
       errors: ["UNAUTHORIZED", "PROOF_REQUIRED"],
       async handle({ person, session, body, origin }) {
         const { current, next } = body;
@@ -69,7 +69,7 @@ function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessE
       description: "It counts once a code of it is confirmed.",
       tag,
       fresh: true,
-      success: { status: 200, description: "Its secret.", schema: authenticatorSchema },
+      success: { description: "Its secret.", schema: authenticatorSchema },
       handle: async ({ person }) => reply(200, await people.beginAuthenticator(person.personId)),
     }),
     personEndpoint({
@@ -80,7 +80,7 @@ function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessE
       tag,
       fresh: true,
       body: confirmSchema,
-      success: { status: 200, description: "Codes for the day it is lost.", schema: recoveryCodesSchema },
+      success: { description: "Codes for the day it is lost.", schema: recoveryCodesSchema },
       async handle({ person, session, body, origin }) {
         const codes = await people.confirmAuthenticator(person.personId, body.code, session.sessionId, origin);
         return reply(200, { recovery_codes: codes });
@@ -93,7 +93,7 @@ function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessE
       summary: "Remove the authenticator and its recovery codes",
       tag,
       fresh: true,
-      success: { status: 200, description: "It is gone.", schema: nothing },
+      success: { description: "It is gone.", schema: nothing },
       async handle({ person, session, origin }) {
         await people.removeAuthenticator(person.personId, session.sessionId, origin);
         return reply(200, {});
@@ -107,7 +107,7 @@ function authenticatorEndpoints({ people, root }: SessionEndpointParts): AccessE
       description: "Those before are good no more.",
       tag,
       fresh: true,
-      success: { status: 200, description: "The new ones.", schema: recoveryCodesSchema },
+      success: { description: "The new ones.", schema: recoveryCodesSchema },
       async handle({ person, session, origin }) {
         return reply(200, {
           recovery_codes: await people.newRecoveryCodes(person.personId, session.sessionId, origin),

@@ -50,7 +50,7 @@ function signingEndpoints({ people, views, root }: SessionEndpointParts): Access
         "Where the person has an authenticator the answer to the right password alone is `needs: code`. Unknown and wrong are answered alike.",
       tag,
       body: signInSchema,
-      success: { status: 200, description: "Signed in, or a code is needed.", schema: signedInSchema },
+      success: { description: "Signed in, or a code is needed.", schema: signedInSchema },
       errors: ["UNAUTHORIZED", "RATE_LIMITED"],
       handle: async (call) => begun(views, call, await people.signIn(call.body, call.origin)),
     }),
@@ -63,7 +63,7 @@ function signingEndpoints({ people, views, root }: SessionEndpointParts): Access
         "A link is good once. One that resets takes away password, authenticator, recovery codes and passkeys, and ends every other session: choose a password next.",
       tag,
       body: linkSchema,
-      success: { status: 200, description: "Signed in.", schema: sessionViewSchema },
+      success: { description: "Signed in.", schema: sessionViewSchema },
       errors: ["UNAUTHORIZED"],
       handle: async (call) => begun(views, call, { token: await people.links.use(call.body.token, call.origin) }),
     }),
@@ -73,7 +73,7 @@ function signingEndpoints({ people, views, root }: SessionEndpointParts): Access
       operationId: "getSession",
       summary: "Read who is signed in",
       tag,
-      success: { status: 200, description: "Who it is.", schema: sessionViewSchema },
+      success: { description: "Who it is.", schema: sessionViewSchema },
       handle: async ({ person, session }) => reply(200, await views.of({ person, session })),
     }),
     personEndpoint({
@@ -84,7 +84,7 @@ function signingEndpoints({ people, views, root }: SessionEndpointParts): Access
       description: "The session gets another token, and what asks for a proof does not for ten minutes.",
       tag,
       body: proofSchema,
-      success: { status: 200, description: "Proved, or a code is needed.", schema: signedInSchema },
+      success: { description: "Proved, or a code is needed.", schema: signedInSchema },
       errors: ["UNAUTHORIZED", "RATE_LIMITED"],
       handle: async (call) =>
         begun(views, call, await people.prove(call.person.personId, call.body, call.session, call.origin)),
@@ -95,7 +95,7 @@ function signingEndpoints({ people, views, root }: SessionEndpointParts): Access
       operationId: "signOut",
       summary: "Sign out",
       tag,
-      success: { status: 200, description: "Signed out.", schema: nothing },
+      success: { description: "Signed out.", schema: nothing },
       async handle(call) {
         await people.sessions.end(call.person.personId, call.session.sessionId);
         call.setSession(undefined);
@@ -114,7 +114,7 @@ function listEndpoints({ people, root }: SessionEndpointParts): AccessEndpoint[]
       operationId: "listSessions",
       summary: "List where you are signed in, newest first",
       tag,
-      success: { status: 200, description: "All of them.", schema: sessionListSchema },
+      success: { description: "All of them.", schema: sessionListSchema },
       async handle({ person, session: current }) {
         const sessions = await people.sessions.list(person.personId);
         return onePage(sessions, (session) => ({
@@ -135,7 +135,7 @@ function listEndpoints({ people, root }: SessionEndpointParts): AccessEndpoint[]
       summary: "Sign out of one session",
       tag,
       params: sessionParams,
-      success: { status: 200, description: "It is over.", schema: nothing },
+      success: { description: "It is over.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ person, params }) {
         if (!(await people.sessions.end(person.personId, params.session_id ?? "")))
@@ -149,7 +149,7 @@ function listEndpoints({ people, root }: SessionEndpointParts): AccessEndpoint[]
       operationId: "endOtherSessions",
       summary: "Sign out everywhere else",
       tag,
-      success: { status: 200, description: "Only this session is left.", schema: nothing },
+      success: { description: "Only this session is left.", schema: nothing },
       async handle({ person, session }) {
         await people.sessions.endOthers(person.personId, session.sessionId);
         return reply(200, {});

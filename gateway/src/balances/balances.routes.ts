@@ -46,7 +46,7 @@ export function balanceEndpoints(database: Database, clock: Clock): Endpoint[] {
       summary: "List the journal entries behind a figure of the balances",
       tag: "Balances",
       scope: "balances:read",
-      success: { status: 200, description: "A page of entries, newest first.", schema: entriesSchema },
+      success: { description: "A page of entries, newest first.", schema: entriesSchema },
       query: entriesQuerySchema,
       handle: (call) => listEntries(database, call.book, call.params.currency ?? "", call.query),
     }),
@@ -56,7 +56,7 @@ export function balanceEndpoints(database: Database, clock: Clock): Endpoint[] {
       summary: "Read the balances, one entry for each enabled currency",
       tag: "Balances",
       scope: "balances:read",
-      success: { status: 200, description: "The balances as of now.", schema: balancesSchema },
+      success: { description: "The balances as of now.", schema: balancesSchema },
       async handle(call) {
         const rows = await database.query<BalanceRow>(selectBalances(call.book));
         const [offset] = await database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(call.book));

@@ -135,5 +135,5 @@ export const bookExport = {
   operationId: "exportBook",
   description:
     "Every journal as far as the chain goes now, sent while it is read. A text that was cut off ends without the comment that counts its journals; it is cut off where whoever asked loses the right to it.",
-  success: { status: 200, description: "The book.", schema: bookExportSchema, mediaType: "text/plain" },
+  success: { description: "The book.", schema: bookExportSchema, mediaType: "text/plain" },
 } as const;

@@ -126,7 +126,7 @@ export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
       summary: "Find out why a request's signature was refused, within a day of it",
       ...ofSandbox,
       errors: ["OBJECT_NOT_FOUND"],
-      success: { status: 200, description: "What was wrong.", schema: requestDiagnosisSchema },
+      success: { description: "What was wrong.", schema: requestDiagnosisSchema },
       async handle(call) {
         const found = await findDiagnosis(parts.database, call, call.params.request_id ?? "");
         const { diagnosis, subject, signature_base: base } = found;
@@ -143,7 +143,7 @@ export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
       path: "/v1/sandbox/webhook/doctor",
       summary: "Find out whether a webhook as you received it verifies, and if not, why",
       ...ofSandbox,
-      success: { status: 200, description: "What was found.", schema: deliveryDiagnosisSchema },
+      success: { description: "What was found.", schema: deliveryDiagnosisSchema },
       body: { schema: pastedSchema, order: ["headers", "body", "received_at", "computed_signature"] },
       lane: "create",
       async judge(call, _input, found) {

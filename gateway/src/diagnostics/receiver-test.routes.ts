@@ -26,7 +26,7 @@ export function examEndpoints(parts: { examiner: Examiner; database: Database })
         "it made of each.",
       ...ofSandbox,
       errors: ["OBJECT_NOT_FOUND"],
-      success: { status: 200, description: "The scorecard.", schema: scorecardSchema },
+      success: { description: "The scorecard.", schema: scorecardSchema },
       body: { schema: nothing, order: [] },
       actsFirst: true,
       async judge(call, _input, found) {

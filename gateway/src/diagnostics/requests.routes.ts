@@ -18,7 +18,7 @@ export function loggedRequestEndpoints(database: Database): Endpoint[] {
       summary: "List the requests to your sandbox, newest first",
       description: "They are kept for seven days, the newest 10,000 of them. Reading this list is not in it.",
       query: requestsQuery,
-      success: { status: 200, description: "A page of requests.", schema: loggedRequestListSchema },
+      success: { description: "A page of requests.", schema: loggedRequestListSchema },
       handle: ({ book, query }) => listRequests(database, book, query),
     }),
     readEndpoint({
@@ -28,7 +28,7 @@ export function loggedRequestEndpoints(database: Database): Endpoint[] {
       summary: "Read one request to your sandbox with its bodies",
       params: requestParams,
       errors: ["OBJECT_NOT_FOUND"],
-      success: { status: 200, description: "The request.", schema: wholeRequestSchema },
+      success: { description: "The request.", schema: wholeRequestSchema },
       handle: async ({ book, params }) => reply(200, await readRequest(database, book, params.request_id ?? "")),
     }),
   ];

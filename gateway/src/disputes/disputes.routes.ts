@@ -28,7 +28,7 @@ export function disputeEndpoints(database: Database): Endpoint[] {
       summary: "List disputes, newest first",
       tag: "Disputes",
       scope: "disputes:read",
-      success: { status: 200, description: "A page of disputes.", schema: disputeListSchema },
+      success: { description: "A page of disputes.", schema: disputeListSchema },
       query: disputesQuerySchema,
       handle: (call) => listDisputes(database, call.book, call.query),
     }),
@@ -40,7 +40,7 @@ export function disputeEndpoints(database: Database): Endpoint[] {
       tag: "Disputes",
       scope: "disputes:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-      success: { status: 200, description: "The dispute.", schema: disputeSchema },
+      success: { description: "The dispute.", schema: disputeSchema },
       async handle(call) {
         const dispute = await readDispute(database, call.merchant.merchantId, call.params.uuid ?? "");
         if (!dispute) throw new Fault("OBJECT_NOT_FOUND", { message: "No such dispute." });
@@ -77,7 +77,7 @@ export function disputeEndpoints(database: Database): Endpoint[] {
       summary: "Decide a dispute",
       ...ofSandbox,
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "DISPUTE_RESOLVED"],
-      success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
+      success: { description: "The dispute after it.", schema: disputeSchema },
       body: { schema: resolveDisputeSchema, order: ["outcome"] },
       async judge(call, _input, found) {
         if ("fault" in found) throw found.fault;

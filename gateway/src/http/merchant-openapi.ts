@@ -181,7 +181,7 @@ export function merchantOperation(document: Document, endpoint: Endpoint, genera
  * usual answer, and a creation answers 201. Where the success is 200, a replay differs by its header only and has no answer of its own.
  */
 export function replayReplies(document: Document, success: Success): Json {
-  if (success.status === 200) return {};
+  if (success.status === undefined) return {};
   const replay = { ...success, status: 200, description: "Status 200: a replay of the stored answer." };
   return { "2XX": { ...document.response(replay), headers: document.headers("X-Idempotent-Replay") } };
 }

@@ -35,7 +35,8 @@ export interface Described {
 }
 
 export interface Success {
-  status: number;
+  /** 200 when absent. */
+  status?: number;
   description: string;
   schema: z.ZodType;
   /** JSON when absent. */
@@ -108,7 +109,7 @@ export class Document {
       parameters: parameters.length === 0 ? undefined : parameters,
       requestBody: operation.upload ? uploadBody(operation.upload.description) : this.requestBody(operation.body),
       responses: {
-        [success.status]: { ...this.response(success), links: links && linksOf(links) },
+        [success.status ?? 200]: { ...this.response(success), links: links && linksOf(links) },
         ...operation.replies,
         ...this.errorResponses(errors),
       },

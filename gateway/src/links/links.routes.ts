@@ -82,7 +82,7 @@ export function linkEndpoints(parts: LinkRouteParts): Endpoint[] {
         "`has_more` is true.",
       tag: "Payment links",
       scope: "payments:read",
-      success: { status: 200, description: "A page of links.", schema: listSchema(linkSchema, "PaymentLinkList") },
+      success: { description: "A page of links.", schema: listSchema(linkSchema, "PaymentLinkList") },
       query: linksQuerySchema,
       handle: (call) => listLinks(parts, call, view),
     }),
@@ -94,7 +94,7 @@ export function linkEndpoints(parts: LinkRouteParts): Endpoint[] {
       tag: "Payment links",
       scope: "payments:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-      success: { status: 200, description: "The link.", schema: linkSchema },
+      success: { description: "The link.", schema: linkSchema },
       handle: async (call) => reply(200, view(await find(call))),
     }),
     writeEndpoint({
@@ -108,7 +108,7 @@ export function linkEndpoints(parts: LinkRouteParts): Endpoint[] {
       tag: "Payment links",
       scope: "payments:write",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "PAYMENT_NOT_PAYABLE"],
-      success: { status: 200, description: "The link, closed.", schema: linkSchema },
+      success: { description: "The link, closed.", schema: linkSchema },
       body: { schema: nothing, order: [] },
       command: (call) =>
         answering(deactivateLink(call, call.params.uuid ?? "", call.realNow), (snapshot) => reply(200, view(snapshot))),

@@ -95,7 +95,7 @@ export function acquirerCostEndpoints(router: Router, acquirerCosts: AcquirerCos
       operationId: "getAcquirerCosts",
       summary: "Read what an acquirer charges",
       role: "viewer",
-      success: { status: 200, description: "All that is stated.", schema: costsSchema },
+      success: { description: "All that is stated.", schema: costsSchema },
       async handle({ params }) {
         const code = known(params.gateway_code);
         return reply(200, view(code, await acquirerCosts.read(code)));
@@ -108,7 +108,7 @@ export function acquirerCostEndpoints(router: Router, acquirerCosts: AcquirerCos
       summary: "State what an acquirer charges, in place of all that was stated before",
       role: "admin",
       body: putCostsSchema,
-      success: { status: 200, description: "All that is stated now.", schema: costsSchema },
+      success: { description: "All that is stated now.", schema: costsSchema },
       async handle({ params, body, operator }) {
         const code = known(params.gateway_code);
         const stated = body.costs.map((cost) => ({

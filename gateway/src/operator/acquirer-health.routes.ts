@@ -110,7 +110,7 @@ export function acquirerHealthEndpoint(router: Router, database: Database, clock
       tag: "Acquirers",
       role: "viewer",
       query: healthQuery,
-      success: { status: 200, description: "Each method.", schema: healthSchema },
+      success: { description: "Each method.", schema: healthSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, query: { period } }) {
         const acquirer = router.acquirer(params.gateway_code ?? "");

@@ -80,7 +80,7 @@ export function acquirerStraysEndpoint(router: Router, database: Database): Oper
         `${STRAYS_MAX}; the same message again is counted. Kept for 400 days.`,
       tag: "Acquirers",
       role: "viewer",
-      success: { status: 200, description: "The messages.", schema: straysSchema },
+      success: { description: "The messages.", schema: straysSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         const acquirer = router.acquirer(params.gateway_code ?? "");

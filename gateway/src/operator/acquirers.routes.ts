@@ -67,11 +67,7 @@ export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoin
       summary: "List the acquirers and their state",
       tag: "Acquirers",
       role: "viewer",
-      success: {
-        status: 200,
-        description: "All acquirers.",
-        schema: acquirersSchema,
-      },
+      success: { description: "All acquirers.", schema: acquirersSchema },
       handle: () => Promise.resolve(reply(200, { data: acquirersOf(router, clock) })),
     }),
     operatorEndpoint({
@@ -83,7 +79,7 @@ export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoin
       tag: "Acquirers",
       role: "admin",
       body: setAcquirerSchema,
-      success: { status: 200, description: "The acquirer after the change.", schema: acquirerSchema },
+      success: { description: "The acquirer after the change.", schema: acquirerSchema },
       errors: ["OBJECT_NOT_FOUND"],
       approval: {
         action: "enable_acquirer",

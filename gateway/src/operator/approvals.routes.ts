@@ -34,7 +34,7 @@ function policyEndpoints(approvals: Approvals): OperatorEndpoint[] {
       summary: "Read which changes need a second operator",
       tag,
       role: "viewer",
-      success: { status: 200, description: "The policy.", schema: policySchema },
+      success: { description: "The policy.", schema: policySchema },
       handle: async () => reply(200, policyView(await approvals.policy())),
     }),
     operatorEndpoint({
@@ -47,7 +47,7 @@ function policyEndpoints(approvals: Approvals): OperatorEndpoint[] {
       tag,
       role: "admin",
       body: setPolicySchema,
-      success: { status: 200, description: "The policy, good in every process.", schema: policySchema },
+      success: { description: "The policy, good in every process.", schema: policySchema },
       approval: {
         action: "loosen_policy",
         async foresee({ body }) {
@@ -81,7 +81,7 @@ function readEndpoints(approvals: Approvals): OperatorEndpoint[] {
       tag,
       role: "viewer",
       query: approvalsQuery,
-      success: { status: 200, description: "A page of them.", schema: approvalListSchema },
+      success: { description: "A page of them.", schema: approvalListSchema },
       async handle({ query }) {
         const { starting_after: after, status, payment_reference: paymentReference } = query;
         if (after !== undefined && !(await approvals.find(after))) throw unknownCursor(after);
@@ -98,7 +98,7 @@ function readEndpoints(approvals: Approvals): OperatorEndpoint[] {
       summary: "Read one, with what it would do to the book as things stand, and whether you may approve it",
       tag,
       role: "viewer",
-      success: { status: 200, description: "The change, judged again.", schema: approvalRecordSchema },
+      success: { description: "The change, judged again.", schema: approvalRecordSchema },
       errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ params, operator }) =>
         reply(200, await approvals.record(await approvals.required(params.uuid ?? ""), operator)),
@@ -108,7 +108,7 @@ function readEndpoints(approvals: Approvals): OperatorEndpoint[] {
 
 function decisionEndpoints(approvals: Approvals): OperatorEndpoint[] {
   const common = { method: "POST", params: approvalParams, tag, role: "support" } as const;
-  const success = { status: 200, description: "It, decided.", schema: approvalSchema };
+  const success = { description: "It, decided.", schema: approvalSchema };
   const errors = ["OBJECT_NOT_FOUND", "APPROVAL_CLOSED"] as const;
   return [
     operatorEndpoint({

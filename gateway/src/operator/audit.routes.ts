@@ -116,7 +116,7 @@ export function auditEndpoints(audit: Audit, refusals: Refusals): OperatorEndpoi
       tag: "Audit",
       role: "viewer",
       query: z.strictObject(pageFieldsOf("refusal", "refusal_id")),
-      success: { status: 200, description: "A page of them.", schema: listSchema(refusalSchema, "RefusalList") },
+      success: { description: "A page of them.", schema: listSchema(refusalSchema, "RefusalList") },
       async handle({ query }) {
         const { starting_after: after } = query;
         if (after !== undefined && !(await refusals.has(after))) throw unknownCursor(after);
@@ -133,11 +133,7 @@ export function auditEndpoints(audit: Audit, refusals: Refusals): OperatorEndpoi
       tag: "Audit",
       role: "viewer",
       query: querySchema,
-      success: {
-        status: 200,
-        description: "A page of the audit.",
-        schema: listSchema(auditEntrySchema, "AuditEntryList"),
-      },
+      success: { description: "A page of the audit.", schema: listSchema(auditEntrySchema, "AuditEntryList") },
       async handle({ query }) {
         const { merchant_id: merchantId, actor, starting_after: after } = query;
         if (after !== undefined && !(await audit.has(after))) throw unknownCursor(after);

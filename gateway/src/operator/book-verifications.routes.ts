@@ -42,7 +42,7 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       summary: "Replay a book from its first journal; takes as long as the book is",
       description: "For books of which a replay takes seconds. Of a long one start a replay, and watch how far it is.",
       role: "viewer",
-      success: { status: 200, description: "Whether the book is clean.", schema: bookReportSchema },
+      success: { description: "Whether the book is clean.", schema: bookReportSchema },
       async handle({ params }) {
         const { book } = await findBook(directory, params);
         const { journals, wrong } = await replays.verify(book);
@@ -74,7 +74,6 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       summary: "List the replays of a book, newest first",
       role: "viewer",
       success: {
-        status: 200,
         description: `The newest ${VERIFICATIONS_KEPT} are kept, and all of them are here.`,
         schema: verificationListSchema,
       },
@@ -91,7 +90,7 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       params: verificationParams,
       summary: "Read how far a replay is, or what it found",
       role: "viewer",
-      success: { status: 200, description: "The replay.", schema: verificationSchema },
+      success: { description: "The replay.", schema: verificationSchema },
       handle: ({ params }) => answer(params, (book, id) => replays.read(book, id)),
     }),
     operatorEndpoint({
@@ -102,7 +101,7 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       params: verificationParams,
       summary: "Stop a replay; one that has ended stays as it is",
       role: "support",
-      success: { status: 200, description: "The replay. It ends within a second or so.", schema: verificationSchema },
+      success: { description: "The replay. It ends within a second or so.", schema: verificationSchema },
       handle: ({ params, operator }) => answer(params, (book, id) => replays.end(book, id, operator.name)),
     }),
   ];

@@ -25,7 +25,7 @@ export function bookEndpoints(database: Database, directory: Directory): Operato
       summary: "Read a book: the totals of every account in every currency, and the end of its chain",
       tag: "Books",
       role: "viewer",
-      success: { status: 200, description: "The book as of one moment.", schema: bookSchema },
+      success: { description: "The book as of one moment.", schema: bookSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         const { book, merchant } = await findBook(directory, params);
@@ -41,7 +41,7 @@ export function bookEndpoints(database: Database, directory: Directory): Operato
       tag: "Books",
       role: "viewer",
       query: accountEntriesQuery,
-      success: { status: 200, description: "A page of entries, newest first.", schema: entriesSchema },
+      success: { description: "A page of entries, newest first.", schema: entriesSchema },
       errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ params, query }) =>
         listEntries(database, (await findBook(directory, params)).book, params.currency ?? "", query),

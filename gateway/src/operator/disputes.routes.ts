@@ -100,7 +100,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       tag: "Disputes",
       role: "viewer",
       query: disputesQuerySchema,
-      success: { status: 200, description: "A page of disputes.", schema: disputeListSchema },
+      success: { description: "A page of disputes.", schema: disputeListSchema },
       errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ params, query }) => listDisputes(database, (await findBook(directory, params)).book, query),
     }),
@@ -128,7 +128,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       summary: "Decide a dispute",
       role: "admin",
       body: resolveDisputeSchema,
-      success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
+      success: { description: "The dispute after it.", schema: disputeSchema },
       approval: {
         action: "resolve_dispute",
         async foresee({ params, body: { outcome } }) {
@@ -166,7 +166,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       summary: "Give the merchant more time for evidence",
       role: "admin",
       body: deadlineSchema,
-      success: { status: 200, description: "The dispute after it.", schema: disputeSchema },
+      success: { description: "The dispute after it.", schema: disputeSchema },
       async handle({ params, body: { evidence_due_at: text } }) {
         const { owner, key } = await find(params);
         const due = parseWireTime(text);
@@ -183,7 +183,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       summary: "Hand in the merchant's evidence, once",
       role: "support",
       body: evidenceSchema,
-      success: { status: 200, description: "The dispute, under review.", schema: disputeSchema },
+      success: { description: "The dispute, under review.", schema: disputeSchema },
       async handle({ params, body }) {
         const { owner, key } = await find(params);
         const command = submitEvidence(owner, key, body);
@@ -211,7 +211,7 @@ function evidenceEndpoints({ database, directory, files }: OperatorDisputeParts)
       path,
       params: { ...bookParams, ...disputeParams },
       summary: "Read what the merchant said to a dispute",
-      success: { status: 200, description: "The statement and its files.", schema: keptEvidenceSchema },
+      success: { description: "The statement and its files.", schema: keptEvidenceSchema },
       async handle({ params }) {
         const evidence = await read(params);
         if (!evidence) throw new Fault("OBJECT_NOT_FOUND", { message: "No evidence was handed in to such a dispute." });
@@ -225,7 +225,6 @@ function evidenceEndpoints({ database, directory, files }: OperatorDisputeParts)
       params: { ...bookParams, ...disputeParams, number: fileNumber },
       summary: "Download a file of the evidence; it came from outside",
       success: {
-        status: 200,
         description: "The file, to be saved.",
         schema: downloadedFileSchema,
         mediaType: "application/octet-stream",

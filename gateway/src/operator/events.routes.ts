@@ -43,7 +43,7 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
       tag: "Events",
       role: "viewer",
       query: eventsQuerySchema,
-      success: { status: 200, description: "A page of events.", schema: eventListSchema },
+      success: { description: "A page of events.", schema: eventListSchema },
       errors,
       handle: async ({ params, query }) => listEvents(database, (await findBook(directory, params)).book, query),
     }),
@@ -54,7 +54,7 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
       path: `${OF_BOOK}/events/{event_id}`,
       summary: "Read a merchant's event",
       role: "viewer",
-      success: { status: 200, description: "The event.", schema: eventSchema },
+      success: { description: "The event.", schema: eventSchema },
       handle: async ({ params }) => reply(200, eventView((await find(params)).event)),
     }),
     operatorEndpoint({
@@ -65,7 +65,7 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
       summary: "List the attempts to deliver a merchant's event, newest first, each as it went",
       role: "viewer",
       query: attemptsQuerySchema,
-      success: { status: 200, description: "A page of attempts.", schema: attemptListSchema },
+      success: { description: "A page of attempts.", schema: attemptListSchema },
       handle: async ({ params, query }) => listAttempts(database, (await find(params)).event, query),
     }),
     operatorEndpoint({
@@ -75,7 +75,7 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
       path: `${OF_BOOK}/events/{event_id}/resend`,
       summary: "Try a merchant's event once more, now, at the address where it belongs today",
       role: "support",
-      success: { status: 200, description: "The event; its delivery is due.", schema: eventSchema },
+      success: { description: "The event; its delivery is due.", schema: eventSchema },
       async handle({ params }) {
         const { book, merchant, event } = await find(params);
         const command = resendEvent({ merchant, book }, event);

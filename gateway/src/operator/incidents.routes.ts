@@ -43,7 +43,7 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
     await status.board.refresh();
     return reply(code, view(incident));
   };
-  const success = { status: 200, description: "The incident as it is now.", schema: incidentSchema } as const;
+  const success = { description: "The incident as it is now.", schema: incidentSchema } as const;
   const shared = { tag, role: "support", errors: ["OBJECT_NOT_FOUND"] } as const;
   return [
     operatorEndpoint({
@@ -53,7 +53,7 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
       summary: "Read what everybody is told, and where",
       tag,
       role: "viewer",
-      success: { status: 200, description: "The status page.", schema: operatorStatusSchema },
+      success: { description: "The status page.", schema: operatorStatusSchema },
       handle: async () =>
         reply(200, { public_url: publicUrl(), status: statusJson(await readStatus(status), status.serviceName) }),
     }),
@@ -68,7 +68,7 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
         open: z.enum(["true"]).optional().meta({ description: "`true`: only those that are not over." }),
         ...pageFieldsOf("incident", "incident_id"),
       }),
-      success: { status: 200, description: "A page of them.", schema: listSchema(incidentSchema, "IncidentList") },
+      success: { description: "A page of them.", schema: listSchema(incidentSchema, "IncidentList") },
       async handle({ query }) {
         const { starting_after: after } = query;
         if (after !== undefined && !(await incidents.find(after))) throw unknownCursor(after);

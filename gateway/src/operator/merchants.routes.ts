@@ -88,7 +88,7 @@ function settingsEndpoints({ merchants, directory, lanes, database }: MerchantEn
       tag,
       role: "viewer",
       query: merchantListQuery,
-      success: { status: 200, description: "A page of merchants.", schema: merchantListSchema },
+      success: { description: "A page of merchants.", schema: merchantListSchema },
       async handle({ query }) {
         const { starting_after: after } = query;
         if (after !== undefined && !(await merchants.read(after))) throw unknownCursor(after);
@@ -105,7 +105,7 @@ function settingsEndpoints({ merchants, directory, lanes, database }: MerchantEn
       summary: "Read a merchant's settings",
       tag,
       role: "viewer",
-      success: { status: 200, description: "The merchant.", schema: merchantSchema },
+      success: { description: "The merchant.", schema: merchantSchema },
       errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ params }) => reply(200, merchantView(await required(merchants, params.id))),
     }),
@@ -118,7 +118,7 @@ function settingsEndpoints({ merchants, directory, lanes, database }: MerchantEn
       tag,
       role: "admin",
       body: settingsChangeSchema,
-      success: { status: 200, description: "The merchant after the change.", schema: merchantSchema },
+      success: { description: "The merchant after the change.", schema: merchantSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
         const { merchantId } = await required(merchants, params.id);
@@ -194,7 +194,7 @@ function credentialEndpoints({ merchants }: MerchantEndpointParts): OperatorEndp
       tag,
       role: "viewer",
       query: credentialListQuery,
-      success: { status: 200, description: "A page of credentials.", schema: credentialListSchema },
+      success: { description: "A page of credentials.", schema: credentialListSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, query }) {
         const { merchantId } = await required(merchants, params.id);
@@ -215,7 +215,7 @@ function credentialEndpoints({ merchants }: MerchantEndpointParts): OperatorEndp
       tag,
       role: "admin",
       body: changeCredentialSchema,
-      success: { status: 200, description: "The credential after the change.", schema: credentialSchema },
+      success: { description: "The credential after the change.", schema: credentialSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
         const { merchantId } = await required(merchants, params.id);
@@ -235,7 +235,7 @@ function credentialEndpoints({ merchants }: MerchantEndpointParts): OperatorEndp
       summary: "Revoke a credential, in every process within a second",
       tag,
       role: "admin",
-      success: { status: 200, description: "It is revoked.", schema: revokedCredentialSchema },
+      success: { description: "It is revoked.", schema: revokedCredentialSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         const { merchantId } = await required(merchants, params.id);
@@ -259,7 +259,7 @@ function webhookEndpoint({ merchants, ...parts }: MerchantEndpointParts): Operat
     tag,
     role: "admin",
     body: setWebhookSchema,
-    success: { status: 200, description: "The address as it is kept, and its signing secret.", schema: webhookSchema },
+    success: { description: "The address as it is kept, and its signing secret.", schema: webhookSchema },
     errors: ["OBJECT_NOT_FOUND"],
     async handle({ params, body }) {
       const { merchantId } = await required(merchants, params.id);

@@ -47,7 +47,7 @@ function peopleEndpoints({ operators }: OperatorPeopleParts): OperatorEndpoint[]
       summary: "List the operators, the longest first",
       tag,
       role: "viewer",
-      success: { status: 200, description: "All of them.", schema: operatorListSchema },
+      success: { description: "All of them.", schema: operatorListSchema },
       handle: async () => onePage(await operators.list(), operatorView),
     }),
     operatorEndpoint({
@@ -59,7 +59,7 @@ function peopleEndpoints({ operators }: OperatorPeopleParts): OperatorEndpoint[]
       tag,
       role: "admin",
       body: changeOperatorSchema,
-      success: { status: 200, description: "As they are now.", schema: operatorSchema },
+      success: { description: "As they are now.", schema: operatorSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { person_id: personId = "" }, body }) {
         if (!(await operators.changeRole(personId, body.role))) throw noOperator();
@@ -76,7 +76,7 @@ function peopleEndpoints({ operators }: OperatorPeopleParts): OperatorEndpoint[]
       summary: "Take an operator out, and sign them out of the console everywhere",
       tag,
       role: "admin",
-      success: { status: 200, description: "They may do nothing here any more.", schema: nothing },
+      success: { description: "They may do nothing here any more.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         if (!(await operators.remove(params.person_id ?? ""))) throw noOperator();
@@ -95,7 +95,7 @@ function invitationEndpoints({ operators, invitationPage }: OperatorPeopleParts)
       summary: "List the invitations that can still be accepted",
       tag,
       role: "admin",
-      success: { status: 200, description: "All of them, newest first.", schema: operatorInvitationListSchema },
+      success: { description: "All of them, newest first.", schema: operatorInvitationListSchema },
       handle: async () => onePage(await operators.invitations(), invitationView),
     }),
     operatorEndpoint({
@@ -127,7 +127,7 @@ function invitationEndpoints({ operators, invitationPage }: OperatorPeopleParts)
       summary: "Take an invitation back",
       tag,
       role: "admin",
-      success: { status: 200, description: "Its link is good no more.", schema: nothing },
+      success: { description: "Its link is good no more.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         if (!(await operators.takeBack(params.invitation_id ?? "")))
@@ -155,7 +155,7 @@ export function operatorInvitationAccess({
       summary: "Read what an invitation is for",
       tag: session,
       body: invitationTokenSchema,
-      success: { status: 200, description: "What it is for.", schema: seenOperatorInvitationSchema },
+      success: { description: "What it is for.", schema: seenOperatorInvitationSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ body }) {
         const invitation = await people.operators.invitationOf(body.token);
@@ -173,7 +173,7 @@ export function operatorInvitationAccess({
         "A new person chooses a password. Who has an account by this e-mail address already proves it by its password, and by a code where there is an authenticator.",
       tag: session,
       body: acceptSchema,
-      success: { status: 200, description: "Signed in, or a code is needed.", schema: signedInSchema },
+      success: { description: "Signed in, or a code is needed.", schema: signedInSchema },
       errors: ["OBJECT_NOT_FOUND", "UNAUTHORIZED", "RATE_LIMITED"],
       async handle(call) {
         const { token, ...given } = call.body;

@@ -19,7 +19,7 @@ export function paymentAtAcquirerEndpoint(parts: AtAcquirerParts): OperatorEndpo
         "For the acquirer's support: its own ids and ours, where its dashboard shows them, and the messages of each step without secrets and personal data.",
       tag: "Payments",
       role: "viewer",
-      success: { status: 200, description: "The payment as its acquirer has it.", schema: atAcquirerSchema },
+      success: { description: "The payment as its acquirer has it.", schema: atAcquirerSchema },
       errors: ["PAYMENT_NOT_FOUND"],
       async handle({ params }) {
         const found = await findAnyPayment(parts.database, params.reference ?? "");

@@ -69,7 +69,7 @@ function listEndpoint(database: Database): OperatorEndpoint {
     tag,
     role: "viewer",
     query: paymentsQuery,
-    success: { status: 200, description: "A page of payments.", schema: searchedPaymentsSchema },
+    success: { description: "A page of payments.", schema: searchedPaymentsSchema },
     async handle({ query }) {
       const { starting_after: after } = query;
       if (after !== undefined && !(await findAnyPayment(database, after))) throw unknownCursor(after);
@@ -122,7 +122,7 @@ function recordEndpoint(records: PaymentRecordParts): OperatorEndpoint {
       "disagree, and what operators and the merchant's people did.",
     tag,
     role: "viewer",
-    success: { status: 200, description: "The payment and what happened to it.", schema: paymentRecordSchema },
+    success: { description: "The payment and what happened to it.", schema: paymentRecordSchema },
     errors: ["PAYMENT_NOT_FOUND"],
     handle: async ({ params }) => reply(200, await readPaymentRecord(records, params.reference ?? "")),
   });

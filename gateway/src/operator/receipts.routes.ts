@@ -83,7 +83,7 @@ export function receiptEndpoints(database: Database, directory: Directory, moves
       summary,
       tag: "Receipts",
       role: "admin",
-      success: { status: 200, description: "The receipt after it.", schema: receiptSchema },
+      success: { description: "The receipt after it.", schema: receiptSchema },
       errors: ["OBJECT_NOT_FOUND", "PAYMENT_NOT_PAYABLE"],
       approval: {
         action: "decide_receipt",
@@ -121,7 +121,7 @@ export function receiptEndpoints(database: Database, directory: Directory, moves
       tag: "Receipts",
       role: "viewer",
       query: receiptsQuery,
-      success: { status: 200, description: "A page of receipts.", schema: listSchema(receiptSchema, "ReceiptList") },
+      success: { description: "A page of receipts.", schema: listSchema(receiptSchema, "ReceiptList") },
       async handle({ query }) {
         const limit = limitOf(query);
         const rows = await database.query(selectReceipts(query.status, query.starting_after, limit));

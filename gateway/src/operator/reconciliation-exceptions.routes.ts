@@ -67,11 +67,7 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
       tag: "Acquirers",
       role: "viewer",
       query: exceptionsQuery,
-      success: {
-        status: 200,
-        description: "A page of them.",
-        schema: listSchema(exceptionSchema, "ReconciliationExceptionList"),
-      },
+      success: { description: "A page of them.", schema: listSchema(exceptionSchema, "ReconciliationExceptionList") },
       async handle({ query }) {
         const limit = limitOf(query);
         const open = query.status && query.status === "open";
@@ -88,7 +84,7 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
       tag: "Acquirers",
       role: "admin",
       body: closeSchema,
-      success: { status: 200, description: "It, closed.", schema: exceptionSchema },
+      success: { description: "It, closed.", schema: exceptionSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { uuid = "" }, body: { note } }) {
         const [row] = isId("exception", uuid) ? await database.query(selectException(uuid)) : [];

@@ -74,11 +74,7 @@ export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] 
       tag,
       role: "viewer",
       query: refundsQuery,
-      success: {
-        status: 200,
-        description: "A page of refunds.",
-        schema: listSchema(toldRefundSchema, "ToldRefundList"),
-      },
+      success: { description: "A page of refunds.", schema: listSchema(toldRefundSchema, "ToldRefundList") },
       async handle({ query }) {
         const { starting_after: after, environment, status } = query;
         if (after !== undefined && !(await find(after))) throw unknownCursor(after);
@@ -96,7 +92,7 @@ export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] 
       summary: "Read a refund, with its reason",
       tag,
       role: "viewer",
-      success: { status: 200, description: "The refund.", schema: toldRefundSchema },
+      success: { description: "The refund.", schema: toldRefundSchema },
       errors: ["REFUND_NOT_FOUND"],
       async handle({ params }) {
         const found = await find(params.uuid ?? "");

@@ -189,7 +189,7 @@ function queueEndpoint({ database, payers }: ReviewParts): OperatorEndpoint {
     tag: "Reviews",
     role: "viewer",
     query: reviewsQuery,
-    success: { status: 200, description: "A page of the queue.", schema: listSchema(reviewSchema, "ReviewList") },
+    success: { description: "A page of the queue.", schema: listSchema(reviewSchema, "ReviewList") },
     async handle({ query }) {
       const limit = limitOf(query);
       const rows = await database.query(selectReviews(undefined, query.starting_after, limit));
@@ -211,7 +211,7 @@ function oneEndpoint({ database, records, figures, approvals }: ReviewParts): Op
       "Read a payment under review: what fraud detection saw, its record, its book, and its merchant's last days",
     tag: "Reviews",
     role: "viewer",
-    success: { status: 200, description: "What there is to judge by.", schema: reviewRecordSchema },
+    success: { description: "What there is to judge by.", schema: reviewRecordSchema },
     errors: ["PAYMENT_NOT_FOUND"],
     async handle(call) {
       const payment = await findReviewed(database, call.params.reference ?? "");
@@ -249,7 +249,7 @@ function judgeEndpoint(parts: ReviewParts, word: "approve" | "refuse"): Operator
     tag: "Reviews",
     role: "support",
     body: judgeSchema,
-    success: { status: 200, description: "The whole payment after it.", schema: judgedSchema },
+    success: { description: "The whole payment after it.", schema: judgedSchema },
     errors: ["PAYMENT_NOT_FOUND", "PAYMENT_NOT_PAYABLE", "NO_ROUTE_AVAILABLE"],
     ...(word === "approve"
       ? {

@@ -138,11 +138,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       tag,
       role: "viewer",
       query: z.strictObject(pageFields("version", isVersion, VERSION_PATTERN, "3")),
-      success: {
-        status: 200,
-        description: "A page of versions.",
-        schema: listSchema(summarySchema, "RoutingRuleSetList"),
-      },
+      success: { description: "A page of versions.", schema: listSchema(summarySchema, "RoutingRuleSetList") },
       async handle({ query }) {
         const after = versionOf(query.starting_after);
         if (after !== undefined && !(await ruleSets.read(after))) throw unknownCursor(String(after));
@@ -159,7 +155,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       summary: "Read a version of the routing rules",
       tag,
       role: "viewer",
-      success: { status: 200, description: "The version and its rules.", schema: ruleSetSchema },
+      success: { description: "The version and its rules.", schema: ruleSetSchema },
       errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ params }) => reply(200, view(await requiredVersion(ruleSets, params.version))),
     }),
@@ -184,11 +180,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       role: "viewer",
       changesNothing: true,
       body: validateSchema,
-      success: {
-        status: 200,
-        description: "What is wrong, rule by rule and field by field.",
-        schema: validationSchema,
-      },
+      success: { description: "What is wrong, rule by rule and field by field.", schema: validationSchema },
       handle({ body }) {
         const faults = faultsOfRules(body.rules, router.table.acquirers);
         return Promise.resolve(
@@ -206,7 +198,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       role: "viewer",
       changesNothing: true,
       body: previewBodySchema,
-      success: { status: 200, description: "Who would take them, and what that costs.", schema: previewSchema },
+      success: { description: "Who would take them, and what that costs.", schema: previewSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
         const { version, rules } = await requiredVersion(ruleSets, params.version);
@@ -230,7 +222,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       summary: "Let a version decide, in every process within a second",
       tag,
       role: "admin",
-      success: { status: 200, description: "The version, active now.", schema: ruleSetSchema },
+      success: { description: "The version, active now.", schema: ruleSetSchema },
       errors: ["OBJECT_NOT_FOUND"],
       approval: {
         action: "activate_routing",
@@ -287,11 +279,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
       tag,
       role: "viewer",
       query: z.strictObject(pageFields("activation", isVersion, VERSION_PATTERN, "2")),
-      success: {
-        status: 200,
-        description: "A page of activations.",
-        schema: listSchema(activationSchema, "RoutingActivationList"),
-      },
+      success: { description: "A page of activations.", schema: listSchema(activationSchema, "RoutingActivationList") },
       async handle({ query }) {
         const after = versionOf(query.starting_after);
         if (after !== undefined && !(await ruleSets.hasActivation(after))) throw unknownCursor(String(after));

@@ -100,7 +100,7 @@ export function operatorSearchEndpoint(parts: OperatorSearchParts): OperatorEndp
       tag: "Search",
       role: "viewer",
       query: searchQuery,
-      success: { status: 200, description: "What was found.", schema: hitsSchema },
+      success: { description: "What was found.", schema: hitsSchema },
       async handle({ query }) {
         const looks = looksFor(query.q.trim(), parts);
         const found = await parts.database.pipeline(looks.map(({ statement }) => statement));

@@ -44,7 +44,7 @@ export function settlementCalendarEndpoints(database: Database, clock: Clock): O
       tag: "Settlements",
       role: "viewer",
       query: calendarQuery,
-      success: { status: 200, description: "The days.", schema: calendarSchema },
+      success: { description: "The days.", schema: calendarSchema },
       async handle({ query }) {
         const now = clock.now();
         const range = rangeOf(query, now);
@@ -64,7 +64,7 @@ export function settlementCalendarEndpoints(database: Database, clock: Clock): O
       tag: "Settlements",
       role: "viewer",
       query: dayQuery,
-      success: { status: 200, description: "A page of batches.", schema: payoutListSchema },
+      success: { description: "A page of batches.", schema: payoutListSchema },
       async handle({ query }) {
         const { environment, payout_date: day, status, currency, starting_after: after } = query;
         const filter = { environment, day, status, currency, after };

@@ -78,7 +78,7 @@ export function operatorSettlementEndpoints({
       tag: "Settlements",
       role: "viewer",
       query: settlementsQuerySchema,
-      success: { status: 200, description: "A page of batches.", schema: settlementListSchema },
+      success: { description: "A page of batches.", schema: settlementListSchema },
       errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ params, query }) => listSettlements(database, (await findBook(directory, params)).book, query),
     }),
@@ -92,7 +92,7 @@ export function operatorSettlementEndpoints({
       tag: "Settlements",
       role: "admin",
       body: paidSchema,
-      success: { status: 200, description: "The batch after it.", schema: settlementSchema },
+      success: { description: "The batch after it.", schema: settlementSchema },
       errors: [...errors, "WALLET_FROZEN"],
       approval: {
         action: "record_payout",
@@ -117,7 +117,7 @@ export function operatorSettlementEndpoints({
       summary: "Record that the bank returned a batch; its funds are available again",
       tag: "Settlements",
       role: "admin",
-      success: { status: 200, description: "The batch after it.", schema: settlementSchema },
+      success: { description: "The batch after it.", schema: settlementSchema },
       errors,
       approval: {
         action: "record_payout",

@@ -143,7 +143,7 @@ export function splitEndpoints({ database, ruleSets, router, costs }: SplitEndpo
           .optional()
           .meta({ description: "The one that decides when absent.", pattern: VERSION_PATTERN, examples: ["3"] }),
       }),
-      success: { status: 200, description: "Each test with its result.", schema: resultsSchema },
+      success: { description: "Each test with its result.", schema: resultsSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ query }) {
         const { table } = router;

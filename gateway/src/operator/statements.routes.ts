@@ -117,7 +117,7 @@ function batchEndpoints(database: Database, directory: Directory): OperatorEndpo
       operationId: "getMerchantSettlement",
       path,
       summary: "Read a settlement batch",
-      success: { status: 200, description: "The batch.", schema: settlementSchema },
+      success: { description: "The batch.", schema: settlementSchema },
       errors,
       handle: async ({ params }) => reply(200, settlementView(await find(params))),
     }),
@@ -127,7 +127,6 @@ function batchEndpoints(database: Database, directory: Directory): OperatorEndpo
       path: `${path}/statement`,
       summary: "Download a batch as CSV, as its merchant does",
       success: {
-        status: 200,
         description: "Comma-separated values, the names of the columns first.",
         schema: statementSchema,
         mediaType: "text/csv",
@@ -185,7 +184,7 @@ function balanceEndpoints(database: Database, directory: Directory): OperatorEnd
       path,
       summary: "What moved a figure of the balances, or any account, over a period, with the balance at both ends",
       query: pageQuery,
-      success: { status: 200, description: "Both ends, and a page of what moved.", schema: balanceStatementSchema },
+      success: { description: "Both ends, and a page of what moved.", schema: balanceStatementSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, query }) {
         const { book } = await findBook(directory, params);
@@ -221,7 +220,7 @@ function balanceEndpoints(database: Database, directory: Directory): OperatorEnd
       description:
         "A text that was cut off ends without the line `closing`; it is cut off where whoever asked loses the right to it, and after half an hour.",
       query: periodQuery,
-      success: { status: 200, description: "Comma-separated values.", schema: csvSchema, mediaType: "text/csv" },
+      success: { description: "Comma-separated values.", schema: csvSchema, mediaType: "text/csv" },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, query, ...call }) {
         const { book } = await findBook(directory, params);

@@ -196,7 +196,7 @@ export function systemEndpoint(parts: SystemEndpointParts): OperatorEndpoint[] {
       description: "No secret is in it: of those it is told only whether they are set.",
       tag: "System",
       role: "viewer",
-      success: { status: 200, description: "The system.", schema: systemSchema },
+      success: { description: "The system.", schema: systemSchema },
       async handle() {
         const [processes, [facts], replicas, queues] = await Promise.all([
           readProcesses(database),

@@ -24,7 +24,7 @@ export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEn
       tag,
       role: "admin",
       query: z.strictObject(pageFieldsOf("operatorToken", "token_id")),
-      success: { status: 200, description: "A page of tokens.", schema: listSchema(tokenSchema, "OperatorTokenList") },
+      success: { description: "A page of tokens.", schema: listSchema(tokenSchema, "OperatorTokenList") },
       async handle({ query }) {
         const { starting_after: after } = query;
         if (after !== undefined && !(await tokens.has(after))) throw unknownCursor(after);
@@ -58,7 +58,7 @@ export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEn
       tag,
       role: "admin",
       body: rotateTokenSchema,
-      success: { status: 200, description: "The token with its new secret.", schema: madeTokenSchema },
+      success: { description: "The token with its new secret.", schema: madeTokenSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { name = "" }, body, operator }) {
         const made = await tokens.rotate(name, body.overlap_seconds ?? 0, operator);
@@ -75,7 +75,6 @@ export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEn
       tag,
       role: "admin",
       success: {
-        status: 200,
         description: "It opens nothing any more.",
         schema: z
           .strictObject({ name: z.string(), revoked: z.literal(true) })

@@ -151,7 +151,7 @@ function receiptEndpoint({ database, records, approvals }: WaitingItemParts): Op
     summary: "Read money that waits for a decision: what it may have been meant for, and what each decision would do",
     tag: "Receipts",
     role: "viewer",
-    success: { status: 200, description: "What there is to decide by.", schema: receiptRecordSchema },
+    success: { description: "What there is to decide by.", schema: receiptRecordSchema },
     errors: ["OBJECT_NOT_FOUND"],
     async handle(call) {
       const { uuid = "" } = call.params;
@@ -182,7 +182,7 @@ function exceptionEndpoint({ database, records }: WaitingItemParts): OperatorEnd
     summary: "Read where two records disagree, with the payment and everything that happened to it",
     tag: "Acquirers",
     role: "viewer",
-    success: { status: 200, description: "What there is to judge by.", schema: exceptionRecordSchema },
+    success: { description: "What there is to judge by.", schema: exceptionRecordSchema },
     errors: ["OBJECT_NOT_FOUND"],
     async handle({ params: { uuid = "" } }) {
       const [row] = isId("exception", uuid) ? await database.query(selectException(uuid)) : [];
@@ -216,7 +216,7 @@ function disputeEndpoint({ database, directory, records, approvals }: WaitingIte
     summary: "Read a dispute with its evidence, the payment's story and what each outcome would do",
     tag: "Disputes",
     role: "viewer",
-    success: { status: 200, description: "What there is to decide by.", schema: disputeRecordSchema },
+    success: { description: "What there is to decide by.", schema: disputeRecordSchema },
     errors: ["OBJECT_NOT_FOUND"],
     async handle(call) {
       const { params } = call;
@@ -251,7 +251,7 @@ function settlementEndpoint({ database, directory, approvals }: WaitingItemParts
     summary: "Read a batch with its book, and what recording the bank's answer would do",
     tag: "Settlements",
     role: "viewer",
-    success: { status: 200, description: "What there is to record by.", schema: settlementRecordSchema },
+    success: { description: "What there is to record by.", schema: settlementRecordSchema },
     errors: ["OBJECT_NOT_FOUND"],
     async handle(call) {
       const { params } = call;

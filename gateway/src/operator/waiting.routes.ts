@@ -236,7 +236,7 @@ export function waitingEndpoint(parts: { database: Database; lanes: Lanes; clock
       tag: "Waiting",
       role: "viewer",
       query: waitingQuery,
-      success: { status: 200, description: "Every kind, with the first few of each.", schema: waitingSchema },
+      success: { description: "Every kind, with the first few of each.", schema: waitingSchema },
       async handle({ query: { environment, limit } }) {
         const data = await readWaiting(parts, environment, Number(limit ?? SHOWN_MAX));
         return reply(200, { data, checked_at: wireTime(parts.clock.now()) });

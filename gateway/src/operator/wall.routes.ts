@@ -32,7 +32,7 @@ export function wallEndpoints({ wall, streams, router }: WallEndpointParts): Ope
       tag,
       role: "viewer",
       query: wallQuery,
-      success: { status: 200, description: "One picture.", schema: wallSchema },
+      success: { description: "One picture.", schema: wallSchema },
       async handle({ query: { period, environment } }) {
         const picture = await wall.picture(period, environment);
         return reply(200, {
@@ -63,7 +63,6 @@ export function wallEndpoints({ wall, streams, router }: WallEndpointParts): Ope
       tag,
       role: "viewer",
       success: {
-        status: 200,
         description: "Events until somebody hangs up.",
         schema: wallStreamSchema,
         mediaType: "text/event-stream",

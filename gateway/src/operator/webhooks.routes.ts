@@ -53,7 +53,7 @@ export function webhookEndpoints(merchants: Merchants, now: () => Micros): Opera
       tag: "Merchants",
       role: "admin",
       body: rotateSchema,
-      success: { status: 200, description: "The new secret.", schema: rotatedSchema },
+      success: { description: "The new secret.", schema: rotatedSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { id = "" }, body }) {
         const book = { merchantId: id, environment: body.environment };
@@ -72,7 +72,7 @@ export function webhookEndpoints(merchants: Merchants, now: () => Micros): Opera
       tag: "Merchants",
       role: "viewer",
       query: z.strictObject({ environment: environmentField }),
-      success: { status: 200, description: "The registration.", schema: registrationSchema },
+      success: { description: "The registration.", schema: registrationSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { id = "" }, query }) {
         const book = { merchantId: id, environment: query.environment };

@@ -24,7 +24,7 @@ export function whatIfEndpoints(router: Router, whatIfs: WhatIfs): OperatorEndpo
       role: "viewer",
       changesNothing: true,
       body: questionSchema,
-      success: { status: 200, description: "What these rules would have made of them.", schema: whatIfSchema },
+      success: { description: "What these rules would have made of them.", schema: whatIfSchema },
       async handle({ body }) {
         const { rules, days, environment = "sandbox", merchant_id: merchantId } = body;
         const question = { rules, days, environment, merchantId };

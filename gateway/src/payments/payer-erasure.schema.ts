@@ -38,7 +38,7 @@ export const payerErasure = {
     "Payments, journals and settlements stay as they are. A description, metadata or evidence that name the payer stay as well: they are the merchant's words.",
   tag: "Payers",
   body: erasePayerSchema,
-  success: { status: 200, description: "How many payments it was.", schema: erasedSchema },
+  success: { description: "How many payments it was.", schema: erasedSchema },
 } as const;
 
 export function erasedView({ payments, isComplete }: Erased): z.infer<typeof erasedSchema> {

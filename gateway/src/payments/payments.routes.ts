@@ -143,7 +143,7 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       tag: "Payments",
       scope: "payments:read",
       errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-      success: { status: 200, description: "The payment.", schema: paymentStatusSchema, examples: paymentExamples },
+      success: { description: "The payment.", schema: paymentStatusSchema, examples: paymentExamples },
       async handle(call) {
         const payment = await findSummary(summaries, call);
         return reply(200, (await statusViewer(parts, call, [payment]))(payment));
@@ -158,7 +158,7 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
         "asked for: it may be short, or empty, and have more after it. Go on from `next_cursor` while `has_more` is true.",
       tag: "Payments",
       scope: "payments:read",
-      success: { status: 200, description: "A page of payments.", schema: paymentListSchema },
+      success: { description: "A page of payments.", schema: paymentListSchema },
       query: listQuerySchema,
       handle: (call) => listPayments(parts, call),
     }),
@@ -170,7 +170,7 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
       tag: "Payments",
       scope: "payments:write",
       errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "PAYMENT_NOT_CANCELABLE"],
-      success: { status: 200, description: "The payment is canceled.", schema: canceledPaymentSchema },
+      success: { description: "The payment is canceled.", schema: canceledPaymentSchema },
       body: cancelRules,
       command: (call, { reason }) =>
         answering(cancelPayment(parts, call, call.params.reference ?? "", reason), (payment) =>

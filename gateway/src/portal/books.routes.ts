@@ -59,7 +59,7 @@ function journalEndpoints(database: Database): PortalEndpoint[] {
       summary: "List the journals of the book, newest first",
       ...shared,
       query: journalsQuery,
-      success: { status: 200, description: "A page of journals with their entries.", schema: journalListSchema },
+      success: { description: "A page of journals with their entries.", schema: journalListSchema },
       async handle({ book, query }) {
         const { group, starting_after: after } = query;
         const limit = limitOf(query);
@@ -77,7 +77,7 @@ function journalEndpoints(database: Database): PortalEndpoint[] {
       summary: "Read a journal with its entries",
       ...shared,
       params: journalParams,
-      success: { status: 200, description: "The journal.", schema: journalSchema },
+      success: { description: "The journal.", schema: journalSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ book, params }) {
         const journal = await findJournal(database, book, params.journal_id ?? "");
@@ -96,7 +96,7 @@ function accountEndpoints(database: Database): PortalEndpoint[] {
       operationId: "listAccounts",
       summary: "Read the totals of every account of the book, and the end of its chain",
       ...shared,
-      success: { status: 200, description: "The book as of one moment.", schema: bookSchema },
+      success: { description: "The book as of one moment.", schema: bookSchema },
       handle: async ({ book, merchant }) => reply(200, await readBook(database, book, merchant.settings.currencies)),
     }),
     memberEndpoint({
@@ -107,7 +107,7 @@ function accountEndpoints(database: Database): PortalEndpoint[] {
       ...shared,
       params: entriesParams,
       query: accountEntriesQuery,
-      success: { status: 200, description: "A page of entries, newest first.", schema: entriesSchema },
+      success: { description: "A page of entries, newest first.", schema: entriesSchema },
       handle: ({ book, params, query }) => listEntries(database, book, params.currency ?? "", query),
     }),
   ];
@@ -123,7 +123,7 @@ function itemsEndpoint(database: Database): PortalEndpoint {
     action: "settlements:read",
     params: settlementParams,
     query: itemsQuery,
-    success: { status: 200, description: "A page of items.", schema: itemListSchema },
+    success: { description: "A page of items.", schema: itemListSchema },
     errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
     handle: async (call) => listItems(database, await findSettlement(database, call), call.query),
   });

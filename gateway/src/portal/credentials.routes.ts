@@ -49,7 +49,7 @@ function listEndpoint({ credentials, lastUses, clock }: KeyEndpointParts): Porta
     tag,
     action: "credentials:read",
     query: keyListQuery,
-    success: { status: 200, description: "A page of keys.", schema: keyListSchema },
+    success: { description: "A page of keys.", schema: keyListSchema },
     async handle({ book, query }) {
       const { starting_after: after } = query;
       if (after !== undefined && !(await credentials.read(book, after))) throw unknownCursor(after);
@@ -127,7 +127,7 @@ function changingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndp
       fresh: "production",
       params: keyParams,
       body: changeKeySchema,
-      success: { status: 200, description: "The key after the change.", schema: keySchema },
+      success: { description: "The key after the change.", schema: keySchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ role, book, params, body }) {
         const change = termsOf(body, clock);
@@ -146,7 +146,7 @@ function changingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndp
       tag,
       action: "credentials:write",
       params: keyParams,
-      success: { status: 200, description: "It proves nothing any more.", schema: keySchema },
+      success: { description: "It proves nothing any more.", schema: keySchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ book, params }) {
         const { clientId } = await required(credentials, book, idOf(params));

@@ -34,7 +34,7 @@ export function deliveryEndpoints(database: Database): PortalEndpoint[] {
       tag,
       action: "webhooks:read",
       query: deliveryQuery,
-      success: { status: 200, description: "A page of attempts.", schema: deliveryListSchema },
+      success: { description: "A page of attempts.", schema: deliveryListSchema },
       async handle({ book, principal, query }) {
         const { starting_after: cursor } = query;
         const after = cursor === undefined ? undefined : attemptNamed(cursor);
@@ -62,7 +62,7 @@ export function deliveryEndpoints(database: Database): PortalEndpoint[] {
       tag,
       action: "webhooks:read",
       params: deliveryParams,
-      success: { status: 200, description: "The attempt.", schema: wholeDeliverySchema },
+      success: { description: "The attempt.", schema: wholeDeliverySchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ book, principal, params }) {
         const name = attemptNamed(params.id ?? "");

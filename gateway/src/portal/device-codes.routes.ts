@@ -78,7 +78,7 @@ function programEndpoints({ devices, directory, baseUrl, portalUrl }: DeviceEndp
       tag,
       forPrograms: true,
       body: pollDeviceSchema,
-      success: { status: 200, description: "What became of it.", schema: polledDeviceSchema },
+      success: { description: "What became of it.", schema: polledDeviceSchema },
       async handle({ body, origin }) {
         const polled = await devices.poll(body.device_code, origin);
         return reply(200, await told(polled));
@@ -116,7 +116,7 @@ function answeringEndpoints({ devices }: DeviceEndpointParts): PortalEndpoint[] 
       description: "Who tries several codes that are wrong has to wait.",
       tag,
       body: lookDeviceSchema,
-      success: { status: 200, description: "What asks, and from where.", schema: seenDeviceSchema },
+      success: { description: "What asks, and from where.", schema: seenDeviceSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ person, body, origin }) {
         const found = await devices.find(person.personId, body.user_code, origin);
@@ -142,7 +142,7 @@ function answeringEndpoints({ devices }: DeviceEndpointParts): PortalEndpoint[] 
       action: "credentials:write",
       fresh: "production",
       body: confirmDeviceSchema,
-      success: { status: 200, description: "It gets its key.", schema: nothing },
+      success: { description: "It gets its key.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ person, role, book, body, origin }) {
         const { environment } = book;
@@ -161,7 +161,7 @@ function answeringEndpoints({ devices }: DeviceEndpointParts): PortalEndpoint[] 
       summary: "Refuse a program that asks to be signed in",
       tag,
       body: lookDeviceSchema,
-      success: { status: 200, description: "It gets nothing.", schema: nothing },
+      success: { description: "It gets nothing.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ person, body, origin }) {
         await devices.answer(body.user_code, { personId: person.personId }, origin);

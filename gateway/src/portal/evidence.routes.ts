@@ -53,11 +53,7 @@ function textEndpoints(parts: EvidenceEndpointParts): PortalEndpoint[] {
       tag,
       action: "disputes:read",
       params,
-      success: {
-        status: 200,
-        description: "The draft and its files, or what was handed in.",
-        schema: gatheredEvidenceSchema,
-      },
+      success: { description: "The draft and its files, or what was handed in.", schema: gatheredEvidenceSchema },
       errors: ["ENVIRONMENT_MISMATCH"],
       handle: async (call) => reply(200, await gathered(database, await disputeOf(database, call), call.now)),
     }),
@@ -71,7 +67,7 @@ function textEndpoints(parts: EvidenceEndpointParts): PortalEndpoint[] {
       action: "disputes:write",
       params,
       body: evidenceTextSchema,
-      success: { status: 200, description: "As it is kept.", schema: gatheredEvidenceSchema },
+      success: { description: "As it is kept.", schema: gatheredEvidenceSchema },
       errors,
       async handle(call) {
         const dispute = await disputeOf(database, call);
@@ -88,7 +84,7 @@ function textEndpoints(parts: EvidenceEndpointParts): PortalEndpoint[] {
       tag,
       action: "disputes:write",
       params,
-      success: { status: 200, description: "The dispute, under review.", schema: disputeSchema },
+      success: { description: "The dispute, under review.", schema: disputeSchema },
       errors: [...errors, "VALIDATION_ERROR"],
       async handle(call) {
         const dispute = await disputeOf(database, call);
@@ -130,7 +126,6 @@ function fileEndpoints({ database, files }: EvidenceEndpointParts): PortalEndpoi
       action: "disputes:read",
       params: fileParams,
       success: {
-        status: 200,
         description: "The file as it came.",
         schema: downloadedFileSchema,
         mediaType: "application/octet-stream",
@@ -153,7 +148,7 @@ function fileEndpoints({ database, files }: EvidenceEndpointParts): PortalEndpoi
       tag,
       action: "disputes:write",
       params: fileParams,
-      success: { status: 200, description: "It is gone.", schema: nothing },
+      success: { description: "It is gone.", schema: nothing },
       errors,
       async handle(call) {
         const dispute = await disputeOf(database, call);

@@ -36,7 +36,7 @@ export function idempotencyEndpoints({ database }: { database: Database }): Port
       tag,
       action: "requests:read",
       query: usedKeysQuery,
-      success: { status: 200, description: "A page of keys.", schema: usedKeyListSchema },
+      success: { description: "A page of keys.", schema: usedKeyListSchema },
       async handle({ book, query }) {
         const limit = limitOf(query);
         const rows = await database.query(selectUsedKeys(book, query.starting_after, limit));
@@ -59,7 +59,7 @@ export function idempotencyEndpoints({ database }: { database: Database }): Port
       tag,
       action: "requests:read",
       params: keyParams,
-      success: { status: 200, description: "The key and its requests.", schema: wholeKeySchema },
+      success: { description: "The key and its requests.", schema: wholeKeySchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ book, params: { key = "" } }) {
         // No other text can be an idempotency key, and PostgreSQL rejects some texts as parameters.

@@ -24,7 +24,7 @@ export function insightsEndpoints({ figures, streams }: { figures: Figures; stre
       tag,
       action: "payments:read",
       query: overviewQuery,
-      success: { status: 200, description: "How the merchant stands.", schema: overviewSchema },
+      success: { description: "How the merchant stands.", schema: overviewSchema },
       async handle(call) {
         const { scopes } = call.principal;
         const zone = call.query.time_zone ?? call.person.timeZone ?? ZONE_DEFAULT;
@@ -46,7 +46,7 @@ export function insightsEndpoints({ figures, streams }: { figures: Figures; stre
       tag,
       action: "payments:read",
       query: seriesQuery,
-      success: { status: 200, description: "A series for each.", schema: paymentsSeriesSchema },
+      success: { description: "A series for each.", schema: paymentsSeriesSchema },
       async handle({ book, person, query }) {
         const { range, by, currency } = query;
         const timeZone = query.time_zone ?? person.timeZone ?? ZONE_DEFAULT;
@@ -75,7 +75,6 @@ export function insightsEndpoints({ figures, streams }: { figures: Figures; stre
       tag,
       action: "payments:read",
       success: {
-        status: 200,
         description: "Events until somebody hangs up.",
         schema: streamSchema,
         mediaType: "text/event-stream",

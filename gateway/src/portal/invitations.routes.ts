@@ -27,7 +27,7 @@ export function invitationEndpoints({
       summary: "Read what an invitation is for",
       tag,
       body: invitationTokenSchema,
-      success: { status: 200, description: "Whose it is.", schema: seenInvitationSchema },
+      success: { description: "Whose it is.", schema: seenInvitationSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ body }) {
         const invitation = await people.invitations.find(body.token);
@@ -46,7 +46,7 @@ export function invitationEndpoints({
         "A new person chooses a password. Who has an account by this e-mail address already proves it by its password, and by a code where there is an authenticator.",
       tag,
       body: acceptSchema,
-      success: { status: 200, description: "Joined and signed in, or a code is needed.", schema: signedInSchema },
+      success: { description: "Joined and signed in, or a code is needed.", schema: signedInSchema },
       errors: ["OBJECT_NOT_FOUND", "UNAUTHORIZED", "RATE_LIMITED"],
       async handle(call) {
         const { token, ...given } = call.body;

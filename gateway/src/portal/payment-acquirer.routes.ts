@@ -16,7 +16,7 @@ export function paymentAtAcquirerEndpoint(parts: AtAcquirerParts): PortalEndpoin
       tag: "Search",
       action: "payments:read",
       params: paymentParams,
-      success: { status: 200, description: "The payment as its acquirer has it.", schema: atAcquirerSchema },
+      success: { description: "The payment as its acquirer has it.", schema: atAcquirerSchema },
       errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       async handle({ book, params }) {
         const payment = await findPayment(parts.database, book, params.reference ?? "");

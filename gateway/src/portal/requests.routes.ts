@@ -33,7 +33,7 @@ export function requestEndpoints({ database, requestLog }: RequestEndpointParts)
       tag,
       action: "requests:read",
       query: requestsQuery,
-      success: { status: 200, description: "A page of requests.", schema: loggedRequestListSchema },
+      success: { description: "A page of requests.", schema: loggedRequestListSchema },
       handle: ({ book, query }) => listRequests(database, book, query),
     }),
     memberEndpoint({
@@ -44,7 +44,7 @@ export function requestEndpoints({ database, requestLog }: RequestEndpointParts)
       tag,
       action: "requests:read",
       params: requestParams,
-      success: { status: 200, description: "The request.", schema: wholeRequestSchema },
+      success: { description: "The request.", schema: wholeRequestSchema },
       errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ book, params }) => reply(200, await readRequest(database, book, params.request_id ?? "")),
     }),
@@ -55,7 +55,7 @@ export function requestEndpoints({ database, requestLog }: RequestEndpointParts)
       summary: "Read what is logged, for how long, and what was left out",
       tag,
       action: "requests:read",
-      success: { status: 200, description: "The state of the log.", schema: requestLogSchema },
+      success: { description: "The state of the log.", schema: requestLogSchema },
       async handle({ book }) {
         const [gaps] = await database.query<{ dropped: number; unproven: number }>(selectGaps(book, GAPS_HOURS));
         return reply(200, {

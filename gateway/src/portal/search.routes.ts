@@ -37,7 +37,7 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
       tag,
       action: "payments:read",
       query: searchQuery,
-      success: { status: 200, description: "What was found and the role may read.", schema: hitsSchema },
+      success: { description: "What was found and the role may read.", schema: hitsSchema },
       handle: async ({ query, book, principal }) =>
         reply(200, { data: await searchAnything(parts, book, query.q, principal.scopes) }),
     }),
@@ -52,7 +52,7 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
       tag,
       action: "payments:read",
       query: paymentSearchQuery,
-      success: { status: 200, description: "A page of payments.", schema: foundPaymentsSchema },
+      success: { description: "A page of payments.", schema: foundPaymentsSchema },
       async handle({ query, book, merchant }) {
         const limit = limitOf(query);
         const search = paymentSearchOf(parts.payers, { merchant, book }, query);
@@ -76,7 +76,7 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
       tag,
       action: "payments:read",
       params: paymentParams,
-      success: { status: 200, description: "The payment, and its steps, oldest first.", schema: storySchema },
+      success: { description: "The payment, and its steps, oldest first.", schema: storySchema },
       errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       async handle({ params, book, merchant, principal }) {
         const dateOf = async (payment: Payment) => (await estimate({ merchant, book }, [payment]))(payment);

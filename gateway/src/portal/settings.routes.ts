@@ -23,7 +23,7 @@ export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalE
       summary: "Read the merchant's settings",
       tag,
       action: "settings:read",
-      success: { status: 200, description: "All of them.", schema: merchantSettingsSchema },
+      success: { description: "All of them.", schema: merchantSettingsSchema },
       handle: async ({ merchant }) => reply(200, settingsView(merchant, await profiles.of(merchant.merchantId))),
     }),
     memberEndpoint({
@@ -35,7 +35,7 @@ export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalE
       tag,
       action: "settings:write",
       body: changeSettingsSchema,
-      success: { status: 200, description: "The settings after it.", schema: merchantSettingsSchema },
+      success: { description: "The settings after it.", schema: merchantSettingsSchema },
       async handle({ merchant, body: { time_zone: timeZone, ...change } }) {
         await profiles.change(merchant.merchantId, { ...change, timeZone });
         return reply(200, settingsView(merchant, await profiles.of(merchant.merchantId)));
@@ -50,7 +50,7 @@ export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalE
       tag,
       action: "settings:write",
       body: logoUploadSchema,
-      success: { status: 200, description: "The settings after it.", schema: merchantSettingsSchema },
+      success: { description: "The settings after it.", schema: merchantSettingsSchema },
       async handle({ merchant, body }) {
         await profiles.setLogo(merchant.merchantId, Buffer.from(body.picture, "base64"));
         return reply(200, settingsView(merchant, await profiles.of(merchant.merchantId)));
@@ -63,7 +63,7 @@ export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalE
       summary: "Take the logo away",
       tag,
       action: "settings:write",
-      success: { status: 200, description: "There is none any more.", schema: nothing },
+      success: { description: "There is none any more.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ merchant }) {
         if (!(await profiles.removeLogo(merchant.merchantId)))

@@ -50,7 +50,7 @@ function memberEndpoints({ people }: TeamEndpointParts): PortalEndpoint[] {
       summary: "List the members of the merchant",
       tag,
       action: "team:read",
-      success: { status: 200, description: "All of them.", schema: memberListSchema },
+      success: { description: "All of them.", schema: memberListSchema },
       async handle({ merchant }) {
         const members = await people.members(merchant.merchantId);
         return onePage(members, (member) => ({
@@ -73,7 +73,7 @@ function memberEndpoints({ people }: TeamEndpointParts): PortalEndpoint[] {
       fresh: true,
       params: personParams,
       body: changeRoleSchema,
-      success: { status: 200, description: "It is their role from now on.", schema: nothing },
+      success: { description: "It is their role from now on.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ merchant, params, body }) {
         if (!(await people.changeRole(merchant.merchantId, params.person_id ?? "", body.role))) throw noMember();
@@ -89,7 +89,7 @@ function memberEndpoints({ people }: TeamEndpointParts): PortalEndpoint[] {
       action: "team:write",
       fresh: true,
       params: personParams,
-      success: { status: 200, description: "They may not act for it any more.", schema: nothing },
+      success: { description: "They may not act for it any more.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ merchant, params }) {
         if (!(await people.removeMember(merchant.merchantId, params.person_id ?? ""))) throw noMember();
@@ -108,7 +108,7 @@ function invitationEndpoints({ people, invitationPage, serviceName, mail }: Team
       summary: "List the invitations that can still be accepted",
       tag,
       action: "team:read",
-      success: { status: 200, description: "All of them, newest first.", schema: invitationListSchema },
+      success: { description: "All of them, newest first.", schema: invitationListSchema },
       handle: async ({ merchant }) => onePage(await people.invitations.list(merchant.merchantId), invitationView),
     }),
     memberEndpoint({
@@ -139,7 +139,7 @@ function invitationEndpoints({ people, invitationPage, serviceName, mail }: Team
       tag,
       action: "team:write",
       params: invitationParams,
-      success: { status: 200, description: "Its link is good no more.", schema: nothing },
+      success: { description: "Its link is good no more.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ merchant, params }) {
         if (!(await people.invitations.takeBack(merchant.merchantId, params.invitation_id ?? "")))
@@ -163,7 +163,7 @@ function auditEndpoint({ audit }: TeamEndpointParts): PortalEndpoint {
     tag,
     action: "audit:read",
     query: auditQuery,
-    success: { status: 200, description: "A page of the audit.", schema: auditListSchema },
+    success: { description: "A page of the audit.", schema: auditListSchema },
     async handle({ merchant: { merchantId }, query }) {
       const { starting_after: before } = query;
       if (before !== undefined && !(await audit.has(merchantId, before))) throw unknownCursor(before);

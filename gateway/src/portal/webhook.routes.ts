@@ -43,7 +43,7 @@ export function webhookSettingsEndpoints(parts: WebhookEndpointParts): PortalEnd
       summary: "Where the environment's events go, how far a rotation is, and how the endpoint does",
       tag,
       action: "webhooks:read",
-      success: { status: 200, description: "The settings.", schema: webhookSettingsSchema },
+      success: { description: "The settings.", schema: webhookSettingsSchema },
       handle: async ({ book }) => reply(200, await readSettings(parts, book)),
     }),
     memberEndpoint({
@@ -55,11 +55,7 @@ export function webhookSettingsEndpoints(parts: WebhookEndpointParts): PortalEnd
       action: "webhooks:write",
       fresh: "production",
       body: setAddressSchema,
-      success: {
-        status: 200,
-        description: "The settings, with the secret of a first address.",
-        schema: addressSetSchema,
-      },
+      success: { description: "The settings, with the secret of a first address.", schema: addressSetSchema },
       async handle({ book, body }) {
         const url = await parts.checkWebhookUrl(body.url);
         const isFirst = (await merchants.webhook(book))?.url === undefined;
@@ -80,7 +76,7 @@ export function webhookSettingsEndpoints(parts: WebhookEndpointParts): PortalEnd
       action: "webhooks:write",
       fresh: "production",
       body: rotateSchema,
-      success: { status: 200, description: "The settings, and the new secret.", schema: rotatedSecretSchema },
+      success: { description: "The settings, and the new secret.", schema: rotatedSecretSchema },
       async handle({ book, body }) {
         const secret = await merchants.rotateWebhook(book, body.overlap_seconds ?? DAY);
         assert(secret !== undefined, "the merchant of a member is there");
@@ -94,7 +90,7 @@ export function webhookSettingsEndpoints(parts: WebhookEndpointParts): PortalEnd
       summary: "Retire the secret before the last rotation now: from here on the new one alone signs",
       tag,
       action: "webhooks:write",
-      success: { status: 200, description: "The settings.", schema: webhookSettingsSchema },
+      success: { description: "The settings.", schema: webhookSettingsSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ book }) {
         if (!(await merchants.retirePreviousSecret(book)))

@@ -28,7 +28,7 @@ function qrisEndpoints(): PortalEndpoint[] {
       summary: "Read a QRIS text tag by tag",
       description: "Any text is read as far as it can be: what is wrong with it is in `problems`.",
       body: readQrSchema,
-      success: { status: 200, description: "What is in it.", schema: qrSchema },
+      success: { description: "What is in it.", schema: qrSchema },
       handle: async ({ body }) => reply(200, qrView(body.qr_string)),
     }),
     memberEndpoint({
@@ -40,7 +40,7 @@ function qrisEndpoints(): PortalEndpoint[] {
       summary: "Compose a QRIS text",
       description: "Names are written in capitals, as readers show them. No payment belongs to it.",
       body: composeQrSchema,
-      success: { status: 200, description: "The text, and what is in it.", schema: qrSchema },
+      success: { description: "The text, and what is in it.", schema: qrSchema },
       handle: async ({ body }) => {
         const { amount_minor: amount } = body;
         const text = qrisString({
@@ -81,7 +81,7 @@ function comingDueEndpoint({ database, clock }: { database: Database; clock: Clo
     path: "/portal/v1/sandbox/clock/due",
     operationId: "listComingDue",
     summary: "List what falls due next by the sandbox's clock",
-    success: { status: 200, description: `The next ${SHOWN_MAX}, the soonest first.`, schema: comingDueSchema },
+    success: { description: `The next ${SHOWN_MAX}, the soonest first.`, schema: comingDueSchema },
     async handle({ book }) {
       const rows = await database.query(selectComingDue(book, clock.now(), SHOWN_MAX + 1));
       const data = rows.slice(0, SHOWN_MAX).map((row) => {

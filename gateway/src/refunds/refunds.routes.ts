@@ -58,7 +58,7 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       summary: "List refunds, newest first",
       tag: "Refunds",
       scope: "refunds:read",
-      success: { status: 200, description: "A page of refunds.", schema: listSchema(refundStatusSchema, "RefundList") },
+      success: { description: "A page of refunds.", schema: listSchema(refundStatusSchema, "RefundList") },
       query: refundsQuerySchema,
       handle: (call) => listRefunds(parts.database, call),
     }),
@@ -70,7 +70,7 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       tag: "Refunds",
       scope: "refunds:read",
       errors: ["REFUND_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-      success: { status: 200, description: "The refund.", schema: refundStatusSchema },
+      success: { description: "The refund.", schema: refundStatusSchema },
       async handle(call) {
         const refund = await findRefund(parts.database, call);
         if (!refund) throw new Fault("REFUND_NOT_FOUND");
@@ -85,7 +85,7 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       summary: "Let the simulated acquirer report the outcome of a pending refund",
       ...ofSandbox,
       errors: ["REFUND_NOT_FOUND", "ENVIRONMENT_MISMATCH", "PAYMENT_NOT_PAYABLE"],
-      success: { status: 200, description: "The refund after it.", schema: refundStatusSchema },
+      success: { description: "The refund after it.", schema: refundStatusSchema },
       body: { schema: refundOutcomeSchema, order: ["outcome"] },
       async judge(call, _input, found) {
         if ("fault" in found) throw found.fault;

@@ -64,7 +64,7 @@ export function faultInjectionEndpoints(database: Database, refreshMs = delivery
       summary: "Let the webhooks of your sandbox misbehave",
       description: "It holds from the answer on, for so many attempts or until it is switched off.",
       ...ofSandbox,
-      success: { status: 200, description: "What holds now.", schema: shownSchema },
+      success: { description: "What holds now.", schema: shownSchema },
       body: { schema: switchSchema, order: ["mode", "for_next"] },
       command: ({ book }, { mode, for_next: remaining }) => ({
         name: "switch fault injection",
@@ -85,7 +85,7 @@ export function faultInjectionEndpoints(database: Database, refreshMs = delivery
       path,
       summary: "Read how the webhooks of your sandbox misbehave",
       ...ofSandbox,
-      success: { status: 200, description: "What holds now.", schema: shownSchema },
+      success: { description: "What holds now.", schema: shownSchema },
       async handle({ book }) {
         const [row] = await database.query<SwitchRow>(selectFault(book));
         return reply(200, { mode: row?.mode ?? "none", for_next: row?.remaining ?? null });

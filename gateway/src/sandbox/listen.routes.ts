@@ -127,7 +127,6 @@ export class Listening {
         ...ofSandbox,
         forCredentialsOnly: true,
         success: {
-          status: 200,
           description: "The events that came, oldest first; none when the time was up.",
           schema: listenPageSchema,
         },

@@ -59,7 +59,7 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       summary: "Let the simulated acquirer report an outcome",
       ...ofSandbox,
       errors: ["PAYMENT_NOT_FOUND", "PAYMENT_EXPIRED", "PAYMENT_NOT_PAYABLE"],
-      success: { status: 200, description: "The payment after it.", schema: paymentStatusSchema },
+      success: { description: "The payment after it.", schema: paymentStatusSchema },
       links: [
         { operationId: "createRefund", description: "Refund it.", body: { payment_reference: "reference" } },
         { operationId: "openDispute", description: "Let the payer contest it.", path: { reference: "reference" } },
@@ -84,7 +84,7 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       path: "/v1/sandbox/clock/advance",
       summary: "Move your sandbox's clock forward; whatever falls due happens",
       ...ofSandbox,
-      success: { status: 200, description: "The clock after it.", schema: clockSchema },
+      success: { description: "The clock after it.", schema: clockSchema },
       body: { schema: advanceSchema, order: ["seconds"] },
       command: (call, { seconds }) =>
         answering(sendClock(call.book, seconds), ({ realNow, offsetSeconds }) =>
@@ -97,7 +97,7 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       path: "/v1/sandbox/clock",
       summary: "Read your sandbox's clock",
       ...ofSandbox,
-      success: { status: 200, description: "The clock.", schema: clockSchema },
+      success: { description: "The clock.", schema: clockSchema },
       async handle(call) {
         const [row] = await parts.database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(call.book));
         return reply(200, clockView(call.book, parts.clock.now(), Number(row?.clock_offset_seconds ?? 0n)));

@@ -28,7 +28,7 @@ export function triggerEndpoints(): Endpoint[] {
       description: "The data is a sample, and says so: `data.sample` is true.",
       ...ofSandbox,
       errors: ["OBJECT_NOT_FOUND"],
-      success: { status: 200, description: "The event was recorded and will be delivered.", schema: triggeredSchema },
+      success: { description: "The event was recorded and will be delivered.", schema: triggeredSchema },
       links: [{ operationId: "listEventDeliveries", description: "Read how it arrived.", path: { id: "event_id" } }],
       body: { schema: triggerSchema, order: ["type"] },
       command: (call, { type }) =>

@@ -34,7 +34,7 @@ export function settlementEndpoints(database: Database): Endpoint[] {
       summary: "List settlement batches, newest first",
       tag: "Settlements",
       scope: "settlements:read",
-      success: { status: 200, description: "A page of batches.", schema: settlementListSchema },
+      success: { description: "A page of batches.", schema: settlementListSchema },
       query: settlementsQuerySchema,
       handle: (call) => listSettlements(database, call.book, call.query),
     }),
@@ -46,7 +46,7 @@ export function settlementEndpoints(database: Database): Endpoint[] {
       tag: "Settlements",
       scope: "settlements:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-      success: { status: 200, description: "The batch.", schema: settlementSchema },
+      success: { description: "The batch.", schema: settlementSchema },
       handle: async (call) => reply(200, settlementView(await findSettlement(database, call))),
     }),
     readEndpoint({
@@ -61,7 +61,6 @@ export function settlementEndpoints(database: Database): Endpoint[] {
       scope: "settlements:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       success: {
-        status: 200,
         description: "Comma-separated values, the names of the columns first.",
         schema: statementSchema,
         mediaType: "text/csv",
@@ -73,11 +72,7 @@ export function settlementEndpoints(database: Database): Endpoint[] {
       path: "/v1/sandbox/settlements/run",
       summary: "Form batches of everything that waits, now",
       ...ofSandbox,
-      success: {
-        status: 200,
-        description: "The batches formed.",
-        schema: formedSettlementsSchema,
-      },
+      success: { description: "The batches formed.", schema: formedSettlementsSchema },
       links: [
         { operationId: "getSettlement", description: "Read the first of them.", path: { uuid: "data/0/uuid" } },
         { operationId: "getSettlementStatement", description: "Download it.", path: { uuid: "data/0/uuid" } },
@@ -96,7 +91,7 @@ export function settlementEndpoints(database: Database): Endpoint[] {
       summary: "Let the bank pay a batch",
       ...ofSandbox,
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "SETTLEMENT_CLOSED", "WALLET_FROZEN"],
-      success: { status: 200, description: "The batch after it.", schema: settlementSchema },
+      success: { description: "The batch after it.", schema: settlementSchema },
       body: { schema: nothing, order: [] },
       command(call) {
         const command = paySettlement(call, call.params.uuid ?? "");

@@ -58,7 +58,7 @@ function readingEndpoints(database: Database): Endpoint[] {
         "time that is asked for: it may be short, or empty, and have more after it. Go on from `next_cursor` while `has_more` is true.",
       tag: "Events",
       scope: "events:read",
-      success: { status: 200, description: "A page of events.", schema: eventListSchema },
+      success: { description: "A page of events.", schema: eventListSchema },
       query: eventsQuerySchema,
       handle: (call) => listEvents(database, call.book, call.query, hiddenTypes(call.principal.scopes)),
     }),
@@ -70,7 +70,7 @@ function readingEndpoints(database: Database): Endpoint[] {
       tag: "Events",
       scope: "events:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-      success: { status: 200, description: "The event.", schema: eventSchema },
+      success: { description: "The event.", schema: eventSchema },
       handle: async (call) => reply(200, eventView(await findEvent(database, call))),
     }),
     readEndpoint({
@@ -81,7 +81,7 @@ function readingEndpoints(database: Database): Endpoint[] {
       tag: "Events",
       scope: "events:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-      success: { status: 200, description: "A page of attempts.", schema: attemptListSchema },
+      success: { description: "A page of attempts.", schema: attemptListSchema },
       query: attemptsQuerySchema,
       handle: async (call) => listAttempts(database, await findEvent(database, call), call.query),
     }),
@@ -100,7 +100,7 @@ function resendEndpoint(database: Database): Endpoint {
     tag: "Events",
     scope: "events:write",
     errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-    success: { status: 200, description: "The event; its delivery is due.", schema: eventSchema },
+    success: { description: "The event; its delivery is due.", schema: eventSchema },
     body: { schema: nothing, order: [] },
     async judge(call, _input, found) {
       if ("fault" in found) throw found.fault;
@@ -125,7 +125,7 @@ function bulkEndpoint(database: Database): Endpoint {
     tag: "Events",
     scope: "events:write",
     errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-    success: { status: 200, description: "How many are due now.", schema: resentSchema },
+    success: { description: "How many are due now.", schema: resentSchema },
     body: resendRules,
     bodyExamples: resendExamples,
     async judge(call, _input, found) {
