@@ -72,6 +72,14 @@ export interface ExamCase {
   run(bench: Bench): Promise<void>;
 }
 
+export function examCase(name: string, run: ExamCase["run"]): ExamCase {
+  return { name, run };
+}
+
+export function gentleCase(name: string, run: ExamCase["run"]): ExamCase {
+  return { name, run, gentle: true };
+}
+
 export class Bench {
   readonly received: ReceivedMessage[] = [];
   private subject: Subject | undefined;

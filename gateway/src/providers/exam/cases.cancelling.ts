@@ -1,6 +1,6 @@
 // The exam's cases about ending payments before their time: a payment ends once, and a paid payment never ends.
 import type { OpenRequest } from "../../acquirers/acquirer.ts";
-import { type Bench, type ExamCase, NotApplicable, check, whyOf } from "./bench.ts";
+import { type Bench, type ExamCase, NotApplicable, check, whyOf, examCase } from "./bench.ts";
 import { receiptOf } from "./cases.paying.ts";
 
 /** Checks that nobody can pay any more: an inquiry finds the payment failed or absent, and the provider takes no money. */
@@ -31,38 +31,29 @@ async function endable(bench: Bench): Promise<OpenRequest[]> {
 }
 
 export const cancellingCases: readonly ExamCase[] = [
-  {
-    name: "what is ended before its time cannot be paid any more, and may be ended twice",
-    async run(bench) {
-      for (const request of await endable(bench)) {
-        for (const time of ["first", "second"]) {
-          const ended = await bench.cancel(request);
-          check(ended.kind === "answered", `the ${time} time: ${whyOf(ended)}`);
-        }
-        await isEnded(bench, request);
-      }
-    },
-  },
-  {
-    name: "an end whose answer is lost is not told as one, and is found",
-    async run(bench) {
-      for (const request of await endable(bench)) {
-        bench.control.fault("silent after effect");
-        const lost = await bench.cancel(request);
-        check(lost.kind === "unknown", `it was told as ${whyOf(lost)}`);
-        await isEnded(bench, request);
-      }
-    },
-  },
-  {
-    name: "what was paid meanwhile is not told as ended",
-    async run(bench) {
-      for (const request of await endable(bench)) {
-        await bench.control.pay(request.operationKey);
+  examCase("what is ended before its time cannot be paid any more, and may be ended twice", async (bench) => {
+    for (const request of await endable(bench)) {
+      for (const time of ["first", "second"]) {
         const ended = await bench.cancel(request);
-        check(ended.kind !== "answered", "it was told as ended");
-        await receiptOf(bench, request);
+        check(ended.kind === "answered", `the ${time} time: ${whyOf(ended)}`);
       }
-    },
-  },
+      await isEnded(bench, request);
+    }
+  }),
+  examCase("an end whose answer is lost is not told as one, and is found", async (bench) => {
+    for (const request of await endable(bench)) {
+      bench.control.fault("silent after effect");
+      const lost = await bench.cancel(request);
+      check(lost.kind === "unknown", `it was told as ${whyOf(lost)}`);
+      await isEnded(bench, request);
+    }
+  }),
+  examCase("what was paid meanwhile is not told as ended", async (bench) => {
+    for (const request of await endable(bench)) {
+      await bench.control.pay(request.operationKey);
+      const ended = await bench.cancel(request);
+      check(ended.kind !== "answered", "it was told as ended");
+      await receiptOf(bench, request);
+    }
+  }),
 ];

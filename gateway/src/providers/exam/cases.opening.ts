@@ -1,6 +1,6 @@
 // The exam's cases about opening a payment: it is opened once, definitely refused, or unknown until an inquiry.
 import type { OpenRequest } from "../../acquirers/acquirer.ts";
-import { type Bench, type ExamCase, NotApplicable, check, stateOf, whyOf } from "./bench.ts";
+import { type Bench, type ExamCase, NotApplicable, check, stateOf, whyOf, examCase, gentleCase } from "./bench.ts";
 import type { FaultName } from "./control.ts";
 
 const types = {
@@ -30,154 +30,118 @@ async function meeting(bench: Bench, fault: FaultName): Promise<{ request: OpenR
 }
 
 /** The response is lost: the outcome is unknown, and an inquiry finds the payment. */
-const lost = (fault: FaultName, name: string): ExamCase => ({
-  name,
-  async run(bench) {
+const lost = (fault: FaultName, name: string): ExamCase =>
+  examCase(name, async (bench) => {
     const { request, kind, why } = await meeting(bench, fault);
     check(kind === "unknown", `the outcome was told as ${why}`);
     await isFound(bench, request);
-  },
-});
+  });
 
 /** The response contradicts the request and must not be believed. */
-const misread = (fault: FaultName, name: string): ExamCase => ({
-  name,
-  async run(bench) {
+const misread = (fault: FaultName, name: string): ExamCase =>
+  examCase(name, async (bench) => {
     const { request, kind, why } = await meeting(bench, fault);
     check(kind !== "answered", "it was taken for an answer");
     check(kind === "unknown", `the outcome was told as ${why}, while the payment is there`);
     const times = bench.control.opened(request.operationKey);
     check(times <= 1, `it was opened ${times} times`);
-  },
-});
+  });
 
 /** The provider does nothing, and nothing is told as done. */
-const undone = (fault: FaultName, name: string): ExamCase => ({
-  name,
-  async run(bench) {
+const undone = (fault: FaultName, name: string): ExamCase =>
+  examCase(name, async (bench) => {
     const { request, kind } = await meeting(bench, fault);
     check(kind !== "answered", "it was told as done");
     check(bench.control.opened(request.operationKey) === 0, "it was opened");
-  },
-});
+  });
 
 export const openingCases: readonly ExamCase[] = [
-  {
-    name: "every method that it takes gives the payer what the method needs",
-    gentle: true,
-    async run(bench) {
-      for (const { method, currencies } of bench.acquirer.capabilities) {
-        const request = bench.payment({ method, currency: currencies[0] ?? "" });
-        const { instructions } = await bench.take(request);
-        check(instructions.type === types[method], `${method} was answered with ${instructions.type}`);
-        check(instructions.value !== "" && instructions.expires_at !== "", `${method} has no value or no expiry`);
-        if (method === "qris") check(instructions.value.startsWith("000201"), "the QR code is no QRIS");
-        if (instructions.type === "redirect")
-          check(/^https:|^http:\/\/(localhost|127\.)/.test(instructions.value), `${method} leads to no https address`);
+  gentleCase("every method that it takes gives the payer what the method needs", async (bench) => {
+    for (const { method, currencies } of bench.acquirer.capabilities) {
+      const request = bench.payment({ method, currency: currencies[0] ?? "" });
+      const { instructions } = await bench.take(request);
+      check(instructions.type === types[method], `${method} was answered with ${instructions.type}`);
+      check(instructions.value !== "" && instructions.expires_at !== "", `${method} has no value or no expiry`);
+      if (method === "qris") check(instructions.value.startsWith("000201"), "the QR code is no QRIS");
+      if (instructions.type === "redirect")
+        check(/^https:|^http:\/\/(localhost|127\.)/.test(instructions.value), `${method} leads to no https address`);
+    }
+  }),
+  examCase("the smallest and the largest amount are taken as they are", async (bench) => {
+    for (const { method, currencies, minimumMinor, maximumMinor, stepMinor = 1n } of bench.acquirer.capabilities) {
+      const least =
+        minimumMinor % stepMinor === 0n ? minimumMinor : minimumMinor + stepMinor - (minimumMinor % stepMinor);
+      for (const amountMinor of [least, maximumMinor - (maximumMinor % stepMinor)]) {
+        const request = await bench.paid({ method, currency: currencies[0] ?? "", amountMinor });
+        const asked = await bench.inquire(request);
+        const state = stateOf(asked);
+        check(state?.status === "paid", `${amountMinor} by ${method} is not paid: ${whyOf(asked)}`);
+        const { amountMinor: came } = state.receipt;
+        check(came === amountMinor, `${amountMinor} by ${method} came as ${came}`);
       }
-    },
-  },
-  {
-    name: "the smallest and the largest amount are taken as they are",
-    async run(bench) {
-      for (const { method, currencies, minimumMinor, maximumMinor, stepMinor = 1n } of bench.acquirer.capabilities) {
-        const least =
-          minimumMinor % stepMinor === 0n ? minimumMinor : minimumMinor + stepMinor - (minimumMinor % stepMinor);
-        for (const amountMinor of [least, maximumMinor - (maximumMinor % stepMinor)]) {
-          const request = await bench.paid({ method, currency: currencies[0] ?? "", amountMinor });
-          const asked = await bench.inquire(request);
-          const state = stateOf(asked);
-          check(state?.status === "paid", `${amountMinor} by ${method} is not paid: ${whyOf(asked)}`);
-          const { amountMinor: came } = state.receipt;
-          check(came === amountMinor, `${amountMinor} by ${method} came as ${came}`);
-        }
-      }
-    },
-  },
-  {
-    name: "one key opens one payment, however often it is used",
-    gentle: true,
-    async run(bench) {
-      const request = bench.payment();
-      const first = await bench.take(request);
-      const again = await bench.open(request);
-      if (again.kind === "answered")
-        check(again.answer.instructions.value === first.instructions.value, "the second answer is another one");
-      check(again.kind !== "refused", "the second use was told as a definite no, while the payment is there");
-      if (bench.isFake) check(bench.control.opened(request.operationKey) === 1, "it was opened twice");
-    },
-  },
-  {
-    name: "ten uses of one key at once open one payment",
-    async run(bench) {
-      const request = bench.payment();
-      const all = await Promise.all(Array.from({ length: 10 }, () => bench.open(request)));
-      check(!all.some(({ kind }) => kind === "refused"), "one of them was told as a definite no");
-      await isFound(bench, request);
-    },
-  },
-  {
-    name: "a definite no is told as one, and leaves nothing",
-    async run(bench) {
-      const { request, kind, why } = await meeting(bench, "refuse");
-      check(kind === "refused", `it was told as ${why}`);
-      check(bench.control.opened(request.operationKey) === 0, "and yet it was opened");
-    },
-  },
+    }
+  }),
+  gentleCase("one key opens one payment, however often it is used", async (bench) => {
+    const request = bench.payment();
+    const first = await bench.take(request);
+    const again = await bench.open(request);
+    if (again.kind === "answered")
+      check(again.answer.instructions.value === first.instructions.value, "the second answer is another one");
+    check(again.kind !== "refused", "the second use was told as a definite no, while the payment is there");
+    if (bench.isFake) check(bench.control.opened(request.operationKey) === 1, "it was opened twice");
+  }),
+  examCase("ten uses of one key at once open one payment", async (bench) => {
+    const request = bench.payment();
+    const all = await Promise.all(Array.from({ length: 10 }, () => bench.open(request)));
+    check(!all.some(({ kind }) => kind === "refused"), "one of them was told as a definite no");
+    await isFound(bench, request);
+  }),
+  examCase("a definite no is told as one, and leaves nothing", async (bench) => {
+    const { request, kind, why } = await meeting(bench, "refuse");
+    check(kind === "refused", `it was told as ${why}`);
+    check(bench.control.opened(request.operationKey) === 0, "and yet it was opened");
+  }),
   undone("unavailable", "a provider that is down opens nothing, and nothing is told as done"),
   undone("key revoked", "a key that is revoked opens nothing, and nothing is told as done"),
   lost("silent after effect", "an answer that never comes is unknown, and asking finds what was done"),
   lost("500 after effect", "an error after the work was done is unknown, and asking finds it"),
   lost("half answer", "half an answer is unknown, and asking finds what was done"),
   lost("huge answer", "an answer of ten megabytes is unknown, and asking finds what was done"),
-  {
-    name: "a request that never arrived is never told as done, and is done at most once",
-    async run(bench) {
-      const { request, kind, why } = await meeting(bench, "silent before effect");
-      check(kind === "unknown", `the outcome was told as ${why}`);
-      const asked = await bench.inquire(request);
-      const times = bench.control.opened(request.operationKey);
-      const found = asked.kind === "answered" && asked.answer.known;
-      check(times === (found ? 1 : 0), `it is ${found ? "" : "not "}known, and was opened ${times} times`);
-      if (asked.kind !== "answered" || asked.answer.known) return;
-      // The inquiry promised that this payment will never exist.
-      check((await bench.open(request)).kind !== "answered", "it was told to be absent for ever, and then taken");
-    },
-  },
-  {
-    name: "a page in place of an answer is not taken for one",
-    async run(bench) {
-      const { request, kind } = await meeting(bench, "html");
-      check(kind === "unknown", `it was told as ${kind}`);
-      check(bench.control.opened(request.operationKey) === 0, "it was opened");
-    },
-  },
+  examCase("a request that never arrived is never told as done, and is done at most once", async (bench) => {
+    const { request, kind, why } = await meeting(bench, "silent before effect");
+    check(kind === "unknown", `the outcome was told as ${why}`);
+    const asked = await bench.inquire(request);
+    const times = bench.control.opened(request.operationKey);
+    const found = asked.kind === "answered" && asked.answer.known;
+    check(times === (found ? 1 : 0), `it is ${found ? "" : "not "}known, and was opened ${times} times`);
+    if (asked.kind !== "answered" || asked.answer.known) return;
+    // The inquiry promised that this payment will never exist.
+    check((await bench.open(request)).kind !== "answered", "it was told to be absent for ever, and then taken");
+  }),
+  examCase("a page in place of an answer is not taken for one", async (bench) => {
+    const { request, kind } = await meeting(bench, "html");
+    check(kind === "unknown", `it was told as ${kind}`);
+    check(bench.control.opened(request.operationKey) === 0, "it was opened");
+  }),
   undone("redirect", "a redirect is not followed"),
   misread("wrong amount", "an answer about another amount is not believed"),
   misread("wrong currency", "an answer in another currency is not believed"),
-  {
-    name: "a status that nobody knows is neither money nor a failure",
-    async run(bench) {
-      const request = await bench.taken();
-      bench.control.fault("unknown status");
-      const asked = await bench.inquire(request);
-      if (asked.kind !== "answered") return;
-      check(asked.answer.known, "it was told to be absent");
-      const { status } = asked.answer.state;
-      check(status === "waiting" || status === "processing", `it was told as ${status}`);
-    },
-  },
-  {
-    name: "a key that was never used is not found",
-    gentle: true,
-    async run(bench) {
-      const request = bench.payment();
-      const asked = await bench.inquire(request);
-      check(asked.kind !== "refused", "an inquiry was told as a definite no");
-      if (asked.kind === "answered" && asked.answer.known) {
-        if (!bench.isFake) throw new NotApplicable("it completes what it does not find");
-        check(bench.control.opened(request.operationKey) === 1, "it was told as known, and is not there");
-      }
-    },
-  },
+  examCase("a status that nobody knows is neither money nor a failure", async (bench) => {
+    const request = await bench.taken();
+    bench.control.fault("unknown status");
+    const asked = await bench.inquire(request);
+    if (asked.kind !== "answered") return;
+    check(asked.answer.known, "it was told to be absent");
+    const { status } = asked.answer.state;
+    check(status === "waiting" || status === "processing", `it was told as ${status}`);
+  }),
+  gentleCase("a key that was never used is not found", async (bench) => {
+    const request = bench.payment();
+    const asked = await bench.inquire(request);
+    check(asked.kind !== "refused", "an inquiry was told as a definite no");
+    if (asked.kind === "answered" && asked.answer.known) {
+      if (!bench.isFake) throw new NotApplicable("it completes what it does not find");
+      check(bench.control.opened(request.operationKey) === 1, "it was told as known, and is not there");
+    }
+  }),
 ];
