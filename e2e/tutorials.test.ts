@@ -168,7 +168,7 @@ describe.runIf(languages.shell)("who follows the guides", () => {
   }
 
   /** Buys in the shop, lets the payer do something, and waits until the order's page and the terminal say what came of it. */
-  async function buy(outcome: "succeeded" | "failed", says: string): Promise<void> {
+  async function buy(outcome: "succeeded" | "failed", says: string): Promise<string> {
     const shop = `http://localhost:${follower.port}`;
     const bought = await pressBuy();
     const text = await bought.text();
@@ -183,9 +183,10 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       async () => expect(await (await fetch(`${shop}/orders/${order}`)).text()).toContain(`Your order is ${says}`),
       10_000,
     );
+    return order;
   }
 
-  test("has a shop in Express: an order paid by QRIS turns to paid, a declined one does not, and a forged webhook changes nothing", async () => {
+  test("has a shop in Express: an order paid by QRIS turns to paid, a declined one does not, a refund goes back once, and a forged webhook changes nothing", async () => {
     const [install = "", start = "", listen = "", twice = "", ...others] = commandsOf("express-shop.md");
     expect(others).toEqual([]);
     await follower.type(install);
@@ -193,7 +194,16 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     await follower.start(start);
     await follower.start(listen);
     await buy("succeeded", "paid");
-    await buy("failed", "not paid");
+    const declined = await buy("failed", "not paid");
+    const refunded = await buy("succeeded", "paid");
+    const refund = (order: string): Promise<Response> =>
+      fetch(`http://localhost:${follower.port}/orders/${order}/refund`, { method: "POST", redirect: "manual" });
+    const pressed = await Promise.all([refund(refunded), refund(refunded)]);
+    expect(new Set(pressed.map(({ status }) => status))).toEqual(new Set([303, 502]));
+    await follower.sees("REFUND_EXCEEDS_PAYMENT");
+    await follower.sees(`${refunded} is refunded`);
+    expect(await (await fetch(`http://localhost:${follower.port}/orders/${refunded}`)).text()).not.toContain("/refund");
+    expect((await refund(declined)).status).toBe(409);
     const forged = await fetch(`http://localhost:${follower.port}/webhooks`, { method: "POST", body: "{}" });
     expect(forged.status).toBe(401);
     expect((await fetch(`http://localhost:${follower.port}/orders/order-of-nobody`)).status).toBe(404);
