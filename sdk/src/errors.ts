@@ -71,7 +71,7 @@ function adviceOf(code: ErrorCode, retryable: boolean): string {
     (Object.hasOwn(advices, code) ? advices[code] : undefined) ??
     (retryable
       ? "Try again later with the same idempotency key."
-      : "Change the request; the same one is refused again.")
+      : "Once its cause is gone, call again with a new key.")
   );
 }
 
