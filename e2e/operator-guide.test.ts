@@ -88,7 +88,9 @@ describe.runIf(shell)("the operators' guides", () => {
     day("An acquirer fails").toContain('"moves":');
     day("An acquirer fails").toContain('"active":true');
     day("An acquirer fails").toContain('"restores":1');
+    day("A new merchant").toContain('"cutoff":"16:00"');
     day("A new merchant").toContain('"secret":"');
+    day("A new merchant").toContain('"revoked":true');
     day("A new merchant").toContain('"invitation_id"');
     day("Settlements").toContain('"to_come":');
     day("Settlements").toContain("BIFAST-20261123");

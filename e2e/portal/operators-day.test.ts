@@ -277,6 +277,12 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await day.click("Access", { role: "tab" });
   await page.getByText("Its events go nowhere yet.").first().waitFor();
   await day.look();
+  await day.click("Make a credential…");
+  await day.click("Make it");
+  await day.click("I have kept it");
+  await day.click(/^Revoke ak_test_/);
+  await day.click("Revoke it");
+  await page.getByText("The credential is revoked.").waitFor();
 
   day.begin("Settlements");
   await day.open(at.calendar("sandbox"));
