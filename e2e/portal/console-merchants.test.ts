@@ -195,6 +195,7 @@ test("a batch that the bank returned is recorded, its money is available again, 
   await page.keyboard.press("Enter");
   await page.getByText("The batch is recorded as returned.").waitFor();
   await page.getByRole("table", { name: "The batch as an equation" }).getByText("given back by the bank").waitFor();
+  await page.getByText("no, the bank returned it").waitFor();
   expect(await available()).toBe(before + (batch.net_minor as number));
   // What the bank said is said: nothing more is offered, and the statement still is.
   expect(await page.getByRole("button", { name: /^Record that the bank/ }).count()).toBe(0);

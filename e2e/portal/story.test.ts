@@ -2,6 +2,7 @@
 // in a real browser, by role and name, against a whole service.
 import { expect, test } from "vitest";
 import { paymentBody } from "../../gateway/test/kit.ts";
+import { operates } from "../../gateway/test/portal.ts";
 import { paths } from "../../portal/src/paths.ts";
 import { faults } from "./kit/look.ts";
 import { type Member, usePortal, settled } from "./kit/portal.ts";
@@ -166,6 +167,19 @@ test("advance the clock, and watch a settlement being formed and paid", async ()
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download CSV" }).click();
   expect((await download).suggestedFilename()).toMatch(/^set_.*\.csv$/);
+});
+
+test("a batch that the bank returned is told as returned, not as one that is still to be paid", async () => {
+  const { client, merchantId, ...member } = await portal.member("finance");
+  const reference = (await client.post("/v1/payments", paymentBody())).json.reference as string;
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  const [{ uuid }] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
+  const operator = await operates(portal.service);
+  await operator.post(`/ops/v1/merchants/${merchantId}/books/sandbox/settlements/${uuid}/return`);
+  await member.open(paths.settlement(member.place, uuid));
+  const equation = member.page.getByRole("table", { name: "The batch as an equation" });
+  await equation.getByText("given back by the bank").waitFor();
+  await member.page.getByText("no, the bank returned it").waitFor();
 });
 
 test("ids of another merchant and of the other environment lead nowhere", async () => {

@@ -6,6 +6,11 @@ import { Money } from "../../ui/money.tsx";
 
 type Sum = Schema<"SettlementSum">;
 
+/** What the net of a batch is, by its status. */
+export const ends = { processing: "to be paid out", paid: "paid out", failed: "given back by the bank" } as const;
+/** What stands in place of the time at which a batch was paid. */
+export const unpaid = { processing: "not yet", paid: null, failed: "no, the bank returned it" } as const;
+
 export function Equation({ of: settlement }: { of: Schema<"Settlement"> }) {
   const api = useApi();
   const { uuid, currency, exponent } = settlement;
@@ -47,7 +52,7 @@ export function Equation({ of: settlement }: { of: Schema<"Settlement"> }) {
           <tr className="border-t border-line font-semibold">
             <td className="text-muted">=</td>
             <th scope="row" className="py-1.5 text-left font-semibold">
-              {settlement.status === "paid" ? "paid out" : "to be paid out"}
+              {ends[settlement.status]}
             </th>
             <td className={cell}>
               <Money of={{ amount_minor: settlement.net_minor, currency, exponent }} />

@@ -15,7 +15,7 @@ import { Page as Frame, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Time } from "../../ui/time.tsx";
 import { say } from "../../ui/toast.tsx";
-import { Equation } from "./equation.tsx";
+import { Equation, unpaid } from "./equation.tsx";
 import { Items } from "./items.tsx";
 import { Journals } from "./journals.tsx";
 
@@ -78,8 +78,10 @@ function Settlement({ of: settlement }: { of: Schema<"Settlement"> }) {
         <Fact name="To">
           <Time at={settlement.period_end} shape="minute" />
         </Fact>
-        <Fact name="Paid">{settlement.paid_at === null ? "not yet" : <Time at={settlement.paid_at} />}</Fact>
-        <Fact name="Bank reference">{settlement.bank_reference ?? "none yet"}</Fact>
+        <Fact name="Paid">
+          {settlement.paid_at === null ? unpaid[settlement.status] : <Time at={settlement.paid_at} />}
+        </Fact>
+        <Fact name="Bank reference">{settlement.bank_reference ?? "none"}</Fact>
       </Facts>
       <Section title="What it is made of">
         <Items of={settlement} />

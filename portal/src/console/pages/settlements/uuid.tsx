@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { usePart } from "../../../address.ts";
 import { useAction } from "../../../api/action.ts";
+import { ends, unpaid } from "../../../pages/settlements/equation.tsx";
 import { Answer } from "../../../ui/answer.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Identity } from "../../../ui/copy.tsx";
@@ -66,8 +67,10 @@ function Whole({ of: record }: { of: Record }) {
         <Fact name="To">
           <Time at={settlement.period_end} shape="minute" />
         </Fact>
-        <Fact name="Paid">{settlement.paid_at === null ? "not yet" : <Time at={settlement.paid_at} />}</Fact>
-        <Fact name="Bank reference">{settlement.bank_reference ?? "none yet"}</Fact>
+        <Fact name="Paid">
+          {settlement.paid_at === null ? unpaid[settlement.status] : <Time at={settlement.paid_at} />}
+        </Fact>
+        <Fact name="Bank reference">{settlement.bank_reference ?? "none"}</Fact>
       </Facts>
       <Bank of={record} />
       <Section title={`The book in ${book.currency}, as it stands`}>
@@ -80,28 +83,25 @@ function Whole({ of: record }: { of: Record }) {
 /** Gross less what goes away is what is paid out. */
 function Sum({ of: { currency, exponent, status, payment_count: count, ...sums } }: { of: Schema<"Settlement"> }) {
   const lines: [sign: string, label: string, minor: number][] = [
-    ["", `${count} ${count === 1 ? "payment" : "payments"} and credited receipts`, sums.gross_minor],
+    ["", `${count} ${count === 1 ? "payment" : "payments"} and any credited receipts`, sums.gross_minor],
     ["−", "fees", sums.fee_minor],
     ["−", "refunds and lost disputes", sums.refund_minor],
   ];
-  const labels: { [status: string]: string } = { paid: "paid out", failed: "given back by the bank" };
   return (
     <div className="max-w-xl rounded-md border border-line bg-panel px-4 py-2">
       <table aria-label="The batch as an equation" className="w-full">
         <tbody>
-          {[...lines, ["=", labels[status] ?? "to be paid out", sums.net_minor] as const].map(
-            ([sign, label, minor]) => (
-              <tr key={label} className={sign === "=" ? "border-t border-line font-semibold" : undefined}>
-                <td className="w-6 text-muted">{sign}</td>
-                <th scope="row" className={`py-1.5 text-left ${sign === "=" ? "font-semibold" : "font-normal"}`}>
-                  {label}
-                </th>
-                <td className="py-1.5 text-right">
-                  <Money of={{ amount_minor: minor, currency, exponent }} />
-                </td>
-              </tr>
-            ),
-          )}
+          {[...lines, ["=", ends[status], sums.net_minor] as const].map(([sign, label, minor]) => (
+            <tr key={label} className={sign === "=" ? "border-t border-line font-semibold" : undefined}>
+              <td className="w-6 text-muted">{sign}</td>
+              <th scope="row" className={`py-1.5 text-left ${sign === "=" ? "font-semibold" : "font-normal"}`}>
+                {label}
+              </th>
+              <td className="py-1.5 text-right">
+                <Money of={{ amount_minor: minor, currency, exponent }} />
+              </td>
+            </tr>
+          ))}
         </tbody>
       </table>
     </div>
