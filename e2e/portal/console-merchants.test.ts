@@ -293,6 +293,13 @@ test("a viewer reads a book on the phone, and is offered nothing that changes or
   await page.getByRole("heading", { level: 1, name: "merchant:available in IDR" }).waitFor();
   await page.getByRole("link", { name: "Statement of a period" }).click();
   await page.getByRole("table").getByText("capture").first().waitFor();
+  // A capture has a minus there: whoever reads it must know which side that is.
+  await page.getByText("Debits are positive.").waitFor();
+  const [csv] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download CSV" }).click(),
+  ]);
+  expect(csv.suggestedFilename()).toMatch(new RegExp(`^statement-${id}-sandbox-merchant-available-IDR-.*\\.csv$`));
   await open(at.ledger(id, "staging"));
   await page.getByRole("alert").waitFor();
   expect(await page.getByText("merchant:available").count()).toBe(0);

@@ -225,7 +225,9 @@ function balanceEndpoints(database: Database, directory: Directory): OperatorEnd
       async handle({ params, query, ...call }) {
         const { book } = await findBook(directory, params);
         const period = await readPeriod(database, book, params.currency ?? "", query);
-        const saveAs = `statement-${period.currency}-${wireTime(period.from).slice(0, 10)}.csv`;
+        const name = query.account?.replaceAll(":", "-") ?? query.figure ?? "available";
+        const days = [period.from, period.before - 1].map((at) => wireTime(at).slice(0, 10)).join("-");
+        const saveAs = `statement-${book.merchantId}-${book.environment}-${name}-${period.currency}-${days}.csv`;
         const statement = { chunks: csvOf(database, period), contentType: "text/csv; charset=utf-8", saveAs };
         return downloads.begin(statement, readerOf(call));
       },

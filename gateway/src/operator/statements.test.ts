@@ -87,6 +87,10 @@ describe.each(["figure=available", "figure=pending_settlement", "account=merchan
       expect(walked).toEqual(movements);
       const { text, headers } = await ask("GET", `${book}/balances/IDR/statement.csv${range}`);
       expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
+      const [, name] = asked.split("=");
+      expect(headers.get("content-disposition")).toContain(
+        `statement-${shop.merchantId}-sandbox-${name?.replaceAll(":", "-")}-IDR-${days[0]}-${days[2]}.csv`,
+      );
       const rows = text
         .trimEnd()
         .split("\r\n")

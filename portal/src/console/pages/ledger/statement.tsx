@@ -42,7 +42,7 @@ export function Page() {
   const csv = useAction(
     async () => {
       const file = await download(withSearch(`${address}.csv`, period));
-      save(file, `statement-${currency}-${from}-${to}.csv`);
+      save(file, `statement-${id}-${environment}-${account.replaceAll(":", "-")}-${currency}-${from}-${to}.csv`);
       return true;
     },
     { refresh: ["nothing"] },
@@ -52,7 +52,7 @@ export function Page() {
     <Frame
       title={`Statement of ${account} in ${currency}`}
       above={{ to: at.entries(id, environment, currency, account), label: `${account} in ${currency}` }}
-      lead={`What moved the account from ${from} to ${to}, whole days in UTC, oldest first.`}
+      lead={`What moved the account from ${from} to ${to}, whole days in UTC, oldest first. Debits are positive.`}
       actions={<Button onClick={() => csv.run(undefined)}>Download CSV</Button>}
       curl={{ path: withSearch(address, period) }}
     >
