@@ -95,6 +95,22 @@ test("a busy week is told by method, outcome and acquirer; what waits leads to w
   await page.waitForURL(/\/disputes\/dsp_/);
 });
 
+test("of many batches that are with the bank Home shows the next ones, and leads to all of them", async () => {
+  const member = await portal.member("finance");
+  const { page, place, client, open } = member;
+  for (let batch = 0; batch < 6; batch++) {
+    await pay(member);
+    await client.post("/v1/sandbox/settlements/run", {});
+  }
+  await open(paths.home(place));
+  const next = page.getByRole("region", { name: "Paid out next" });
+  await next.getByText("with your bank").first().waitFor();
+  expect(await next.getByText("with your bank", { exact: true }).count()).toBe(5);
+  await next.getByRole("link", { name: "All that are with your bank" }).click();
+  await page.waitForURL(/\/settlements\?status=processing$/);
+  await expect.poll(() => page.getByRole("link", { name: /^set_/ }).count(), { timeout: 10_000 }).toBe(6);
+});
+
 test("on a phone nothing runs over, and a role sees no more than its own", async () => {
   const owner = await portal.member("owner", { browser: { viewport: PHONE } });
   await pay(owner);

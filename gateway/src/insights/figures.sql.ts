@@ -8,7 +8,7 @@ import type { Row, Statement } from "../store/database.ts";
 /** Waiting items are counted up to one more than this, which means "more than WAITING_MAX". */
 export const WAITING_MAX = 1_000;
 const DISPUTES_SHOWN = 5;
-const BATCHES_SHOWN = 5;
+export const BATCHES_SHOWN = 5;
 
 const inBook = (table: string): string => `${table}.merchant_id = $1::uuid and ${table}.environment = $2::environment`;
 const bookValues = (book: Book): unknown[] => [uuidOf(book.merchantId), book.environment];
@@ -70,7 +70,7 @@ export interface BatchRow extends Row {
   payout_date: string;
 }
 
-/** Settlement batches that are formed but not paid, the one due first at the top. */
+/** Settlement batches that are formed but not paid, the one due first at the top, and one more than are shown. */
 export function selectUnpaidBatches(book: Book): Statement {
   return {
     name: "unpaid batches",
@@ -78,7 +78,7 @@ export function selectUnpaidBatches(book: Book): Statement {
 from settlements s
 where ${inBook("s")} and s.status = 'processing'
 order by s.pay_due_at
-limit ${BATCHES_SHOWN}`,
+limit ${BATCHES_SHOWN + 1}`,
     values: bookValues(book),
   };
 }

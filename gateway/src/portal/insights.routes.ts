@@ -3,7 +3,7 @@ import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { WAITING_MAX } from "../insights/figures.sql.ts";
+import { BATCHES_SHOWN, WAITING_MAX } from "../insights/figures.sql.ts";
 import { type Count, DAYS_SHOWN, type Figures, type Overview, ranges, sum } from "../insights/figures.ts";
 import type { Streams } from "../insights/stream.ts";
 import { accounts } from "../ledger/journal.ts";
@@ -120,13 +120,14 @@ function overviewView({ book, merchant }: MemberCall, overview: Overview) {
       ? {
           next_run_at: wireTimeOrNull(nextRunAt),
           next_payout_date: nextRunAt === undefined ? null : payoutDay(settings.settlement, nextRunAt, overview.now),
-          batches: batches.map((batch) => ({
+          batches: batches.slice(0, BATCHES_SHOWN).map((batch) => ({
             uuid: idOf("settlement", batch.settlement_id),
             currency: batch.currency,
             exponent: exponentOf(batch.currency),
             amount_minor: wireMinor(batch.net_minor),
             payout_date: batch.payout_date,
           })),
+          has_more: batches.length > BATCHES_SHOWN,
         }
       : null,
     waiting: {

@@ -132,6 +132,7 @@ const payoutsSchema = z
           .meta({ id: "UnpaidBatch" }),
       )
       .meta({ description: "Formed and not paid yet, the next one first; five at most." }),
+    has_more: z.boolean().meta({ description: "True when there are more than these." }),
   })
   .meta({ id: "Payouts" });
 
@@ -214,6 +215,7 @@ export const overviewSchema = z
               payout_date: "2026-11-23",
             },
           ],
+          has_more: false,
         },
         waiting: {
           disputes: { count: 0, has_more: false, next: [] },

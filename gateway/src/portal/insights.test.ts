@@ -131,6 +131,18 @@ test("a dispute waits with its deadline, a batch with its day", async () => {
   expect(payouts.batches).toMatchObject([{ currency: "IDR", payout_date: expect.any(String) }]);
 });
 
+test("of more batches than are shown, the first ones are, and that there are more is said", async () => {
+  const payouts = async () => (await owner.get("/portal/v1/overview")).json.payouts;
+  for (const more of [false, false, false, false, false, true]) {
+    await pay();
+    await client.post("/v1/sandbox/settlements/run", {});
+    expect((await payouts()).has_more).toBe(more);
+  }
+  const formed = (await client.get("/v1/settlements")).json.data.map(({ uuid }: { uuid: string }) => uuid);
+  const shown = (await payouts()).batches.map(({ uuid }: { uuid: string }) => uuid);
+  expect(shown).toEqual(formed.toReversed().slice(0, 5));
+});
+
 test("a batch that is late is paid out today, by the merchant's own calendar", async () => {
   const idle = await startService({ roles: ["api"] }); // no worker forms the batch
   try {

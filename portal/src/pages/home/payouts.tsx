@@ -1,7 +1,7 @@
 // What is paid out when: batches on their way, and the next one.
 import { usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
-import { paths } from "../../paths.ts";
+import { paths, withSearch } from "../../paths.ts";
 import { To } from "../../ui/link.tsx";
 import { Money } from "../../ui/money.tsx";
 import { Section } from "../../ui/page.tsx";
@@ -9,7 +9,11 @@ import { Day, Time } from "../../ui/time.tsx";
 
 type Paid = Schema<"Payouts">;
 
-export function Payouts({ of: { batches, next_run_at: nextRun, next_payout_date: nextDay } }: { of: Paid }) {
+export function Payouts({
+  of: { batches, has_more: hasMore, next_run_at: nextRun, next_payout_date: nextDay },
+}: {
+  of: Paid;
+}) {
   const place = usePlace();
   return (
     <Section title="Paid out next">
@@ -26,13 +30,20 @@ export function Payouts({ of: { batches, next_run_at: nextRun, next_payout_date:
             <Money of={batch} className="ml-auto" />
           </li>
         ))}
+        {hasMore && (
+          <li className="px-4 py-2">
+            <To to={withSearch(paths.settlements(place), { status: "processing" })} className="link">
+              All that are with your bank
+            </To>
+          </li>
+        )}
         <li className="px-4 py-2 text-muted">
           {nextRun === null || nextDay === null ? (
             <>A batch is planned when there is something to pay out.</>
           ) : (
             <>
               The next batch is formed <Time at={nextRun} shape="minute" /> and paid out on <Day on={nextDay} />. It
-              takes what is available by then.
+              takes what is due by then.
             </>
           )}
         </li>
