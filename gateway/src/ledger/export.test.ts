@@ -250,7 +250,7 @@ function plain(text: string): string {
 
 test("an hledger journal declares currencies and accounts, tags each journal and states the balance after each posting", async () => {
   const text = await textOf("hledger", journalsOf([capture("IDR", 15_000_000n), capture("JPY", 1_000n)]));
-  expect(plain(text)).toBe(`; mer_0/sandbox: debits are positive, operation keys are percent-encoded
+  expect(plain(text)).toBe(`; mer_0/sandbox: debits are positive, days are in UTC, operation keys are percent-encoded
 
 tag journal
 tag group
@@ -298,7 +298,7 @@ commodity JPY
 
 test("a Beancount file opens each account once and states, with no tolerance, what every day left behind", async () => {
   const text = await textOf("beancount", journalsOf([capture("IDR", 100n), capture("KWD", 1_500n, 2 * DAY)]));
-  expect(plain(text)).toBe(`; mer_0/sandbox: debits are positive, operation keys are percent-encoded
+  expect(plain(text)).toBe(`; mer_0/sandbox: debits are positive, days are in UTC, operation keys are percent-encoded
 
 option "title" "mer_0/sandbox"
 

@@ -103,7 +103,7 @@ interface Dialect {
 const dialects: Record<Exclude<ExportFormat, "jsonl">, Dialect> = {
   hledger: {
     head: (book) =>
-      `; ${bookKey(book)}: debits are positive, operation keys are percent-encoded\n\n` +
+      `; ${bookKey(book)}: debits are positive, days are in UTC, operation keys are percent-encoded\n\n` +
       tagNames.map((name) => `tag ${name}\n`).join(""),
     // The format line says that the point in 1.234 is a decimal point. A currency without decimals needs no such line.
     currency: (_day, currency) =>
@@ -122,7 +122,7 @@ const dialects: Record<Exclude<ExportFormat, "jsonl">, Dialect> = {
   },
   beancount: {
     head: (book) =>
-      `; ${bookKey(book)}: debits are positive, operation keys are percent-encoded\n\n` +
+      `; ${bookKey(book)}: debits are positive, days are in UTC, operation keys are percent-encoded\n\n` +
       `option "title" "${bookKey(book)}"\n`,
     currency: (day, currency) => `\n${day} commodity ${currency}\n`,
     // Beancount allows one `open` per account, so the account is opened for every currency.
