@@ -142,6 +142,15 @@ test("the deadline passes while the page is open: nothing is taken any more, and
   expect(await button(page, "Hand in…").count()).toBe(0);
 });
 
+test("a dispute that was decided before the deadline is not told as one that nobody answered in time", async () => {
+  const { page, place, client, open } = await portal.member("finance");
+  const uuid = await disputed(client);
+  await client.post(`/v1/sandbox/disputes/${uuid}/resolve`, { outcome: "lost" });
+  await open(paths.dispute(place, uuid));
+  await page.getByText("You lost").waitFor();
+  await page.getByText("The acquirer decided for the payer.").waitFor();
+});
+
 test("a page that is told of the lost dispute takes nothing any more by itself", async () => {
   const { page, place, client, open } = await portal.member("finance");
   await open(paths.dispute(place, await disputed(client)));

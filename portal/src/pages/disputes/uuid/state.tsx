@@ -66,7 +66,7 @@ function Clock({ ms }: { ms: number }) {
 }
 
 function Outcome({ dispute, evidence }: Omit<Props, "receivedAt">) {
-  const { outcome } = dispute;
+  const { outcome, resolved_at: resolvedAt, evidence_due_at: dueAt } = dispute;
   const money = <Money of={dispute} />;
   if (outcome === "won")
     return (
@@ -82,7 +82,7 @@ function Outcome({ dispute, evidence }: Omit<Props, "receivedAt">) {
     );
   return (
     <Banner tone="bad" title="You lost">
-      {evidence.submitted_at === null
+      {evidence.submitted_at === null && resolvedAt !== null && resolvedAt >= dueAt
         ? "Nothing was handed in before the deadline."
         : "The acquirer decided for the payer."}{" "}
       {money} went back to the payer.
