@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
-import { type Browser, joins } from "../../test/portal.ts";
+import { type Browser, joins, operates } from "../../test/portal.ts";
 
 let service: TestService;
 let client: Client;
@@ -134,11 +134,29 @@ test("why not the others is told with each candidate", async () => {
   expect(routed.candidates.length).toBeGreaterThan(1);
 });
 
+test("a batch that the bank returned is told, and the batch that took its place", async () => {
+  const reference = await paid();
+  const settle = async (): Promise<string> =>
+    (await client.post("/v1/sandbox/settlements/run", {})).json.data[0].uuid as string;
+  const first = await settle();
+  const operator = await operates(service);
+  await operator.post(`/ops/v1/merchants/${merchantId}/books/sandbox/settlements/${first}/return`);
+  const second = await settle();
+  await client.post(`/v1/sandbox/settlements/${second}/pay`, {});
+  const told = (await story(reference)).steps.filter(({ kind }) => ["settled", "returned", "paid_out"].includes(kind));
+  expect(told.map(({ kind, object }) => [kind, (object.settlement as { uuid: string }).uuid])).toEqual([
+    ["settled", first],
+    ["returned", first],
+    ["settled", second],
+    ["paid_out", second],
+  ]);
+});
+
 test("a role that may not read balances, settlements or events is told the rest, and which kinds are withheld", async () => {
   const reference = await paid();
   const support = await joins(service, merchantId, "support");
   const told = await story(reference, support);
-  expect(told.withheld).toEqual(["settled", "paid_out", "journalled"]);
+  expect(told.withheld).toEqual(["settled", "paid_out", "returned", "journalled"]);
   expect(kinds(told)).not.toContain("journalled");
   const finance = await joins(service, merchantId, "finance");
   expect(kinds(await story(reference, finance))).not.toContain("told");

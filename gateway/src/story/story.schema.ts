@@ -150,7 +150,7 @@ const settledSchema = z
     amount_minor: minorAmount("What it put in, or took away.", 15_000_000),
     fee_minor: minorAmount("Its fee.", 105_000),
   })
-  .meta({ id: "StorySettled", description: "A batch that the payment, or a part of it, is in." });
+  .meta({ id: "StorySettled", description: "A batch that the payment, or a part of it, is or was in." });
 
 const refundedSchema = refundStatusSchema
   .extend({ reason: optionalText("As you gave it.") })
@@ -193,6 +193,7 @@ const stepSchema = z
     step("resolved", "StepResolved", disputeSchema),
     step("settled", "StepSettled", settledSchema),
     step("paid_out", "StepPaidOut", settledSchema),
+    step("returned", "StepReturned", settledSchema),
   ])
   .meta({ id: "StoryStep", description: "Something that happened; `object` is the raw object, by kind." });
 export type Step = z.infer<typeof stepSchema>;

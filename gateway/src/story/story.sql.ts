@@ -79,7 +79,7 @@ order by operation_id
 limit ${TOLD_MAX + 1}`,
 );
 
-/** The settlement batches of the payment and of its refunds, disputes and receipts, each with the item's kind, id, amount and fee. */
+/** The settlement batches, also those that the bank returned, of the payment and of its refunds, disputes and receipts, each with the item's kind, id, amount and fee. */
 export const selectBatchesOf = about(
   "select settlements of payment",
   `select s.*, i.item_kind, i.item_id, i.item_amount_minor, i.item_fee_minor
@@ -99,6 +99,10 @@ from (
   select 'dispute', dispute_id, amount_minor, 0, settlement_id
   from disputes
   where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid
+  union all
+  select kind, item_id, amount_minor, fee_minor, settlement_id
+  from settlement_items
+  where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid and released
 ) i
 join settlements s on s.merchant_id = $1::uuid and s.environment = $2::environment and s.settlement_id = i.settlement_id
 order by s.settlement_id, i.item_kind, i.item_id

@@ -51,6 +51,7 @@ const actionOf: Partial<Record<StepKind, Action>> = {
   resolved: "disputes:read",
   settled: "settlements:read",
   paid_out: "settlements:read",
+  returned: "settlements:read",
 };
 
 /** Order of steps with equal times: causes before effects. */
@@ -68,6 +69,7 @@ const order: readonly StepKind[] = [
   "resolved",
   "settled",
   "paid_out",
+  "returned",
   "journalled",
   "told",
 ];
@@ -280,8 +282,12 @@ function batchSteps(row: Row): StepDraft[] {
     amount_minor: wireAmount(row.item_amount_minor as Minor),
     fee_minor: wireAmount(BigInt(row.item_fee_minor as bigint | number)),
   };
-  const { createdAt, paidAt } = settlement;
-  return [step("settled", createdAt, object), ...(paidAt === undefined ? [] : [step("paid_out", paidAt, object)])];
+  const { createdAt, paidAt, returnedAt } = settlement;
+  return [
+    step("settled", createdAt, object),
+    ...(paidAt === undefined ? [] : [step("paid_out", paidAt, object)]),
+    ...(returnedAt === undefined ? [] : [step("returned", returnedAt, object)]),
+  ];
 }
 
 function given({ payment, customer }: Pick<Found, "payment" | "customer">): Record<string, unknown> {

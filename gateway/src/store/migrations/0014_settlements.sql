@@ -86,6 +86,7 @@ create table settlement_items (
 );
 -- Every payment, receipt, refund and lost dispute is in at most one batch that counts.
 create unique index settlement_items_once on settlement_items (merchant_id, environment, item_id, kind) where not released;
+create index settlement_items_released on settlement_items (merchant_id, environment, payment_id) where released;
 
 -- At commit a batch is the sum of its items.
 create function check_settlement_sums() returns trigger language plpgsql set search_path = public, pg_temp as $$

@@ -167,6 +167,13 @@ export function tell(step: Step, reader: Reader): Telling {
         tone: "good",
         detail: <p className="text-muted">Bank reference {step.object.settlement.bank_reference}</p>,
       };
+    case "returned":
+      return {
+        title: <>The bank returned the {link(reader.settlement(step.object.settlement.uuid), "batch")}</>,
+        name: "returned payout",
+        tone: "bad",
+        detail: <p className="text-muted">What was in it waits for another batch.</p>,
+      };
   }
 }
 
