@@ -87,6 +87,9 @@ export const moneyCommands: readonly Command[] = [
   defineCommand({
     name: "settlements statement",
     summary: "Print a payout down to each payment, as CSV",
+    details: [
+      "A character in a text that a terminal would obey is printed as \ufffd. The CSV of the API and of the portal has it.",
+    ],
     operand: uuid,
     options: { profile: one.profile },
     examples: [["gerbang settlements statement set_… > statement.csv", "for the books"]],
