@@ -1,6 +1,8 @@
 // Goal: a person finds a payment, sees everything that happened to it, and moves money once however often they click. Method: whole stories
 // in a real browser, by role and name, against a whole service.
 import { expect, test } from "vitest";
+import { defaultSettings } from "../../gateway/src/merchants/settings.ts";
+import { alsoIn } from "../../gateway/test/currencies.ts";
 import { paymentBody } from "../../gateway/test/kit.ts";
 import { operates } from "../../gateway/test/portal.ts";
 import { paths } from "../../portal/src/paths.ts";
@@ -180,6 +182,27 @@ test("a batch that the bank returned is told as returned, not as one that is sti
   const equation = member.page.getByRole("table", { name: "The batch as an equation" });
   await equation.getByText("given back by the bank").waitFor();
   await member.page.getByText("no, the bank returned it").waitFor();
+});
+
+test("no amount is shown before the decimals of its currency are known", async () => {
+  const settings = alsoIn(defaultSettings, "JPY");
+  const { merchantId } = await portal.service.merchant({ settings });
+  const { page, place, client } = await portal.member("finance", { merchantId });
+  const yen = { amount_minor: 100_000, currency: "JPY", payment_method: "card" };
+  const { reference } = (await client.post("/v1/payments", paymentBody(yen))).json;
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  const balances = Promise.withResolvers<void>();
+  await page.route("**/portal/v1/balances", async (route) => {
+    await balances.promise;
+    await route.continue();
+  });
+  const entries = page.waitForResponse(/\/accounts\/JPY\/entries/);
+  await page.goto(`/portal${paths.balance(place, "JPY")}`);
+  await (await entries).finished();
+  await page.waitForTimeout(300);
+  expect(await page.getByText("971.00").count()).toBe(0);
+  balances.resolve();
+  await page.getByRole("cell", { name: /\+97,100$/ }).waitFor();
 });
 
 test("ids of another merchant and of the other environment lead nowhere", async () => {

@@ -4,6 +4,7 @@ import { usePart, useQueryText, useSetQuery } from "../../address.ts";
 import { useApi, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths } from "../../paths.ts";
+import { Answer } from "../../ui/answer.tsx";
 import { Button } from "../../ui/button.tsx";
 import type { Call } from "../../ui/curl.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -114,22 +115,27 @@ export function Page() {
             </Button>
           ))}
         </nav>
-        <Table
-          label="Entries"
-          list={list}
-          cursor={cursor}
-          columns={columns}
-          id={(entry) => entry.id}
-          to={(entry) => paths.journal(place, entry.journal)}
-          empty={
-            <Empty
-              title="Nothing has moved it"
-              curl={account === undefined && place.environment === "sandbox" ? moves[figure] : undefined}
-            >
-              A figure is the sum of its entries. This one has none, so it is zero.
-            </Empty>
-          }
-        />
+        {/* Entries do not say how many decimals their currency has: the balance does. */}
+        <Answer of={balances}>
+          {() => (
+            <Table
+              label="Entries"
+              list={list}
+              cursor={cursor}
+              columns={columns}
+              id={(entry) => entry.id}
+              to={(entry) => paths.journal(place, entry.journal)}
+              empty={
+                <Empty
+                  title="Nothing has moved it"
+                  curl={account === undefined && place.environment === "sandbox" ? moves[figure] : undefined}
+                >
+                  A figure is the sum of its entries. This one has none, so it is zero.
+                </Empty>
+              }
+            />
+          )}
+        </Answer>
       </div>
     </Frame>
   );
