@@ -5,8 +5,9 @@ import { failStatements } from "../test/failing-statements.ts";
 import { type TestService, asOwner, paymentBody, startService } from "../test/kit.ts";
 
 let service: TestService;
+const log: string[] = [];
 beforeAll(async () => {
-  service = await startService({ roles: ["api"] });
+  service = await startService({ roles: ["api"], logLevel: "warn", logTo: { write: (line) => void log.push(line) } });
 });
 afterAll(() => service.stop());
 afterEach(() => vi.restoreAllMocks());
@@ -39,6 +40,18 @@ test.each(["57014", "53200", "25006"])("SQLSTATE %s in a write is 503 and no fai
   broken.restore();
   expect([answer.status, answer.json.error.code]).toEqual([503, "SERVICE_UNAVAILABLE"]);
   await vi.waitFor(async () => expect(await health()).toBe(200), 10_000);
+});
+
+test("the log says why a write failed whose body had been read", async () => {
+  const { client } = await service.merchant();
+  const broken = failing("55P03", (text) => text.includes("insert into payments"));
+  const answer = await client.post("/v1/payments", paymentBody());
+  broken.restore();
+  expect(answer.status).toBe(503);
+  const lines = log.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines.filter(({ request_id }) => request_id === answer.headers.get("x-request-id"))).toMatchObject([
+    { level: "warn", msg: "request failed", code: "SERVICE_UNAVAILABLE", err: { message: "planted", code: "55P03" } },
+  ]);
 });
 
 test.each(["57014", "53200", "55P03"])(

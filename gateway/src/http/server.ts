@@ -284,7 +284,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const seconds = retryAfterSeconds ?? (fault.status === 503 ? 1 : undefined);
   if (seconds !== undefined) reply.header("retry-after", String(seconds));
   if (fault.status >= 500) reply.header("link", `<${parts.statusUrl()}>; rel="status"`);
-  if (fault.status >= 500 && !request.raw.destroyed) {
+  if (fault.status >= 500 && !request.raw.socket.destroyed) {
     const level = fault.status === 500 ? "error" : "warn";
     log[level]({ request_id: request.id, code: fault.code, err: internal ?? error }, "request failed");
   }
