@@ -71,6 +71,23 @@ test.each(["57014", "53200", "55P03"])(
   },
 );
 
+test.each([
+  ["EMFILE", "connect EMFILE 127.0.0.1:5432"],
+  ["CERT_HAS_EXPIRED", "certificate has expired"],
+  ["28P01", 'password authentication failed for user "gerbang_service"'],
+])("where no connection can be made (%s), requests are 503 and health with them", async (code, message) => {
+  const { client } = await service.merchant();
+  const refused = Object.assign(new Error(message), { code });
+  for (const way of ["connect", "query"] as const)
+    vi.spyOn(service.app.database.pool, way).mockImplementation((() => Promise.reject(refused)) as never);
+  const answers = [await client.post("/v1/payments", paymentBody()), await client.get("/v1/balances")];
+  await vi.waitFor(async () => expect(await health()).toBe(503), 5_000);
+  vi.restoreAllMocks();
+  for (const { status, json, headers } of answers)
+    expect([status, json.error.code, headers.get("retry-after")]).toEqual([503, "SERVICE_UNAVAILABLE", "1"]);
+  await vi.waitFor(async () => expect(await health()).toBe(200), 10_000);
+});
+
 test("a key is revoked although a peer vanished while it changed settings", async () => {
   const { client, merchantId } = await service.merchant();
   const done = Promise.withResolvers<void>();

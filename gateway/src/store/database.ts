@@ -208,15 +208,20 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === "string" && /^(?!E[A-Z]{4})[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** True when the database could not be reached or the connection was lost, as opposed to an error of a statement. */
+/**
+ * True when no connection could be made or the connection was lost, as opposed to an error of a statement. A server that lets the service in no
+ * more (28, 3D000), a certificate that has expired and a process without file descriptors belong to it.
+ */
 export function isConnectionLoss(error: unknown): boolean {
   const state = sqlState(error);
-  if (state !== undefined) return state.startsWith("08") || /^(57P0[1-5]|53300|25P03)$/.test(state);
+  if (state !== undefined) return /^(08|28)|^(57P0[1-5]|53300|25P03|3D000)$/.test(state);
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
   if (
     typeof code === "string" &&
-    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOENT)/.test(code)
+    /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN|ENOENT|EMFILE|ENFILE|EADDRNOTAVAIL|CERT_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)|SELF_SIGNED_CERT/.test(
+      code,
+    )
   )
     return true;
   return /connection terminated|not queryable|client was closed|timeout exceeded when trying to connect|connection error|query read timeout/i.test(
