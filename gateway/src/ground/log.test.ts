@@ -51,3 +51,8 @@ test("an error is told with its causes, and without what PostgreSQL adds of the 
   });
   expect(JSON.stringify(line)).not.toContain("budi");
 });
+
+test("a reason in words is told as it is, without what may be a secret", () => {
+  const { err } = lineOf({ err: "waited too long in the lane, for budi@example.com" });
+  expect(err).toEqual({ type: "string", message: "waited too long in the lane, for [redacted]" });
+});

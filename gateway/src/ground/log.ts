@@ -40,6 +40,7 @@ function withoutSecrets(fields: Record<string, unknown>, deep: number): Record<s
 
 /** The parts of an error that may be logged. Database errors have row values in `detail`, which is left out. Others may quote an acquirer's answer. */
 function errorFacts(error: unknown): unknown {
+  if (typeof error === "string") return { type: "string", message: redactText(error) };
   if (!(error instanceof Error)) return { type: typeof error };
   const message = redactText(error.message);
   const code = (error as { code?: unknown }).code;
