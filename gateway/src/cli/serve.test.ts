@@ -69,6 +69,17 @@ test("a start that fails is the last line of the log as well", async () => {
   expect(last).toMatchObject({ level: "fatal", msg: "the service could not start", reason: stderr.trim() });
 });
 
+test("a mistake in the settings is the last line of the log, too", async () => {
+  const { code, stdout, stderr } = await gerbang(["serve"], { OPS_PORT: "no port" });
+  expect(code).toBe(1);
+  expect(stderr).toContain("OPS_PORT");
+  expect(JSON.parse(stdout)).toMatchObject({
+    level: "fatal",
+    msg: "the service could not start",
+    reason: stderr.trim(),
+  });
+});
+
 /** Gives a program a terminal of its own. */
 const hasTerminal = process.platform === "linux" && existsSync("/usr/bin/script");
 

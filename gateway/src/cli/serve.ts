@@ -47,7 +47,7 @@ export async function serveCommand(
   timing: ServeTiming = {},
 ): Promise<number> {
   const { told, toldAgain } = stopSignals();
-  const { config, acquirers } = readConfigAndAcquirers();
+  const { config, acquirers } = readOrLog();
   const output = standardOutput();
   const log = createLog(config.logLevel, output);
   output.sayLost(log);
@@ -69,6 +69,17 @@ export async function serveCommand(
   // Sockets to slow receivers may still be open, but no work depends on them.
   setTimeout(() => process.exit(0), 300).unref();
   return 0;
+}
+
+/** Reads the configuration. A mistake in it goes to the log as well, unless a person at a terminal reads the words. */
+function readOrLog(): ReturnType<typeof readConfigAndAcquirers> {
+  try {
+    return readConfigAndAcquirers();
+  } catch (error) {
+    if (error instanceof ConfigError && !process.stderr.isTTY)
+      createLog("info").fatal({ reason: error.message }, "the service could not start");
+    throw error;
+  }
 }
 
 interface ServeParts {
