@@ -2,6 +2,7 @@
 import { type AttemptKind, type ClaimedRow, merchantOf, queueKey } from "../events/claim.sql.ts";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
+import { isOutOfService } from "../store/database.ts";
 import { ConcurrencyLimiter, type HostHealth, type Slot } from "./concurrency-limiter.ts";
 import { DeliveryBuffer, type LeasedDelivery } from "./delivery-buffer.ts";
 import type { DeliveryTiming } from "./timing.ts";
@@ -147,7 +148,8 @@ export class SendQueue {
     try {
       health = await this.parts.attempt(delivery);
     } catch (error) {
-      this.parts.log.error({ err: error }, "a delivery was not sent; its lease will end");
+      const level = isOutOfService(error) ? "warn" : "error";
+      this.parts.log[level]({ err: error }, "a delivery was not sent; its lease will end");
     }
     this.calls.delete(delivery);
     this.limiter.release(slot, health);
