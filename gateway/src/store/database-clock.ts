@@ -48,7 +48,7 @@ export class DatabaseClock implements Clock {
   now(): Micros {
     const { anchor } = this;
     const since = anchor === undefined ? 0 : Math.floor((stopwatchMs() - anchor.takenAtMs) * 1_000);
-    const at = anchor === undefined ? this.own.now() : anchor.own - ahead(anchor) * 1_000 + since;
+    const at = anchor === undefined ? this.own.now() : anchor.own - ahead(anchor) + since;
     // Times of one process only grow, except when a correction exceeds NOTABLE_MS.
     this.last = at > this.last || this.last - at > NOTABLE_MS * 1_000 ? at : this.last + 1;
     return this.last;
@@ -59,7 +59,7 @@ export class DatabaseClock implements Clock {
    * that expire, such as leases. Never behind `now`.
    */
   readonly awake: Clock = {
-    now: () => Math.max(this.now(), this.own.now() - (this.anchor === undefined ? 0 : ahead(this.anchor) * 1_000)),
+    now: () => Math.max(this.now(), this.own.now() - (this.anchor === undefined ? 0 : ahead(this.anchor))),
   };
 
   /** By how many milliseconds the process's clock is ahead of the database's; negative when it is behind; 0 before the first comparison. */
@@ -123,6 +123,7 @@ export class DatabaseClock implements Clock {
   }
 }
 
-function ahead({ aheadMs }: Anchor): number {
-  return aheadMs > NOISE_MS ? aheadMs : 0;
+/** In whole microseconds, as the database keeps times: a journal whose time had a fraction would not have its own hash when it is read again. */
+function ahead({ aheadMs }: Anchor): Micros {
+  return aheadMs > NOISE_MS ? Math.ceil(aheadMs * 1_000) : 0;
 }
