@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { type PathName, paths } from "../../portal/src/paths.ts";
 import { type Things, oneOfEverything } from "./kit/given.ts";
 import { faults, look, showIn } from "./kit/look.ts";
-import { type Member, PHONE, WIDE, usePortal } from "./kit/portal.ts";
+import { type Member, PHONE, WIDE, settled, usePortal } from "./kit/portal.ts";
 
 const portal = usePortal();
 
@@ -146,6 +146,21 @@ test("nothing moves away from whoever reads while a page loads", { timeout: 60_0
     }
   }
   expect(moves).toEqual([]);
+});
+
+test("the call with curl stays open, and follows the filters", async () => {
+  const { page, place, open } = await portal.member("owner");
+  await open(paths.payments(place));
+  await page.getByText("The same with curl").click();
+  const call = page
+    .getByRole("group")
+    .filter({ hasText: "The same with curl" })
+    .getByRole("region", { name: "the call" });
+  await call.waitFor();
+  await page.getByLabel("Status").selectOption("expired");
+  await page.waitForURL(/status=expired/);
+  await settled(page);
+  expect(await call.innerText()).toContain("status=expired");
 });
 
 test("an empty page of what a key can fill teaches the call that fills it", { timeout: 60_000 }, async () => {

@@ -1,6 +1,6 @@
 // The frame of a page: title, lead, actions, and its call with curl.
 import { useIsFetching } from "@tanstack/react-query";
-import { type ReactNode, useDeferredValue, useEffect, useRef } from "react";
+import { type ReactNode, useDeferredValue, useEffect, useRef, useState } from "react";
 import { useShownPath } from "../address.ts";
 import { serviceName } from "../face.ts";
 import { type Call, CurlPanel } from "./curl.tsx";
@@ -22,7 +22,7 @@ interface Props {
 }
 
 export function Page({ title, lead, above, beside, actions, curl, children }: Props) {
-  useTold(title);
+  const path = useTold(title);
   return (
     <article className="mx-auto flex min-h-full w-full max-w-6xl flex-col px-4 pt-5 pb-10 sm:px-7">
       <header className="mb-5">
@@ -44,21 +44,23 @@ export function Page({ title, lead, above, beside, actions, curl, children }: Pr
         {lead !== undefined && <p className="mt-1 max-w-2xl text-muted">{lead}</p>}
       </header>
       <div className="flex-1 space-y-6">{children}</div>
-      {curl && <CurlOnceLoaded call={curl} />}
+      {curl && <CurlOnceLoaded key={path} call={curl} />}
     </article>
   );
 }
 
-/** The call comes with the page's content: shown above it, it would be pushed down. */
+/** The call comes with the page's content: shown above it, it would be pushed down. It then stays, open or not, whatever the page loads later. */
 function CurlOnceLoaded({ call }: { call: Call }) {
   const loading = useIsFetching({ predicate: ({ state }) => state.status === "pending" });
   // The queries of the page begin after it is drawn for the first time.
   const isDrawn = useDeferredValue(true, false);
-  return isDrawn && loading === 0 ? <CurlPanel call={call} /> : null;
+  const [isShown, show] = useState(false);
+  if (isDrawn && loading === 0 && !isShown) show(true);
+  return isShown ? <CurlPanel call={call} /> : null;
 }
 
-/** Sets the window's title. After a change of page the heading takes the focus: the keyboard goes on from there, and screen readers say it. */
-export function useTold(title: string): void {
+/** Sets the window's title. After a change of page the heading takes the focus: the keyboard goes on from there, and screen readers say it. Gives the path of the page. */
+export function useTold(title: string): string | undefined {
   const path = useShownPath();
   const told = useRef(path);
   useEffect(() => {
@@ -72,6 +74,7 @@ export function useTold(title: string): void {
     if (document.activeElement?.matches("input,textarea,select")) return;
     document.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
   }, [path]);
+  return path;
 }
 
 interface SectionProps {
