@@ -414,6 +414,7 @@ test.each([
   ["a path of ten thousand characters", http(`GET /v1/${"a".repeat(10_000)}`), "404 ROUTE_NOT_FOUND"],
   ["an empty reference", http("GET /v1/payments/"), "404 ROUTE_NOT_FOUND"],
   ["an empty reference, of a write", http("POST /v1/payments//cancel"), "404 ROUTE_NOT_FOUND"],
+  ["and one too large", http("POST /v1/payments//cancel", "Content-Length: 262145"), "404 ROUTE_NOT_FOUND"],
   ["no Host, and no credentials", "GET /v1/balances HTTP/1.1\r\nConnection: close\r\n\r\n", "401 UNAUTHORIZED"],
   ["no Host, where none are needed", "GET /v1/health HTTP/1.1\r\nConnection: close\r\n\r\n", "200"],
   ["HTTP/1.0", "GET /v1/balances HTTP/1.0\r\n\r\n", "401 UNAUTHORIZED"],

@@ -224,9 +224,11 @@ export function openEndpoint(server: FastifyInstance, edge: Edge, endpoint: Endp
   server.route({
     method: methodOf(endpoint),
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
+    // The router takes `/v1/payments//cancel` for a path with an id. An unknown path is refused before the body is read.
+    onRequest({ params }, _reply, next) {
+      next(Object.values(params as object).includes("") ? new Fault("ROUTE_NOT_FOUND") : undefined);
+    },
     handler(request, reply) {
-      // The router takes `/v1/payments//cancel` for a path with an id.
-      if (Object.values(request.params as object).includes("")) throw new Fault("ROUTE_NOT_FOUND");
       edge
         .handle(endpoint, request, reply)
         .then((answer) => sendReply(reply, answer))
