@@ -41,11 +41,11 @@ export type OpenResult = { exchanged?: readonly CallMessages[]; otherMoney?: boo
   );
 
 /**
- * What follows from a result: the answer for the waiting request, or the operation that calls the next acquirer. `exception`: the kind of a
- * reconciliation exception that was recorded.
+ * What follows from a result: the answer for the waiting request, or the operation that calls the next acquirer. `exceptions`: the kinds of
+ * reconciliation exceptions that were recorded now.
  */
 export type Concluded = ({ reply: Reply } | { fault: Fault } | { next: Operation }) & {
-  exception?: ExceptionKind;
+  exceptions?: ExceptionKind[];
 };
 
 export interface OpeningParts extends PaymentParts {
@@ -111,13 +111,13 @@ export function concludeOpening(
           case "absent":
             if (!taken) return backToRouting(context, current, payment);
             if (isUnpaid(payment.status)) return endOperation(parts, context, current, payment);
-            return { ...inquireAgain(context, current), ...recorded(context, current, "forgotten") };
+            return { ...inquireAgain(context, current), exceptions: recorded(context, current, "forgotten") };
           case "closed":
             return endOperation(parts, context, current, payment);
           case "unknown":
             return {
               ...inquireAgain(context, current),
-              ...(result.otherMoney === true ? recorded(context, current, "other_money") : {}),
+              exceptions: result.otherMoney === true ? recorded(context, current, "other_money") : [],
             };
         }
       },
@@ -167,21 +167,13 @@ function applyAnswer(
   const after = objection ? accepted : applyState(context, accepted, gatewayCode, state);
   const asked = questioned(withProviderIds(operation, providerIds), state, parts.acquirer(gatewayCode));
   const done = answerAccepted(parts, context, asked, after, { isOutdated, state: state.status });
-  const [moved] = recordAstray(context, operation, after, { astray, state });
-  return {
-    ...done,
-    ...(moved === undefined ? {} : { exception: moved }),
-    ...(objection ? recorded(context, operation, "receipt") : {}),
-  };
+  const moved = recordAstray(context, operation, after, { astray, state });
+  return { ...done, exceptions: [...moved, ...(objection ? recorded(context, operation, "receipt") : [])] };
 }
 
 /** Records a reconciliation exception; gives it when it is new. */
-function recorded(
-  context: CommandContext,
-  operation: Operation,
-  exception: ExceptionKind,
-): Pick<Concluded, "exception"> {
-  return recordException(context, operation, operation.attempt, exception) ? { exception } : {};
+function recorded(context: CommandContext, operation: Operation, exception: ExceptionKind): ExceptionKind[] {
+  return recordException(context, operation, operation.attempt, exception) ? [exception] : [];
 }
 
 /** The outcome is unknown: the request gets GATEWAY_TIMEOUT, and a worker inquires later. */

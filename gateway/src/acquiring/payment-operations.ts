@@ -68,7 +68,7 @@ export class PaymentOperations {
       const result = await callOrInquire(parts, merchant, payment, current);
       const command = concludeOpening(parts, merchant, current, result);
       const concluded = await parts.lanes.move(current.book.merchantId, command);
-      if (concluded.exception) logException(parts.log, current, concluded.exception);
+      for (const kind of concluded.exceptions ?? []) logException(parts.log, current, kind);
       if (!("next" in concluded)) return concluded;
       current = concluded.next;
     }
