@@ -199,7 +199,7 @@ test("no amount is shown before the decimals of its currency are known", async (
   const entries = page.waitForResponse(/\/accounts\/JPY\/entries/);
   await page.goto(`/portal${paths.balance(place, "JPY")}`);
   await (await entries).finished();
-  await page.waitForTimeout(300);
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
   expect(await page.getByText("971.00").count()).toBe(0);
   balances.resolve();
   await page.getByRole("cell", { name: /\+97,100$/ }).waitFor();
