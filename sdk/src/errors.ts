@@ -20,7 +20,13 @@ export type ErrorCode = ApiErrorCode | ClientErrorCode | (string & {});
 /** The shape of `details`, by code. */
 export interface ErrorDetails {
   VALIDATION_ERROR: { field: string; value?: unknown };
-  INVALID_AMOUNT: { field: string; value?: unknown; minimum_minor?: number; maximum_minor?: number };
+  INVALID_AMOUNT: {
+    field: string;
+    value?: unknown;
+    minimum_minor?: number;
+    maximum_minor?: number;
+    multiple_of_minor?: number;
+  };
   REFERENCE_ID_DUPLICATE: { reference: string };
   IDEMPOTENCY_CONFLICT: { idempotency_key: string; first_seen_at: string };
   REFUND_EXCEEDS_PAYMENT: { remaining_refundable_minor: number };
