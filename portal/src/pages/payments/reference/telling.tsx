@@ -172,7 +172,7 @@ export function tell(step: Step, reader: Reader): Telling {
         title: <>The bank returned the {link(reader.settlement(step.object.settlement.uuid), "batch")}</>,
         name: "returned payout",
         tone: "bad",
-        detail: <p className="text-muted">What was in it waits for another batch.</p>,
+        detail: <p className="text-muted">What was in it goes into another batch.</p>,
       };
   }
 }
