@@ -65,6 +65,7 @@ test("an approval is answered with the whole payment: how it is paid, who pays, 
     risk: { decision: "approve", score: 70 },
     reasons: [{ sign: "sandbox_asked_for_review", points: 70 }],
     refundable_minor: 0,
+    contestable_minor: 0,
   });
   expect(json.instructions.qr_string).toBeTypeOf("string");
   expect(json).toMatchObject((await shop.client.get(`/v1/payments/${reference}`)).json);

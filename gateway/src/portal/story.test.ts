@@ -48,7 +48,11 @@ test("a payment that was paid, refunded, contested, settled and paid out is told
 
   const told = await story(reference);
   expect(told.payment).toMatchObject({ reference, customer: { email: "sari@example.com" }, metadata: { order: "7" } });
-  expect(told).toMatchObject({ is_cut: false, withheld: [], payment: { refundable_minor: 100_000 } });
+  expect(told).toMatchObject({
+    is_cut: false,
+    withheld: [],
+    payment: { refundable_minor: 100_000, contestable_minor: 100_000 },
+  });
   expect(kinds(told).slice(0, 4)).toEqual(["asked", "judged", "routed", "instructed"]);
   expect(new Set(kinds(told))).toEqual(
     new Set(

@@ -30,6 +30,7 @@ export const tellablePaymentSchema = paymentStatusSchema
     canceled_at: timestamp.nullable(),
     cancel_reason: optionalText("As you gave it; null when you gave none."),
     refundable_minor: minorAmount("What can still be refunded.", 15_000_000),
+    contestable_minor: minorAmount("What a dispute opened now could be about.", 15_000_000),
   })
   .meta({
     id: "PaymentWhole",
@@ -46,6 +47,7 @@ export const tellablePaymentSchema = paymentStatusSchema
         canceled_at: null,
         cancel_reason: null,
         refundable_minor: 15_000_000,
+        contestable_minor: 15_000_000,
       } as never,
     ],
   });

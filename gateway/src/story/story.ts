@@ -5,6 +5,7 @@ import { operationOfRow } from "../acquiring/operations.sql.ts";
 import type { KeptReceipt } from "../acquiring/receipt.ts";
 import { receiptOfRow } from "../acquiring/receipts.sql.ts";
 import { type Dispute, disputeView } from "../disputes/dispute.ts";
+import { contestableMinor, isContestable } from "../disputes/disputes.ts";
 import { disputeOfRow } from "../disputes/disputes.sql.ts";
 import { type StoredEvent, eventOfRow } from "../events/events.sql.ts";
 import { type Micros, parseSqlTime, wireTime, wireTimeOrNull } from "../ground/clock.ts";
@@ -314,6 +315,7 @@ export function wholeView(
     canceled_at: wireTimeOrNull(payment.canceledAt),
     cancel_reason: payment.cancelReason ?? null,
     refundable_minor: wireAmount(refundableMinor),
+    contestable_minor: wireAmount(isContestable(payment) ? contestableMinor(payment) : 0n),
   } as Story["payment"];
 }
 

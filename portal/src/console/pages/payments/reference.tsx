@@ -28,7 +28,7 @@ export function Page() {
   const isAdmin = useMay()("admin");
   const record = useQuery(read("/v1/payments/{reference}", { path: { reference } }));
   const [doing, setDoing] = useState<"refund" | "contest" | undefined>(undefined);
-  const isRefundable = (record.data?.payment.refundable_minor ?? 0) > 0;
+  const { refundable_minor: refundable = 0, contestable_minor: contestable = 0 } = record.data?.payment ?? {};
   return (
     <Frame
       title="Payment"
@@ -40,11 +40,10 @@ export function Page() {
         </>
       }
       actions={
-        isAdmin &&
-        isRefundable && (
+        isAdmin && (
           <>
-            <Button onClick={() => setDoing("contest")}>Record a dispute…</Button>
-            <Button onClick={() => setDoing("refund")}>Refund…</Button>
+            {contestable > 0 && <Button onClick={() => setDoing("contest")}>Record a dispute…</Button>}
+            {refundable > 0 && <Button onClick={() => setDoing("refund")}>Refund…</Button>}
           </>
         )
       }

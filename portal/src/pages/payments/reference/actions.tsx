@@ -20,13 +20,13 @@ export function PaymentActions({ of: payment }: { of: Payment }) {
   const place = usePlace();
   const can = useCan();
   const [open, setOpen] = useState<Name | undefined>(undefined);
-  const { status, refundable_minor: refundable } = payment;
+  const { status, refundable_minor: refundable, contestable_minor: contestable } = payment;
   const plays = place.environment === "sandbox" && can("sandbox:write");
   const close = (): void => setOpen(undefined);
   const chosen = open && forms[open];
   return (
     <>
-      {plays && refundable > 0 && <Button onClick={() => setOpen("contest")}>Contest as payer</Button>}
+      {plays && contestable > 0 && <Button onClick={() => setOpen("contest")}>Contest as payer</Button>}
       {status === "pending" && can("payments:write") && (
         <Button look="danger" onClick={() => setOpen("cancel")}>
           Cancel

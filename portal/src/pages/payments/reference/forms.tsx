@@ -123,7 +123,7 @@ export function ContestForm({ of: payment, onDone }: Props) {
   const api = useApi();
   const place = usePlace();
   const go = useGo();
-  const { reference, currency, exponent, refundable_minor: most } = payment;
+  const { reference, currency, exponent, contestable_minor: most } = payment;
   const contest = useAction((reason: (typeof reasons)[number], intent) =>
     api.write("POST", "/v1/sandbox/payments/{reference}/dispute", { path: { reference }, body: { reason } }, intent),
   );

@@ -24,9 +24,8 @@ const reasons: readonly Schema<"DisputeReason">[] = [
 ];
 
 export function Contest({ of: { payment, merchant }, close }: Props) {
-  const { reference, currency, exponent, amount_minor: amount, refunded_minor: refunded } = payment;
+  const { reference, currency, exponent, contestable_minor: most } = payment;
   const { merchant_id: id, environment } = merchant;
-  const most = amount - refunded;
   const go = useGo();
   const action = useAction(
     (body: Schema<"RecordDispute">) =>
