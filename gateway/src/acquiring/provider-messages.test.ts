@@ -247,8 +247,10 @@ test("evidence for one acquirer does not wait behind the silence of another", as
   for (const uuid of uuids) await evidenceOf(uuid);
   const handed = (): string[] => taken.map(({ disputeId }) => disputeId).filter((id) => ids.includes(id));
   await due("now() - case acquirer_dispute_id when 'dp_quick' then interval '0' else interval '1 minute' end");
-  await vi.waitFor(() => expect(handed()).toContain("dp_quick"), 5_000);
-  expect([handed().length, held.length]).toEqual([2, 1]);
+  await vi.waitFor(() => {
+    expect(handed()).toContain("dp_quick");
+    expect([handed().length, held.length]).toEqual([2, 1]);
+  }, 5_000);
   behaviour = "take";
   for (const release of held) release();
   await vi.waitFor(() => expect(handed().toSorted()).toEqual(ids.toSorted()), 5_000);
