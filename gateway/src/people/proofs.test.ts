@@ -14,6 +14,8 @@ import {
 import { SECOND } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { asOwner } from "../../test/kit.ts";
+import { DeviceCodes } from "./device-codes.ts";
+import { SignInThrottle, WrongGuess } from "./sign-in-throttle.ts";
 
 let service: TestService;
 let merchantId: string;
@@ -132,6 +134,23 @@ describe("guesses", () => {
     for (let guess = 0; guess < 5; guess++) await faultOf(rig.people.signIn({ ...person, password: wrong }, stranger));
     expect(await faultOf(rig.people.signIn(person, rig.from))).toBe("RATE_LIMITED");
     expect(await outcomes(person, keep, secret)).toEqual(["no fault", "no fault", "no fault"]);
+  });
+
+  test("of strangers at the same address do not stop it either, as behind the one address of a whole network", async () => {
+    const person = await rig.joined(merchantId);
+    const keep = await session(person);
+    const { secret } = await rig.people.beginAuthenticator(person.personId);
+    const devices = new DeviceCodes({ ...rig.parts, credentials: service.app.merchants.credentials });
+    const { userCode } = await devices.begin({ name: "terminal", environment: "sandbox" }, rig.from);
+    const throttle = new SignInThrottle(service.app.database, rig.parts.clock);
+    const refuse = () => Promise.reject(new WrongGuess("UNAUTHORIZED"));
+    for (let guess = 0; guess < 30; guess++) {
+      const email = `nobody${guess}@people.example`;
+      await faultOf(throttle.guard({ account: email, address: rig.from.address }, refuse));
+    }
+    expect(await faultOf(rig.people.signIn(person, rig.from))).toBe("RATE_LIMITED");
+    expect(await outcomes(person, keep, secret)).toEqual(["no fault", "no fault", "no fault"]);
+    expect(await faultOf(devices.find(person.personId, userCode, rig.from))).toBe("no fault");
   });
 
   test("of who holds a session are five for all proofs together, and do not stop the sign-in", async () => {

@@ -16,15 +16,18 @@ const TOO_MANY_SIGN_INS =
 export interface Attempt {
   account: string;
   address: string;
+  /** Set for a person with a session. Their address has a count of its own: strangers may share it, as behind the one address of a whole network. */
+  isSignedIn?: true;
 }
 
 /**
- * An attempt of a signed-in person to prove their identity again. Strangers who fail to sign in by the person's e-mail address do not count against it.
+ * An attempt of a signed-in person to prove their identity again. Strangers who fail to sign in, by the person's e-mail address or from theirs, do not count.
  * So a thief with the person's session has FREE_OF_ACCOUNT guesses in a window beside those of the sign-in.
  */
 export const ofSignedIn = (personId: string, address: string): Attempt => ({
   account: `proofs of ${personId}`,
   address,
+  isSignedIn: true,
 });
 
 /** Thrown by guarded work for a wrong password or code. It counts as a failure. */
@@ -90,6 +93,7 @@ export class SignInThrottle {
   }
 }
 
-function namesOf({ account, address }: Attempt): Names {
-  return [`account ${account.slice(0, 254)}`, `address ${addressGroup(address).slice(0, 60)}`];
+function namesOf({ account, address, isSignedIn }: Attempt): Names {
+  const group = addressGroup(address).slice(0, 60);
+  return [`account ${account.slice(0, 254)}`, `${isSignedIn === true ? "signed-in address" : "address"} ${group}`];
 }
