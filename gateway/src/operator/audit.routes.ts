@@ -62,7 +62,7 @@ export const auditEntrySchema = z
     ],
   });
 
-const ACTOR = new RegExp(`${TOKEN_NAME.source}|^[^\\s@]+@[^\\s@]+$`);
+const ACTOR = new RegExp(`${TOKEN_NAME.source}|^[^\\s@\\p{C}]+@[^\\s@\\p{C}]+$`, "u");
 
 const querySchema = z.strictObject({
   merchant_id: idField("merchant").meta({ description: "Only what was done to this merchant." }),
