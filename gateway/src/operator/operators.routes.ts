@@ -5,13 +5,16 @@ import { type SessionEndpointParts, begun } from "../access/session.routes.ts";
 import { signedInSchema } from "../access/session.schema.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
+import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { onePage } from "../http/lists.ts";
 import { inPath, nothing } from "../http/shapes.ts";
+import { mayAct } from "../people/operator-roles.ts";
 import { noInvitation } from "../people/newcomers.ts";
 import type { Operators } from "../people/operators.ts";
 import type { OperatorInvitation, OperatorPerson } from "../people/operators.sql.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
+import type { Operator } from "./known-tokens.ts";
 import {
   changeOperatorSchema,
   inviteOperatorSchema,
@@ -61,7 +64,9 @@ function peopleEndpoints({ operators }: OperatorPeopleParts): OperatorEndpoint[]
       body: changeOperatorSchema,
       success: { description: "As they are now.", schema: operatorSchema },
       errors: ["OBJECT_NOT_FOUND"],
-      async handle({ params: { person_id: personId = "" }, body }) {
+      async handle({ params: { person_id: personId = "" }, body, operator }) {
+        const before = isId("person", personId) ? await operators.read(personId) : undefined;
+        if (before && !mayAct(before.role, body.role)) refuseEnding(operator);
         if (!(await operators.changeRole(personId, body.role))) throw noOperator();
         const changed = await operators.read(personId);
         if (!changed) throw noOperator();
@@ -110,6 +115,7 @@ function invitationEndpoints({ operators, invitationPage }: OperatorPeopleParts)
       success: { status: 201, description: "The invitation and its link.", schema: madeOperatorInvitationSchema },
       errors: ["SERVICE_UNAVAILABLE"],
       async handle({ body, operator }) {
+        refuseEnding(operator);
         const page = invitationPage();
         if (page === undefined)
           throw new Fault("SERVICE_UNAVAILABLE", {
@@ -136,6 +142,14 @@ function invitationEndpoints({ operators, invitationPage }: OperatorPeopleParts)
       },
     }),
   ];
+}
+
+/** Throws FORBIDDEN for a token that ends. The role of a person does not: whoever had such a token for an hour would keep its rights. */
+function refuseEnding({ expiresAt }: Operator): void {
+  if (expiresAt !== undefined)
+    throw new Fault("FORBIDDEN", {
+      message: "Your token ends, and a person's role does not: give it from the console, or by a token without an end.",
+    });
 }
 
 /** Endpoints for the holder of an invitation link, who is not signed in. */

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type Answer, readAnswer } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, asOwner, openDatabase, startService } from "../../test/kit.ts";
+import { operates } from "../../test/portal.ts";
 import { SECOND } from "../ground/clock.ts";
 import { createLog } from "../ground/log.ts";
 import type { Database } from "../store/database.ts";
@@ -231,6 +232,21 @@ describe("what is refused", () => {
     const rotated = (await call("POST", `/tokens/${name}/rotate`, short, { overlap_seconds: 600 })).json;
     now += 3_600 * SECOND;
     expect(await reads(rotated.token)).toBe("401 UNAUTHORIZED");
+  });
+
+  test("a person's role by a token that ends: theirs does not; but taking from it is not refused", async () => {
+    const { token: short } = await create({ role: "admin", expires_in: 3_600 });
+    const ask = async (method: string, path: string, role: string, by = short): Promise<string> =>
+      outcome(await call(method, `/operators${path}`, by, { role }));
+    expect(await ask("POST", "/invitations", "viewer")).toBe("403 FORBIDDEN");
+    expect((await call("GET", "/operators/invitations")).json.data).toEqual([]);
+    const person = await operates(service, "support");
+    const id = (await person.get("/ops/v1/session")).json.person.person_id as string;
+    expect(await ask("PATCH", `/${id}`, "admin")).toBe("403 FORBIDDEN");
+    expect(await ask("PATCH", `/${id}`, "viewer")).toBe("200");
+    expect(await ask("PATCH", `/${id}`, "support")).toBe("403 FORBIDDEN");
+    expect(await ask("PATCH", "/prs_0", "admin")).toBe("404 OBJECT_NOT_FOUND");
+    expect(await ask("PATCH", `/${id}`, "admin", OPERATOR_TOKEN)).toBe("200");
   });
 
   test("a role above the maker's, whoever let them ask", async () => {
