@@ -49,6 +49,8 @@ export interface OperatorEndpoint<Body = unknown, Query = unknown> extends Shape
   role: OperatorRole;
   /** True for a change that needs an `Idempotency-Key` (section 4.11). */
   keyed?: true;
+  /** True for a request that names somebody who shall be forgotten: the audit, which is for good, keeps nothing of its body, well-formed or not. */
+  namesPayer?: true;
   /** Set for a change for which a policy can require a second operator. */
   approval?: Approvable<Body, Query>;
   handle(call: OperatorCall<Body, Query>): Promise<Reply>;

@@ -78,7 +78,7 @@ export function openOperatorApi(
         return sendReply(
           response,
           isChange(endpoint)
-            ? await audited(parts.audit, auditedCall(endpoint, request, operator), sent, perform)
+            ? await audited(parts.audit, auditedCall(endpoint, request, operator), recorded(endpoint, sent), perform)
             : await perform(),
         );
       },
@@ -133,9 +133,13 @@ function belowRole({ role }: Operator, endpoint: OperatorEndpoint): Fault {
   return new Fault("FORBIDDEN", { message: `This takes the role ${endpoint.role}; yours is ${role}.` });
 }
 
+/** The body for the audit, which removes what is secret. */
+const recorded = ({ namesPayer }: OperatorEndpoint, { object }: SentBody): unknown =>
+  namesPayer === true ? { payer: "(personal)" } : object;
+
 /** Runs a change between two rows of the audit. The second names the merchant that the answer is about. */
-function audited(audit: Audit, call: AuditedCall, sent: SentBody, perform: () => Promise<Reply>): Promise<Reply> {
-  const asked = (): Promise<void> => audit.asked(call, sent.object);
+function audited(audit: Audit, call: AuditedCall, body: unknown, perform: () => Promise<Reply>): Promise<Reply> {
+  const asked = (): Promise<void> => audit.asked(call, body);
   const answered = (status: number, reply?: Reply): Promise<void> =>
     audit.answered({ ...call, merchantId: call.merchantId ?? (reply && merchantOf(reply)) }, status);
   return betweenRows({ asked, answered }, perform);

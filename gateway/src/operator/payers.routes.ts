@@ -15,6 +15,7 @@ export function payerEndpoints(parts: ErasureParts & { directory: Directory }): 
       params: bookParams,
       description: `${payerErasure.description} The audit says that it was done, not to whom.`,
       role: "admin",
+      namesPayer: true,
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
         const owner = await findBook(parts.directory, params);

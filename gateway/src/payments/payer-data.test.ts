@@ -133,6 +133,23 @@ describe("in a service", () => {
     expect((await everything()).match(/budi/g)).toBeNull();
   });
 
+  test("who is to be erased stands in no audit, however an operator or an owner writes it", async () => {
+    const email = "kuswandari@rumah.id";
+    const path = `/merchants/${merchantId}/books/sandbox/payers/erase`;
+    const wrong = [{ email }, { payers: [{ email }] }, { payer: [email] }, { [email]: null }];
+    for (const body of wrong)
+      for (const at of [path, path.replace(/erase$/, "%65rase"), `${path}?email=${email}`]) {
+        await expect(service.operate("POST", at, body), at).rejects.toThrow("422");
+        expect((await owner.post("/portal/v1/payers/erase", body)).status).toBe(422);
+      }
+    expect(await everything()).not.toContain("kuswandari");
+    const { data } = (await service.askOperator(`/audit?merchant_id=${merchantId}&limit=100`)).json;
+    const bodies = data
+      .filter((one: { path: string }) => one.path.includes("payers"))
+      .map((one: { body: unknown }) => one.body);
+    expect(bodies).toEqual(Array.from({ length: 12 }, () => ({ payer: "(personal)" })));
+  });
+
   test("nobody of another book is erased with them", async () => {
     const email = "same@rumah.id";
     const mine = await pay({ email }, "mine");
