@@ -123,6 +123,15 @@ test("the command line signs by RFC 9421 what is accepted, and says what it need
   }
 });
 
+test("the command line takes the secret from the environment as well, where no list of processes shows it", async () => {
+  const signed = ["sign", "--client-id", "ak_test_x", "--timestamp", "1700000000"];
+  const byOption = await gerbangHere([...signed, "--secret", "sk_test_x"], { GERBANG_SECRET: "sk_test_other" });
+  expect(byOption.code).toBe(0);
+  expect(await gerbangHere(signed, { GERBANG_SECRET: "sk_test_x" })).toEqual(byOption);
+  const without = await gerbangHere(signed, {});
+  expect([without.code, without.stdout, without.stderr]).toEqual([2, "", expect.stringContaining("GERBANG_SECRET")]);
+});
+
 test("metrics tell of requests, batches, commits and deliveries, on an address of their own", async () => {
   const text = await (await fetch(service.metricsUrl)).text();
   for (const name of [

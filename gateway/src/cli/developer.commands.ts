@@ -3,7 +3,7 @@ import { type Command, type Values, defineCommand } from "./command.ts";
 
 const signOptions = {
   "client-id": { value: "ak_…", required: true, summary: "the key" },
-  secret: { value: "SECRET", required: true, summary: "its secret" },
+  secret: { value: "SECRET", summary: "its secret; GERBANG_SECRET keeps it out of the list of processes" },
   body: { value: "JSON", default: "", summary: "the body, byte for byte as it is sent" },
   method: { value: "METHOD", summary: "GET, POST … (default: POST with a body, else GET)" },
   timestamp: { value: "SECONDS", summary: "seconds since 1970 (default: now)" },
@@ -24,7 +24,7 @@ export const developerCommands: readonly Command[] = [
     ],
     options: signOptions,
     examples: [
-      ["gerbang sign --client-id ak_test_… --secret sk_test_…", "for a GET"],
+      ["GERBANG_SECRET=sk_test_… gerbang sign --client-id ak_test_…", "for a GET"],
       ["gerbang sign --client-id ak_test_… --secret sk_test_… --body '{\"amount_minor\":150000}'", "for a POST"],
     ],
     run: async (values) => (await import("./sign-command.ts")).signCommand(values),

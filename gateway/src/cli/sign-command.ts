@@ -4,19 +4,22 @@ import { contentDigest } from "../auth/content-digest.ts";
 import { baseText, signBase } from "../auth/message-signature.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";
 import { sign } from "../ground/crypto.ts";
+import { environmentVariable } from "../ground/secret-source.ts";
 import { SigningKey } from "../ground/signing-key.ts";
 import { UsageError } from "./command.ts";
 import type { SignValues } from "./developer.commands.ts";
 
 export function signCommand(given: SignValues): Promise<number> {
-  const { "client-id": clientId, secret, body } = given;
+  const { "client-id": clientId, body } = given;
+  const secret = given.secret ?? environmentVariable("GERBANG_SECRET");
+  if (secret === undefined) throw new UsageError("set GERBANG_SECRET to the key's secret, or give it as --secret");
   const wrong = objectionTo(given);
   if (wrong !== undefined) throw new UsageError(wrong);
   const timestamp = given.timestamp ?? String(Math.floor(systemClock.now() / SECOND));
   const method = (given.method ?? (body === "" ? "GET" : "POST")).toUpperCase();
   const key = given["idempotency-key"] ?? (method !== "GET" || body !== "" ? randomUUID() : undefined);
   const proof = given.rfc9421
-    ? messageHeaders(given, method, timestamp, key)
+    ? messageHeaders({ ...given, secret }, method, timestamp, key)
     : [`X-Timestamp: ${timestamp}`, `X-Signature: ${sign(new SigningKey(secret), timestamp, body)}`];
   const headers = [
     `Authorization: Bearer ${clientId}`,
@@ -42,7 +45,12 @@ function objectionTo({ rfc9421, url, nonce }: SignValues): string | undefined {
 }
 
 /** The headers of RFC 9421: `Content-Digest`, `Signature-Input`, `Signature`. */
-function messageHeaders(given: SignValues, method: string, timestamp: string, key: string | undefined): string[] {
+function messageHeaders(
+  given: SignValues & { secret: string },
+  method: string,
+  timestamp: string,
+  key: string | undefined,
+): string[] {
   const { "client-id": clientId, secret, body, url = "", nonce = randomUUID() } = given;
   const digest = contentDigest(body);
   const components: [string, string][] = [
