@@ -132,7 +132,7 @@ test("without scripts it can be paid as well, and declined it has a calm face", 
   const { page } = await portal.guest({ ...phone, javaScriptEnabled: false });
   await page.goto(portal.origin + path);
   await page.getByRole("button", { name: "Tolak" }).click();
-  await page.getByText("Tidak ada uang yang diambil.").waitFor();
+  await page.getByText("beri tahu penjual dulu dan jangan membayar lagi").waitFor();
 });
 
 test("a merchant makes a link in the portal; of two phones one pays it, and it is not paid twice", async () => {

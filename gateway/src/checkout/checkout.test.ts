@@ -41,6 +41,11 @@ describe("the language", () => {
           ? typeof (value as (text: string) => string)("x")
           : value !== "";
     expect(shape(words.id)).toEqual(shape(words.en));
+    // An acquirer may tell of money after the payment is over: a payer who has paid must not pay a second time.
+    for (const over of ["failed", "expired", "canceled"] as const) {
+      expect(words.en.leads[over]).toMatch(/If .*(paid|left your account).* tell them/);
+      expect(words.id.leads[over]).toMatch(/Jika .*beri tahu penjual/);
+    }
     for (const language of languages)
       for (const channel of channels) expect(stepsOf("000", channel, language).length).toBeGreaterThan(2);
   });

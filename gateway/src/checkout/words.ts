@@ -88,9 +88,11 @@ const en = {
     processing: "Your bank is at it. You need not do anything.",
     paid: "The merchant knows.",
     refunded: "The money is on its way back to you.",
-    failed: "No money was taken. Ask the merchant for another way to pay.",
-    expired: "The time to pay is over. Do not pay any more; ask the merchant for a new payment.",
-    canceled: "The merchant took it back. Do not pay any more.",
+    failed:
+      "Ask the merchant for another way to pay. If money has left your account all the same, tell them first and do not pay again.",
+    expired:
+      "The time to pay is over. Do not pay any more; ask the merchant for a new payment. If you have paid already, tell them first and do not pay again.",
+    canceled: "The merchant canceled it. Do not pay any more. If you have paid already, tell them.",
     unavailable: "The merchant takes no payments at the moment. Try again later, or ask them.",
   },
 };
@@ -178,9 +180,11 @@ const id: Words = {
     processing: "Bank Anda sedang memprosesnya. Anda tidak perlu berbuat apa-apa.",
     paid: "Penjual sudah mengetahuinya.",
     refunded: "Uang Anda sedang dikirim kembali.",
-    failed: "Tidak ada uang yang diambil. Minta cara lain kepada penjual.",
-    expired: "Waktu pembayaran sudah habis. Jangan membayar lagi; minta pembayaran baru kepada penjual.",
-    canceled: "Penjual membatalkannya. Jangan membayar lagi.",
+    failed:
+      "Minta cara lain kepada penjual. Jika uang Anda tetap terpotong, beri tahu penjual dulu dan jangan membayar lagi.",
+    expired:
+      "Waktu pembayaran sudah habis. Jangan membayar lagi; minta pembayaran baru kepada penjual. Jika Anda sudah membayar, beri tahu penjual dulu dan jangan membayar lagi.",
+    canceled: "Penjual membatalkannya. Jangan membayar lagi. Jika Anda sudah membayar, beri tahu penjual.",
     unavailable: "Penjual sedang tidak menerima pembayaran. Coba lagi nanti, atau tanyakan kepada penjual.",
   },
 };
