@@ -131,6 +131,8 @@ test("without scripts it can be paid as well, and declined it has a calm face", 
   const { path } = await made({ payment_method: "ewallet" });
   const { page } = await portal.guest({ ...phone, javaScriptEnabled: false });
   await page.goto(portal.origin + path);
+  await page.getByText("tidak perlu dimuat ulang").waitFor();
+  expect(await page.getByText(/^Muat ulang/).count()).toBe(0);
   await page.getByRole("button", { name: "Tolak" }).click();
   await page.getByText("beri tahu penjual dulu dan jangan membayar lagi").waitFor();
 });

@@ -44,11 +44,7 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
       </p>
       ${face === "open" ? html`<p class="left">${text.timeLeft}: <b data-left="${secondsLeft}">${clock(secondsLeft)}</b></p>` : facePart(face, text.faces[face], text.leads[face])}
       ${checkout.instructions && instructionsPart({ instructions: checkout.instructions, payment, path, language })}
-      ${
-        watch !== false &&
-        html`<p class="muted" role="status">${text.waiting}</p>
-          <noscript><p class="muted">${text.noScript}</p></noscript>`
-      }
+      ${watch !== false && html`<p class="muted" role="status">${text.waiting}</p>`}
       ${face !== "open" && back !== undefined && backPart(back, profile.name, face, language)}
       <section>
         <dl>

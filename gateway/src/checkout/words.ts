@@ -40,7 +40,6 @@ const en = {
   back: (merchant: string) => `Back to ${merchant}`,
   backSoon: "You are taken back in a moment.",
   waiting: "This page changes by itself; you need not load it again.",
-  noScript: "Load the page again to see whether it is paid.",
   sandbox: "Sandbox: no real money",
   /** Title (`own`) and text (`ownLead`) above the sandbox's buttons that stand in for the payer's device. */
   own: {
@@ -134,7 +133,6 @@ const id: Words = {
   back: (merchant) => `Kembali ke ${merchant}`,
   backSoon: "Sebentar lagi Anda dibawa kembali.",
   waiting: "Halaman ini berubah sendiri, tidak perlu dimuat ulang.",
-  noScript: "Muat ulang halaman ini untuk melihat apakah sudah dibayar.",
   sandbox: "Sandbox: bukan uang sungguhan",
   own: {
     qris: "Ponsel Anda, versi sandbox",
