@@ -87,6 +87,24 @@ test("a payer who comes back from the bank's app without a network still has the
   await page.getByText("Sudah dibayar. Terima kasih.").waitFor();
 });
 
+test("a payer whose network is gone when the time is over keeps the page, and gets the news with the network", async () => {
+  const { path, json, outcome } = await made({ payment_method: "va" });
+  portal.tolerate(/net::ERR_/);
+  const { page, context } = await portal.guest(phone);
+  await context.route("**/stream", (route) => route.abort());
+  await context.route("**/state", (route) => route.abort());
+  await page.clock.install();
+  await page.goto(portal.origin + path);
+  await page.getByText(json.instructions.account_number).waitFor();
+  await context.setOffline(true);
+  await page.clock.runFor(25 * 3600 * 1000);
+  await page.getByText("00:00").waitFor();
+  await page.getByText(json.instructions.account_number).waitFor();
+  await outcome("succeeded");
+  await context.setOffline(false);
+  await page.getByText("Sudah dibayar. Terima kasih.").waitFor();
+});
+
 test("a payer whose phone slept hears the news on waking, although the stream died and counts as open", async () => {
   const { path, json, outcome } = await made({ payment_method: "va" });
   const { page } = await portal.guest(phone);

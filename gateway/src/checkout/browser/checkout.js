@@ -1,8 +1,9 @@
 // Script of payers' pages: countdown, copy buttons, and reloading when the payment changes. The page works without it, too.
 const page = document.body.dataset;
 
-/** Reloads the page, which the service renders with the current state. */
-const again = () => location.reload();
+/** Reloads the page, which the service renders with the current state. Without a network that waits: the browser would show an error instead. */
+const again = () =>
+  navigator.onLine ? location.reload() : addEventListener("online", () => location.reload(), { once: true });
 
 const left = document.querySelector("[data-left]");
 if (left) {
