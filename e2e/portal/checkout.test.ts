@@ -105,6 +105,23 @@ test("a payer whose network is gone when the time is over keeps the page, and ge
   await page.getByText("Sudah dibayar. Terima kasih.").waitFor();
 });
 
+test("a payer with large letters can read an account number and an amount", async () => {
+  const { path, json } = await made({ payment_method: "va", amount_minor: 123_456_700 });
+  // A phone of 360 pixels at 200 %.
+  const { page } = await portal.guest({ ...phone, viewport: { width: 180, height: 370 } });
+  await page.goto(portal.origin + path);
+  const linesOf = (text: string) =>
+    page.getByText(text, { exact: true }).evaluate((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+    });
+  expect(await linesOf(json.instructions.account_number)).toBeLessThanOrEqual(2);
+  expect(await linesOf("1.234.567,00")).toBe(1);
+  expect(await linesOf(json.instructions.bank_name)).toBeLessThanOrEqual(2);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(180);
+});
+
 test("a payer whose phone slept hears the news on waking, although the stream died and counts as open", async () => {
   const { path, json, outcome } = await made({ payment_method: "va" });
   const { page } = await portal.guest(phone);
