@@ -133,8 +133,12 @@ test("what an acquirer questions is judged here, and its word decides", { timeou
 });
 
 test("late money is assigned to its merchant, after what it may have been meant for", async () => {
-  await lateMoney();
+  const reference = await lateMoney();
   const { page, open, look } = await portal.operator("admin");
+  await open(at.payment(reference));
+  await page.getByText("no payment awaits it").waitFor();
+  await page.getByRole("link", { name: "Decide whose it is" }).click();
+  await page.getByRole("heading", { level: 1, name: "Late money" }).waitFor();
   await open(at.waitingFor("receipt"));
   await page.getByRole("link", { name: "Late money" }).click();
   await page.getByRole("heading", { level: 1, name: "Late money" }).waitFor();
@@ -145,6 +149,7 @@ test("late money is assigned to its merchant, after what it may have been meant 
   const decision = page.getByRole("article", { name: "Assign it to the merchant" });
   expect(await decision.getByRole("row", { name: /Merchant, available/ }).textContent()).toContain("+125,000.00");
   await decision.getByRole("button").click();
+  await page.getByText("No order becomes paid by it").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Assign it to the merchant" }).click();
   await page.getByText("Nothing waits").waitFor();
   const { data } = (await portal.service.askOperator("/receipts?status=credited")).json;

@@ -83,7 +83,12 @@ function Whole({ of: { receipt, candidates, decisions, book, record } }: { of: R
               send={() => write("POST", "/v1/receipts/{uuid}/credit", { path: { uuid } })}
               done="The money is the merchant's."
               onDone={leave}
-            />
+            >
+              <p>
+                It goes into the merchant's available balance, in full. No order becomes paid by it, and no webhook is
+                sent: tell the merchant which order it was for.
+              </p>
+            </Decision>
           )}
           {giveBack && (
             <Decision

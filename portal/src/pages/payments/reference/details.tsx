@@ -1,6 +1,28 @@
 // What is worth seeing of some steps: what was asked for, what an acquirer was asked, and what went into a settlement.
 import type { Schema } from "../../../api/types.ts";
+import { To } from "../../../ui/link.tsx";
 import { type Amount, Money } from "../../../ui/money.tsx";
+
+/** `page`: where the reader decides about money that no payment awaited. */
+export function Received({ of, page }: { of: Schema<"StoryReceived">; page: string | undefined }) {
+  return (
+    <>
+      <p className="text-muted">
+        Transaction <code className="font-mono text-xs break-all">{of.transaction_id}</code>, {of.status}
+      </p>
+      {of.status === "unapplied" && (
+        <p>
+          It came too late, twice, or in another amount: no payment awaits it.{" "}
+          {page === undefined ? (
+            "Who runs the gateway decides whether it is yours or goes back to the payer. Tell them what you know of it."
+          ) : (
+            <To to={page}>Decide whose it is</To>
+          )}
+        </p>
+      )}
+    </>
+  );
+}
 
 export function Called({ of }: { of: Schema<"StoryCalled"> }) {
   const { attempt, inquiries, step, refused_by: refusedBy } = of;

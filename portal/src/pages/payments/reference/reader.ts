@@ -21,6 +21,8 @@ export interface Reader {
   dispute: PageOf;
   settlement: PageOf;
   request: PageOf;
+  /** Of money that no payment awaited, where the reader decides about it. */
+  receipt?: PageOf;
   /** What the reader is told of a step beyond the step itself. */
   more?: (step: Step) => ReactNode;
 }

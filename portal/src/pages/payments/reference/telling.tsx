@@ -8,7 +8,7 @@ import { Time } from "../../../ui/time.tsx";
 import { Entries } from "../../ledger/entries.tsx";
 import { Candidates } from "./candidates.tsx";
 import { Deliveries } from "./deliveries.tsx";
-import { Asked, Called, Part } from "./details.tsx";
+import { Asked, Called, Part, Received } from "./details.tsx";
 import { HowToPay } from "./how-to-pay.tsx";
 import type { Reader, Step } from "./reader.ts";
 
@@ -75,12 +75,7 @@ export function tell(step: Step, reader: Reader): Telling {
         ),
         name: "received",
         tone: step.object.status === "applied" ? "good" : "warn",
-        detail: (
-          <p className="text-muted">
-            Transaction <code className="font-mono text-xs break-all">{step.object.transaction_id}</code>,{" "}
-            {step.object.status}
-          </p>
-        ),
+        detail: <Received of={step.object} page={reader.receipt?.(step.object.uuid)} />,
       };
     case "became": {
       const { status, reason } = step.object;

@@ -16,6 +16,7 @@ export function readerOf({ merchant, risk, payment }: Schema<"PaymentRecord">): 
     dispute: page("dispute"),
     settlement: page("settlement"),
     request: page("request"),
+    receipt: page("receipt"),
     more: (step) => (step.kind === "judged" ? <Risk of={risk} exponent={payment.exponent} /> : undefined),
   };
 }
