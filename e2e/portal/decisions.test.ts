@@ -139,7 +139,9 @@ test("late money is assigned to its merchant, after what it may have been meant 
   await page.getByText("no payment awaits it").waitFor();
   await page.getByRole("link", { name: "Decide whose it is" }).click();
   await page.getByRole("heading", { level: 1, name: "Late money" }).waitFor();
-  await open(at.waitingFor("receipt"));
+  await open(at.waiting());
+  await page.getByLabel("Kind").selectOption("Late money");
+  await page.waitForURL(`**${at.waitingFor("receipt")}`);
   await page.getByRole("link", { name: "Late money" }).click();
   await page.getByRole("heading", { level: 1, name: "Late money" }).waitFor();
   const candidates = page.getByRole("group", { name: "Candidates" });

@@ -11,6 +11,8 @@ interface Choice<Option extends string> {
   kind: "choice";
   label: string;
   options: readonly Option[];
+  /** How an option is called on the page. */
+  nameOf: (option: string) => string;
 }
 interface Text {
   kind: "text";
@@ -25,9 +27,15 @@ interface Day {
 type Filter = Choice<string> | Text | Day;
 export type FilterSpec = Record<string, Filter>;
 
-/** A choice among values of the API. */
-export function choice<const Option extends string>(label: string, options: readonly Option[]): Choice<Option> {
-  return { kind: "choice", label, options };
+const spaced = (option: string): string => option.replaceAll("_", " ");
+
+/** A choice among values of the API, shown under their own names unless the page has better ones. */
+export function choice<const Option extends string>(
+  label: string,
+  options: readonly Option[],
+  nameOf = spaced,
+): Choice<Option> {
+  return { kind: "choice", label, options, nameOf };
 }
 /** Free text such as an id or an address, applied when the person presses Enter or leaves the field. */
 export function text(label: string, placeholder = ""): Text {
@@ -157,7 +165,7 @@ function FilterField({ filter, value, onChange }: FieldProps) {
           <option value="">any</option>
           {filter.options.map((option) => (
             <option key={option} value={option}>
-              {option.replaceAll("_", " ")}
+              {filter.nameOf(option)}
             </option>
           ))}
         </select>

@@ -14,7 +14,10 @@ import { kindNames, kindOf } from "./waiting/kinds.ts";
 type Queue = Schema<"WaitingQueue">;
 type Item = Schema<"WaitingItem"> & { kind: string };
 
-const spec = { kind: choice("Kind", kindNames), environment: choice("Environment", ["production", "sandbox"]) };
+const spec = {
+  kind: choice("Kind", kindNames, (kind) => kindOf(kind).name),
+  environment: choice("Environment", ["production", "sandbox"]),
+};
 
 export function Page() {
   const filters = useFilters(spec);
