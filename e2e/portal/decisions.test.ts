@@ -62,6 +62,9 @@ async function lateMoney(): Promise<string> {
 test("a reviewer decides twenty reviews in a row by keyboard alone", { timeout: 120_000 }, async () => {
   const references = await reviews(20);
   const { page, open } = await portal.operator("support");
+  await open(at.payment(references[0] ?? ""));
+  await page.getByRole("link", { name: "The review" }).click();
+  await page.waitForURL(`**${at.review(references[0] ?? "")}`);
   await open(at.waitingFor("review"));
   expect(await page.getByRole("row").count()).toBe(21);
   await page.getByRole("link", { name: "Review" }).first().focus();

@@ -1,7 +1,9 @@
 // An operator as the reader of a payment's story: where the console shows what it names, and what fraud detection saw.
 import type { Reader } from "../../../../pages/payments/reference/reader.ts";
+import { To } from "../../../../ui/link.tsx";
 import type { Schema } from "../../../api/client.ts";
 import { pageOf } from "../../../found.ts";
+import { at } from "../../../paths.ts";
 import { Risk } from "./risk.tsx";
 
 export function readerOf({ merchant, risk, payment }: Schema<"PaymentRecord">): Reader {
@@ -17,6 +19,16 @@ export function readerOf({ merchant, risk, payment }: Schema<"PaymentRecord">): 
     settlement: page("settlement"),
     request: page("request"),
     receipt: page("receipt"),
-    more: (step) => (step.kind === "judged" ? <Risk of={risk} exponent={payment.exponent} /> : undefined),
+    more: (step) =>
+      step.kind === "judged" ? (
+        <>
+          {step.object.decision === "review" && payment.status === "pending" && payment.gateway_code === null && (
+            <p>
+              <To to={at.review(payment.reference)}>The review</To>
+            </p>
+          )}
+          <Risk of={risk} exponent={payment.exponent} />
+        </>
+      ) : undefined,
   };
 }
