@@ -50,6 +50,18 @@ test("create, pay by simulate, refund, and see the story and the ledger", async 
   await member.look("payment-refunded");
 });
 
+test("a refund that has not arrived is not told as refunded", async () => {
+  const member = await portal.member("owner");
+  const { page, place, client, open } = member;
+  const reference = await made(member, { metadata: { "sandbox.scenario": "slow" } });
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 5_000_000 });
+  await open(paths.payment(place, reference));
+  await page.getByRole("heading", { name: /^Refund asked for: IDR/ }).waitFor();
+  await client.post(`/v1/sandbox/refunds/${json.uuid as string}/simulate`, { outcome: "failed" });
+  await page.getByRole("heading", { name: /^Refund failed: IDR/ }).waitFor();
+});
+
 test("a day of a filter is a day of the times on the page", async () => {
   const member = await portal.member("owner");
   const { page, place, client } = member;

@@ -28,6 +28,12 @@ const endings: Record<string, { title: string; tone?: Telling["tone"] }> = {
   canceled: { title: "Canceled" },
 };
 
+const refunds: Record<string, string> = {
+  pending: "Refund asked for:",
+  succeeded: "Refunded",
+  failed: "Refund failed:",
+};
+
 const resolutions: Record<string, Telling["tone"]> = { won: "good", withdrawn: "good", lost: "bad" };
 
 export function tell(step: Step, reader: Reader): Telling {
@@ -110,7 +116,7 @@ export function tell(step: Step, reader: Reader): Telling {
       return {
         title: (
           <>
-            Refunded <Money of={step.object} /> {link(reader.refund(step.object.uuid), "refund")}
+            {refunds[step.object.status]} <Money of={step.object} /> {link(reader.refund(step.object.uuid), "refund")}
           </>
         ),
         name: "refund",
