@@ -118,8 +118,14 @@ function PaymentFacts({ of: { payment, merchant } }: { of: Record }) {
       {settlement && (
         <Fact name="Paid out to the merchant">
           {settlement.status === "paid" ? "on " : ""}
-          {settlement.estimated_date === null ? "not before something changes" : <Day on={settlement.estimated_date} />}
-          {settlement.status !== "paid" && <span className="text-muted"> ({settlement.status}, estimated)</span>}
+          {settlement.estimated_date === null ? (
+            "no day yet: a dispute, a refund, the smallest payout or a frozen wallet keeps it back"
+          ) : (
+            <Day on={settlement.estimated_date} />
+          )}
+          {settlement.status !== "paid" && settlement.estimated_date !== null && (
+            <span className="text-muted"> ({settlement.status}, estimated)</span>
+          )}
         </Fact>
       )}
       {payment.expires_at === undefined ? (
