@@ -55,7 +55,7 @@ export function Page() {
   return (
     <Frame
       title="Audit log"
-      lead="Every change that people made or tried to make for this merchant, newest first. It can only grow."
+      lead="Every change that your people made or tried to make for this merchant, newest first. It can only grow. What the gateway's operators changed is not in it: ask them."
     >
       <Table
         label="Changes"
