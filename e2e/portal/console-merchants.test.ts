@@ -145,6 +145,12 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   await click("Lift the suspension…");
   await click("Lift the suspension");
   await page.getByText("active", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Who changed what" }).click();
+  await page.getByText("What operators changed of this merchant or tried to.").waitFor();
+  const changes = page.getByRole("group", { name: "Changes" });
+  await changes.getByRole("row", { name: /webhook .* refused 422/ }).waitFor();
+  await page.getByRole("link", { name: "this merchant" }).click();
+  await page.getByRole("heading", { level: 1, name: "Warung Pagi" }).waitFor();
 });
 
 test("a batch that the bank returned is recorded, its money is available again, and its statement stays to be read", async () => {

@@ -322,6 +322,9 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await page.getByText("What sari@gateway.example changed or tried to.").waitFor();
   await day.click("Rejected calls", { role: "link" });
   await page.getByText("a token that never was").waitFor();
+  await day.open(at.merchant(merchantId));
+  await day.click("Who changed what", { role: "link" });
+  await page.getByText("What operators changed of this merchant or tried to.").waitFor();
 
   day.begin("Operators and tokens");
   await day.open(at.operators());

@@ -57,4 +57,5 @@ export const at = {
   audit: () => "/audit",
   rejectedCalls: () => "/audit/rejected",
   auditOf: (actor: string) => `/audit?actor=${part(actor)}`,
+  auditOfMerchant: (id: string) => `/audit?merchant_id=${part(id)}`,
 };

@@ -14,6 +14,7 @@ import { Status } from "../../ui/status.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { type Schema, read } from "../api/client.ts";
+import { withSearch } from "../../paths.ts";
 import { at } from "../paths.ts";
 
 type Entry = Schema<"AuditEntry">;
@@ -61,15 +62,24 @@ export function Page() {
       title="Audit"
       actions={<ButtonLink to={at.rejectedCalls()}>Rejected calls</ButtonLink>}
       lead={
-        actor === undefined ? (
+        actor === undefined && merchant_id === undefined ? (
           "Every change that operators made or tried to make, newest first. It can only grow."
         ) : (
           <>
-            What {actor} changed or tried to. <To to={at.audit()}>Everybody's</To>
+            What {actor ?? "operators"} changed
+            {merchant_id !== undefined && (
+              <>
+                {" "}
+                of <To to={at.merchant(merchant_id)}>this merchant</To>
+              </>
+            )}{" "}
+            or tried to.
+            {merchant_id !== undefined && " What its own people did is in its portal, under Settings, Audit log."}{" "}
+            <To to={at.audit()}>Everything</To>
           </>
         )
       }
-      curl={{ path: actor === undefined ? "/v1/audit" : `/v1/audit?actor=${encodeURIComponent(actor)}` }}
+      curl={{ path: withSearch("/v1/audit", { actor, merchant_id }) }}
     >
       <Table
         label="Changes"

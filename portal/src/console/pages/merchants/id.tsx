@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { usePart } from "../../../address.ts";
 import { Answer } from "../../../ui/answer.tsx";
+import { ButtonLink } from "../../../ui/button.tsx";
 import { Identity } from "../../../ui/copy.tsx";
 import { Page as Frame, Section } from "../../../ui/page.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
@@ -33,7 +34,12 @@ export function Page() {
           <Identity id={id} what="the merchant's identity" />
         </>
       }
-      actions={isAdmin && merchant.data && <Suspend of={merchant.data} />}
+      actions={
+        <>
+          <ButtonLink to={at.auditOfMerchant(id)}>Who changed what</ButtonLink>
+          {isAdmin && merchant.data && <Suspend of={merchant.data} />}
+        </>
+      }
       curl={{ path: `/v1/merchants/${id}` }}
     >
       <Answer of={merchant}>{(merchant) => <Views of={merchant} />}</Answer>
