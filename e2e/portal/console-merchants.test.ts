@@ -125,7 +125,7 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   await click("Make it");
   await dialog.getByText(/^ak_test_/).waitFor();
   await click("I have kept it");
-  await page.getByRole("row", { name: /ak_test_.*everything.*good/ }).waitFor();
+  await page.getByRole("row", { name: /ak_test_.*everything.*live/ }).waitFor();
   await page.getByRole("button", { name: /^Revoke / }).click();
   await click("Revoke it");
   await page.getByRole("row", { name: /revoked/ }).waitFor();

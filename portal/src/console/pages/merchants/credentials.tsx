@@ -89,7 +89,7 @@ function State({ of: { revoked_at: revoked, expires_at: ends } }: { of: Credenti
   if (revoked !== null) return <Status status="revoked" />;
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2">
-      <Status status="good" tone="good" />
+      <Status status="live" tone="good" />
       {ends !== null && (
         <span className="text-xs text-muted">
           ends <TimeFromNow at={ends} />
