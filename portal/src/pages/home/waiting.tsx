@@ -1,4 +1,4 @@
-// What waits for somebody: disputes with their deadline, an endpoint that takes no events, events that were given up.
+// What waits for somebody: disputes with their deadline, events that wait for another attempt, events that were given up.
 import type { ReactNode } from "react";
 import { useAheadMs } from "../../api/book-clock.ts";
 import { useCan, usePlace } from "../../api/place.ts";
@@ -48,8 +48,13 @@ export function Waiting({ of, isNew }: { of: Waits; isNew: boolean }) {
       </Item>
     ),
     retrying && retrying.count > 0 && (
-      <Item key="retrying" tone="warn" to={paths.webhooks(place)} what="Your endpoint fails">
-        {number(retrying.count, retrying)} {retrying.count === 1 ? "event is" : "events are"} tried again
+      <Item
+        key="retrying"
+        tone="warn"
+        to={paths.webhooks(place)}
+        what={`${number(retrying.count, retrying)} ${retrying.count === 1 ? "event waits" : "events wait"} for another attempt`}
+      >
+        your endpoint has not taken {retrying.count === 1 ? "it" : "them"}
       </Item>
     ),
     endpoint === "missing" && (
