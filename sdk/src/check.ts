@@ -26,7 +26,7 @@ export function checkBody(name: BodyName, body: unknown): void {
 
 /** A value as error details show it: shortened, and without the contents of objects and arrays. */
 function showable(value: unknown): unknown {
-  if (typeof value === "string") return value.length > 100 ? `${value.slice(0, 100)}…` : value;
+  if (typeof value === "string") return value.replace(/^(.{100}).+$/su, "$1…");
   if (Array.isArray(value)) return "(array)";
   return typeof value === "object" && value !== null ? "(object)" : (value ?? null);
 }

@@ -151,9 +151,9 @@ export function validationFault(field: string, value: unknown, message?: string)
   });
 }
 
-/** Gives scalars as they were sent (long text cut), and the kind of anything else: an error never echoes a structure of unknown depth. */
+/** Gives scalars as they were sent (long text cut, half characters replaced: many readers of JSON stop at one), and the kind of anything else. */
 export function showable(value: unknown): unknown {
-  if (typeof value === "string") return value.length > 100 ? value.slice(0, 100) + "…" : value;
+  if (typeof value === "string") return value.replace(/^(.{100}).+$/su, "$1…").toWellFormed();
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (typeof value === "boolean" || value === null) return value;
   if (value === undefined) return null;

@@ -226,6 +226,13 @@ describe("JSON", () => {
     expect(showable((parse(`{"a":${endless}}`) as { a: unknown }).a)).toBe(`${endless.slice(0, 100)}…`);
   });
 
+  test("an error shows whole characters of a text alone, a hundred at most: other readers of JSON stop at half a one", () => {
+    expect(showable(`a${"😀".repeat(99)}`)).toBe(`a${"😀".repeat(99)}`);
+    expect(showable(`a${"😀".repeat(100)}`)).toBe(`a${"😀".repeat(99)}…`);
+    expect(showable("half \ud83d pair")).toBe("half \ufffd pair");
+    expect(showable("x\n".repeat(51))).toBe(`${"x\n".repeat(50)}…`);
+  });
+
   test("bad UTF-8, other values and byte order marks are refused", () => {
     for (const bytes of [
       Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
