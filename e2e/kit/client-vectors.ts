@@ -29,7 +29,7 @@ interface Vector {
 interface Retry extends Vector {
   scheme?: string;
   now: number;
-  call: { operation: string };
+  call: { operation: string; body?: { reference_id?: string } };
   answers: ScriptedAnswer[];
   expect: {
     attempts: number;
@@ -117,9 +117,10 @@ export function testVectors(command: readonly string[]): void {
     for (const { waited_ms: waited } of handled) expect(waited).toBeLessThanOrEqual(5_000);
   });
 
-  test("refuses before it sends what the service would refuse, in the same words", async () => {
-    const vectors = vectorsOf<Vector & { error: Record<string, unknown> }>("validation");
-    const expected = vectors.map(({ error }) => error);
+  test("refuses before it sends what the service would refuse, in the same words, and sends everything else", async () => {
+    const vectors = vectorsOf<Vector & { error?: Record<string, unknown> }>("validation");
+    const sent = expect.objectContaining({ code: expect.stringMatching(OF_THE_WAY) });
+    const expected = vectors.map(({ error }) => error ?? sent);
     expect(named(vectors, await results("validation", vectors))).toEqual(named(vectors, expected));
   });
 
@@ -131,7 +132,9 @@ export function testVectors(command: readonly string[]): void {
       return "fault" in found ? `${found.fault.code} ${found.fault.message}` : "taken";
     });
     const said = await results<{ code: string; message: string } | null>("validation", vectors);
-    const refusals = said.map((one) => (isOfTheWay(one?.code) ? undefined : one && `${one.code} ${one.message}`));
+    const refusals = said.map((one) =>
+      OF_THE_WAY.test(one?.code ?? "") ? undefined : one && `${one.code} ${one.message}`,
+    );
     const wrong = refusals.flatMap((refusal, index) =>
       // These languages have one value for an absent field and for null.
       refusal === undefined || refusal === judged[index]?.replace("received null", "received undefined")
@@ -150,13 +153,18 @@ export function testVectors(command: readonly string[]): void {
       const tried = await results<Tried>("retries", vectors, service.baseUrl);
       for (const [index, vector] of vectors.entries())
         judge(vector, tried[index] as Tried, service.seen[index] as Seen[]);
-      const keysOf = (operation: string): (string | undefined)[] =>
-        vectors.flatMap(({ call }, at) =>
-          call.operation === operation ? [service.seen[at]?.[0]?.headers["idempotency-key"]?.join()] : [],
+      const sent = (operation: string): { key: string | undefined; body: string }[] =>
+        vectors.flatMap(({ call: { operation: called, body } }, at) =>
+          called === operation
+            ? [{ key: service.seen[at]?.[0]?.headers["idempotency-key"]?.join(), body: JSON.stringify(body) }]
+            : [],
         );
-      expect(new Set(keysOf("payments.createOrFind")).size, "equal bodies are one intent").toBe(1);
-      const created = keysOf("payments.create");
-      expect(new Set(created).size, "each call is an intent").toBe(created.length);
+      const found = sent("payments.createOrFind");
+      const pairs = new Set(found.map((one) => JSON.stringify(one)));
+      expect(pairs.size, "equal bodies are one intent").toBe(new Set(found.map(({ body }) => body)).size);
+      expect(new Set(found.map(({ key }) => key)).size, "other bodies are another").toBe(pairs.size);
+      const created = sent("payments.create");
+      expect(new Set(created.map(({ key }) => key)).size, "each call is an intent").toBe(created.length);
     } finally {
       await service.close();
     }
@@ -226,23 +234,9 @@ export function testHostile(command: readonly string[]): void {
       await service.close();
     }
   });
-
-  test("takes no signature of Standard Webhooks from two headers that were joined to one", async () => {
-    const alone = vectorsOf<Vector & { headers: Record<string, string> }>("webhooks").find(
-      ({ name }) => name === "Standard Webhooks alone",
-    );
-    const signature = alone?.headers["webhook-signature"];
-    const another = `v1,${"A".repeat(43)}=`;
-    const vectors = [`${another}, ${signature}`, `${another} ${signature}`].map((joined) => ({
-      ...alone,
-      headers: { ...alone?.headers, "webhook-signature": joined },
-    }));
-    const steps = await run(command, JSON.stringify({ task: "webhooks", vectors }));
-    expect(JSON.parse(steps)).toEqual(["signature_malformed", expect.stringMatching(/^ok evt_/)]);
-  });
 }
 
-function judge({ name, scheme, now, answers, expect: expected }: Retry, tried: Tried, seen: Seen[]): void {
+function judge({ name, scheme, now, call, answers, expect: expected }: Retry, tried: Tried, seen: Seen[]): void {
   expect(tried.result, name).toBe(expected.result);
   if (expected.status !== undefined) expect(tried.status, name).toBe(expected.status);
   const lookups = seen.filter(({ target }) => target.startsWith("/v1/payments?reference_id="));
@@ -260,6 +254,10 @@ function judge({ name, scheme, now, answers, expect: expected }: Retry, tried: T
   const one = (request: Seen, header: string): string | undefined => request.headers[header]?.join();
   expect(distinct(attempts.map((request) => one(request, "idempotency-key"))), name).toBe(1);
   expect(distinct(attempts.map(({ body }) => body.toString("hex"))), name).toBe(1);
+  for (const { body } of attempts)
+    expect(body.length === 0 ? undefined : JSON.parse(body.toString()), name).toEqual(call.body);
+  for (const { url } of lookups)
+    expect(new URL(url).searchParams.get("reference_id"), name).toBe(call.body?.reference_id);
   const proofs = seen.map((request) => one(request, scheme === "timestamp" ? "x-signature" : "signature"));
   expect(distinct(proofs), name).toBe(seen.length);
   const offsets = seen.map((request) => verified(request) - now);
@@ -298,8 +296,8 @@ function verified({ method, url, headers, body }: Seen): number {
   return Number(created);
 }
 
-/** True when a client accepted the body and tried to send it: no server listens, and the client has no time to connect. */
-const isOfTheWay = (code: string | undefined): boolean => code === "CONNECTION_FAILED" || code === "TIMED_OUT";
+/** The codes of a client that accepted the body and tried to send it: no server listens, and the client has no time to connect. */
+const OF_THE_WAY = /^(CONNECTION_FAILED|TIMED_OUT)$/;
 
 /** Bodies of a payment with one unusual field each; many of them are valid. */
 function strangeBodies(): { name: string; call: { operation: string; body: object } }[] {
@@ -390,12 +388,6 @@ function hostileAnswers(): Hostile[] {
       answers: [ok({ ...paid, ...other }), page([{ ...paid, ...other }])],
       expect: { ...open, requests: 2 },
     })),
-    {
-      name: "createOrFind: the payment stands behind another one in the list",
-      call: createOrFind,
-      answers: [refused(409, { code: "REFERENCE_ID_DUPLICATE" }), page([{ ...paid, reference_id: "order-2" }, paid])],
-      expect: { result: "ok", given: paid, requests: 2 },
-    },
     // A lost answer.
     ...[
       {},
@@ -423,23 +415,12 @@ function hostileAnswers(): Hostile[] {
       expect: { result: UNREADABLE, unknown: call !== get, requests: 5 },
     })),
     // The clock. It is 08:00 on Friday, 15 January 2027.
-    ...[
-      "Sat, 16 Jan 2027 08:00:01 GMT",
-      "Fri, 15 Jan 2027 16:00:00 +0700",
-      "Mon, 15 Jan 2027 09:00:00 GMT",
-      "15 Jan 2027 09:00:00 GMT",
-    ].map((date) => ({
+    ...["Fri, 15 Jan 2027 16:00:00 +0700", "Mon, 15 Jan 2027 09:00:00 GMT", "15 Jan 2027 09:00:00 GMT"].map((date) => ({
       name: `a clock by the date ${date}`,
       call: create,
       answers: [late(date)],
       expect: { result: "TIMESTAMP_OUT_OF_WINDOW", unknown: false, requests: 1 },
     })),
-    {
-      name: "a clock by a date a day away",
-      call: create,
-      answers: [late("Sat, 16 Jan 2027 08:00:00 GMT"), ok(paid)],
-      expect: { result: "ok", requests: 2 },
-    },
     // Lists.
     {
       name: "cursors in a circle",

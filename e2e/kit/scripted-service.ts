@@ -94,7 +94,7 @@ function play(answer: ScriptedAnswer, request: IncomingMessage, response: Server
       response.writeHead(201, { "content-length": "0" }).end();
       return;
     case "redirect":
-      response.writeHead(302, { location: `http://${request.headers.host}${request.url}` }).end();
+      response.writeHead(answer.status ?? 302, { location: `http://${request.headers.host}${request.url}` }).end();
       return;
     case "too_large":
       response.writeHead(200, { "content-type": "application/json" });

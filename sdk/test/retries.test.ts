@@ -1,4 +1,5 @@
 // Goal: the client does about each answer what the vectors say: tries again, waits, looks up, or gives up. No second is waited for.
+import { createHash, createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import Gerbang, { GerbangError } from "../src/index.ts";
 import { vectors } from "./vectors.ts";
@@ -15,7 +16,7 @@ interface Script {
   scheme?: "timestamp";
   now: number;
   options?: { deadline_ms?: number };
-  call: { operation: string; body?: object; reference?: string };
+  call: { operation: string; body?: { reference_id?: string }; reference?: string };
   answers: Answer[];
   expect: {
     attempts: number;
@@ -38,7 +39,9 @@ const halved = (): ReadableStream =>
   });
 
 /** The network as a script says. */
-function play({ status = 200, headers = {}, body, fault }: Answer, signal: AbortSignal): Promise<Response> {
+function play(answer: Answer, signal: AbortSignal): Promise<Response> {
+  const { fault, headers = {}, body } = answer;
+  const { status = fault === "redirect" ? 302 : 200 } = answer;
   if (fault === "reset") return Promise.reject(new TypeError("fetch failed"));
   if (fault === "timeout")
     return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
@@ -48,7 +51,7 @@ function play({ status = 200, headers = {}, body, fault }: Answer, signal: Abort
     return Promise.resolve(new Response("<h1>Bad Gateway</h1>", { status, headers: { "content-type": "text/html" } }));
   if (fault === "empty") return Promise.resolve(new Response(null, { status: 201 }));
   if (fault === "redirect")
-    return Promise.resolve(new Response(null, { status: 302, headers: { location: "https://elsewhere.example/" } }));
+    return Promise.resolve(new Response(null, { status, headers: { location: "https://elsewhere.example/" } }));
   return Promise.resolve(new Response(JSON.stringify(body), { status, headers }));
 }
 
@@ -57,21 +60,29 @@ interface Sent {
   url: string;
   headers: Record<string, string>;
   body: string | undefined;
+  /** Seconds that its waits had taken by then. */
+  passed: number;
 }
 
+const SECRET = "sk_test_1";
+
 /** A client on a clock that stands still, against scripted answers; what it sent, and how long it wanted to wait. */
-function scripted({ scheme, now, options, answers }: Script): { gerbang: Gerbang; sent: Sent[]; waits: number[] } {
+function scripted(
+  { scheme, now, options, answers }: Script,
+  random = Math.random,
+): { gerbang: Gerbang; sent: Sent[]; waits: number[] } {
   const sent: Sent[] = [];
   const waits: number[] = [];
   let passed = 0;
   const gerbang = new Gerbang({
     clientId: "ak_test_1",
-    secret: "sk_test_1",
+    secret: SECRET,
     baseUrl: "https://pay.example/v1",
     ...(scheme && { signature: scheme }),
     ...(options?.deadline_ms !== undefined && { deadlineMs: options.deadline_ms }),
     timeoutMs: answers.some(({ fault }) => fault === "timeout") ? 15 : 5_000,
     now: () => now * 1000 + passed,
+    random,
     sleep: (ms) => {
       waits.push(ms);
       passed += ms;
@@ -85,7 +96,7 @@ function scripted({ scheme, now, options, answers }: Script): { gerbang: Gerbang
         headers,
         body,
       } = init as { method?: string; headers: Record<string, string>; body?: string };
-      sent.push({ method, url: url as string, headers, body });
+      sent.push({ method, url: url as string, headers, body, passed: Math.floor(passed / 1000) });
       return play(answer, init?.signal as AbortSignal);
     },
   });
@@ -100,12 +111,24 @@ function run(gerbang: Gerbang, { call: { operation, body, reference = "" } }: Sc
   throw new Error(`the vectors know another operation: ${operation}`);
 }
 
-/** When a request was dated, in seconds from `now`. */
-const datedAt = ({ headers }: Sent, now: number): number =>
-  Number(headers["x-timestamp"] ?? /created=(\d+)/.exec(headers["signature-input"] ?? "")?.[1]) - now;
+/** When a request was dated, in seconds from the client's clock. */
+const datedAt = ({ headers, passed }: Sent, now: number): number =>
+  Number(headers["x-timestamp"] ?? /created=(\d+)/.exec(headers["signature-input"] ?? "")?.[1]) - now - passed;
 
-test.each(vectors<Script>("retries"))("$name", async (script) => {
-  const { gerbang, sent, waits } = scripted(script);
+/** What was signed is what was sent, whatever stands in it. */
+function expectSigned({ headers, body = "" }: Sent): void {
+  const { "x-timestamp": timestamp, "x-signature": signature } = headers;
+  const digest = createHash("sha256").update(body).digest("base64");
+  if (timestamp === undefined) expect(headers["content-digest"]).toBe(`sha-256=:${digest}:`);
+  else expect(signature).toBe(createHmac("sha256", SECRET).update(`${timestamp}.${body}`).digest("hex"));
+}
+
+/** The ends of what is drawn at random. */
+const draws = ["least", "most"] as const;
+const scripts = vectors<Script>("retries").flatMap((script) => draws.map((draw) => ({ ...script, draw })));
+
+test.each(scripts)("$name, with the $draw of the random waits", async ({ draw, ...script }) => {
+  const { gerbang, sent, waits } = scripted(script, () => (draw === "least" ? 0 : 1 - 1e-9));
   const { attempts, waits_ms: bounds, lookups, offsets_s: offsets, result } = script.expect;
   const outcome = await run(gerbang, script).then(
     (payment) => {
@@ -122,16 +145,20 @@ test.each(vectors<Script>("retries"))("$name", async (script) => {
   expect(outcome).toBe(result);
   expect(sent).toHaveLength(attempts + lookups);
   const tries = sent.slice(0, attempts);
-  expect(waits.length).toBe(bounds.filter(([, most]) => most > 50).length);
-  for (const [at, [least, most]] of bounds.filter(([, most]) => most > 50).entries()) {
-    expect(waits[at]).toBeGreaterThanOrEqual(least);
-    expect(waits[at]).toBeLessThanOrEqual(most);
-  }
+  // The ends of the random numbers are the ends of the waits.
+  const ends = bounds.filter(([, most]) => most > 50).map(([least, most]) => (draw === "least" ? least : most));
+  expect(waits.map(Math.round)).toEqual(ends);
   // One intent: one key and the same bytes, and each time another signature.
   expect(new Set(tries.map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
   expect(new Set(tries.map(({ body }) => body)).size).toBe(1);
   expect(new Set(tries.map(({ headers }) => headers.signature ?? headers["x-signature"])).size).toBe(attempts);
-  for (const lookup of sent.slice(attempts)) expect(lookup).toMatchObject({ method: "GET", body: undefined });
+  sent.forEach(expectSigned);
+  const { body: given } = script.call;
+  for (const { body } of tries) expect(body && JSON.parse(body)).toEqual(given);
+  for (const { method, url, body } of sent.slice(attempts)) {
+    expect([method, body]).toEqual(["GET", undefined]);
+    expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({ reference_id: given?.reference_id });
+  }
   if (offsets) expect(tries.map((each) => datedAt(each, script.now))).toEqual(offsets);
 });
 

@@ -83,6 +83,7 @@ test.each(deliveries)(
   async ({ secrets, headers, body, now, prefix, expect: expected, event_id }) => {
     const given = unwrap(body, headers, secrets, { now, ...(prefix !== undefined && { headerPrefix: prefix }) });
     if (expected === "ok") expect((await given).id).toBe(event_id);
+    else if (expected === "secret_missing") await expect(given).rejects.toThrow(TypeError);
     else await expect(given).rejects.toMatchObject({ step: expected });
   },
 );
@@ -109,24 +110,31 @@ test("headers come as Headers, as pairs or as an object", async () => {
     expect((await unwrap(Buffer.from(body), given, "whsec_c2VjcmV0")).id).toBe("evt_1");
 });
 
-interface Refused {
+interface Judged {
   name: string;
   call: { operation: "payments.create" | "refunds.create"; body: unknown };
-  error: { code: string; message: string; field: string; value: unknown };
+  error?: { code: string; message: string; field: string; value: unknown };
 }
 
-test.each(vectors<Refused>("validation"))("a body is refused before it is sent: $name", async ({ call, error }) => {
-  const gerbang = new Gerbang({
-    clientId: "ak_test_1",
-    secret: "sk_test_1",
-    baseUrl: "https://pay.example",
-    fetch: () => Promise.reject(new Error("it was sent")),
-    sleep: () => Promise.resolve(),
-  });
-  const sent =
-    call.operation === "payments.create"
-      ? gerbang.payments.create(call.body as never)
-      : gerbang.refunds.create(call.body as never);
-  const { code, message, field, value } = error;
-  await expect(sent).rejects.toMatchObject({ code, message, status: undefined, details: { field, value } });
-});
+test.each(vectors<Judged>("validation"))(
+  "a body is refused before it is sent, or sent: $name",
+  async ({ call, error }) => {
+    const gerbang = new Gerbang({
+      clientId: "ak_test_1",
+      secret: "sk_test_1",
+      baseUrl: "https://pay.example",
+      fetch: () => Promise.reject(new Error("it was sent")),
+      sleep: () => Promise.resolve(),
+    });
+    const sent =
+      call.operation === "payments.create"
+        ? gerbang.payments.create(call.body as never)
+        : gerbang.refunds.create(call.body as never);
+    if (error === undefined) {
+      await expect(sent).rejects.toMatchObject({ code: "CONNECTION_FAILED" });
+      return;
+    }
+    const { code, message, field, value } = error;
+    await expect(sent).rejects.toMatchObject({ code, message, status: undefined, details: { field, value } });
+  },
+);

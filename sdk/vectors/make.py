@@ -221,6 +221,8 @@ def webhooks():
         webhook("no headers at all", "header_missing", {}),
         webhook("no timestamp", "header_missing", without(OWN, "X-SVC-Timestamp")),
         webhook("no signature", "header_missing", without(OWN, "X-SVC-Signature")),
+        webhook("half of the interface's headers, and all of Standard Webhooks", "ok", without(delivery_headers(), "X-SVC-Signature")),
+        webhook("a prefix in another case than the headers", "ok", {name.replace("X-SVC-", "X-Toko-"): value for name, value in OWN.items()}, prefix="x-TOKO-"),
         webhook("no event id in the headers: the body has it", "ok", without(OWN, "X-SVC-Event")),
         webhook("another event id in the headers, which nobody signed: the body's counts", "ok", unsigned_id),
         webhook("values as lists of one", "ok", {name: [value] for name, value in OWN.items()}),
@@ -266,6 +268,7 @@ def webhooks():
                 ("in spaces", f" {signature}"),
             ]
         ],
+        webhook("right but for its last character", "signature_mismatch", changed(signature=signature[:-1] + ("0" if signature[-1] != "0" else "1"))),
         webhook("another secret's signature", "signature_mismatch", signed(BODY, secrets=(STRANGER,))),
         webhook("keyed with the bytes behind whsec_ instead of the whole text", "signature_mismatch", changed(signature=hmac_sha256(base64.b64decode(WEBHOOK[6:]), f"{NOW}.", BODY).hexdigest())),
         webhook("an amount was changed on the way", "signature_mismatch", body=BODY.replace("150000", "150001")),
@@ -273,14 +276,30 @@ def webhooks():
         webhook("parsed and written again with spaces", "signature_mismatch", body=json.dumps(EVENT, ensure_ascii=False)),
         webhook("parsed and written again with escapes", "signature_mismatch", body=json.dumps(EVENT, separators=(",", ":"))),
         webhook("the timestamp of another second", "signature_mismatch", changed(timestamp=str(NOW + 1))),
+        *[
+            webhook(f"no secret ({what}): not even what is signed by an empty key", "secret_missing", signed(BODY, secrets=("",)), secrets=secrets)
+            for what, secrets in [("none", ()), ("an empty text", ("",))]
+        ],
         webhook("the third of three secrets", "ok", secrets=(STRANGER, BEFORE, WEBHOOK)),
         webhook("none of two secrets", "signature_mismatch", secrets=(STRANGER, BEFORE)),
         webhook("a secret that is not base64 behind whsec_ is taken as it is", "ok", signed(BODY, secrets=(WEBHOOK,)), secrets=("whsec_not!base64", WEBHOOK)),
+        # What is wrong with the interface's headers, but for a signature that does not fit, Standard Webhooks beside them does not mend.
+        *[
+            webhook(f"{what}, and Standard Webhooks beside it", expect, {**STANDARD, **own})
+            for what, expect, own in [
+                ("a timestamp that is a date", "timestamp_malformed", changed(timestamp="2027-01-15T08:00:00Z")),
+                ("a timestamp that is 301 seconds old", "timestamp_out_of_window", signed(BODY, timestamp=NOW - 301)),
+                ("a signature in capitals", "signature_malformed", changed(signature=signature.upper())),
+            ]
+        ],
         # The headers of Standard Webhooks, where the interface's own are not there.
         webhook("Standard Webhooks alone", "ok", STANDARD),
         webhook("Standard Webhooks alone, whatever the prefix", "ok", STANDARD, prefix="X-Toko-"),
         webhook("Standard Webhooks: several signatures, the second is ours", "ok", {**STANDARD, "webhook-signature": f"v1,{b64(bytes(32))} {standard}"}),
         webhook("Standard Webhooks: versions that nobody knows are skipped", "ok", {**STANDARD, "webhook-signature": f"v1a,{b64(bytes(64))} {standard}"}),
+        webhook("Standard Webhooks: the second of two secrets", "ok", STANDARD, secrets=(STRANGER, WEBHOOK)),
+        webhook("Standard Webhooks: keyed with the whole text instead of the bytes behind whsec_", "signature_mismatch", {**STANDARD, "webhook-signature": "v1," + b64(hmac_sha256(WEBHOOK, f"{EVENT_ID}.{NOW}.", BODY).digest())}),
+        webhook("Standard Webhooks: a version in capitals is another one", "signature_malformed", {**STANDARD, "webhook-signature": standard.upper()[:3] + standard[3:]}),
         webhook("Standard Webhooks: no signature of version 1", "signature_malformed", {**STANDARD, "webhook-signature": f"v1a,{b64(bytes(64))}"}),
         webhook("Standard Webhooks: another secret", "signature_mismatch", STANDARD, secrets=(STRANGER,)),
         webhook("Standard Webhooks: another id than the signed one", "signature_mismatch", {**STANDARD, "webhook-id": "evt_01kan3t6b7r9md3kq5x1zc8evx"}),
@@ -289,6 +308,7 @@ def webhooks():
         webhook("Standard Webhooks: 301 seconds old", "timestamp_out_of_window", STANDARD, now=NOW + 301),
         webhook("Standard Webhooks: an old delivery with a new timestamp of ours, which nobody signed", "timestamp_out_of_window", {**STANDARD, "X-SVC-Timestamp": str(NOW + 301), "X-SVC-Signature": "0" * 64}, now=NOW + 301),
         webhook("Standard Webhooks: signatures in two headers", "signature_malformed", {**STANDARD, "webhook-signature": [f"v1,{b64(bytes(32))}", standard]}),
+        webhook("Standard Webhooks: signatures in two headers that were joined to one", "signature_malformed", {**STANDARD, "webhook-signature": f"v1,{b64(bytes(32))}, {standard}"}),
         # The body, rightly signed.
         *[
             webhook(f"a genuine body that is {what}", "body_malformed", signed(body), body)
@@ -297,11 +317,14 @@ def webhooks():
                 ("no JSON", "hello"),
                 ("JSON but for a number that is none", '{"id":"evt_1","type":"payment.succeeded","data":NaN}'),
                 ("cut off", BODY[:-1]),
+                ("followed by more", f"{BODY} {BODY}"),
                 ("an array", f"[{BODY}]"),
                 ("null", "null"),
                 ("without an id", compact({key: value for key, value in EVENT.items() if key != "id"})),
                 ("without a type", compact({key: value for key, value in EVENT.items() if key != "type"})),
                 ("with a number for an id", compact({**EVENT, "id": 1})),
+                ("with null for a type", compact({**EVENT, "type": None})),
+                ("with names in another case", compact({**{key: value for key, value in EVENT.items() if key not in ("id", "type")}, "ID": EVENT_ID, "Type": "payment.succeeded"})),
             ]
         ],
     ]
@@ -336,7 +359,17 @@ def handling():
 
 # retries.json
 
+# Where encoders of JSON and of queries differ.
+STRANGE = {
+    "amount_minor": 9007199254740991,
+    "currency": "IDR",
+    "payment_method": "va",
+    "reference_id": "order 1001/a+b&c=d%2F?#é☕😀",
+    "description": "</script> & 'apos' \"quot\" \\ / \t\n\x7f \u2028 é e\u0301 ☕ 😀",
+    "metadata": {"z": "", "a": "1.0", "é": "1e3"},
+}
 PAID = {"reference": PAYMENT, "status": "pending", **CREATE}
+PAID_STRANGE = {"reference": PAYMENT, "status": "pending", **STRANGE}
 BACKOFF = [[800, 1200], [1600, 2400], [3200, 4800], [6400, 9600]]
 AT_ONCE = [0, 50]
 RESET = {"fault": "reset"}
@@ -361,6 +394,8 @@ CALLS = {
     "create_or_find": {"operation": "payments.createOrFind", "body": CREATE},
     "get": {"operation": "payments.get", "reference": PAYMENT},
     "refund": {"operation": "refunds.create", "body": {"payment_reference": PAYMENT}},
+    "create_strange": {"operation": "payments.create", "body": STRANGE},
+    "create_or_find_strange": {"operation": "payments.createOrFind", "body": STRANGE},
 }
 
 
@@ -372,10 +407,10 @@ def is_open(answers):
         if one.get("fault") in ("reset", "timeout", "half_body", "too_large") or code == "IDEMPOTENCY_IN_PROGRESS":
             opened = True
         elif "fault" in one:
-            opened = opened or one["fault"] in ("html", "empty") and one.get("status", 200) < 300
+            opened = opened or one["fault"] in ("html", "empty") and not 300 <= one.get("status", 200) < 500
         elif one["status"] >= 500 and code not in ("GATEWAY_ERROR", "NO_ROUTE_AVAILABLE"):
             opened = True
-        elif one["status"] < 500 and one["status"] not in (401, 403, 429):
+        elif one["status"] < 500 and code is not None and one["status"] not in (401, 403, 429):
             opened = False
     return opened
 
@@ -410,6 +445,10 @@ def date(offset):
 def retries():
     late = {"date": date(3600)}
     gone = {"date": date(-3600)}
+    limited = error(429, "RATE_LIMITED")
+    unavailable = error(503, "SERVICE_UNAVAILABLE")
+    replayed = error(401, "SIGNATURE_REPLAYED")
+    proxy = {"message": "of a proxy, in JSON"}
     return [
         retry("the first answer is good", [CREATED], "ok"),
         retry("a kept answer is a success: 200 instead of 201", [REPLAYED], "ok"),
@@ -425,6 +464,10 @@ def retries():
         retry("a code that the client does not know, by its status", [error(500, "SOMETHING_NEW"), CREATED], "ok", BACKOFF[:1]),
         retry("a read", [error(500, "INTERNAL_ERROR"), answer(200, PAID)], "ok", BACKOFF[:1], "get"),
         retry("a refund", [error(503, "SERVICE_UNAVAILABLE"), answer(201, {"uuid": "rfd_01kan5c9w2f8zr4h6t1n3yqekp", "status": "succeeded"})], "ok", BACKOFF[:1], "refund"),
+        retry("texts and the largest amount arrive as they were given, and the signature fits their bytes", [unavailable, answer(201, PAID_STRANGE)], "ok", BACKOFF[:1], "create_strange"),
+        retry("500 INTERNAL_ERROR for five attempts", [error(500, "INTERNAL_ERROR")] * 5, "INTERNAL_ERROR", BACKOFF),
+        retry("504 GATEWAY_TIMEOUT for five attempts", [error(504, "GATEWAY_TIMEOUT")] * 5, "GATEWAY_TIMEOUT", BACKOFF),
+        retry("the interface's scheme: the second attempt has another timestamp, though the clock stands still", [unavailable, CREATED], "ok", BACKOFF[:1], scheme="timestamp"),
         # 4xx.
         *[
             retry(f"{status} {code} is final", [error(status, code)], code)
@@ -451,6 +494,7 @@ def retries():
         retry("429 with Retry-After: at least so long", [error(429, "RATE_LIMITED", retry_after="7"), CREATED], "ok", [[7000, 8400]]),
         retry("503 with Retry-After", [error(503, "SERVICE_UNAVAILABLE", retry_after="3"), CREATED], "ok", [[3000, 3600]]),
         retry("429 without Retry-After", [error(429, "RATE_LIMITED"), CREATED], "ok", BACKOFF[:1]),
+        retry("Retry-After that is shorter than the usual wait", [unavailable, error(503, "SERVICE_UNAVAILABLE", retry_after="1"), error(429, "RATE_LIMITED", retry_after="2"), CREATED], "ok", BACKOFF[:3]),
         retry("Retry-After of 0: no less than the usual wait", [error(429, "RATE_LIMITED", retry_after="0"), CREATED], "ok", BACKOFF[:1]),
         *[
             retry(f"Retry-After that is no number of seconds ({text}) counts as none", [error(503, "SERVICE_UNAVAILABLE", retry_after=text), CREATED], "ok", BACKOFF[:1])
@@ -473,6 +517,10 @@ def retries():
             ]
         ],
         retry("a proxy's page with status 502", [{"fault": "html", "status": 502}, CREATED], "ok", BACKOFF[:1]),
+        retry("a proxy's page with status 429", [{"fault": "html", "status": 429}, CREATED], "ok", BACKOFF[:1]),
+        retry("a proxy's JSON with status 502", [answer(502, proxy), CREATED], "ok", BACKOFF[:1]),
+        retry("five pages of a proxy with status 502", [{"fault": "html", "status": 502}] * 5, "ANSWER_UNREADABLE", BACKOFF),
+        retry("a proxy's JSON with status 403 is final", [answer(403, proxy)], "ANSWER_UNREADABLE"),
         retry("a proxy's page with status 403 is final", [{"fault": "html", "status": 403}], "ANSWER_UNREADABLE"),
         retry("five lost answers", [RESET] * 5, "CONNECTION_FAILED", BACKOFF),
         retry("five times no answer in time", [{"fault": "timeout"}] * 5, "TIMED_OUT", BACKOFF),
@@ -490,17 +538,34 @@ def retries():
         retry("five times an empty object with status 201, where a refund is expected", [answer(201, {})] * 5, "ANSWER_UNREADABLE", BACKOFF, "refund", opened=True),
         retry("an object that is no payment, then the kept answer", [answer(200, {"status": "maintenance"}), REPLAYED], "ok", BACKOFF[:1]),
         retry("a redirect is not followed", [{"fault": "redirect"}], "REDIRECTED"),
+        retry("a redirect that keeps the method and the body is not followed", [{"fault": "redirect", "status": 307}], "REDIRECTED"),
         retry("a body of more than 10 MB is not read to its end", [{"fault": "too_large"}], "ANSWER_TOO_LARGE"),
         retry("a lost read", [RESET, answer(200, PAID)], "ok", BACKOFF[:1], "get"),
+        retry("five lost reads: nothing was written", [RESET] * 5, "CONNECTION_FAILED", BACKOFF, "get"),
+        retry("five times an empty object, where a payment is read", [answer(200, {})] * 5, "ANSWER_UNREADABLE", BACKOFF, "get"),
+        retry("a payment that is not there", [error(404, "PAYMENT_NOT_FOUND")], "PAYMENT_NOT_FOUND", call="get"),
+        # A lost answer, and then one. What says nothing of the key leaves the outcome as open as it was.
+        retry("a lost answer, then a refusal: the key was not used", [RESET, error(422, "INVALID_AMOUNT")], "INVALID_AMOUNT", BACKOFF[:1]),
+        retry("a lost answer, then the quota is used up", [RESET] + [limited] * 4, "RATE_LIMITED", BACKOFF),
+        retry("a lost answer, then no route", [RESET] + [error(503, "NO_ROUTE_AVAILABLE")] * 4, "NO_ROUTE_AVAILABLE", BACKOFF),
+        retry("a lost answer, then the credential has ended", [RESET, error(401, "CLIENT_NOT_FOUND")], "CLIENT_NOT_FOUND", BACKOFF[:1]),
+        retry("a lost answer, then the credential may not", [RESET, error(403, "FORBIDDEN")], "FORBIDDEN", BACKOFF[:1]),
+        retry("a lost answer, then a proxy's page with status 403", [RESET, {"fault": "html", "status": 403}], "ANSWER_UNREADABLE", BACKOFF[:1]),
+        retry("a lost answer, then a redirect", [RESET, {"fault": "redirect"}], "REDIRECTED", BACKOFF[:1]),
         # The signature.
         retry("a replay of our own making: another nonce, at once", [error(401, "SIGNATURE_REPLAYED"), CREATED], "ok", [AT_ONCE]),
         retry("a replay again, though the nonce was new", [error(401, "SIGNATURE_REPLAYED")] * 2, "SIGNATURE_REPLAYED", [AT_ONCE]),
+        retry("a replay, then an error: the waits go by the number of the attempt", [replayed, unavailable, CREATED], "ok", [AT_ONCE, BACKOFF[1]]),
+        retry("a replay is one of the five attempts", [replayed] + [unavailable] * 4, "SERVICE_UNAVAILABLE", [AT_ONCE] + BACKOFF[1:]),
         retry("the interface's scheme: another timestamp, until one is free", [error(401, "SIGNATURE_REPLAYED")] * 3 + [CREATED], "ok", [AT_ONCE] * 3, scheme="timestamp"),
         retry("the interface's scheme: five replays", [error(401, "SIGNATURE_REPLAYED")] * 5, "SIGNATURE_REPLAYED", [AT_ONCE] * 4, scheme="timestamp"),
         # The clock.
         retry("a clock that is an hour late is corrected by the header Date", [error(401, "TIMESTAMP_OUT_OF_WINDOW", **late), CREATED], "ok", [AT_ONCE], offsets=[0, 3600]),
         retry("a clock that is an hour ahead", [error(401, "TIMESTAMP_OUT_OF_WINDOW", **gone), CREATED], "ok", [AT_ONCE], offsets=[0, -3600]),
         retry("the interface's scheme: a clock that is an hour late", [error(401, "TIMESTAMP_OUT_OF_WINDOW", **late), CREATED], "ok", [AT_ONCE], offsets=[0, 3600], scheme="timestamp"),
+        retry("a clock that was corrected stays so", [error(401, "TIMESTAMP_OUT_OF_WINDOW", **late), unavailable, CREATED], "ok", [AT_ONCE, BACKOFF[1]], offsets=[0, 3600, 3600]),
+        retry("a clock that is a day late", [error(401, "TIMESTAMP_OUT_OF_WINDOW", date="Sat, 16 Jan 2027 08:00:00 GMT"), CREATED], "ok", [AT_ONCE], offsets=[0, 86400]),
+        retry("a clock that is a day and a second late is not corrected", [error(401, "TIMESTAMP_OUT_OF_WINDOW", date="Sat, 16 Jan 2027 08:00:01 GMT")], "TIMESTAMP_OUT_OF_WINDOW"),
         retry("the clock is corrected once", [error(401, "TIMESTAMP_OUT_OF_WINDOW", **late)] * 2, "TIMESTAMP_OUT_OF_WINDOW", [AT_ONCE], offsets=[0, 3600]),
         retry("no Date to correct it by", [error(401, "TIMESTAMP_OUT_OF_WINDOW")], "TIMESTAMP_OUT_OF_WINDOW"),
         retry("a Date of another day corrects nothing: what is signed for it could be replayed then", [error(401, "TIMESTAMP_OUT_OF_WINDOW", date="Sun, 17 Jan 2027 08:00:00 GMT")], "TIMESTAMP_OUT_OF_WINDOW"),
@@ -525,6 +590,13 @@ def retries():
         retry("createOrFind: a kept answer is given as it is when the lookup fails", [REPLAYED, error(403, "FORBIDDEN")], "ok", (), "create_or_find", lookups=1, status="pending"),
         retry("createOrFind: its own key was used with another body, and the payment is found", [error(409, "IDEMPOTENCY_CONFLICT"), FOUND_PAID], "ok", (), "create_or_find", lookups=1, status="succeeded"),
         retry("createOrFind: its own key was used for something else", [error(409, "IDEMPOTENCY_CONFLICT"), NONE_FOUND], "IDEMPOTENCY_CONFLICT", (), "create_or_find", lookups=1),
+        retry("createOrFind: a payment under review is looked up", [error(202, "RISK_REVIEW", {"reference": PAYMENT, "status": "pending"}), FOUND], "ok", (), "create_or_find", lookups=1, status="pending"),
+        retry("createOrFind: a payment under review that is not found", [error(202, "RISK_REVIEW", {"reference": PAYMENT, "status": "pending"}), NONE_FOUND], "RISK_REVIEW", (), "create_or_find", lookups=1),
+        retry("createOrFind: a payment that was refused is not looked up", [error(422, "RISK_REJECTED", {"reference": PAYMENT})], "RISK_REJECTED", (), "create_or_find"),
+        retry("createOrFind: no acquirer took the payment, so nobody could pay what is found", [error(502, "GATEWAY_ERROR")] * 5, "GATEWAY_ERROR", BACKOFF, "create_or_find"),
+        retry("createOrFind: a lost answer, then the credential may not: the payment is found", [RESET, error(403, "FORBIDDEN"), FOUND], "ok", BACKOFF[:1], "create_or_find", lookups=1),
+        retry("createOrFind: the payment stands behind another one in the list", [RESET] * 5 + [answer(200, {"data": [{**PAID, "reference_id": "order-2", "status": "failed"}, PAID], "has_more": False, "next_cursor": None})], "ok", BACKOFF, "create_or_find", lookups=1, status="pending"),
+        retry("createOrFind: the lookup asks for exactly this reference_id", [RESET] * 5 + [answer(200, {"data": [PAID_STRANGE], "has_more": False, "next_cursor": None})], "ok", BACKOFF, "create_or_find_strange", lookups=1, status="pending"),
         retry("create never looks up: it throws, and the outcome is open", [RESET] * 5, "CONNECTION_FAILED", BACKOFF),
     ]
 
@@ -546,6 +618,10 @@ def validation():
     def of_amount(name, value, shown=None):
         return vector(f"amount_minor: {name}", "payments.create", {**CREATE, "amount_minor": value}, "INVALID_AMOUNT", amount, "amount_minor", value if shown is None else shown)
 
+    def taken(name, change=None, operation="payments.create", body=CREATE):
+        """A body that is sent: the service takes it, or refuses it by what it knows of the merchant."""
+        return {"name": f"sent: {name}", "call": {"operation": operation, "body": {**body, **(change or {})}}}
+
     refund = {"payment_reference": PAYMENT}
     return [
         of_amount("zero", 0),
@@ -562,6 +638,7 @@ def validation():
         payment("reference_id: 65 characters", {"reference_id": "x" * 65}, "reference_id", "x" * 65, "must have 1 to 64 characters"),
         payment("reference_id: NUL", {"reference_id": "a\0"}, "reference_id", "a\0", "must be Unicode text without NUL"),
         payment("description: 256 code points, shown as far as 100", {"description": "☕" * 256}, "description", "☕" * 100 + "…", "must have 0 to 255 characters"),
+        payment("description: 256 code points of two units in UTF-16, shown as far as 100", {"description": "a" + "😀" * 255}, "description", "a" + "😀" * 99 + "…", "must have 0 to 255 characters"),
         payment("description: true", {"description": True}, "description", True, f"{text} boolean"),
         payment("expires_in: 59", {"expires_in": 59}, "expires_in", 59, "Too small: expected number to be >=60"),
         payment("expires_in: 86401", {"expires_in": 86401}, "expires_in", 86401, "Too big: expected number to be <=86400"),
@@ -580,6 +657,17 @@ def validation():
         payment("the first field of the table prevails", {"reference_id": "", "expires_in": 5, "payment_method": "cash"}, "payment_method", "cash", f"Invalid option: expected one of {methods}"),
         vector("refund: no amount", "refunds.create", {**refund, "amount_minor": 0}, "INVALID_AMOUNT", amount, "amount_minor", 0),
         vector("refund: a reason of 256 characters", "refunds.create", {**refund, "reason": "x" * 256}, "VALIDATION_ERROR", "reason: must have 0 to 255 characters", "reason", "x" * 100 + "…"),
+        taken("the least", {"amount_minor": 1, "reference_id": "x", "description": "", "expires_in": 60, "metadata": {}}),
+        taken("the most, in code points", {"amount_minor": 9007199254740991, "reference_id": "😀" * 64, "description": "😀" * 255, "expires_in": 86400}),
+        taken("the most metadata, in code points", {"metadata": {f"{n:02}" + "😀" * 38: "😀" * 500 for n in range(20)}}),
+        taken("the shortest customer", {"customer": {"name": "x", "email": "a@b", "phone": "+12345678"}}),
+        taken("the longest customer", {"customer": {"name": "😀" * 120, "email": "a@" + "b" * 252, "phone": "+123456789012345"}}),
+        taken("null for every field that is optional", {name: None for name in ("description", "expires_in", "customer", "return_url", "metadata")}),
+        taken("a currency that this merchant may have", {"currency": "USD"}),
+        taken("a return_url of the sandbox", {"return_url": "http://localhost:3000/thanks?order=1001"}),
+        *[taken(f"by {method}", {"payment_method": method}) for method in ["qris", "va", "card", "ewallet", "bank_transfer"]],
+        taken("a refund of the rest", None, "refunds.create", refund),
+        taken("a refund of the least", {"amount_minor": 1, "reason": "😀" * 255, "currency": "IDR"}, "refunds.create", refund),
     ]
 
 

@@ -121,6 +121,8 @@ $tasks = [
             return 'ok ' . (new Webhooks())->unwrap($vector['body'], $vector['headers'], $vector['secrets'], $options)['id'];
         } catch (WebhookException $error) {
             return $error->step;
+        } catch (InvalidArgumentException) {
+            return 'secret_missing';
         }
     },
     'handling' => function (array $vector): array {

@@ -48,6 +48,8 @@ def webhooks(vector, _):
         )
     except gerbang.WebhookError as error:
         return error.step
+    except ValueError:
+        return "secret_missing"
     return f"ok {event['id']}"
 
 
