@@ -501,6 +501,7 @@ def retries():
             for text in ["soon", "-5", "1e9"]
         ],
         retry("Retry-After as a date, by the service's clock", [error(503, "SERVICE_UNAVAILABLE", retry_after=date(3607), **late), CREATED], "ok", [[7000, 8400]]),
+        retry("Retry-After as a date, and no Date: by the client's clock", [error(503, "SERVICE_UNAVAILABLE", retry_after=date(7)), CREATED], "ok", [[7000, 8400]]),
         retry("Retry-After as a date that is over", [error(503, "SERVICE_UNAVAILABLE", retry_after=date(-7), date=date(0)), CREATED], "ok", BACKOFF[:1]),
         retry("Retry-After beyond the deadline gives up at once, with the error", [error(429, "RATE_LIMITED", retry_after="30")], "RATE_LIMITED", deadline_ms=10_000),
         retry("Retry-After of a year, and no deadline given: gives up at once", [error(503, "SERVICE_UNAVAILABLE", retry_after="31536000")], "SERVICE_UNAVAILABLE"),
@@ -536,6 +537,7 @@ def retries():
             ]
         ],
         retry("five times an empty object with status 201, where a refund is expected", [answer(201, {})] * 5, "ANSWER_UNREADABLE", BACKOFF, "refund", opened=True),
+        retry("five times an object that is no refund, where a refund is expected", [answer(201, {"status": "succeeded"})] * 5, "ANSWER_UNREADABLE", BACKOFF, "refund", opened=True),
         retry("an object that is no payment, then the kept answer", [answer(200, {"status": "maintenance"}), REPLAYED], "ok", BACKOFF[:1]),
         retry("a redirect is not followed", [{"fault": "redirect"}], "REDIRECTED"),
         retry("a redirect that keeps the method and the body is not followed", [{"fault": "redirect", "status": 307}], "REDIRECTED"),
@@ -551,12 +553,14 @@ def retries():
         retry("a lost answer, then the credential has ended", [RESET, error(401, "CLIENT_NOT_FOUND")], "CLIENT_NOT_FOUND", BACKOFF[:1]),
         retry("a lost answer, then the credential may not", [RESET, error(403, "FORBIDDEN")], "FORBIDDEN", BACKOFF[:1]),
         retry("a lost answer, then a proxy's page with status 403", [RESET, {"fault": "html", "status": 403}], "ANSWER_UNREADABLE", BACKOFF[:1]),
+        retry("a lost answer, then a proxy's page with status 404", [RESET, {"fault": "html", "status": 404}], "ANSWER_UNREADABLE", BACKOFF[:1]),
         retry("a lost answer, then a redirect", [RESET, {"fault": "redirect"}], "REDIRECTED", BACKOFF[:1]),
         # The signature.
         retry("a replay of our own making: another nonce, at once", [error(401, "SIGNATURE_REPLAYED"), CREATED], "ok", [AT_ONCE]),
         retry("a replay again, though the nonce was new", [error(401, "SIGNATURE_REPLAYED")] * 2, "SIGNATURE_REPLAYED", [AT_ONCE]),
         retry("a replay, then an error: the waits go by the number of the attempt", [replayed, unavailable, CREATED], "ok", [AT_ONCE, BACKOFF[1]]),
         retry("a replay is one of the five attempts", [replayed] + [unavailable] * 4, "SERVICE_UNAVAILABLE", [AT_ONCE] + BACKOFF[1:]),
+        retry("a second replay is final, also behind an error", [replayed, unavailable, replayed], "SIGNATURE_REPLAYED", [AT_ONCE, BACKOFF[1]]),
         retry("the interface's scheme: another timestamp, until one is free", [error(401, "SIGNATURE_REPLAYED")] * 3 + [CREATED], "ok", [AT_ONCE] * 3, scheme="timestamp"),
         retry("the interface's scheme: five replays", [error(401, "SIGNATURE_REPLAYED")] * 5, "SIGNATURE_REPLAYED", [AT_ONCE] * 4, scheme="timestamp"),
         # The clock.
@@ -596,6 +600,7 @@ def retries():
         retry("createOrFind: no acquirer took the payment, so nobody could pay what is found", [error(502, "GATEWAY_ERROR")] * 5, "GATEWAY_ERROR", BACKOFF, "create_or_find"),
         retry("createOrFind: a lost answer, then the credential may not: the payment is found", [RESET, error(403, "FORBIDDEN"), FOUND], "ok", BACKOFF[:1], "create_or_find", lookups=1),
         retry("createOrFind: the payment stands behind another one in the list", [RESET] * 5 + [answer(200, {"data": [{**PAID, "reference_id": "order-2", "status": "failed"}, PAID], "has_more": False, "next_cursor": None})], "ok", BACKOFF, "create_or_find", lookups=1, status="pending"),
+        retry("createOrFind: the deadline is over, and the payment is looked up all the same", [RESET] * 2 + [FOUND], "ok", BACKOFF[:1], "create_or_find", lookups=1, status="pending", deadline_ms=2_000),
         retry("createOrFind: the lookup asks for exactly this reference_id", [RESET] * 5 + [answer(200, {"data": [PAID_STRANGE], "has_more": False, "next_cursor": None})], "ok", BACKOFF, "create_or_find_strange", lookups=1, status="pending"),
         retry("create never looks up: it throws, and the outcome is open", [RESET] * 5, "CONNECTION_FAILED", BACKOFF),
     ]
