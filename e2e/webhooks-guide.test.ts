@@ -129,6 +129,17 @@ describe("the receiver as printed", () => {
     expect(said).not.toContain("paid: late");
   });
 
+  test("does not start without a secret: by an empty key everybody could sign", () => {
+    for (const unset of [{}, { GERBANG_WEBHOOK_SECRET: "" }]) {
+      const started = spawnSync(process.execPath, [join(place, "receiver.mjs")], {
+        env: { PORT: "0", ...unset },
+        timeout: 5_000,
+        encoding: "utf8",
+      });
+      expect([started.status, started.stderr]).toEqual([1, expect.stringContaining("Set GERBANG_WEBHOOK_SECRET")]);
+    }
+  });
+
   test("passes the exam", async () => {
     const { status, json } = await client.post("/v1/sandbox/webhook/exam", {});
     expect(status).toBe(200);
