@@ -85,7 +85,6 @@ export class Batches {
     const lane = this.lane;
     const commands = batch.map(({ command }) => command);
     const set = new WorkingSet();
-    const loads = loadsOf(commands, this.parts.clock.now());
     let client: PoolClient;
     try {
       client = await database.pool.connect();
@@ -96,6 +95,7 @@ export class Batches {
     let isWriting = false;
     try {
       metrics.laneBatchSize.observe({ lane }, batch.length);
+      const loads = loadsOf(commands, this.parts.clock.now());
       const found = await flightSpan(this.tracing, "database read", span, loads.length, () =>
         beginAndRead(client, loads, lockMs),
       );
@@ -132,7 +132,7 @@ export class Batches {
           return { outcomes: await this.recallAll(commands, outcomes, ending.cause) };
       }
     } catch (error) {
-      // A row that cannot be read or written: the connection is closed, and the transaction with it.
+      // A row that cannot be asked for, read or written: the connection is closed, and the transaction with it.
       if (!(error instanceof NotBegun)) return { refused: error, failed: undefined, isUnwritten: !isWriting };
       sound = error.connectionIsSound;
       this.parts.onEnding({ kind: "rolled_back", cause: error.cause, failed: error.failed });

@@ -185,6 +185,26 @@ test("a row that cannot be read or written fails its own command alone, and the 
   expect(await stored()).toEqual({ odd: 1, even: 2 });
 });
 
+test("rows that cannot even be asked for fail their own command alone, and the lane goes on", async () => {
+  const unaskable: typeof counters = {
+    ...counters,
+    load: () => {
+      throw new RangeError("this key does not fit its column");
+    },
+  };
+  for (const inFlight of [1, 2]) {
+    const lane = laneOf({ inFlight });
+    const results = await Promise.allSettled([
+      lane.submit(add("even", 1n)),
+      lane.submit({ ...add("odd", 1n), needs: [need(unaskable, { name: "odd" })] }),
+      lane.submit(add("even", 1n)),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(results[1]).toMatchObject({ reason: { code: "INTERNAL_ERROR" } });
+  }
+  expect(await stored()).toEqual({ even: 4 });
+});
+
 test("a table that is altered under a lane costs no command", async () => {
   const lane = laneOf();
   const load = loadByKey<{ name: string }>("load counters by key", "counters", { name: ["text", ({ name }) => name] });
