@@ -62,6 +62,33 @@ test("rate windows go after ten minutes", async () => {
   expect(left.rowCount).toBe(0);
 });
 
+test("what acquirers wrote goes once it is 400 days old, and not before that by a clock that is ahead", async () => {
+  const days = [401, 399];
+  await asOwner(service.database, async (owner) => {
+    for (const age of days) {
+      await owner.query(
+        `insert into acquirer_messages (merchant_id, environment, operation_id, digest, payment_id, operation_kind, gateway_code, attempt,
+  call, about, text, exchanged_at)
+values (gen_random_uuid(), 'sandbox', gen_random_uuid(), sha256($1::text::bytea), gen_random_uuid(), 'payment', 'forgotten', 1,
+  'open', 'aged', $1::text, now() - make_interval(days => $1::integer))`,
+        [age],
+      );
+      await owner.query(
+        `insert into stray_messages (gateway_code, digest, reason, operation_key, first_at, last_at)
+values ('forgotten', sha256($1::text::bytea), 'unreadable', '', now() - make_interval(days => $1::integer),
+  now() - make_interval(days => $1::integer))`,
+        [age],
+      );
+    }
+  });
+  const database = openDatabase(service.database);
+  await deleteExpired(database, expiredAt(systemClock.now() + 30 * 86_400 * SECOND));
+  const left = async (table: string): Promise<number> =>
+    (await database.query({ text: `select from ${table} where gateway_code = 'forgotten'` })).length;
+  expect([await left("acquirer_messages"), await left("stray_messages")]).toEqual([1, 1]);
+  await database.end();
+});
+
 test("more than one step's worth is forgotten in one sweep", async () => {
   const { merchantId } = await service.merchant();
   await asOwner(service.database, (owner) =>

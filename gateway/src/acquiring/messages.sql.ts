@@ -1,5 +1,5 @@
 // All SQL of the messages exchanged with acquirers. Rows are only appended, under the lock of their operation.
-import { SECOND, sqlTime, type Micros } from "../ground/clock.ts";
+import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -10,7 +10,7 @@ import type { KeptMessage } from "./messages.ts";
 /** Messages kept by operation and kind of call: messages that always differ must not fill the disk or hide other kinds. */
 const KEPT_MAX = 50;
 /** How long messages are kept: longer than any dispute runs. */
-const KEPT_SECONDS = 400 * 86_400;
+export const KEPT_DAYS = 400;
 
 type MessageKey = Pick<KeptMessage, "book" | "operationId" | "digest">;
 
@@ -89,11 +89,11 @@ export function expiredMessages(realNow: Micros): Statement {
 where ctid = any(array(
   select ctid
   from acquirer_messages
-  where exchanged_at < least($1::timestamptz, statement_timestamp())
+  where exchanged_at < least($1::timestamptz, statement_timestamp()) - make_interval(days => ${KEPT_DAYS})
   order by exchanged_at
   limit ${STEP}
 ))
 returning 1`,
-    values: [sqlTime(realNow - KEPT_SECONDS * SECOND)],
+    values: [sqlTime(realNow)],
   };
 }

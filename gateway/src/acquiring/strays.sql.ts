@@ -1,10 +1,11 @@
 // All SQL of stray messages: messages that prove to come from an acquirer but could not be taken. They move nothing, and wait for a person.
 import type { Report, AcquirerMessage } from "../acquirers/acquirer.ts";
-import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+import { type Micros, sqlTime } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 import { MESSAGE_LENGTH_MAX } from "./messages.ts";
+import { KEPT_DAYS } from "./messages.sql.ts";
 
 /** Two outcomes of a report; earlier attempt: the report's attempt was given up; unreadable: the message could not be parsed. */
 export const strayReasons = ["unknown operation", "refused", "earlier attempt", "unreadable"] as const;
@@ -25,8 +26,6 @@ export interface KeptStray extends Stray {
   firstAt: Micros;
   lastAt: Micros;
 }
-
-const KEPT_SECONDS = 400 * 86_400;
 
 /** Keeps a message; a repetition of a kept message is only counted. */
 export function keepStray({ gatewayCode, reason, operationKey, kind, message }: Stray, realNow: Micros): Statement {
@@ -114,11 +113,11 @@ function forgetOld(realNow: Micros): Statement {
 where ctid = any(array(
   select ctid
   from stray_messages
-  where last_at < least($1::timestamptz, statement_timestamp())
+  where last_at < least($1::timestamptz, statement_timestamp()) - make_interval(days => ${KEPT_DAYS})
   order by last_at
   limit ${STEP}
 ))
 returning 1`,
-    values: [sqlTime(realNow - KEPT_SECONDS * SECOND)],
+    values: [sqlTime(realNow)],
   };
 }
