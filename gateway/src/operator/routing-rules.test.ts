@@ -6,6 +6,7 @@ import { type Answer, readAnswer } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { simulatedAcquirers } from "../acquirers/simulated.ts";
 import { paymentMethods } from "../merchants/settings.ts";
+import { costsOf } from "../routing/costs.ts";
 import { Preview } from "../routing/preview.ts";
 import { type RoutingTable, defaultRules, route } from "../routing/routing.ts";
 import { routingEndpoints } from "./routing.routes.ts";
@@ -144,6 +145,17 @@ test("a preview says who would take past payments and at what cost, and changes 
   expect(newest).toMatchObject({ payments: 1, changed: 1, examples: [{ reference: json.examples[0].reference }] });
 });
 
+test("a preview takes an acquirer's charge as the operator states it, like a what-if", async () => {
+  const version = await store([only("cendana")]);
+  const stated = { payment_method: "qris", currency: "IDR", basis_points: 0, flat_minor: 7 };
+  await service.operate("PUT", "/acquirers/cendana/costs", { costs: [stated] });
+  const { json } = await call("POST", `/${version}/preview`, {});
+  await service.operate("PUT", "/acquirers/cendana/costs", { costs: [] });
+  expect(json.acquirer_cost).toEqual([
+    { currency: "IDR", before_minor: 25 * 400 + 1_100, after_minor: 25 * 7 + 1_400 },
+  ]);
+});
+
 test("a preview tells what nobody would take", async () => {
   const version = await store([only("merapi")]);
   const { json } = await call("POST", `/${version}/preview`, {});
@@ -190,8 +202,9 @@ test("property: shares add up to the payments, and the cost under equal rules is
   fc.assert(
     fc.property(rules, requests, (rules, requests) => {
       const then = { ...table, version: 2, rules };
-      const preview = new Preview(table, then);
-      const same = new Preview(then, then);
+      const costOf = costsOf([], simulatedAcquirers);
+      const preview = new Preview(table, then, costOf);
+      const same = new Preview(then, then, costOf);
       for (const request of requests) {
         preview.add(request);
         same.add(request);

@@ -7,6 +7,7 @@ import { reply } from "../ground/reply.ts";
 import { exampleIds } from "../http/examples.ts";
 import { currencyCode, environmentField, identity, listSchema, positive } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
+import { type AcquirerCosts, costsOf } from "../routing/costs.ts";
 import { faultsOfRules, objectionsTo } from "../routing/objections.ts";
 import { Preview } from "../routing/preview.ts";
 import { routingRulesSchema } from "../routing/routing.ts";
@@ -37,6 +38,7 @@ import {
 export interface RoutingEndpointParts {
   ruleSets: RuleSets;
   router: Router;
+  costs: AcquirerCosts;
 }
 
 const path = "/ops/v1/routing/rules";
@@ -126,7 +128,7 @@ function newRulesSchema(router: Router) {
     .meta({ id: "CreateRoutingRuleSet", examples: [{ rules: exampleRules, note: "Cendana is cheaper for QRIS" }] });
 }
 
-export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): OperatorEndpoint[] {
+export function routingEndpoints({ ruleSets, router, costs }: RoutingEndpointParts): OperatorEndpoint[] {
   const view = (ruleSet: RuleSet): z.infer<typeof ruleSetSchema> =>
     ruleSetView(ruleSet, objectionsTo(ruleSet.rules, router.table.acquirers));
   return [
@@ -204,7 +206,7 @@ export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): Op
         const { version, rules } = await requiredVersion(ruleSets, params.version);
         const now = router.table;
         // Both rule sets see the acquirers' current state, so that every difference comes from the rules.
-        const preview = new Preview(now, { ...now, version, rules });
+        const preview = new Preview(now, { ...now, version, rules }, costsOf(await costs.read(), now.acquirers));
         const environment = body.environment ?? "sandbox";
         const requests = await ruleSets.recentRequests(environment, body.limit ?? PREVIEW_DEFAULT);
         for (const [at, request] of requests.entries()) {

@@ -1,7 +1,7 @@
 // Compares two routing tables over past payments. Pure: it routes the payments again and changes nothing.
-import type { Acquirer } from "../acquirers/acquirer.ts";
-import { type Minor, feeOf } from "../ground/money.ts";
-import { type RoutingRequest, type RoutingTable, capabilityOf, route } from "./routing.ts";
+import type { Minor } from "../ground/money.ts";
+import type { CostOf } from "./costs.ts";
+import { type RoutingRequest, type RoutingTable, route } from "./routing.ts";
 
 /** How many payments go to an acquirer under each table; `code` is undefined for payments that no acquirer would take. */
 export interface Share {
@@ -10,7 +10,7 @@ export interface Share {
   after: number;
 }
 
-/** What the acquirers charge for all payments of a currency under each table. */
+/** What the acquirers charge for all payments of a currency under each table; an unknown cost adds nothing. */
 export interface Cost {
   currency: string;
   beforeMinor: Minor;
@@ -33,12 +33,14 @@ export class Preview {
   readonly examples: Change[] = [];
   private readonly before: RoutingTable;
   private readonly after: RoutingTable;
+  private readonly costOf: CostOf;
   private readonly shareOf = new Map<string | undefined, Share>();
-  private readonly costOf = new Map<string, Cost>();
+  private readonly costIn = new Map<string, Cost>();
 
-  constructor(before: RoutingTable, after: RoutingTable) {
+  constructor(before: RoutingTable, after: RoutingTable, costOf: CostOf) {
     this.before = before;
     this.after = after;
+    this.costOf = costOf;
   }
 
   /** Sorted by code; payments that no acquirer would take come last. */
@@ -47,7 +49,7 @@ export class Preview {
   }
 
   get costs(): Cost[] {
-    return [...this.costOf.values()].toSorted((a, b) => (a.currency < b.currency ? -1 : 1));
+    return [...this.costIn.values()].toSorted((a, b) => (a.currency < b.currency ? -1 : 1));
   }
 
   add(request: RoutingRequest): void {
@@ -57,9 +59,9 @@ export class Preview {
     this.share(before?.code).before++;
     this.share(after?.code).after++;
     const { currency } = request;
-    const cost = this.costOf.getOrInsertComputed(currency, () => ({ currency, beforeMinor: 0n, afterMinor: 0n }));
-    cost.beforeMinor += costOf(before, request);
-    cost.afterMinor += costOf(after, request);
+    const cost = this.costIn.getOrInsertComputed(currency, () => ({ currency, beforeMinor: 0n, afterMinor: 0n }));
+    cost.beforeMinor += (before && this.costOf(before.code, request)) ?? 0n;
+    cost.afterMinor += (after && this.costOf(after.code, request)) ?? 0n;
     if (before?.code === after?.code) return;
     this.changed++;
     if (this.examples.length < EXAMPLES_MAX) this.examples.push({ request, before: before?.code, after: after?.code });
@@ -68,10 +70,4 @@ export class Preview {
   private share(code: string | undefined): Share {
     return this.shareOf.getOrInsertComputed(code, () => ({ code, before: 0, after: 0 }));
   }
-}
-
-/** What the acquirer charges the platform for a payment; 0 without an acquirer. */
-function costOf(acquirer: Acquirer | undefined, request: RoutingRequest): Minor {
-  const capability = acquirer && capabilityOf(acquirer, request.method, request.currency);
-  return capability ? feeOf(request.amountMinor, capability.cost) : 0n;
 }
