@@ -23,7 +23,7 @@ import { completeRefund, createRefund } from "../src/refunds/refunds.ts";
 import { refundBatches, refunds } from "../src/refunds/refunds.sql.ts";
 import type { Settlement, SettlementItem } from "../src/settlements/settlement.ts";
 import { paySettlement, returnSettlement, runNow } from "../src/settlements/settlements.ts";
-import { batchItems, settlements, waitingItems } from "../src/settlements/settlements.sql.ts";
+import { batchItems, settlements, unsettledItems } from "../src/settlements/settlements.sql.ts";
 import type { Command } from "../src/store/command.ts";
 import type { WorkingSet } from "../src/store/working-set.ts";
 import { anOperation } from "./acquiring.ts";
@@ -94,7 +94,7 @@ function load(state: State): Command<unknown> {
     if (one.status === "succeeded" && !contested.has(one.paymentReference)) plain("refund", one, one.completedAt);
   for (const one of state.disputes) if (one.status === "lost") plain("dispute", one, one.resolvedAt);
   for (const one of state.receipts) if (one.status === "credited") plain("receipt", one, one.decidedAt);
-  return { ...nothing, execute: (set: WorkingSet) => set.put(waitingItems, { book, items }) };
+  return { ...nothing, execute: (set: WorkingSet) => set.put(unsettledItems, { book, items }) };
 }
 
 interface State {

@@ -14,7 +14,7 @@ import { openKeys } from "../idempotency/idempotency.sql.ts";
 import type { Payment } from "../payments/payment.ts";
 import { cancelPayment, expirePayment } from "../payments/payments.ts";
 import { payments } from "../payments/payments.sql.ts";
-import { lookAgain, paymentNotification } from "./notifications.ts";
+import { inquireSoon, paymentNotification } from "./notifications.ts";
 import { type OpenResult, concludeOpening, resumeOpening } from "./opening.ts";
 import { type Operation, operationKey } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
@@ -66,7 +66,7 @@ test("money that comes in any order with a cancel and the end at the acquirer is
         const isOver = last.changes.seen(payments, payment)?.status === "canceled";
         if (one === "cancel") last = last.when(cancel(payment));
         else if (one === "notified") last = last.when(paymentNotification(merchant, name, "kawah", { state: paid }));
-        else if (one === "look") last = last.when(lookAgain(merchant, name, undefined));
+        else if (one === "look") last = last.when(inquireSoon(merchant, name, undefined));
         else if (one === "found paid") last = last.when(conclude(now, known(paid, isOver)));
         else if (one === "waits") last = last.when(conclude(now, known(waiting, isOver)));
         else if (one === "asked before") last = last.when(conclude(now, known(waiting, false)));

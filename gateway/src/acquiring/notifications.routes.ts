@@ -11,7 +11,7 @@ import { billOf } from "./bills.ts";
 import { callAcquirer, logException } from "./calls.ts";
 import { disputeReport, linkOf } from "./dispute-reports.ts";
 import { refundElsewhere } from "./astray.ts";
-import { lookAgain, paymentNotification } from "./notifications.ts";
+import { inquireSoon, paymentNotification } from "./notifications.ts";
 import { type Operation, type OperationName, operationKey, readOperationKey, wasCalled } from "./operation.ts";
 import { operationOfRow, selectOperation, selectOperationOfAccount } from "./operations.sql.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
@@ -168,7 +168,7 @@ async function commit(
       return true;
     }
     case "look": {
-      if (await lanes.move(merchantId, lookAgain(merchant, name, exchanged))) return true;
+      if (await lanes.move(merchantId, inquireSoon(merchant, name, exchanged))) return true;
       if (operation.kind !== "refund") return false;
       await inquireOtherAttempt(parts, { ...operation, attempt: name.attempt });
       return true;

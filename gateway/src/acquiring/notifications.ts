@@ -9,7 +9,7 @@ import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/command.ts";
 import { exceptionNeeds, recordException } from "./exceptions.ts";
-import { type OperationName, askedSoon, wasCalled, withProviderIds } from "./operation.ts";
+import { type OperationName, withInquirySoon, wasCalled, withProviderIds } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { RoutingDecision } from "../routing/routing.ts";
@@ -72,7 +72,7 @@ export function paymentNotification(
  * back to the attempt before, when that one is reported: nothing more is ordered until it is asked about. Gives false, and plans none, for
  * any other attempt than the present one.
  */
-export function lookAgain(
+export function inquireSoon(
   merchant: Merchant,
   { book, id, attempt }: OperationName,
   exchanged: CallMessages | undefined,
@@ -80,7 +80,7 @@ export function lookAgain(
   return bookCommand(
     { merchant, book },
     {
-      name: "look again",
+      name: "inquire soon",
       needs: [need(operations, { book, id })],
       execute(context) {
         const operation = context.set.get(operations, { book, id });
@@ -90,11 +90,11 @@ export function lookAgain(
         const isLastCalled = operation.step === "planned" && attempt === operation.attempt - 1;
         if (operation.kind === "refund" && isLastCalled) {
           const reported = { ...operation, attempt, providerIds: undefined };
-          context.set.update(operations, askedSoon(reported, context.realNow));
+          context.set.update(operations, withInquirySoon(reported, context.realNow));
           return true;
         }
         if (operation.attempt !== attempt || !wasCalled(operation)) return false;
-        context.set.update(operations, askedSoon(operation, context.realNow));
+        context.set.update(operations, withInquirySoon(operation, context.realNow));
         return true;
       },
     },

@@ -17,7 +17,7 @@ import type { Payment } from "../payments/payment.ts";
 import { payments, routedPayments } from "../payments/payments.sql.ts";
 import { type PaymentStatus, paymentStatuses } from "../payments/states.ts";
 import { exceptions } from "./exceptions.sql.ts";
-import { lookAgain } from "./notifications.ts";
+import { inquireSoon } from "./notifications.ts";
 import { type OpenResult, concludeOpening, resumeOpening } from "./opening.ts";
 import { type Operation, operationSteps } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
@@ -49,7 +49,7 @@ function waiting(changes: Partial<Payment> = {}, operation: Partial<Operation> =
 
 test("an acquirer that says during the call that something happened is asked right after it", () => {
   const { payment, operation, start } = waiting();
-  const told = lookAgain(merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, undefined);
+  const told = inquireSoon(merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, undefined);
   const opened = start.when(told).when(concludeOpening(parts, merchant, operation, known()));
   expect(opened.changes.updated(operations)).toMatchObject([{ step: "polling", inquiries: 0, dueAt: NOW }]);
 });
@@ -59,7 +59,7 @@ test.each(["inquiring", "polling"] as const)(
   (step) => {
     const begun = { step, inquiries: 3, dueAt: NOW + 60 * SECOND };
     const { payment, operation, start } = waiting({}, begun);
-    const told = lookAgain(merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, undefined);
+    const told = inquireSoon(merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, undefined);
     const asked = start.when(told).when(concludeOpening(parts, merchant, operation, known()));
     expect(asked.changes.updated(operations)).toMatchObject([{ step: "polling", dueAt: NOW }]);
     const other = waiting({}, begun);
@@ -76,7 +76,7 @@ test.each([
   ["planned", "planned", undefined],
 ] as const)("an operation that is %s and is told to look is %s", (step, after, dueAt) => {
   const { payment, start } = waiting({}, { step, inquiries: 3, dueAt: undefined });
-  const told = lookAgain(merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, undefined);
+  const told = inquireSoon(merchant, { book, id: payment.reference, kind: "payment", attempt: 1 }, undefined);
   const [changed] = start.when(told).changes.updated(operations);
   expect(changed ?? { step, dueAt: undefined }).toMatchObject({ step: after, dueAt });
 });

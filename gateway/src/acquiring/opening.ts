@@ -139,7 +139,7 @@ function endOperation(
 }
 
 /**
- * Whether an event came since the call or inquiry began, so that the answer may be older than the event. The event applied `askedSoon`, which counts
+ * Whether an event came since the call or inquiry began, so that the answer may be older than the event. The event applied `withInquirySoon`, which counts
  * an inquiry during a call, and pulls `dueAt` forward otherwise.
  */
 function isNewsSince(begun: Operation, current: Operation): boolean {

@@ -45,7 +45,7 @@ export function wasCalled({ step }: Pick<Operation, "step">): boolean {
 }
 
 /** The operation with an inquiry due as soon as a worker polls. An inquiry during a call follows right after the call's answer. */
-export function askedSoon(operation: Operation, realNow: Micros): Operation {
+export function withInquirySoon(operation: Operation, realNow: Micros): Operation {
   return operation.step === "calling"
     ? { ...operation, inquiries: operation.inquiries + 1 }
     : { ...operation, step: "inquiring", inquiries: 0, dueAt: realNow };

@@ -1,6 +1,6 @@
 // Plans acquirer operations: a call now, a call by a worker, or an inquiry later.
 import type { Acquirer } from "../acquirers/acquirer.ts";
-import { type Operation, askedSoon } from "./operation.ts";
+import { type Operation, withInquirySoon } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import type { CommandContext } from "../commands/command-context.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
@@ -62,7 +62,7 @@ export function planEnd(
   const isUnderWay = ["calling", "inquiring", "polling"].includes(operation.step);
   if (operation.step === "planned") set.update(operations, { ...operation, step: "done", dueAt: undefined });
   else if (isUnderWay && acquirer(operation.gatewayCode)?.calls?.cancel)
-    set.update(operations, askedSoon(operation, realNow));
+    set.update(operations, withInquirySoon(operation, realNow));
 }
 
 /** A worker calls the acquirer for a refund after the commit: the funds are reversed first, so they cannot be spent twice. */

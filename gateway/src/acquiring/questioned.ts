@@ -6,7 +6,7 @@ import type { Payment } from "../payments/payment.ts";
 import { findLocked, paymentNeeds } from "../payments/payments.ts";
 import type { Command } from "../store/command.ts";
 import { need } from "../store/working-set.ts";
-import { type Operation, askedSoon } from "./operation.ts";
+import { type Operation, withInquirySoon } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 
 /** True while an acquirer's question waits for a person's judgement. */
@@ -35,7 +35,7 @@ export function judgeQuestioned(owner: BookOwner, reference: string, judgement: 
       const operation = context.set.get(operations, { book, id: reference });
       if (!operation || !isQuestioned(payment, operation))
         throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: payment.status } });
-      context.set.update(operations, askedSoon({ ...operation, review: judgement }, context.realNow));
+      context.set.update(operations, withInquirySoon({ ...operation, review: judgement }, context.realNow));
       return payment;
     },
   });

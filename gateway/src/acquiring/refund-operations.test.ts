@@ -12,7 +12,7 @@ import type { Refund } from "../refunds/refund.ts";
 import { refunds } from "../refunds/refunds.sql.ts";
 import { exceptions } from "./exceptions.sql.ts";
 import { closeException } from "./exceptions.ts";
-import { lookAgain } from "./notifications.ts";
+import { inquireSoon } from "./notifications.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 import { type RefundResult, concludeRefund } from "./refund-operations.ts";
@@ -176,7 +176,7 @@ describe("late and double results", () => {
 
 describe("a hint of the acquirer", () => {
   const at = (attempt: number, operation: Operation) =>
-    lookAgain(merchant, { book, id: operation.id, kind: "refund", attempt }, undefined);
+    inquireSoon(merchant, { book, id: operation.id, kind: "refund", attempt }, undefined);
 
   test.each([
     ["at a call under way makes an inquiry follow it", "calling", 2, 2, { step: "calling", attempt: 2, inquiries: 1 }],

@@ -10,7 +10,7 @@ import type { LoadShedding } from "./load-shedding.ts";
 const QUIET_TURN_MS = 0.3;
 /** Time after which the listener is closed even when no turn was quiet. */
 const QUIET_WITHIN_MS = 1_000;
-const LOOK_MS = 25;
+const CHECK_MS = 25;
 /** How long an unused connection stays open after the listener closed, for a first request that may be on its way. */
 const UNUSED_MS = 1_000;
 
@@ -69,7 +69,7 @@ async function connectionsEnd(open: ReadonlySet<Socket>, load: LoadShedding, unu
       if (!isUnderWay && !(unusedMay && socket.bytesWritten === 0)) socket.destroy();
     }
     if (open.size === 0) return;
-    await pause(LOOK_MS);
+    await pause(CHECK_MS);
     await immediate(); // comes after a poll for events, so that arrived bytes are read before their connection is checked
   }
 }

@@ -1,5 +1,5 @@
 // All SQL of the roll-up: its position, one step of counting, and the rebuild from all payments.
-import { GENUINE, HORIZON, ORIGIN, type Position } from "../store/commit-order.ts";
+import { GENUINE, WATERMARK, ORIGIN, type Position } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { addTotals } from "./totals.sql.ts";
 
@@ -58,13 +58,13 @@ export interface ProgressRow extends Row {
 /** The roll-up's position and its next step. */
 export const selectProgress: Statement = {
   name: "progress of the roll-up",
-  text: `select r.counted_to::text, coalesce(s.next, h.horizon)::text as next, s.next is not null as has_more,
+  text: `select r.counted_to::text, coalesce(s.next, h.watermark)::text as next, s.next is not null as has_more,
   r.counted_at < statement_timestamp() - interval '${QUIET_SECONDS} seconds' or exists (
     select from events e
-    where e.xact >= r.counted_to and e.xact < h.horizon
+    where e.xact >= r.counted_to and e.xact < h.watermark
   ) as is_due
-from (select ${HORIZON} as horizon) h
-left join roll_ups r on r.name = 'payment_quarters' and r.origin = ${ORIGIN} and r.counted_to <= h.horizon
+from (select ${WATERMARK} as watermark) h
+left join roll_ups r on r.name = 'payment_quarters' and r.origin = ${ORIGIN} and r.counted_to <= h.watermark
 left join lateral (
   -- The first transaction behind a whole step.
   select e.xact as next
@@ -72,12 +72,12 @@ left join lateral (
   where e.xact > (
       select e.xact
       from events e
-      where e.xact >= r.counted_to and e.xact < h.horizon
+      where e.xact >= r.counted_to and e.xact < h.watermark
       order by e.xact
       offset ${STEP - 1}
       limit 1
     )
-    and e.xact < h.horizon
+    and e.xact < h.watermark
   order by e.xact
   limit 1
 ) s on true`,
@@ -159,17 +159,17 @@ const totalsOfAll = addTotals(
 );
 
 /**
- * Counts every payment that has begun or ended, and saves the position, all in one snapshot. Transactions at or beyond the horizon may be visible
+ * Counts every payment that has begun or ended, and saves the position, all in one snapshot. Transactions at or beyond the watermark may be visible
  * already: what they began or ended is left to the next step.
  */
 export const countAll: Statement = {
   text: `with h as (
-  select ${HORIZON} as horizon
+  select ${WATERMARK} as watermark
 ), beyond as (
   select e.merchant_id, e.environment, e.subject_id, bool_or(e.type = 'payment.created') as begins,
     bool_or(e.type <> 'payment.created') as ends
   from h
-  join events e on e.xact >= h.horizon
+  join events e on e.xact >= h.watermark
   where e.type in ('payment.created', ${ends}) and e.subject_id is not null and ${GENUINE}
   group by 1, 2, 3
 ), totals as (
@@ -186,7 +186,7 @@ export const countAll: Statement = {
   group by 1, 2, 3, 4, 5, 6, 7
 )
 insert into roll_ups (name, counted_to, origin, counted_at)
-select 'payment_quarters', horizon, ${ORIGIN}, statement_timestamp()
+select 'payment_quarters', watermark, ${ORIGIN}, statement_timestamp()
 from h
 on conflict (name) do update
 set counted_to = excluded.counted_to, origin = excluded.origin, counted_at = excluded.counted_at`,

@@ -48,7 +48,7 @@ function countOnce(database: Database): Promise<"done" | "more" | "busy" | "noth
     if (turn?.taken !== true) return "busy";
     // A separate statement after the lock sees what the previous holder of the lock has committed.
     const [progress] = await query<ProgressRow>(selectProgress);
-    assert(progress, "the horizon is always there");
+    assert(progress, "the watermark is always there");
     const { counted_to: from, next: to, is_due: isDue, has_more: hasMore } = progress;
     if (from === null) return "nothing counted";
     if (isDue) {

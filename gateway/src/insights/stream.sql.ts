@@ -1,5 +1,5 @@
 // All SQL of the stream: the position up to which events are sent, and the check whether a reconnecting listener has missed too many.
-import { HORIZON, ORIGIN, type Position } from "../store/commit-order.ts";
+import { WATERMARK, ORIGIN, type Position } from "../store/commit-order.ts";
 import type { Statement } from "../store/database.ts";
 
 /** The stream waits for the roll-up only if the roll-up has moved within this time. */
@@ -11,10 +11,10 @@ export const selectToldTo: Statement = {
   text: `select coalesce((
   select r.counted_to
   from roll_ups r
-  where r.name = 'payment_quarters' and r.origin = ${ORIGIN} and r.counted_to <= h.horizon
+  where r.name = 'payment_quarters' and r.origin = ${ORIGIN} and r.counted_to <= h.watermark
     and r.counted_at > statement_timestamp() - interval '${COUNTED_WITHIN_SECONDS} seconds'
-), h.horizon)::text as told_to
-from (select ${HORIZON} as horizon) h`,
+), h.watermark)::text as told_to
+from (select ${WATERMARK} as watermark) h`,
 };
 
 /** Whether more than `than` events of all books lie between two positions. Reads at most one event more than that. */

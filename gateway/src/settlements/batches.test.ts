@@ -16,7 +16,7 @@ import { refundBatches } from "../refunds/refunds.sql.ts";
 import { createRefund } from "../refunds/refunds.ts";
 import { type Settlement, type SettlementItem, isCut, select, settlementStatuses } from "./settlement.ts";
 import { followSchedule, paySettlement, returnSettlement, runNow, runSchedule } from "./settlements.ts";
-import { ITEMS_MAX, batchItems, releases, settlementClocks, settlements, waitingItems } from "./settlements.sql.ts";
+import { ITEMS_MAX, batchItems, releases, settlementClocks, settlements, unsettledItems } from "./settlements.sql.ts";
 
 const owner = ownerWith();
 const { book } = owner;
@@ -29,9 +29,9 @@ function item(kind: SettlementItem["kind"], amountMinor: Minor, changes: Partial
 }
 
 /** Items wait, by currency, and this much is available. */
-function waiting(items: Record<string, SettlementItem[]>, available: Minor, more: Given = {}) {
+function unsettled(items: Record<string, SettlementItem[]>, available: Minor, more: Given = {}) {
   const balances = Object.assign({}, ...Object.keys(items).map((currency) => owning({ available }, currency)));
-  const rows = [row(waitingItems, { book, items: new Map(Object.entries(items)) }), ...(more.rows ?? [])];
+  const rows = [row(unsettledItems, { book, items: new Map(Object.entries(items)) }), ...(more.rows ?? [])];
   return given({ ...more, rows, balances });
 }
 
@@ -93,14 +93,14 @@ describe("with more than a batch looks at", () => {
   const withMinimum = ownerWith({ settlement: { ...defaultSchedule, minimum_payout_minor: Number(least) } });
 
   test("it may be less than the minimum, where all that waits is more", () => {
-    expect(waiting({ IDR: many }, 1_000_000n).when(runNow(withMinimum)).answer).toMatchObject([
+    expect(unsettled({ IDR: many }, 1_000_000n).when(runNow(withMinimum)).answer).toMatchObject([
       { netMinor: BigInt(ITEMS_MAX) },
     ]);
   });
 
   test("it waits, where all that waits is less", () => {
-    expect(waiting({ IDR: many }, least - 1n).when(runNow(withMinimum)).answer).toEqual([]);
-    expect(waiting({ IDR: many.slice(1) }, 1_000_000n).when(runNow(withMinimum)).answer).toEqual([]);
+    expect(unsettled({ IDR: many }, least - 1n).when(runNow(withMinimum)).answer).toEqual([]);
+    expect(unsettled({ IDR: many.slice(1) }, 1_000_000n).when(runNow(withMinimum)).answer).toEqual([]);
   });
 
   test("payments whose fee takes all of them are looked at besides", () => {
@@ -116,7 +116,7 @@ describe("with more than a batch looks at", () => {
 describe("forming", () => {
   test("posts the net from available to settling, marks the items, and emits the batch", () => {
     const items = [item("payment", 1_000n, { feeMinor: 7n, occurredAt: NOW - 300 * SECOND }), item("refund", 200n)];
-    waiting({ IDR: items }, 793n)
+    unsettled({ IDR: items }, 793n)
       .when(runNow(owner))
       .then((changes, [batch]) => {
         expect(batch).toMatchObject({
@@ -144,13 +144,13 @@ describe("forming", () => {
   });
 
   test("takes nothing twice: a second run finds its items marked", () => {
-    const first = waiting({ IDR: [item("payment", 1_000n)] }, 5_000n).when(runNow(owner));
+    const first = unsettled({ IDR: [item("payment", 1_000n)] }, 5_000n).when(runNow(owner));
     expect(first.answer).toHaveLength(1);
     expect(first.when(runNow(owner)).answer).toEqual([]);
   });
 
   test("forms one batch for each currency, and none of a frozen wallet", () => {
-    const both = () => waiting({ IDR: [item("payment", 10n)], USD: [item("payment", 20n)] }, 100n);
+    const both = () => unsettled({ IDR: [item("payment", 10n)], USD: [item("payment", 20n)] }, 100n);
     expect(both().when(runNow(owner)).answer).toMatchObject([
       { currency: "IDR", netMinor: 10n },
       { currency: "USD", netMinor: 20n },
@@ -161,7 +161,7 @@ describe("forming", () => {
 
   test("leaves out what the minimum payout does not reach", () => {
     const settlement = { ...defaultSchedule, minimum_payout_minor: 11 };
-    expect(waiting({ IDR: [item("payment", 10n)] }, 100n).when(runNow(ownerWith({ settlement }))).answer).toEqual([]);
+    expect(unsettled({ IDR: [item("payment", 10n)] }, 100n).when(runNow(ownerWith({ settlement }))).answer).toEqual([]);
   });
 
   test("leaves out a payment over which a dispute was opened just before, and its refunds", () => {
@@ -169,7 +169,7 @@ describe("forming", () => {
     const own = item("payment", 1_000_000n, { id: payment.reference, paymentReference: payment.reference });
     const refund = item("refund", 400_000n, { paymentReference: payment.reference });
     const other = item("payment", 500n);
-    waiting({ IDR: [own, refund, other] }, 10_000_000n, { rows: [row(payments, payment)] })
+    unsettled({ IDR: [own, refund, other] }, 10_000_000n, { rows: [row(payments, payment)] })
       .when(openDispute(owner, payment.reference, { reason: "general", amount_minor: 1 }))
       .when(runNow(owner))
       .then((changes) => expect(changes.inserted(batchItems)).toMatchObject([{ id: other.id }]));
@@ -182,7 +182,7 @@ describe("forming", () => {
     const other = item("payment", 500n);
     const asked = { payment_reference: payment.reference, amount_minor: 1 };
     const formed = (how: "later" | "at once") => {
-      const after = waiting({ IDR: [own, before, other] }, 10_000_000n, { rows: [row(payments, payment)] })
+      const after = unsettled({ IDR: [own, before, other] }, 10_000_000n, { rows: [row(payments, payment)] })
         .when(createRefund(refundParts(how).parts, owner, asked))
         .when(runNow(owner));
       return after.changes.inserted(batchItems).map(({ id }) => id);
@@ -202,9 +202,9 @@ describe("the schedule", () => {
 
   test("forms nothing before its cutoff, and then what happened before the period's end", () => {
     const young = item("payment", 20n, { occurredAt: end });
-    const early = waiting({ IDR: [old, young] }, 100n, at(run - 1)).when(runSchedule(owner));
+    const early = unsettled({ IDR: [old, young] }, 100n, at(run - 1)).when(runSchedule(owner));
     expect([early.answer, early.changes.updated(settlementClocks)]).toEqual([[], [{ book, nextRunAt: run }]]);
-    waiting({ IDR: [old, young] }, 100n, at(run))
+    unsettled({ IDR: [old, young] }, 100n, at(run))
       .when(runSchedule(owner))
       .then((changes, formed) => {
         expect(formed).toMatchObject([{ netMinor: 10n, periodEnd: end, payDueAt: run + 3_600 * SECOND }]);
@@ -215,7 +215,7 @@ describe("the schedule", () => {
   test("passes every cutoff in order when it starts late: the payout counts from the cutoff", () => {
     const second = nextRun(defaultSchedule, run);
     const young = item("payment", 20n, { occurredAt: periodEnd(defaultSchedule, second) - 1 });
-    const late = waiting({ IDR: [old, young] }, 100n, at(run + 14 * DAY)).when(runSchedule(owner));
+    const late = unsettled({ IDR: [old, young] }, 100n, at(run + 14 * DAY)).when(runSchedule(owner));
     expect(late.answer).toMatchObject([
       { netMinor: 10n, payDueAt: run + 3_600 * SECOND },
       { netMinor: 20n, payDueAt: second + 3_600 * SECOND },
@@ -226,7 +226,7 @@ describe("the schedule", () => {
   });
 
   test("of a book that was never run begins with the first cutoff after the oldest item", () => {
-    const late = waiting({ IDR: [old] }, 100n, fresh).when(runSchedule(owner));
+    const late = unsettled({ IDR: [old] }, 100n, fresh).when(runSchedule(owner));
     expect(late.answer).toHaveLength(1);
     expect(late.changes.updated(settlementClocks)).toEqual([{ book, nextRunAt: nextRun(defaultSchedule, run) }]);
     const idle = given(fresh).when(runSchedule(owner));
@@ -247,7 +247,7 @@ describe("the schedule", () => {
     const late = item("payment", 5n, { occurredAt: run + 18_000 * DAY });
     const items = new Counted([["IDR", [stuck, late]]]);
     const { answer, changes } = given({
-      rows: [clock, row(waitingItems, { book, items })],
+      rows: [clock, row(unsettledItems, { book, items })],
       balances: owning({ available: -5n }),
       realNow: century,
     }).when(runSchedule(owner));
@@ -258,9 +258,9 @@ describe("the schedule", () => {
 
   test("finds the oldest of more items than a call may have arguments, in a book that was never run and in one that was", () => {
     const many = Array<SettlementItem>(200_000).fill(item("payment", 1n, { occurredAt: run + 100 * DAY }));
-    const first = waiting({ IDR: [old], USD: many }, 10n, fresh).when(runSchedule(owner));
+    const first = unsettled({ IDR: [old], USD: many }, 10n, fresh).when(runSchedule(owner));
     expect(first.answer).toMatchObject([{ currency: "IDR", netMinor: 10n }]);
-    const next = waiting({ USD: many }, 10n, at(run)).when(runSchedule(owner));
+    const next = unsettled({ USD: many }, 10n, at(run)).when(runSchedule(owner));
     expect(next.changes.updated(settlementClocks)).toEqual([
       { book, nextRunAt: nextRun(defaultSchedule, run + 100 * DAY) },
     ]);
@@ -271,7 +271,7 @@ describe("the schedule", () => {
     for (let cutoff = run; moments.length < 150; cutoff = nextRun(defaultSchedule, cutoff))
       moments.push(periodEnd(defaultSchedule, cutoff) - 1);
     const daily = moments.map((occurredAt) => item("payment", 1n, { occurredAt }));
-    const first = waiting({ IDR: daily }, 150n, at(run + 400 * DAY)).when(runSchedule(owner));
+    const first = unsettled({ IDR: daily }, 150n, at(run + 400 * DAY)).when(runSchedule(owner));
     expect(first.answer).toHaveLength(100);
     const [next] = first.changes.updated(settlementClocks) as { nextRunAt: number }[];
     expect(periodEnd(defaultSchedule, next?.nextRunAt ?? 0) - 1).toBe(moments[100]);
@@ -288,7 +288,7 @@ describe("the schedule", () => {
 
   test("follows the book's clock", () => {
     const ahead = { rows: [clock], realNow: run - 100 * SECOND, offsetSeconds: 100 };
-    expect(waiting({ IDR: [old] }, 100n, ahead).when(runSchedule(owner)).answer).toHaveLength(1);
+    expect(unsettled({ IDR: [old] }, 100n, ahead).when(runSchedule(owner)).answer).toHaveLength(1);
   });
 });
 
@@ -353,7 +353,7 @@ describe("paying and returning", () => {
 
   test("a returned batch's items go into the next one", () => {
     const one = item("payment", 1_000n);
-    const formed = waiting({ IDR: [one] }, 1_000n).when(runNow(owner));
+    const formed = unsettled({ IDR: [one] }, 1_000n).when(runNow(owner));
     const [batch] = formed.answer;
     const again = formed.when(returnSettlement(owner, batch?.uuid ?? "", [one])).when(runNow(owner));
     expect(again.answer).toMatchObject([{ netMinor: 1_000n }]);
@@ -394,7 +394,7 @@ test("whatever waits, runs never take more than is available, and take each item
   fc.assert(
     fc.property(fc.array(some, { maxLength: 20 }), fc.bigInt({ min: 0n, max: 8_000n }), (list, available) => {
       const items = list.map(({ kind, amount, age }) => item(kind, amount, { occurredAt: NOW - age * SECOND }));
-      const first = waiting({ IDR: items }, available).when(runNow(owner));
+      const first = unsettled({ IDR: items }, available).when(runNow(owner));
       const second: Then<Settlement[]> = first.when(runNow(owner));
       const formed = [...first.answer, ...second.answer];
       const net = formed.reduce((sum, { netMinor }) => sum + netMinor, 0n);

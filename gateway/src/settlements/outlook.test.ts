@@ -18,7 +18,7 @@ import {
   batchItems,
   settlementClocks,
   settlements,
-  waitingItems,
+  unsettledItems,
 } from "./settlements.sql.ts";
 import { runSchedule } from "./settlements.ts";
 
@@ -53,7 +53,7 @@ function whatHappens(items: readonly SettlementItem[], available: bigint, minimu
       realNow: run,
       rows: [
         row(settlementClocks, { book, nextRunAt: run }),
-        row(waitingItems, { book, items: new Map([["IDR", left]]) }),
+        row(unsettledItems, { book, items: new Map([["IDR", left]]) }),
       ],
       balances: owning({ available: money }),
     }).when(runSchedule(owner));

@@ -21,10 +21,10 @@ import { type SettlementItem, isCut, select } from "./settlement.ts";
 import {
   ITEMS_MAX,
   type OutlookRow,
-  type Waiting,
+  type UnsettledItems,
   selectOutlook,
-  selectWaiting,
-  waitingOfRow,
+  selectUnsettled,
+  unsettledOfRow,
 } from "./settlements.sql.ts";
 
 /** The input of the future runs of one currency. */
@@ -108,7 +108,7 @@ export class Outlooks {
   private readonly database: Database;
   private readonly clock: Clock;
   /** Unsettled items of recently requested books, read or being read: merchants ask often, and a book may have thousands of items. */
-  private readonly lately = new Map<string, { readAt: number; at: Micros; waiting: Promise<Waiting> }>();
+  private readonly lately = new Map<string, { readAt: number; at: Micros; unsettled: Promise<UnsettledItems> }>();
 
   constructor(database: Database, clock: Clock) {
     this.database = database;
@@ -117,7 +117,7 @@ export class Outlooks {
 
   /**
    * The local day on which each payment will be paid out, by reference; null when no run can take it. The runs are gone through only where more
-   * than the schedule decides: a minimum payout, money held by disputes, waiting deductions, a pending refund, a fee that takes all of a payment.
+   * than the schedule decides: a minimum payout, money held by disputes, unsettled deductions, a pending refund, a fee that takes all of a payment.
    * With more unsettled items than a run looks at, it is the schedule's day: the run goes on at the same cutoff.
    */
   async estimate({ book, merchant }: BookOwner, asked: readonly PaymentSummary[]): Promise<Map<string, string | null>> {
@@ -131,8 +131,8 @@ export class Outlooks {
       const held = state.held.get(currency) ?? 0n;
       const forms = own.every(({ amountMinor, feeMinor }) => amountMinor > feeMinor);
       const simple = forms && minimum === 0n && held === 0n && !state.hasDeductions;
-      const waiting = simple ? undefined : await this.waitingOf(book, own, state);
-      const items = waiting?.items.get(currency) ?? [];
+      const unsettled = simple ? undefined : await this.unsettledOf(book, own, state);
+      const items = unsettled?.items.get(currency) ?? [];
       const bySchedule = simple || isCut(items, ITEMS_MAX);
       const available = state.available.get(currency) ?? 0n;
       const runs = bySchedule ? undefined : runsToCome(schedule, minimum, { ...state, available, items });
@@ -148,22 +148,22 @@ export class Outlooks {
   }
 
   /** The unsettled items of a book. They are read again after a second, or when one of these payments has just changed. */
-  private waitingOf(book: Book, own: readonly PaymentSummary[], { now }: BookState): Promise<Waiting> {
+  private unsettledOf(book: Book, own: readonly PaymentSummary[], { now }: BookState): Promise<UnsettledItems> {
     const key = bookKey(book);
     const kept = this.lately.get(key);
     const lately = kept !== undefined && stopwatchMs() - kept.readAt < KEPT_MS;
-    if (lately && own.every(({ updatedAt }) => updatedAt < kept.at - COMMIT_MAX)) return kept.waiting;
+    if (lately && own.every(({ updatedAt }) => updatedAt < kept.at - COMMIT_MAX)) return kept.unsettled;
     const [oldest] = this.lately.keys();
     if (this.lately.size >= BOOKS_MAX && oldest !== undefined) this.lately.delete(oldest);
-    const waiting = this.read(book);
-    this.lately.set(key, { readAt: stopwatchMs(), at: now, waiting });
-    waiting.catch(() => this.lately.delete(key));
-    return waiting;
+    const unsettled = this.read(book);
+    this.lately.set(key, { readAt: stopwatchMs(), at: now, unsettled });
+    unsettled.catch(() => this.lately.delete(key));
+    return unsettled;
   }
 
-  private async read(book: Book): Promise<Waiting> {
-    const [row] = await this.database.query(selectWaiting([book]));
-    return row ? waitingOfRow(row) : { book, items: new Map() };
+  private async read(book: Book): Promise<UnsettledItems> {
+    const [row] = await this.database.query(selectUnsettled([book]));
+    return row ? unsettledOfRow(row) : { book, items: new Map() };
   }
 }
 

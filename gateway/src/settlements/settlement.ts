@@ -74,18 +74,18 @@ export interface Selection extends Sums {
 
 /**
  * Selects the items of a batch: all deductions, and additions from the oldest on while the net stays within `available` and the gross within what
- * JSON carries exactly. Undefined when the net is not above 0, or below `minimum`. `more`: there are more items than `waiting`. Where not all
+ * JSON carries exactly. Undefined when the net is not above 0, or below `minimum`. `more`: there are more items than `unsettled`. Where not all
  * additions can be taken it takes only deductions that those cover, and leaves the others to the next batch. Pure.
  */
 export function select(
-  waiting: readonly SettlementItem[],
+  unsettled: readonly SettlementItem[],
   available: Minor,
   minimum: Minor,
   more = false,
 ): Selection | undefined {
-  const additions = waiting.filter(adds).toSorted((a, b) => a.occurredAt - b.occurredAt);
+  const additions = unsettled.filter(adds).toSorted((a, b) => a.occurredAt - b.occurredAt);
   const carried = withinSum(additions);
-  const all = waiting.filter((item) => !adds(item));
+  const all = unsettled.filter((item) => !adds(item));
   const deductions = more || carried.length < additions.length ? coverable(all, carried) : all;
   const refundMinor = deductions.reduce((sum, { amountMinor }) => sum + amountMinor, 0n);
   const taken: SettlementItem[] = [];

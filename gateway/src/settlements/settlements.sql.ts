@@ -69,20 +69,20 @@ export const settlements: Table<SettlementRef, Settlement> = {
 };
 
 /** The unsettled items of a book, by currency. They are read after the head of the book is locked, so they do not change under the command. */
-export interface Waiting {
+export interface UnsettledItems {
   book: Book;
   items: ReadonlyMap<string, readonly SettlementItem[]>;
 }
 
-export const waitingItems: Table<Book, Waiting> = {
-  name: "waiting items",
+export const unsettledItems: Table<Book, UnsettledItems> = {
+  name: "unsettled items",
   keyText: bookKey,
-  keyOf: (waiting) => waiting.book,
-  load: (books) => selectWaiting(books),
-  parse: waitingOfRow,
+  keyOf: (unsettled) => unsettled.book,
+  load: (books) => selectUnsettled(books),
+  parse: unsettledOfRow,
 };
 
-const waitingPayments = (which: string, most: number): string =>
+const unsettledPayments = (which: string, most: number): string =>
   `select p.currency, 'payment' as kind, p.payment_id as item_id, p.payment_id, p.amount_minor, p.fee_minor, p.paid_at as occurred_at
     from payments p
     where p.merchant_id = w.merchant_id and p.environment = w.environment and p.currency = w.currency
@@ -95,9 +95,9 @@ const waitingPayments = (which: string, most: number): string =>
     limit ${most}`;
 
 /** Loads the unsettled items of these books, at most ITEMS_MAX of each kind and currency, the oldest. */
-export function selectWaiting(books: readonly Book[]): Statement {
+export function selectUnsettled(books: readonly Book[]): Statement {
   return {
-    name: "load waiting items",
+    name: "load unsettled items",
     text: `select w.merchant_id, w.environment, coalesce(json_agg(json_build_array(
     i.currency, i.kind, i.item_id, i.payment_id, i.amount_minor::text, i.fee_minor::text, i.occurred_at::text)), '[]') as items
 from (
@@ -108,10 +108,10 @@ from (
 ) w
 left join lateral (
   (
-    ${waitingPayments("p.amount_minor > p.fee_minor", ITEMS_MAX)}
+    ${unsettledPayments("p.amount_minor > p.fee_minor", ITEMS_MAX)}
   ) union all (
     -- Those whose fee takes all of them come with others: by themselves they are no batch, and must not stand before it.
-    ${waitingPayments("p.amount_minor <= p.fee_minor", FREE_ITEMS_MAX)}
+    ${unsettledPayments("p.amount_minor <= p.fee_minor", FREE_ITEMS_MAX)}
   ) union all (
     select c.currency, 'receipt', c.receipt_id, c.payment_id, c.amount_minor, 0, c.decided_at
     from receipts c
@@ -143,7 +143,7 @@ group by w.merchant_id, w.environment`,
   };
 }
 
-/** An item as `selectWaiting` gives it. A book without items has one line of nulls. */
+/** An item as `selectUnsettled` gives it. A book without items has one line of nulls. */
 type Line = [
   currency: string,
   SettlementItem["kind"],
@@ -154,7 +154,7 @@ type Line = [
   at: string,
 ];
 
-export function waitingOfRow(row: Row): Waiting {
+export function unsettledOfRow(row: Row): UnsettledItems {
   const lines = (JSON.parse(row.items as string) as (Line | null[])[]).filter((line): line is Line => line[0] !== null);
   const items = lines.map(([currency, kind, id, payment, amount, fee, at]) => ({
     currency,

@@ -32,8 +32,8 @@ describe("what a batch takes", () => {
         fc.array(item, { maxLength: 30 }),
         fc.bigInt({ min: 0n, max: 10n ** 10n }),
         fc.bigInt({ min: 0n, max: 10n ** 9n }),
-        (waiting, available, minimum) => {
-          const taken = select(waiting, available, minimum);
+        (unsettled, available, minimum) => {
+          const taken = select(unsettled, available, minimum);
           if (!taken) return;
           expect(taken.netMinor).toBe(taken.grossMinor - taken.feeMinor - taken.refundMinor);
           expect(taken.netMinor > 0n && taken.netMinor <= available && taken.netMinor >= minimum).toBe(true);
@@ -42,7 +42,7 @@ describe("what a batch takes", () => {
           const payments = taken.items.filter(added);
           expect(payments.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)).toBe(taken.grossMinor);
           // Who waits is never older than who is taken, and every deduction is taken.
-          const left = waiting.filter((candidate) => !taken.items.includes(candidate));
+          const left = unsettled.filter((candidate) => !taken.items.includes(candidate));
           expect(left.every(added)).toBe(true);
           const newest = Math.max(...payments.map(({ occurredAt }) => occurredAt));
           expect(left.every(({ occurredAt }) => occurredAt >= newest)).toBe(true);

@@ -19,12 +19,12 @@ import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { type Settlement, type SettlementItem, isCut, select, settlementView } from "./settlement.ts";
 import {
   ITEMS_MAX,
-  type Waiting,
+  type UnsettledItems,
   batchItems,
   releases,
   settlementClocks,
   settlements,
-  waitingItems,
+  unsettledItems,
 } from "./settlements.sql.ts";
 
 const marks = {
@@ -42,7 +42,7 @@ function mark({ set, book }: CommandContext, { kind, id }: SettlementItem, settl
 }
 
 function formingNeeds(book: Book): Need[] {
-  return [need(settlementClocks, book), ...ledgerNeeds(book), need(waitingItems, book)];
+  return [need(settlementClocks, book), ...ledgerNeeds(book), need(unsettledItems, book)];
 }
 
 /** Batches of one run at most: the next run goes on from there. */
@@ -62,7 +62,7 @@ export function runSchedule(owner: BookOwner): Command<Settlement[]> {
       const schedule = merchant.settings.settlement;
       const clock = set.get(settlementClocks, book);
       // A book that was never run begins with the first cutoff after its oldest unsettled item.
-      let nextRunAt = clock?.nextRunAt ?? nextRun(schedule, oldest(timesOf(set.get(waitingItems, book))) ?? now);
+      let nextRunAt = clock?.nextRunAt ?? nextRun(schedule, oldest(timesOf(set.get(unsettledItems, book))) ?? now);
       const formed: Settlement[] = [];
       while (nextRunAt <= now && formed.length < FORMED_MAX) {
         const until = periodEnd(schedule, nextRunAt);
@@ -72,7 +72,7 @@ export function runSchedule(owner: BookOwner): Command<Settlement[]> {
         nextRunAt = nextRun(schedule, nextRunAt);
         if (batches.formed.length > 0) continue;
         // Every cutoff before the next item would find the same items.
-        const later = timesOf(set.get(waitingItems, book)).filter((time) => time >= until);
+        const later = timesOf(set.get(unsettledItems, book)).filter((time) => time >= until);
         nextRunAt = Math.max(nextRunAt, nextRun(schedule, oldest(later) ?? now));
       }
       set.update(settlementClocks, { book, nextRunAt });
@@ -98,8 +98,8 @@ export function followSchedule(owner: BookOwner): Command<void> {
   });
 }
 
-function timesOf(waiting: Waiting | undefined): Micros[] {
-  return [...(waiting?.items.values() ?? [])].flat().map((item) => item.occurredAt);
+function timesOf(unsettled: UnsettledItems | undefined): Micros[] {
+  return [...(unsettled?.items.values() ?? [])].flat().map((item) => item.occurredAt);
 }
 
 /** The oldest of any number of times; a call such as `Math.min(...times)` has no room for all items of many currencies. */
@@ -122,10 +122,10 @@ export function runNow(owner: BookOwner): Command<Settlement[]> {
  */
 function form(context: CommandContext, until: Micros, formedAt: Micros): { formed: Settlement[]; more: boolean } {
   const { set, merchant, book, now } = context;
-  const waiting = set.get(waitingItems, book);
+  const unsettled = set.get(unsettledItems, book);
   const formed: Settlement[] = [];
   let more = false;
-  for (const [currency, items] of waiting?.items ?? []) {
+  for (const [currency, items] of unsettled?.items ?? []) {
     if (isFrozen(merchant.settings, currency)) continue;
     const past = items.filter((item) => item.occurredAt < until);
     const due = past.filter(

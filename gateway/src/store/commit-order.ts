@@ -8,7 +8,7 @@
 export type Position = string;
 
 /** SQL: the number below which every transaction has ended, in the statement's snapshot. */
-export const HORIZON = "pg_snapshot_xmin(pg_current_snapshot())";
+export const WATERMARK = "pg_snapshot_xmin(pg_current_snapshot())";
 
 /** SQL: names the database that numbered the transactions. A clone or a restored copy has another name. */
 export const ORIGIN = `(

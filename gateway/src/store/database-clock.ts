@@ -35,7 +35,7 @@ export class DatabaseClock implements Clock {
   private readonly log: Log;
   private anchor: Anchor | undefined;
   private last: Micros = 0;
-  private told = false;
+  private reported = false;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(own: Clock, database: Database, log: Log) {
@@ -109,17 +109,17 @@ export class DatabaseClock implements Clock {
     const latest = (own - row.at) / 1_000;
     const aheadMs = earliest > 0 ? earliest : latest < 0 ? latest : 0;
     this.anchor = { takenAtMs, own, aheadMs };
-    this.tell(aheadMs);
+    this.report(aheadMs);
   }
 
-  private tell(aheadMs: number): void {
+  private report(aheadMs: number): void {
     const notable = Math.abs(aheadMs) > NOTABLE_MS;
-    if (notable !== this.told) {
+    if (notable !== this.reported) {
       const what = { skew_ms: Math.round(aheadMs), may_sweep: this.maySweep, may_serve: this.mayServe };
       if (notable) this.log.error(what, "the clock differs from the database's; set it by NTP");
       else this.log.info(what, "the clock agrees with the database's again");
     }
-    this.told = notable;
+    this.reported = notable;
   }
 }
 

@@ -54,7 +54,7 @@ export const lockOrder = [
   "journals",
 
   // Read under the lock of the book's head, without a lock of their own.
-  "waiting items",
+  "unsettled items",
   "settlements",
   "settlement items",
   "settlement releases",
