@@ -18,7 +18,7 @@ export interface Objection {
 }
 
 /** A well-formed signature that covers all required components and is not verified yet. */
-export interface ReadSignature extends Times {
+interface ReadSignature extends Times {
   base: string;
   signature: Buffer;
   nonce: string;

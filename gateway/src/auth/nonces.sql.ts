@@ -14,7 +14,7 @@ export interface Nonce {
 }
 
 /** A nonce in the working set. */
-export interface ConsumedNonce extends Nonce {
+interface ConsumedNonce extends Nonce {
   /** True once a command of this batch has consumed the nonce. */
   consumed: boolean;
 }

@@ -43,7 +43,7 @@ const ADDRESSES_MAX = 100_000;
 const SHARED_COUNTERS = 65_536;
 
 /** Requests that an address may still send: all; those that claim a key or a session; only those that claim a key known to this process. */
-export type AllowedRequests = "all" | "claims" | "known";
+type AllowedRequests = "all" | "claims" | "known";
 
 /**
  * Counts the requests of unauthenticated callers by address (by /64 of IPv6), successful ones included. Correctly signed requests are not

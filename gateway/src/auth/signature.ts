@@ -8,7 +8,7 @@ const DEMANDS_MESSAGE_SIGNATURE =
   "This credential takes no X-Signature: sign by RFC 9421, with Signature-Input and Signature, and without X-Timestamp and X-Signature.";
 
 /** The credential that a request claims, with the headers of section 5 that are to prove it. */
-export interface TimestampClaim {
+interface TimestampClaim {
   scheme: "timestamp";
   clientId: string;
   timestamp: string | string[];

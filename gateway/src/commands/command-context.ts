@@ -38,7 +38,7 @@ export interface CommandContext extends BookOwner {
 }
 
 /** A command of one book, before `bookCommand` turns it into the form that lanes run. */
-export interface BookCommand<Answer> {
+interface BookCommand<Answer> {
   name: string;
   /** Rows to load, besides the book's clock. */
   needs: readonly Need[];
@@ -47,7 +47,7 @@ export interface BookCommand<Answer> {
 }
 
 /** Makes the context of one run of a command. */
-export function contextOf({ merchant, book }: BookOwner, set: WorkingSet, { realNow, newId }: Moment): CommandContext {
+function contextOf({ merchant, book }: BookOwner, set: WorkingSet, { realNow, newId }: Moment): CommandContext {
   const now = bookNow(set, book, realNow);
   const context: CommandContext = {
     merchant,

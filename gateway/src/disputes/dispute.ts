@@ -41,7 +41,7 @@ export interface EvidenceText {
 }
 
 /** A file submitted together with the statement, as operators do. */
-export interface InlineFile {
+interface InlineFile {
   name: string;
   media_type: string;
   content_base64: string;

@@ -27,7 +27,7 @@ const disputeStatus = z.enum(disputeStatuses).meta({
 export const disputeReason = z
   .enum(disputeReasons)
   .meta({ id: "DisputeReason", description: "Why the payer contests the payment." });
-export const disputeOutcome = z.enum(outcomes).meta({ id: "DisputeOutcome", description: "How it was decided." });
+const disputeOutcome = z.enum(outcomes).meta({ id: "DisputeOutcome", description: "How it was decided." });
 
 /** A dispute, also as the data of dispute events. */
 export const disputeSchema = z

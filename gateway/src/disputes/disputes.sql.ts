@@ -123,7 +123,7 @@ where merchant_id = $1::uuid and environment = $2::environment and dispute_id = 
 /** One dispute of a merchant, in either environment. */
 export const selectDispute = selectInEither("disputes", "dispute_id");
 
-export interface DisputeFilter {
+interface DisputeFilter {
   book: Book;
   status: DisputeStatus | undefined;
   paymentReference: string | undefined;

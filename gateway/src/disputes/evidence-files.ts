@@ -30,7 +30,7 @@ const UPLOADS_MAX = 32;
 const MERCHANT_UPLOADS_MAX = 10;
 const MERCHANT_UPLOADS_BUSY_MAX = 2;
 
-export interface EvidenceFilesParts {
+interface EvidenceFilesParts {
   database: Database;
   lanes: Lanes;
   log: Log;

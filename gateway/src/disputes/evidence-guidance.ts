@@ -1,7 +1,7 @@
 // The evidence that a merchant is asked for, by the payer's reason for the dispute.
 import type { DisputeReason } from "../acquirers/acquirer.ts";
 
-export interface EvidenceGuidance {
+interface EvidenceGuidance {
   /** The payer's claim, in a sentence. */
   claim: string;
   /** Evidence that convinces the person who decides the dispute, the best first. */

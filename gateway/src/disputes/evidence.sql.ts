@@ -38,7 +38,7 @@ export interface EvidenceFile {
 }
 
 /** The files of a dispute that arrive or are kept, ordered by slot. */
-export interface FileList {
+interface FileList {
   book: Book;
   uuid: string;
   files: readonly EvidenceFile[];

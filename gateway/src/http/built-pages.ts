@@ -21,7 +21,7 @@ const TYPES: Record<string, string> = {
 };
 
 /** Lets the pages run and show only what comes from the service itself. */
-export const CONTENT_SECURITY_POLICY = [
+const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "script-src 'self'",
   "style-src 'self'",

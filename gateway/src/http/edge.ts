@@ -31,7 +31,7 @@ export interface RejectedRequest {
 }
 
 /** A rejected request with X-Timestamp and X-Signature. */
-export interface RejectedSignature {
+interface RejectedSignature {
   scheme: "timestamp";
   timestamp: string;
   signature: string;
@@ -47,7 +47,7 @@ export interface RejectedMessage {
   body: Buffer;
 }
 
-export interface EdgeParts {
+interface EdgeParts {
   directory: Directory;
   admission: Admission;
   lanes: Lanes;

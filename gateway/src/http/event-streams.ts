@@ -58,7 +58,7 @@ export class EventStream<Listener> {
   }
 }
 
-export interface EventStreamParts {
+interface EventStreamParts {
   limits: EventStreamLimits;
   /** Writes what is new. Called every `pollMs` while streams are open, never twice at once. Must not reject. */
   poll: () => Promise<void>;

@@ -15,7 +15,7 @@ export interface FieldRules<Value> {
 /** Rules of an endpoint that takes no query parameters, or no body. */
 export const nothingAsked: FieldRules<Record<string, unknown>> = { schema: z.strictObject({}), order: [] };
 
-export interface FieldFault {
+interface FieldFault {
   field: string;
   /** Position in the order of errors. */
   rank: number;
@@ -55,7 +55,7 @@ export function allOptional(rules: FieldRules<unknown>): boolean {
 type Schema = z.core.$ZodType;
 
 /** Optional fields of an object in which `null` counts as left out, and the schemas of the objects inside it. */
-export interface Nulls {
+interface Nulls {
   left: ReadonlySet<string>;
   inside: ReadonlyMap<string, Schema>;
 }

@@ -56,7 +56,7 @@ function exampleHealth(database: "ok" | "unavailable") {
   };
 }
 
-export interface HealthParts {
+interface HealthParts {
   database: Database;
   writes: WriteHealth;
   /** False while the process must take no requests because its clock is wrong. */

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { addressGroup } from "../ground/address-group.ts";
 import { Fault } from "../ground/fault.ts";
 
-export interface Room {
+interface Room {
   requests: number;
   bytes: number;
 }

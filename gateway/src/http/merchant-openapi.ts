@@ -8,7 +8,7 @@ import type { Json } from "./json-schema.ts";
 import { Document, type Operation, type Success } from "./openapi.ts";
 
 /** The description of the webhook of an event type. */
-export interface WebhookShape {
+interface WebhookShape {
   type: string;
   summary: string;
   tag: string;
@@ -16,7 +16,7 @@ export interface WebhookShape {
   example: unknown;
 }
 
-export interface MerchantDocumentParts {
+interface MerchantDocumentParts {
   version: string;
   endpoints: readonly Endpoint[];
   health: { well: z.ZodType; unwell: z.ZodType };

@@ -6,7 +6,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { FastifyReply } from "fastify";
 import { accepts } from "./accepted-encoding.ts";
 
-export interface PageAsset {
+interface PageAsset {
   name: string;
   type: string;
   encoded: Readonly<Record<"br" | "gzip" | "identity", Buffer>>;

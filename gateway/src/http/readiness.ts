@@ -3,7 +3,7 @@
 /** Reasons why a process should be sent no requests. */
 export type Unready = "starting" | "draining" | "database" | "clock";
 
-export interface ReadinessParts {
+interface ReadinessParts {
   /** False when the database has not answered lately. */
   hears(): boolean;
   /** False while the process must take no requests because its clock is wrong. */

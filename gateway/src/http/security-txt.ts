@@ -8,7 +8,7 @@ const PATH = "/.well-known/security.txt";
 /** RFC 9116 recommends less than a year. */
 const EXPIRES = 180 * 86_400 * SECOND;
 
-export interface SecurityTxtParts {
+interface SecurityTxtParts {
   clock: Clock;
   /** A mailto: or https: address; undefined when there is none, and then the path answers ROUTE_NOT_FOUND. */
   contact: string | undefined;

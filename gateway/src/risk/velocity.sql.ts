@@ -21,7 +21,7 @@ export interface VelocityKey {
   most: number;
 }
 
-export interface Velocity {
+interface Velocity {
   key: VelocityKey;
   count: number;
 }

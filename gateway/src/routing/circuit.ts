@@ -12,7 +12,7 @@ const CALLS_MAX = 50;
 const REST_FIRST: Micros = 10 * SECOND;
 const REST_MAX: Micros = 160 * SECOND;
 
-export type CircuitState = "closed" | "open" | "probing";
+type CircuitState = "closed" | "open" | "probing";
 
 export interface CircuitReport {
   gatewayCode: string;

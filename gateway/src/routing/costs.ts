@@ -32,7 +32,7 @@ export class AcquirerCosts {
   }
 }
 
-export interface Charged {
+interface Charged {
   method: PaymentMethod;
   currency: string;
   amountMinor: Minor;

@@ -9,7 +9,7 @@ interface SplitKey {
   reference: string;
 }
 
-export type SplitAssignment = SplitKey & { split: SplitDecision };
+type SplitAssignment = SplitKey & { split: SplitDecision };
 
 /** Rows are appended by a payment's first decision, and never changed. */
 export const splitAssignments: Table<SplitKey, SplitAssignment> = {

@@ -7,7 +7,7 @@ import type { SplitArm, SplitTest } from "./routing.ts";
 import type { ArmRow } from "./split-results.sql.ts";
 
 /** The cost of an arm's paid payments in one currency. `unknown`: number of paid payments without a known cost. */
-export interface ArmCost {
+interface ArmCost {
   currency: string;
   payments: number;
   costMinor: Minor;
@@ -25,7 +25,7 @@ export interface ArmResult {
   costs: ArmCost[];
 }
 
-export type SplitVerdict = "no_data" | "undecided" | "test_better" | "control_better";
+type SplitVerdict = "no_data" | "undecided" | "test_better" | "control_better";
 
 export interface SplitResult {
   control: ArmResult;

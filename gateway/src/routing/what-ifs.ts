@@ -12,7 +12,7 @@ import type { PastPayment } from "./replay.ts";
 import { WhatIf } from "./what-if.ts";
 import { READ_ONLY, type Slice, type SliceRow, paymentsOfSlice, selectBeginning, selectSlice } from "./what-ifs.sql.ts";
 
-export const PAYMENTS_MAX = 100_000;
+const PAYMENTS_MAX = 100_000;
 /** Longest time that one what-if reads. */
 const READING_MS_MAX = 8_000;
 const STATEMENT_MS_MAX = 4_000;

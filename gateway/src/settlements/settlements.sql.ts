@@ -14,7 +14,7 @@ export const ITEMS_MAX = 5_000;
 /** And at most so many payments whose fee takes all of them. */
 export const FREE_ITEMS_MAX = 1_000;
 
-export interface SettlementClock {
+interface SettlementClock {
   book: Book;
   /** Undefined until the first run. */
   nextRunAt: Micros | undefined;
@@ -204,7 +204,7 @@ where b.merchant_id = $1::uuid and b.environment = $2::environment`,
 }
 
 /** An item of a batch; `uuid` is the batch's. */
-export interface BatchItem extends SettlementItem {
+interface BatchItem extends SettlementItem {
   book: Book;
   uuid: string;
 }
@@ -316,7 +316,7 @@ export function itemOfRow(row: Row): SettlementItem {
   };
 }
 
-export interface SettlementFilter {
+interface SettlementFilter {
   book: Book;
   status: SettlementStatus | undefined;
   currency: string | undefined;

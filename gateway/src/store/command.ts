@@ -5,7 +5,7 @@ import type { IdKind } from "../ground/ids.ts";
 import type { Need, WorkingSet } from "./working-set.ts";
 
 /** The fields of a book that a lane uses. */
-export interface BookName {
+interface BookName {
   readonly merchantId: string;
   readonly environment: string;
 }

@@ -12,7 +12,7 @@ const ADDRESS_MAX = 60;
 /** A use of what `Named` identifies, and the address that it came from. */
 export type Use<Named> = Named & { at: Micros; address: string };
 
-export interface LastUsesParts<Named> {
+interface LastUsesParts<Named> {
   database: Pick<Database, "query">;
   clock: Pick<Clock, "now">;
   log: Log;

@@ -9,12 +9,12 @@ import { assert } from "../ground/fault.ts";
 import { type Row, type Statement, isStale, parserOf, together } from "./database.ts";
 
 /** What one statement gave: its rows, and its command tag, such as `INSERT 0 3`. */
-export interface StatementResult {
+interface StatementResult {
   readonly rows: Row[];
   readonly tag: string;
 }
 
-export interface RoundTripResult {
+interface RoundTripResult {
   /** The statements that PostgreSQL completed, in their order. */
   readonly completed: readonly StatementResult[];
   /**

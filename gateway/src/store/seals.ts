@@ -6,7 +6,7 @@ import { type SealedColumn, replaceSeals, selectHeads, selectSealedOtherwise } f
 const TOGETHER = 200;
 
 /** Numbers of a column's secrets, by the key that sealed them. */
-export interface SealCount {
+interface SealCount {
   table: string;
   column: string;
   /** Sealed with the first key of the vault. */

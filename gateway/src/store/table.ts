@@ -61,7 +61,7 @@ from unnest(${unnest}) as v(${names.join(", ")})`;
 }
 
 /** How rows are locked. No mode locks their keys, so that rows which refer to them can be added meanwhile. */
-export type RowLock = "" | "for share" | "for no key update";
+type RowLock = "" | "for share" | "for no key update";
 
 /**
  * Loads the rows of these keys in the given order, with one index descent per key, and locks them by `lock`. `key` must be a whole unique key.

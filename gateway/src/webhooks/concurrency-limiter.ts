@@ -12,7 +12,7 @@ import { KeyedCount } from "../ground/keyed-count.ts";
 export type HostHealth = "healthy" | "slow" | "unknown" | "failing";
 type Unhealthy = Exclude<HostHealth, "healthy">;
 
-export interface SlotLimits {
+interface SlotLimits {
   /** Calls in flight at the same time, in all. */
   all: number;
   /** Retries among these calls. */

@@ -41,7 +41,7 @@ const CAPACITY_ELSEWHERE = 20;
 
 type Leased = LeasedDelivery<ClaimedRow>;
 
-export interface DelivererParts {
+interface DelivererParts {
   database: Database;
   directory: Directory;
   merchants: ProbeTurns;

@@ -18,7 +18,7 @@ import { type AttemptResult, type Sender, unsent } from "./sender.ts";
 const CATCH_UP_SECONDS = 30;
 const SCHEDULED_MAX = attemptOffsetsSeconds.length;
 
-export interface AttemptParts {
+interface AttemptParts {
   directory: Directory;
   sender: Sender;
   faults: FaultInjection;

@@ -13,7 +13,7 @@ export interface LeasedDelivery<Row> {
   claimedAt: Micros;
 }
 
-export interface BufferLimits {
+interface BufferLimits {
   /** Deliveries that may wait at the same time, in all. */
   all: number;
   /** Deliveries among them whose host was not healthy when they were added: the rest is reserved for bursts at healthy hosts. */

@@ -11,12 +11,12 @@ import { type InjectedFault, type SwitchRow, selectActiveFaults, takeFault } fro
 import { type AttemptResult, type OutgoingDelivery, type Sender, unsent } from "./sender.ts";
 import { type DeliveryTiming, deliveryTiming } from "./timing.ts";
 
-export type FaultTiming = Pick<DeliveryTiming, "faultRefreshMs" | "reorderMs" | "delayMs">;
+type FaultTiming = Pick<DeliveryTiming, "faultRefreshMs" | "reorderMs" | "delayMs">;
 
 /** Twice the clock difference that a receiver tolerates (interface 6.3). */
 const STALE_SECONDS = 600;
 /** An event type that no list has now or later. */
-export const UNHEARD_OF = "sandbox.unheard_of";
+const UNHEARD_OF = "sandbox.unheard_of";
 
 /** One step of an attempt. A send with `counts` false goes out beside the delivery and does not decide its result. */
 export type Step =
@@ -25,7 +25,7 @@ export type Step =
   | { do: "fail"; reason: string };
 
 /** The result of an attempt, with the body that was sent where a fault changed the event's body. */
-export interface FaultResult extends AttemptResult {
+interface FaultResult extends AttemptResult {
   requestBody?: string | undefined;
 }
 
@@ -106,7 +106,7 @@ function turned(value: unknown): unknown {
   );
 }
 
-export interface FaultInjectionParts {
+interface FaultInjectionParts {
   database: Database;
   clock: Clock;
   log: Log;

@@ -6,7 +6,7 @@ import type { Log } from "../ground/log.ts";
 import type { Database } from "../store/database.ts";
 import type { DeliveryTiming } from "./timing.ts";
 
-export interface RenewerParts {
+interface RenewerParts {
   database: Pick<Database, "query">;
   clock: Clock;
   log: Log;

@@ -19,7 +19,7 @@ const WAITING_MAX = 128;
 /** Number of queues whose last observation is remembered. */
 const QUEUES_MAX = 10_000;
 
-export interface DispatcherParts {
+interface DispatcherParts {
   clock: Clock;
   leaseMs: number;
   /** True while a host is healthy and few enough deliveries wait for it. */

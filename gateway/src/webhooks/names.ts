@@ -9,7 +9,7 @@ import { setNewest } from "../ground/newest.ts";
 import type { Exemptions } from "./exemptions.ts";
 import { ForbiddenAddress, type VettedAddress, vet } from "./guard.ts";
 
-export interface NameLimits {
+interface NameLimits {
   /** How long a request waits for a look-up. The look-up itself goes on, and the next request finds its result. */
   waitMs: number;
   /** How long a result is cached, and how long the lack of one: a silent name server delays one request, not each. */

@@ -12,7 +12,7 @@ import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/command.ts";
 import { type WorkingSet, need } from "../store/working-set.ts";
 
-export interface ResendParts {
+interface ResendParts {
   merchant: Merchant;
   book: Book;
 }

@@ -9,7 +9,7 @@ import type { DeliveryTiming } from "./timing.ts";
 
 type Leased = LeasedDelivery<ClaimedRow>;
 
-export interface SendQueueParts {
+interface SendQueueParts {
   clock: Clock;
   log: Log;
   timing: Pick<DeliveryTiming, "waitMs" | "parkMs">;

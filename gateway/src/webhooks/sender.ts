@@ -40,7 +40,7 @@ export interface OutgoingDelivery {
 export type SenderTiming = Pick<DeliveryTiming, "deadlineMs" | "bodyMs" | "slowBodyMs">;
 
 /** Input of `deliveryHeaders`. */
-export interface SignedDelivery extends Pick<
+interface SignedDelivery extends Pick<
   OutgoingDelivery,
   "secrets" | "eventId" | "type" | "body" | "signedBody" | "attempt"
 > {
