@@ -1,7 +1,7 @@
 // Goal: the day that a merchant is told is the day of the payout, if nothing else happens. Method: a property over what waits, with the
 // forming of batches itself as witness; then a service whose clock is moved to see what was told come true.
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { NOW, given, ownerWith, row } from "../../test/given.ts";
 import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
@@ -10,7 +10,9 @@ import { type Micros, SECOND } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import { defaultSchedule, nextRun } from "../merchants/settlement-schedule.ts";
 import { defaultSettings } from "../merchants/settings.ts";
-import { payoutDay, runsToCome } from "./outlook.ts";
+import type { PaymentSummary } from "../payments/payment.ts";
+import type { Database, Statement } from "../store/database.ts";
+import { Outlooks, payoutDay, runsToCome } from "./outlook.ts";
 import type { SettlementItem } from "./settlement.ts";
 import {
   FREE_ITEMS_MAX,
@@ -205,6 +207,32 @@ test("a day that is over is never told: a run that is late pays out today at the
   expect(payoutDay(schedule, run, run + 2 * 3_600 * SECOND)).toBe(day);
   expect(payoutDay(schedule, run, run + 9 * DAY)).toBe(payoutDay(schedule, run + 9 * DAY, NOW));
   expect(payoutDay(schedule, run, run + 9 * DAY) > day).toBe(true);
+});
+
+test("the items of a book are read once in a second, and held for no longer: a book may have thousands", async () => {
+  const read: string[] = [];
+  const query = async ({ name = "" }: Statement): Promise<object[]> => {
+    read.push(name);
+    return name === "select settlement outlook" ? [{ has_deductions: true }] : [];
+  };
+  const outlooks = new Outlooks({ query } as unknown as Database, { now: () => NOW });
+  const paid = { reference: "pay_", currency: "IDR", amountMinor: 2n, feeMinor: 1n, updatedAt: 0 } as PaymentSummary;
+  const ask = (merchantId: string) =>
+    outlooks.estimate({ ...ownerWith(defaultSettings), book: { merchantId, environment: "sandbox" } }, [paid]);
+  const reads = () => read.filter((name) => name === "load unsettled items").length;
+  const stopwatch = vi.spyOn(performance, "now").mockReturnValue(1_000_000);
+  try {
+    for (const merchant of ["mer_00000000000000000000000001", "mer_00000000000000000000000002"]) {
+      await ask(merchant);
+      await ask(merchant);
+    }
+    expect([reads(), Reflect.get(outlooks, "lately").size]).toEqual([2, 2]);
+    stopwatch.mockReturnValue(1_001_001);
+    await ask("mer_00000000000000000000000001");
+    expect([reads(), Reflect.get(outlooks, "lately").size]).toEqual([3, 1]);
+  } finally {
+    stopwatch.mockRestore();
+  }
 });
 
 test("with more than a run looks at, the day is the schedule's", async () => {

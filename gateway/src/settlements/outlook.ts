@@ -97,9 +97,8 @@ interface BookState {
   held: ReadonlyMap<string, Minor>;
 }
 
-/** A book's unsettled items are read at most once within this time. */
+/** A book's unsettled items are read at most once within this time, and held for no longer. */
 const KEPT_MS = 1_000;
-const BOOKS_MAX = 1_000;
 /** The longest time between a payment's `updatedAt` and its commit. */
 const COMMIT_MAX: Micros = 10 * SECOND;
 
@@ -150,13 +149,12 @@ export class Outlooks {
   /** The unsettled items of a book. They are read again after a second, or when one of these payments has just changed. */
   private unsettledOf(book: Book, own: readonly PaymentSummary[], { now }: BookState): Promise<UnsettledItems> {
     const key = bookKey(book);
+    const readAt = stopwatchMs();
+    for (const [name, one] of this.lately) if (readAt - one.readAt >= KEPT_MS) this.lately.delete(name);
     const kept = this.lately.get(key);
-    const lately = kept !== undefined && stopwatchMs() - kept.readAt < KEPT_MS;
-    if (lately && own.every(({ updatedAt }) => updatedAt < kept.at - COMMIT_MAX)) return kept.unsettled;
-    const [oldest] = this.lately.keys();
-    if (this.lately.size >= BOOKS_MAX && oldest !== undefined) this.lately.delete(oldest);
+    if (kept && own.every(({ updatedAt }) => updatedAt < kept.at - COMMIT_MAX)) return kept.unsettled;
     const unsettled = this.read(book);
-    this.lately.set(key, { readAt: stopwatchMs(), at: now, unsettled });
+    this.lately.set(key, { readAt, at: now, unsettled });
     unsettled.catch(() => this.lately.delete(key));
     return unsettled;
   }
