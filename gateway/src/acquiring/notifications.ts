@@ -37,34 +37,31 @@ export function paymentNotification(
     exchanged,
   }: { state: ReportedState; providerIds?: ProviderIds | undefined; exchanged?: CallMessages | undefined },
 ): Command<{ objection: Fault; isNew: boolean } | undefined> {
-  return bookCommand(
-    { merchant, book },
-    {
-      name: "take notification",
-      needs: [
-        ...paymentNeeds(book, id),
-        need(operations, { book, id }),
-        ...exceptionNeeds({ book, id, attempt }, ["receipt"]),
-        ...notificationNeeds(book, gatewayCode, state),
-      ],
-      execute(context) {
-        const payment = findLocked(context, id);
-        const about = { book, id, kind: "payment", paymentReference: id, gatewayCode, attempt } as const;
-        keepMessages(context, about, exchanged);
-        const objection = objectionTo(context, payment, gatewayCode, state);
-        if (objection) return { objection, isNew: recordException(context, about, attempt, "receipt") };
-        const operation = context.set.get(operations, { book, id });
-        const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
-        if (!present && state.status !== "paid") return undefined;
-        if (present && providerIds !== undefined)
-          context.set.update(operations, withProviderIds(operation, providerIds));
-        // The notification may arrive before the answer to the call. Then the notification tells that the acquirer has the payment.
-        const taken = present ? accept(context, payment, { gatewayCode, instructions: undefined }) : payment;
-        applyState(context, taken, gatewayCode, state);
-        return undefined;
-      },
+  const owner = { merchant, book };
+  return bookCommand(owner, {
+    name: "take notification",
+    needs: [
+      ...paymentNeeds(book, id),
+      need(operations, { book, id }),
+      ...exceptionNeeds({ book, id, attempt }, ["receipt"]),
+      ...notificationNeeds(book, gatewayCode, state),
+    ],
+    execute(context) {
+      const payment = findLocked(context, id);
+      const about = { book, id, kind: "payment", paymentReference: id, gatewayCode, attempt } as const;
+      keepMessages(context, about, exchanged);
+      const objection = objectionTo(context, payment, gatewayCode, state);
+      if (objection) return { objection, isNew: recordException(context, about, attempt, "receipt") };
+      const operation = context.set.get(operations, { book, id });
+      const present = operation?.attempt === attempt && operation.gatewayCode === gatewayCode && wasCalled(operation);
+      if (!present && state.status !== "paid") return undefined;
+      if (present && providerIds !== undefined) context.set.update(operations, withProviderIds(operation, providerIds));
+      // The notification may arrive before the answer to the call. Then the notification tells that the acquirer has the payment.
+      const taken = present ? accept(context, payment, { gatewayCode, instructions: undefined }) : payment;
+      applyState(context, taken, gatewayCode, state);
+      return undefined;
     },
-  );
+  });
 }
 
 /**
@@ -77,28 +74,26 @@ export function inquireSoon(
   { book, id, attempt }: OperationName,
   exchanged: CallMessages | undefined,
 ): Command<boolean> {
-  return bookCommand(
-    { merchant, book },
-    {
-      name: "inquire soon",
-      needs: [need(operations, { book, id })],
-      execute(context) {
-        const operation = context.set.get(operations, { book, id });
-        if (!operation) return false;
-        keepMessages(context, { ...operation, attempt }, exchanged);
-        // Not further back: the numbers in between stand for orders that were made.
-        const isLastCalled = operation.step === "planned" && attempt === operation.attempt - 1;
-        if (operation.kind === "refund" && isLastCalled) {
-          const reported = { ...operation, attempt, providerIds: undefined };
-          context.set.update(operations, withInquirySoon(reported, context.realNow));
-          return true;
-        }
-        if (operation.attempt !== attempt || !wasCalled(operation)) return false;
-        context.set.update(operations, withInquirySoon(operation, context.realNow));
+  const owner = { merchant, book };
+  return bookCommand(owner, {
+    name: "inquire soon",
+    needs: [need(operations, { book, id })],
+    execute(context) {
+      const operation = context.set.get(operations, { book, id });
+      if (!operation) return false;
+      keepMessages(context, { ...operation, attempt }, exchanged);
+      // Not further back: the numbers in between stand for orders that were made.
+      const isLastCalled = operation.step === "planned" && attempt === operation.attempt - 1;
+      if (operation.kind === "refund" && isLastCalled) {
+        const reported = { ...operation, attempt, providerIds: undefined };
+        context.set.update(operations, withInquirySoon(reported, context.realNow));
         return true;
-      },
+      }
+      if (operation.attempt !== attempt || !wasCalled(operation)) return false;
+      context.set.update(operations, withInquirySoon(operation, context.realNow));
+      return true;
     },
-  );
+  });
 }
 
 /** Needs of a command that applies an acquirer's notification. */

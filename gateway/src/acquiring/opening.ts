@@ -83,46 +83,43 @@ export function concludeOpening(
 ): Command<Concluded> {
   const { book, id } = operation;
   const state = result.kind === "known" ? result.state : undefined;
-  return bookCommand(
-    { merchant, book },
-    {
-      name: "conclude acquirer's answer",
-      needs: [...needsOf(operation), ...notificationNeeds(book, operation.gatewayCode, state)],
-      execute(context) {
-        const { set } = context;
-        const current = set.get(operations, { book, id });
-        assert(current, `${id} has no operation`);
-        const payment = findLocked(context, id);
-        for (const exchanged of result.exchanged ?? []) keepMessages(context, operation, exchanged);
-        const concluded =
-          current.attempt !== operation.attempt || ["retryable", "planned", "done"].includes(current.step);
-        if (concluded)
-          return concludedBefore(context, { ...current, idempotencyKey: operation.idempotencyKey }, payment);
-        // An acquirer accepted the payment before: whatever that acquirer answers now, the payment cannot go to another.
-        const taken = payment.gatewayCode !== undefined;
-        switch (result.kind) {
-          case "known":
-            return applyAnswer(parts, context, current, payment, {
-              ...result,
-              isOutdated: isNewsSince(operation, current) || (isUnpaid(payment.status) && result.isOver !== true),
-            });
-          case "refused":
-            return taken ? inquireAgain(context, current) : failOver(parts, context, current, payment);
-          case "absent":
-            if (!taken) return backToRouting(context, current, payment);
-            if (isUnpaid(payment.status)) return endOperation(parts, context, current, payment);
-            return { ...inquireAgain(context, current), exceptions: recorded(context, current, "forgotten") };
-          case "closed":
-            return endOperation(parts, context, current, payment);
-          case "unknown":
-            return {
-              ...inquireAgain(context, current),
-              exceptions: result.otherMoney === true ? recorded(context, current, "other_money") : [],
-            };
-        }
-      },
+  const owner = { merchant, book };
+  return bookCommand(owner, {
+    name: "conclude acquirer's answer",
+    needs: [...needsOf(operation), ...notificationNeeds(book, operation.gatewayCode, state)],
+    execute(context) {
+      const { set } = context;
+      const current = set.get(operations, { book, id });
+      assert(current, `${id} has no operation`);
+      const payment = findLocked(context, id);
+      for (const exchanged of result.exchanged ?? []) keepMessages(context, operation, exchanged);
+      const concluded =
+        current.attempt !== operation.attempt || ["retryable", "planned", "done"].includes(current.step);
+      if (concluded) return concludedBefore(context, { ...current, idempotencyKey: operation.idempotencyKey }, payment);
+      // An acquirer accepted the payment before: whatever that acquirer answers now, the payment cannot go to another.
+      const taken = payment.gatewayCode !== undefined;
+      switch (result.kind) {
+        case "known":
+          return applyAnswer(parts, context, current, payment, {
+            ...result,
+            isOutdated: isNewsSince(operation, current) || (isUnpaid(payment.status) && result.isOver !== true),
+          });
+        case "refused":
+          return taken ? inquireAgain(context, current) : failOver(parts, context, current, payment);
+        case "absent":
+          if (!taken) return backToRouting(context, current, payment);
+          if (isUnpaid(payment.status)) return endOperation(parts, context, current, payment);
+          return { ...inquireAgain(context, current), exceptions: recorded(context, current, "forgotten") };
+        case "closed":
+          return endOperation(parts, context, current, payment);
+        case "unknown":
+          return {
+            ...inquireAgain(context, current),
+            exceptions: result.otherMoney === true ? recorded(context, current, "other_money") : [],
+          };
+      }
     },
-  );
+  });
 }
 
 /** Ends the operation, since nothing is left to do at the acquirer, and answers the request. */
@@ -322,33 +319,31 @@ export function resumeOpening(
   intent: Intent,
 ): Command<Resumed> {
   const { book, id } = operation;
-  return bookCommand(
-    { merchant, book },
-    {
-      name: "resume payment",
-      needs: needsOf(operation),
-      onLocked: (table) => (table === openKeys.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
-      execute(context) {
-        const { set, now } = context;
-        const current = set.get(operations, { book, id });
-        const found = findLocked(context, id);
-        const record = openRecord(set, keptKey(operation, found), now);
-        const same = record?.endpoint === intent.endpoint && record.bodyDigest.equals(intent.bodyDigest);
-        if (!same || record.status !== undefined || current?.step !== "retryable")
-          throw new Fault("IDEMPOTENCY_IN_PROGRESS");
-        const late = found.status === "pending" && found.expiresAt <= now;
-        const payment = late ? expire(context, found) : found;
-        if (payment.status !== "pending") {
-          const over = payment.status === "expired" ? "PAYMENT_EXPIRED" : "PAYMENT_NOT_PAYABLE";
-          const answer = faultReply(new Fault(over, { details: { status: payment.status } }), intent.requestId);
-          set.update(operations, { ...current, step: "done", idempotencyKey: undefined });
-          completeKey(set, keptKey(operation, payment), answer, now);
-          return { reply: answer };
-        }
-        if (current.attempt >= ATTEMPTS_MAX) throw new Fault("NO_ROUTE_AVAILABLE");
-        const concluded = assignTo(parts, context, current, payment, selectRoute(parts, merchant, payment));
-        return "next" in concluded ? { payment, call: concluded.next } : concluded;
-      },
+  const owner = { merchant, book };
+  return bookCommand(owner, {
+    name: "resume payment",
+    needs: needsOf(operation),
+    onLocked: (table) => (table === openKeys.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
+    execute(context) {
+      const { set, now } = context;
+      const current = set.get(operations, { book, id });
+      const found = findLocked(context, id);
+      const record = openRecord(set, keptKey(operation, found), now);
+      const same = record?.endpoint === intent.endpoint && record.bodyDigest.equals(intent.bodyDigest);
+      if (!same || record.status !== undefined || current?.step !== "retryable")
+        throw new Fault("IDEMPOTENCY_IN_PROGRESS");
+      const late = found.status === "pending" && found.expiresAt <= now;
+      const payment = late ? expire(context, found) : found;
+      if (payment.status !== "pending") {
+        const over = payment.status === "expired" ? "PAYMENT_EXPIRED" : "PAYMENT_NOT_PAYABLE";
+        const answer = faultReply(new Fault(over, { details: { status: payment.status } }), intent.requestId);
+        set.update(operations, { ...current, step: "done", idempotencyKey: undefined });
+        completeKey(set, keptKey(operation, payment), answer, now);
+        return { reply: answer };
+      }
+      if (current.attempt >= ATTEMPTS_MAX) throw new Fault("NO_ROUTE_AVAILABLE");
+      const concluded = assignTo(parts, context, current, payment, selectRoute(parts, merchant, payment));
+      return "next" in concluded ? { payment, call: concluded.next } : concluded;
     },
-  );
+  });
 }
