@@ -6,11 +6,13 @@ import { Fault, validationFault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { sendReply } from "../http/server.ts";
 import type { Merchant } from "../merchants/directory.ts";
+import type { Command } from "../store/command.ts";
 import { maskedBody } from "../providers/mask.ts";
 import { billOf } from "./bills.ts";
 import { callAcquirer, logException } from "./calls.ts";
 import { disputeReport, linkOf } from "./dispute-reports.ts";
 import { refundElsewhere } from "./astray.ts";
+import type { ExceptionKind } from "./exception.ts";
 import { inquireSoon, paymentNotification } from "./notifications.ts";
 import { type Operation, type OperationName, operationKey, readOperationKey, wasCalled } from "./operation.ts";
 import { operationOfRow, selectOperation, selectOperationOfAccount } from "./operations.sql.ts";
@@ -128,7 +130,8 @@ async function takeReport(
   const operation = row && operationOfRow(row);
   if (!merchant || !operation || !wasRequested(parts, operation, name, code)) return { taken: "unknown operation" };
   try {
-    const isTaken = await commit(parts, merchant, operation, name, code, report, exchanged);
+    const named = { ...operation, attempt: name.attempt };
+    const isTaken = await commit(parts, { merchant, operation, named, code, exchanged }, report);
     return { taken: "taken", isEarlier: !isTaken };
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== "VALIDATION_ERROR") throw error;
@@ -146,65 +149,59 @@ async function nameOfAccount(
   return row && operationOfRow(row);
 }
 
+/** What a report is about, and the messages that are kept with it. */
+interface Subject {
+  merchant: Merchant;
+  operation: Operation;
+  /** The operation under the attempt that the report names. */
+  named: Operation;
+  code: string;
+  exchanged: CallMessages | undefined;
+}
+
 /** Commits a report by its kind. Gives false when the report is about an attempt that was given up, and was ignored. */
 async function commit(
   parts: AcquiringParts,
-  merchant: Merchant,
-  operation: Operation,
-  name: OperationName,
-  code: string,
+  { merchant, operation, named, code, exchanged }: Subject,
   report: Report,
-  exchanged: CallMessages | undefined,
 ): Promise<boolean> {
-  const { lanes, database } = parts;
+  const { lanes, database, log } = parts;
   const { merchantId } = merchant;
+  const move = async (command: Command<ExceptionKind | undefined>): Promise<true> => {
+    const exception = await lanes.move(merchantId, command);
+    if (exception) logException(log, operation, exception);
+    return true;
+  };
   switch (report.kind) {
     case "payment": {
-      const command = paymentNotification(merchant, name, code, { ...report, exchanged });
+      const command = paymentNotification(merchant, named, code, { ...report, exchanged });
       const refused = await lanes.move(merchantId, command);
       // An earlier attempt may be that of another acquirer.
-      if (refused?.isNew === true) logException(parts.log, { ...operation, gatewayCode: code }, "receipt");
+      if (refused?.isNew === true) logException(log, { ...operation, gatewayCode: code }, "receipt");
       if (refused) throw refused.objection;
       return true;
     }
-    case "look": {
-      if (await lanes.move(merchantId, inquireSoon(merchant, name, exchanged))) return true;
+    case "look":
+      if (await lanes.move(merchantId, inquireSoon(merchant, named, exchanged))) return true;
       if (operation.kind !== "refund") return false;
-      await inquireOtherAttempt(parts, { ...operation, attempt: name.attempt });
+      await inquireOtherAttempt(parts, named);
       return true;
-    }
     case "refund": {
-      if (report.status === "pending") return true;
-      const command = concludeRefund(
-        merchant,
-        { ...operation, attempt: name.attempt },
-        { kind: "known", status: report.status, providerIds: report.providerIds, exchanged },
-      );
-      const exception = await lanes.move(merchantId, command);
-      if (exception) logException(parts.log, operation, exception);
-      return true;
+      const { status, providerIds } = report;
+      if (status === "pending") return true;
+      return move(concludeRefund(merchant, named, { kind: "known", status, providerIds, exchanged }));
     }
     case "dispute": {
       const { dispute } = report;
       if (!/^[!-~]{1,64}$/.test(dispute.id))
         throw validationFault("dispute.id", dispute.id, "must be 1 to 64 ASCII characters.");
-      const confirmed = await confirmDispute(parts, { ...operation, attempt: name.attempt }, code, dispute);
-      const link = await linkOf(database, name.book, code, dispute.id);
-      const meaning: CallMessages | undefined = exchanged && {
-        ...exchanged,
-        messages: [...exchanged.messages, ...confirmed],
-      };
-      const command = disputeReport(merchant, operation, { gatewayCode: code, dispute, link, exchanged: meaning });
-      const exception = await lanes.move(merchantId, command);
-      if (exception) logException(parts.log, operation, exception);
-      return true;
+      const confirmed = await confirmDispute(parts, named, code, dispute);
+      const link = await linkOf(database, operation.book, code, dispute.id);
+      const kept = exchanged && { ...exchanged, messages: [...exchanged.messages, ...confirmed] };
+      return move(disputeReport(merchant, operation, { gatewayCode: code, dispute, link, exchanged: kept }));
     }
-    case "refund_elsewhere": {
-      const command = refundElsewhere(merchant, { ...operation, attempt: name.attempt }, exchanged);
-      const exception = await lanes.move(merchantId, command);
-      if (exception) logException(parts.log, operation, exception);
-      return true;
-    }
+    case "refund_elsewhere":
+      return move(refundElsewhere(merchant, named, exchanged));
   }
 }
 
