@@ -1,4 +1,5 @@
 // The worker of acquirer operations: makes the calls that are planned, and inquires about those whose outcome is unknown.
+import { KeyedCount } from "../ground/keyed-count.ts";
 import type { Operation } from "./operation.ts";
 import { claimOperations, operationOfRow } from "./operations.sql.ts";
 import type { Book } from "../merchants/books.ts";
@@ -26,8 +27,8 @@ export async function performDue(parts: DueParts, book: Book): Promise<void> {
 export class DueOperations {
   private readonly parts: DueParts;
   /** Calls in flight by acquirer, and how many of them are inquiries. */
-  private readonly calls = new Counts();
-  private readonly inquiries = new Counts();
+  private readonly calls = new KeyedCount();
+  private readonly inquiries = new KeyedCount();
   private readonly underWay = new Set<Promise<void>>();
   private polling: Promise<void> | undefined;
   private stopping = false;
@@ -71,22 +72,6 @@ export class DueOperations {
       this.underWay.delete(call);
     });
     this.underWay.add(call);
-  }
-}
-
-/** Counts by acquirer. */
-class Counts {
-  private readonly of = new Map<string, number>();
-
-  add(code: string, change: 1 | -1): void {
-    const count = (this.of.get(code) ?? 0) + change;
-    if (count > 0) this.of.set(code, count);
-    else this.of.delete(code);
-  }
-
-  /** Acquirers whose count is above `most`. */
-  over(most: number): string[] {
-    return [...this.of].filter(([, count]) => count > most).map(([code]) => code);
   }
 }
 

@@ -13,4 +13,9 @@ export class KeyedCount {
     if (count > 0) this.counts.set(key, count);
     else this.counts.delete(key);
   }
+
+  /** The keys under which more than `most` are held. */
+  over(most: number): string[] {
+    return [...this.counts].filter(([, count]) => count > most).map(([key]) => key);
+  }
 }
