@@ -5,6 +5,7 @@ import { closeSync, constants, existsSync, openSync, readFileSync, renameSync, r
 import { createServer } from "node:net";
 import { totalmem } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { ConfigError } from "../ground/config.ts";
 import { digestOf } from "../ground/crypto.ts";
@@ -274,32 +275,25 @@ async function shutDown({ cluster }: Place): Promise<void> {
 }
 
 /** Whether another process of the service is connected. A server that does not answer has nobody. */
-async function othersAreConnected(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
-  client.on("error", () => undefined); // when the connection breaks, the statement fails too
-  try {
-    await client.connect();
-    const { rowCount } = await client.query(
-      "select from pg_stat_activity where usename = 'gerbang_service' and application_name <> $1 limit 1",
-      [APPLICATION_NAME],
-    );
-    return rowCount !== 0;
-  } catch {
-    return false; // it is stopping already, or hangs
-  } finally {
-    await client.end().catch(() => false);
-  }
+function othersAreConnected(url: string): Promise<boolean> {
+  const text = "select from pg_stat_activity where usename = 'gerbang_service' and application_name <> $1 limit 1";
+  return findsRow(url, text, [APPLICATION_NAME]);
 }
 
-async function answers(url: string): Promise<boolean> {
+function answers(url: string): Promise<boolean> {
+  return findsRow(url, "select 1");
+}
+
+/** Whether a statement finds a row, on a connection of its own. False when the server is starting or stopping, or hangs. */
+async function findsRow(url: string, text: string, values: string[] = []): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
   client.on("error", () => undefined); // when the connection breaks, the statement fails too
   try {
     await client.connect();
-    await client.query("select 1");
-    return true;
+    const { rowCount } = await client.query(text, values);
+    return rowCount !== 0;
   } catch {
-    return false; // the server is starting or stopping: the caller tries again
+    return false;
   } finally {
     await client.end().catch(() => false);
   }
@@ -317,10 +311,6 @@ function isPostgres(pid: number): boolean {
   if (!existsSync(status)) return false;
   const text = readFileSync(status, "utf8");
   return /^Name:\s+postgres$/m.test(text) && !/^State:\s+Z/m.test(text);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 async function freePort(): Promise<number> {
