@@ -5,7 +5,7 @@ import { type Endpoint, methodOf } from "./endpoint.ts";
 import { exampleClientId, exampleIds, exampleSignature } from "./examples.ts";
 import { allOptional } from "./fields.ts";
 import type { Json } from "./json-schema.ts";
-import { Document, type Operation, type Success } from "./openapi.ts";
+import { Document, type Operation, type Success, sharedErrors } from "./openapi.ts";
 
 /** The description of the webhook of an event type. */
 interface WebhookShape {
@@ -26,14 +26,8 @@ interface MerchantDocumentParts {
 }
 
 const generalCodes: FaultCode[] = [
-  "UNAUTHORIZED",
-  "CLIENT_NOT_FOUND",
-  "SIGNATURE_MISSING",
-  "SIGNATURE_INVALID",
-  "TIMESTAMP_OUT_OF_WINDOW",
-  "SIGNATURE_REPLAYED",
-  "FORBIDDEN",
-  "MERCHANT_SUSPENDED",
+  ...sharedErrors.NotAuthenticated,
+  ...sharedErrors.NotAllowed,
   "RATE_LIMITED",
   "VALIDATION_ERROR", // every call refuses a query parameter that it does not name
   "INTERNAL_ERROR",
@@ -45,8 +39,7 @@ const writeCodes: FaultCode[] = [
   "PAYLOAD_TOO_LARGE",
   "IDEMPOTENCY_KEY_REQUIRED",
   "IDEMPOTENCY_KEY_INVALID",
-  "IDEMPOTENCY_CONFLICT",
-  "IDEMPOTENCY_IN_PROGRESS",
+  ...sharedErrors.KeyTaken,
 ];
 
 /** Tags of the merchants' endpoints, each with its description. */

@@ -59,7 +59,7 @@ export interface Operation extends Described {
 }
 
 /** Error answers that many operations share, by component name. An answer with a single code is named after the code. */
-const sharedErrors: Readonly<Record<string, readonly FaultCode[]>> = {
+export const sharedErrors = {
   NotAuthenticated: [
     "UNAUTHORIZED",
     "CLIENT_NOT_FOUND",
@@ -74,7 +74,7 @@ const sharedErrors: Readonly<Record<string, readonly FaultCode[]>> = {
   NotAllowedHere: ["FORBIDDEN", "MERCHANT_SUSPENDED", "ENVIRONMENT_MISMATCH"],
   KeyTaken: ["IDEMPOTENCY_CONFLICT", "IDEMPOTENCY_IN_PROGRESS"],
   NotAcceptable: ["VALIDATION_ERROR", "IDEMPOTENCY_KEY_REQUIRED", "IDEMPOTENCY_KEY_INVALID"],
-};
+} satisfies Readonly<Record<string, readonly FaultCode[]>>;
 
 /** Example `details` by code. */
 const exampleDetails: Partial<Record<FaultCode, Json>> = {
