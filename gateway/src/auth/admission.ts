@@ -1,7 +1,7 @@
 // Admission checks consume the signature of each read and count the requests of each principal, in the database, for all processes.
 // Requests that arrive while a batch is written go into the next batch together.
 import { type Clock, SECOND, stopwatchMs } from "../ground/clock.ts";
-import { Fault, assert } from "../ground/fault.ts";
+import { Fault, assert, unavailable } from "../ground/fault.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Principal } from "../merchants/directory.ts";
 import { type Database, isOutOfService } from "../store/database.ts";
@@ -151,8 +151,4 @@ function tallyOf(tallies: Map<string, Tally>, clientId: string, start: number, m
 
 function sortedByKey<Value>(values: ReadonlyMap<string, Value>): Value[] {
   return [...values].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
-}
-
-function unavailable(cause: unknown): Fault {
-  return new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: cause });
 }

@@ -143,6 +143,11 @@ export class Fault extends Error {
   }
 }
 
+/** The fault of what cannot be done now, and may be a second later. `cause` is for the log. */
+export function unavailable(cause: unknown): Fault {
+  return new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: cause });
+}
+
 /** Makes the fault of a broken field rule (interface 7.1), with the field's dotted path and a value that is safe to show. */
 export function validationFault(field: string, value: unknown, message?: string): Fault {
   return new Fault("VALIDATION_ERROR", {

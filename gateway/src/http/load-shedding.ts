@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { addressGroup } from "../ground/address-group.ts";
-import { Fault } from "../ground/fault.ts";
+import { type Fault, unavailable } from "../ground/fault.ts";
 
 interface Room {
   requests: number;
@@ -231,5 +231,5 @@ function crowdAt(address: string): Crowd {
 }
 
 function full(what: string): Fault {
-  return new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: `too many ${what} in flight` });
+  return unavailable(`too many ${what} in flight`);
 }

@@ -2,7 +2,7 @@
 // batches, and what happens after an attempt that failed.
 import type { PoolClient } from "pg";
 import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
-import { Fault, ImpossibleState, assert } from "../ground/fault.ts";
+import { Fault, ImpossibleState, assert, unavailable } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
 import { type Span, type Tracing, noTracing } from "../ground/tracing.ts";
@@ -203,10 +203,6 @@ const KEY_LIMIT: Step = {
     values: [String(LOCK_MS)],
   },
 };
-
-export function unavailable(cause: unknown): Fault {
-  return new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: cause });
-}
 
 /** One statement per table, tables in lock order, keys in order. Rows that another wanted row carries are not loaded by themselves. */
 function loadsOf(commands: readonly Command<unknown>[], realNow: Micros): (Step & { rows: Need["table"] })[] {

@@ -1,17 +1,8 @@
 // Lanes run commands: those that arrive while a transaction is in flight are committed together in the next one. lanes.ts chooses the lane.
 import { stopwatchMs } from "../ground/clock.ts";
-import { Fault } from "../ground/fault.ts";
+import { Fault, unavailable } from "../ground/fault.ts";
 import { type Tracing, noTracing } from "../ground/tracing.ts";
-import {
-  type BatchParts,
-  Batches,
-  LOCK_MS,
-  type Outcome,
-  type Refused,
-  type Traced,
-  isLocked,
-  unavailable,
-} from "./batch.ts";
+import { type BatchParts, Batches, LOCK_MS, type Outcome, type Refused, type Traced, isLocked } from "./batch.ts";
 import { type Command, nameOf } from "./command.ts";
 import { TRANSACTION_LIMIT_MS, isOutOfService, isRaceLost } from "./database.ts";
 import { commandSpan, toldTo } from "./lane-spans.ts";
@@ -78,13 +69,10 @@ export class Lane {
   /** Runs the command in one of the next batches. Resolves only after its commit; throws the `Fault` that rejected it. */
   submit<Answer>(command: Command<Answer>): Promise<Answer> {
     const reason = this.parts.quarantine.get(nameOf(command.book));
-    if (reason !== undefined) return Promise.reject(new Fault("SERVICE_UNAVAILABLE", { internal: reason }));
+    if (reason !== undefined) return Promise.reject(unavailable(reason));
     const waits = this.locked.get(nameOf(command.book));
-    if ((waits ?? this.queue).length >= this.options.queueMax) {
-      return Promise.reject(
-        new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1, internal: "lane backlog is full" }),
-      );
-    }
+    if ((waits ?? this.queue).length >= this.options.queueMax)
+      return Promise.reject(unavailable("lane backlog is full"));
     const span = commandSpan(this.tracing, command.name, this.options.name);
     const answered = new Promise<Answer>((resolve, reject) => {
       const waiting = { command, span, since: stopwatchMs(), resolve, reject };

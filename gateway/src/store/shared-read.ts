@@ -1,5 +1,5 @@
 // Reads by key, combined: reads that arrive while others are in flight share the next statement.
-import { Fault } from "../ground/fault.ts";
+import { unavailable } from "../ground/fault.ts";
 import type { Database, Row, Statement } from "./database.ts";
 
 interface Waiting<Key> {
@@ -30,7 +30,7 @@ export class SharedRead<Key> {
   /** The row of a key, as committed now; undefined when there is none. Throws the database's error, and SERVICE_UNAVAILABLE when too many wait. */
   read(key: Key): Promise<Row | undefined> {
     return new Promise((resolve, reject) => {
-      if (this.queue.length >= WAITING_MAX) throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 1 });
+      if (this.queue.length >= WAITING_MAX) throw unavailable("too many reads wait");
       this.queue.push({ key, resolve, reject });
       this.schedule();
     });
