@@ -154,6 +154,7 @@ const owners: Record<string, RegExp> = {
 /** Tables whose names the program puts together. */
 const namedByProgram = [
   "auth/nonces.sql.ts writes ${tableOf(kind, slot)}", // the slots of used_nonces and used_read_nonces
+  "store/retention.ts writes ${table}", // deleteOldest: the room that calls it names the table, and is seen there
   "store/seals.sql.ts writes ${table}", // the rooms that have sealed columns name them
   "store/table.ts writes ${table}", // bulkInsert: the room that calls it names the table, and is seen there
   "store/table.ts writes ${table}", // bulkUpdate: the same
@@ -178,6 +179,8 @@ test("the guard of tables sees every way to write", () => {
     "an update of another case": 'const text = "UPDATE payments AS p SET status = $1";',
     "a bulk update": 'const table = { update: bulkUpdate<Payment>("payments", keys, changes) };',
     "a bulk insert": 'const insert = bulkInsert("payments", columns);',
+    "a deletion of what is old":
+      'const old = deleteOldest("payments", { column: "created_at", keptSeconds: 60 }, realNow);',
     "a delete with using": "query({ text: `delete from payments p using old where p.payment_id = old.payment_id` });",
     "an insert on a line of its own": "const text = `${head}\ninsert into payments (payment_id)\n${rows}`;",
     "a merge": "const text = `merge into payments using v on true when matched then delete`;",

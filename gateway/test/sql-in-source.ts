@@ -8,7 +8,7 @@ interface Source {
   texts: string[];
   /** The source text of the expression of each placeholder. */
   expressions: string[];
-  /** The first argument of each bulkInsert and bulkUpdate, in the form of `texts`. */
+  /** The first argument of each bulkInsert, bulkUpdate and deleteOldest, in the form of `texts`. */
   bulkTables: string[];
 }
 
@@ -46,7 +46,10 @@ function read(code: string): Source {
     if (typeof value !== "object" || value === null) return;
     const node = value as Node;
     if (holdsText(node)) return void source.texts.push(textOf(node).replaceAll(/--.*$/gm, ""));
-    if (node.type === "CallExpression" && /^bulk(?:Insert|Update)$/.test(String((node.callee as Node).name))) {
+    if (
+      node.type === "CallExpression" &&
+      /^(?:bulk(?:Insert|Update)|deleteOldest)$/.test(String((node.callee as Node).name))
+    ) {
       source.bulkTables.push(textOf((node.arguments as Node[])[0] as Node));
     }
     Object.values(node).forEach(visit);
@@ -77,7 +80,7 @@ export function writtenTables(code: string): string[] {
   );
 }
 
-/** Whether a file has a statement that reads or writes a table, or a bulk write. */
+/** Whether a file has a statement that reads or writes a table, or calls a function that makes one. */
 export function holdsSql(code: string): boolean {
   const reads = /(?:^|[\n(;])\s*select\b[\s\S]*?\bfrom\b/;
   const { texts, bulkTables } = read(code);

@@ -1,16 +1,16 @@
 // All SQL of the messages exchanged with acquirers. Rows are only appended, under the lock of their operation.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, arraysOf, rowsOf } from "../store/table.ts";
-import { STEP } from "../store/retention.ts";
+import { deleteOldest } from "../store/retention.ts";
 import type { KeptMessage } from "./messages.ts";
 
 /** Messages kept by operation and kind of call: messages that always differ must not fill the disk or hide other kinds. */
 const KEPT_MAX = 50;
 /** How long messages are kept: longer than any dispute runs. */
-export const KEPT_DAYS = 400;
+export const KEPT_SECONDS = 400 * 86_400;
 
 type MessageKey = Pick<KeptMessage, "book" | "operationId" | "digest">;
 
@@ -83,17 +83,5 @@ export function messageOfRow(row: Row): ReadMessage {
 
 /** Deletes messages that are too old, up to `STEP` rows. */
 export function expiredMessages(realNow: Micros): Statement {
-  return {
-    name: "forget acquirer messages",
-    text: `delete from acquirer_messages
-where ctid = any(array(
-  select ctid
-  from acquirer_messages
-  where exchanged_at < least($1::timestamptz, statement_timestamp()) - make_interval(days => ${KEPT_DAYS})
-  order by exchanged_at
-  limit ${STEP}
-))
-returning 1`,
-    values: [sqlTime(realNow)],
-  };
+  return deleteOldest("acquirer_messages", { column: "exchanged_at", keptSeconds: KEPT_SECONDS }, realNow);
 }

@@ -3,9 +3,9 @@ import type { Report, AcquirerMessage } from "../acquirers/acquirer.ts";
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { STEP } from "../store/retention.ts";
+import { STEP, deleteOldest } from "../store/retention.ts";
 import { MESSAGE_LENGTH_MAX } from "./messages.ts";
-import { KEPT_DAYS } from "./messages.sql.ts";
+import { KEPT_SECONDS } from "./messages.sql.ts";
 
 /** Two outcomes of a report; earlier attempt: the report's attempt was given up; unreadable: the message could not be parsed. */
 export const strayReasons = ["unknown operation", "refused", "earlier attempt", "unreadable"] as const;
@@ -82,7 +82,8 @@ const KEPT_MAX = 10_000;
 
 /** Deletes strays that are too old, and the oldest strays of an acquirer that has too many; up to `STEP` rows each. */
 export function expiredStrays(realNow: Micros): Statement[] {
-  return [forgetOld(realNow), forgetSurplus()];
+  const old = deleteOldest("stray_messages", { column: "last_at", keptSeconds: KEPT_SECONDS }, realNow);
+  return [old, forgetSurplus()];
 }
 
 function forgetSurplus(): Statement {
@@ -103,21 +104,5 @@ where ctid = any(array(
 ))
 returning 1`,
     values: [],
-  };
-}
-
-function forgetOld(realNow: Micros): Statement {
-  return {
-    name: "forget stray messages",
-    text: `delete from stray_messages
-where ctid = any(array(
-  select ctid
-  from stray_messages
-  where last_at < least($1::timestamptz, statement_timestamp()) - make_interval(days => ${KEPT_DAYS})
-  order by last_at
-  limit ${STEP}
-))
-returning 1`,
-    values: [sqlTime(realNow)],
   };
 }

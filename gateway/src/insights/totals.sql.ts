@@ -3,7 +3,7 @@ import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import type { Environment } from "../merchants/books.ts";
 import { ORIGIN } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { STEP } from "../store/retention.ts";
+import { deleteOldest } from "../store/retention.ts";
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
@@ -81,22 +81,11 @@ export const selectCountedAt: Statement = {
   text: `select counted_at from roll_ups where name = 'payment_quarters' and origin = ${ORIGIN}`,
 };
 
-/** The statements that delete totals beyond their retention, by the earlier of the service's and the database's clock. */
+/** The statements that delete totals beyond their retention. */
 export function expiredTotals(realNow: Micros): Statement[] {
-  return Object.entries(totalsKeptSeconds).map(([step, keptSeconds]) => ({
-    name: `forget totals of ${step} s`,
-    text: `delete from payment_totals
-where ctid = any(array(
-  select ctid
-  from payment_totals
-  where step_seconds = ${step}
-    and at < least($1::timestamptz, statement_timestamp()) - make_interval(secs => ${keptSeconds})
-  order by at
-  limit ${STEP}
-))
-returning 1`,
-    values: [sqlTime(realNow)],
-  }));
+  return Object.entries(totalsKeptSeconds).map(([step, keptSeconds]) =>
+    deleteOldest("payment_totals", { column: "at", keptSeconds, which: `step_seconds = ${step}` }, realNow),
+  );
 }
 
 /** Start of the span of `seconds` that contains `at`. Spans are counted from the epoch, as in the database's `date_bin`. */

@@ -1,9 +1,9 @@
 // All SQL of writing the request log: batches, gaps, and the deletion of rows that are too old or too many.
-import { type Micros, sqlTime } from "../ground/clock.ts";
+import type { Micros } from "../ground/clock.ts";
 import { uuidBytes, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
-import { STEP } from "../store/retention.ts";
+import { STEP, deleteOldest } from "../store/retention.ts";
 import { type Columns, arraysOf, rowsOf } from "../store/table.ts";
 import type { RequestRecord } from "./request-record.ts";
 
@@ -115,37 +115,14 @@ returning 1`,
   };
 }
 
-/** Deletes requests older than KEPT_DAYS, by the earlier of the service's and the database's clock. */
+const keptSeconds = KEPT_DAYS * 86_400;
+
+/** Deletes requests older than KEPT_DAYS, up to `STEP` rows. */
 export function expiredRequests(realNow: Micros): Statement {
-  return {
-    name: "forget requests",
-    text: `delete from request_log
-where ctid = any(array(
-  select ctid
-  from request_log
-  -- The time of the statement stands still while it runs: only so can the index be asked for it.
-  where at < least($1::timestamptz, statement_timestamp()) - make_interval(days => ${KEPT_DAYS})
-  order by at
-  limit ${STEP}
-))
-returning 1`,
-    values: [sqlTime(realNow)],
-  };
+  return deleteOldest("request_log", { column: "at", keptSeconds }, realNow);
 }
 
-/** Deletes gaps older than KEPT_DAYS, by the same clocks. */
+/** Deletes gaps older than KEPT_DAYS, likewise. */
 export function expiredGaps(realNow: Micros): Statement {
-  return {
-    name: "forget gaps of the request log",
-    text: `delete from request_log_gaps
-where (merchant_id, environment, hour) in (
-  select merchant_id, environment, hour
-  from request_log_gaps
-  where hour < least($1::timestamptz, statement_timestamp()) - make_interval(days => ${KEPT_DAYS})
-  order by hour
-  limit ${STEP}
-)
-returning 1`,
-    values: [sqlTime(realNow)],
-  };
+  return deleteOldest("request_log_gaps", { column: "hour", keptSeconds }, realNow);
 }

@@ -2,7 +2,7 @@
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { booksWith } from "../merchants/books-with.sql.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { STEP } from "../store/retention.ts";
+import { STEP, deleteOldest } from "../store/retention.ts";
 import { type Component, components, kindOf } from "./components.ts";
 import { MINUTE, type MeasuredMinute } from "./minutes.ts";
 import { type Counts, type DayMinutes, thresholds } from "./states.ts";
@@ -10,7 +10,7 @@ import { type Counts, type DayMinutes, thresholds } from "./states.ts";
 export const DAY: Micros = 86_400 * SECOND;
 export const DAYS_SHOWN = 90;
 /** Minutes are kept for longer than a process keeps them in memory, and for longer than their day is counted again. */
-const MINUTES_KEPT_DAYS = 3;
+const MINUTES_KEPT_SECONDS = 3 * 86_400;
 /** The shortest time between two counts of the days, over all processes. */
 const COUNTED_SECONDS = 50;
 
@@ -151,19 +151,7 @@ order by day, component`,
 /** Deletes minutes and days that are neither shown nor counted any more. */
 export function expiredMeasurements(realNow: Micros): Statement[] {
   return [
-    {
-      name: "delete old status minutes",
-      text: `delete from status_minutes
-where (minute, component, process_id) in (
-  select minute, component, process_id
-  from status_minutes
-  where minute < $1::timestamptz
-  order by minute, component, process_id
-  limit ${STEP}
-)
-returning 1`,
-      values: [sqlTime(realNow - MINUTES_KEPT_DAYS * DAY)],
-    },
+    deleteOldest("status_minutes", { column: "minute", keptSeconds: MINUTES_KEPT_SECONDS }, realNow),
     {
       name: "delete old status days",
       text: `delete from status_days

@@ -1,4 +1,5 @@
 // Retention: deletes expired rows in small steps, so that no other statement waits long. Each room says which of its rows have expired.
+import { type Micros, sqlTime } from "../ground/clock.ts";
 import { Throttle, inTurns } from "../ground/throttle.ts";
 import type { Database, Statement } from "./database.ts";
 
@@ -24,4 +25,32 @@ export async function deleteExpired(
     }),
   );
   return deleted;
+}
+
+/** Which rows of a table have expired: those whose `column` is more than `keptSeconds` ago, and that meet `which`. */
+interface Expiry {
+  column: string;
+  keptSeconds: number;
+  which?: string;
+}
+
+/**
+ * Deletes up to `STEP` expired rows, the oldest first, by the earlier of the service's and the database's clock. The time of the statement stands
+ * still while it runs: only so can an index be searched by it.
+ */
+export function deleteOldest(table: string, { column, keptSeconds, which = "" }: Expiry, realNow: Micros): Statement {
+  return {
+    name: `forget ${table} ${which}`,
+    text: `delete from ${table}
+where ctid = any(array(
+  select ctid
+  from ${table}
+  where ${column} < least($1::timestamptz, statement_timestamp()) - make_interval(secs => ${keptSeconds})
+    ${which && `and ${which}`}
+  order by ${column}
+  limit ${STEP}
+))
+returning 1`,
+    values: [sqlTime(realNow)],
+  };
 }

@@ -1,7 +1,7 @@
 // All SQL of telemetry: writing the samples of processes, folding them into longer spans, reading and deleting them.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { STEP } from "../store/retention.ts";
+import { deleteOldest } from "../store/retention.ts";
 import { type AcquirerSample, type Fold, type Measured, measures } from "./sample.ts";
 
 const HOUR_SECONDS = 3_600;
@@ -325,41 +325,15 @@ export const selectPulse: Statement = {
 ) as processes`,
 };
 
-function expired(table: string, step: string, keptSeconds: number, realNow: Micros): Statement {
-  return {
-    name: `forget ${table} of ${step} s`,
-    text: `delete from ${table}
-where ctid = any(array(
-  select ctid
-  from ${table}
-  where step_seconds = ${step} and at < least($1::timestamptz, statement_timestamp()) - make_interval(secs => ${keptSeconds})
-  order by at
-  limit ${STEP}
-))
-returning 1`,
-    values: [sqlTime(realNow)],
-  };
-}
+const PROCESSES_KEPT_SECONDS = 2 * 86_400;
 
 /** The statements that delete samples beyond their retention, and processes not seen for 2 days. */
 export function expiredTelemetry(realNow: Micros): Statement[] {
   return [
-    ...Object.entries(samplesKeptSeconds).flatMap(([step, keptSeconds]) => [
-      expired("telemetry_samples", step, keptSeconds, realNow),
-      expired("telemetry_acquirers", step, keptSeconds, realNow),
-    ]),
-    {
-      name: "forget processes",
-      text: `delete from telemetry_processes
-where process_id = any(array(
-  select process_id
-  from telemetry_processes
-  where seen_at < least($1::timestamptz, statement_timestamp()) - interval '2 days'
-  order by seen_at
-  limit ${STEP}
-))
-returning 1`,
-      values: [sqlTime(realNow)],
-    },
+    ...Object.entries(samplesKeptSeconds).flatMap(([step, keptSeconds]) => {
+      const expiry = { column: "at", keptSeconds, which: `step_seconds = ${step}` };
+      return ["telemetry_samples", "telemetry_acquirers"].map((table) => deleteOldest(table, expiry, realNow));
+    }),
+    deleteOldest("telemetry_processes", { column: "seen_at", keptSeconds: PROCESSES_KEPT_SECONDS }, realNow),
   ];
 }
