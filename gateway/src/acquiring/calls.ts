@@ -10,7 +10,7 @@ import { OtherMoney } from "../acquirers/other-money.ts";
 import type { ExceptionKind } from "./exception.ts";
 import type { Operation } from "./operation.ts";
 import { mayCall } from "./planning.ts";
-import type { CallMessages } from "./messages.ts";
+import type { CallMessages, MessageCall } from "./messages.ts";
 import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
@@ -55,7 +55,7 @@ interface CallName {
   acquirer: Acquirer;
   /** The payment's method: an acquirer may be healthy for one method and failing for another. */
   method: string;
-  call: "open" | "inquire" | "cancel" | "judge" | "refund" | "inquire_refund" | "submit_evidence";
+  call: Exclude<MessageCall, "report">;
   /** Calls that open or refund must end within their operation's lease; an inquiry changes nothing and needs no lease. */
   lease?: Pick<Operation, "dueAt">;
 }
@@ -73,9 +73,9 @@ export async function callAcquirer<T>(
     log.warn({ gateway_code: code, call }, "an acquirer was not called: the lease of the call is over");
     return { kind: "unknown", reason: "the lease of the call is over" };
   }
-  const counts = remote && call === "open";
-  const leave = counts ? circuits.begin(code, method, clock.now()) : undefined;
-  if (counts && !leave) return { kind: "refused", unavailable: true, reason: "its circuit is open" };
+  const circuit = remote && call === "open" ? circuits.of(code, method) : undefined;
+  const leave = circuit?.begin(clock.now());
+  if (circuit && !leave) return { kind: "refused", unavailable: true, reason: "its circuit is open" };
   const begun = stopwatchMs();
   const span = tracing.begin(`acquirer ${call}`, {
     kind: "client",
@@ -96,8 +96,8 @@ export async function callAcquirer<T>(
   span?.end(outcome.kind === "unknown" ? "unknown" : undefined);
   // A refusal of one payment counts as healthy: the requests of one merchant must not open the circuit for all others.
   const well = outcome.kind === "answered" || (outcome.kind === "refused" && !outcome.unavailable);
-  if (leave) {
-    circuits.record(code, method, leave, well, clock.now());
+  if (circuit && leave) {
+    circuit.record(leave, well, clock.now());
     parts.onCall?.(code, method, well);
   }
   const labels = { gateway_code: code, payment_method: method, call };

@@ -16,7 +16,7 @@ export const messageCalls = [
   "submit_evidence",
   "report",
 ] as const;
-type MessageCall = (typeof messageCalls)[number];
+export type MessageCall = (typeof messageCalls)[number];
 
 /** The messages of one call, or one message that the acquirer sent by itself. */
 export interface CallMessages {

@@ -76,7 +76,7 @@ test("a probe that fails makes the rest longer, up to a bound", () => {
 
 test("an open circuit is closed to one method of one acquirer, and the reason is kept with the payment", () => {
   const circuits = new Circuits();
-  for (let count = 0; count < 5; count++) circuits.record("nusantara", "qris", call, false, start);
+  for (let count = 0; count < 5; count++) circuits.of("nusantara", "qris").record(call, false, start);
   const table = {
     version: 1,
     rules: defaultRules,

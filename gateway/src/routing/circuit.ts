@@ -99,12 +99,8 @@ export class Circuits {
     return open.length === 0 ? none : new Set(open);
   }
 
-  begin(gatewayCode: string, method: string, now: Micros): Leave | undefined {
-    return this.of(gatewayCode, method).begin(now);
-  }
-
-  record(gatewayCode: string, method: string, leave: Leave, ok: boolean, now: Micros): void {
-    this.of(gatewayCode, method).record(leave, ok, now);
+  of(gatewayCode: string, method: string): Circuit {
+    return this.circuits.getOrInsertComputed(`${gatewayCode}/${method}`, () => new Circuit());
   }
 
   report(now: Micros): CircuitReport[] {
@@ -112,10 +108,6 @@ export class Circuits {
       const [gatewayCode = "", method = ""] = name.split("/");
       return { gatewayCode, method, state: circuit.state(now), ...circuit.count(now) };
     });
-  }
-
-  private of(gatewayCode: string, method: string): Circuit {
-    return this.circuits.getOrInsertComputed(`${gatewayCode}/${method}`, () => new Circuit());
   }
 }
 
