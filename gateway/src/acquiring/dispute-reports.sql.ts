@@ -4,7 +4,21 @@ import { idOf, uuidOf } from "../ground/ids.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
-import type { DisputeLink } from "./dispute-link.ts";
+
+/** The link between an acquirer's dispute and the dispute here. */
+export interface DisputeLink {
+  book: Book;
+  gatewayCode: string;
+  acquirerDisputeId: string;
+  disputeId: string;
+  paymentReference: string;
+  /** When the dispute was first reported; later, when a worker next checks whether there is evidence to submit. */
+  reportedAt: Micros;
+  /** When the acquirer took or refused the merchant's evidence; undefined before. */
+  evidenceEndedAt: Micros | undefined;
+  /** How often a worker has claimed the dispute to submit its evidence. */
+  evidenceTries: number;
+}
 
 type LinkKey = Pick<DisputeLink, "book" | "gatewayCode" | "acquirerDisputeId">;
 

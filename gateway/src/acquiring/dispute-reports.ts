@@ -15,8 +15,7 @@ import { need } from "../store/working-set.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { exceptionNeeds, recordException } from "./exceptions.ts";
 import type { Operation } from "./operation.ts";
-import type { DisputeLink } from "./dispute-link.ts";
-import { acquirerDisputes, linkOfRow, selectLink } from "./dispute-reports.sql.ts";
+import { type DisputeLink, acquirerDisputes, linkOfRow, selectLink } from "./dispute-reports.sql.ts";
 import { keepMessages } from "./keep-messages.ts";
 import type { CallMessages } from "./messages.ts";
 
