@@ -2,7 +2,7 @@
 // deliveries that have no events.
 import { randomUUID } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { failStatements } from "../../test/failing-statements.ts";
 import { asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
 import { type AttemptRecord, recordAttempts } from "../events/outbox.sql.ts";
@@ -10,7 +10,7 @@ import { systemClock } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import { createLog } from "../ground/log.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Statement } from "../store/database.ts";
+import type { Database, Statement } from "../store/database.ts";
 import { AttemptRecorder } from "./attempt-recorder.ts";
 
 const name = await cloneDatabase();
@@ -126,4 +126,22 @@ test("its commit does not wait for the disk; every other one on the connection d
     client.release();
   }
   expect(await recorded([record as AttemptRecord])).toBe(1);
+});
+
+test("a result that comes in the very moment in which the last batch is done is recorded, too", async () => {
+  const [done, late] = await attempts(2);
+  for (let steps = 0; steps < 8; steps++) {
+    let written = 0;
+    const later = async (): Promise<void> => {
+      for (let step = 0; step < steps; step++) await Promise.resolve();
+      recorder.record(late as AttemptRecord);
+    };
+    const query = async (): Promise<[]> => {
+      if (++written === 1) void later();
+      return [];
+    };
+    const recorder = new AttemptRecorder({ query } as unknown as Database, createLog("silent"), 0);
+    recorder.record(done as AttemptRecord);
+    await vi.waitFor(() => expect(written, `${steps} steps after the answer`).toBe(2), { interval: 1 });
+  }
 });

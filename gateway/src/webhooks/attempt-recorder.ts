@@ -25,9 +25,7 @@ export class AttemptRecorder {
   /** Queues a result. Results that come within `gatherMs`, or while a batch is being written, go into the next batch together. */
   record(record: AttemptRecord): void {
     this.finished.push(record);
-    this.recording ??= this.recordAll().finally(() => {
-      this.recording = undefined;
-    });
+    this.recording ??= this.recordAll();
   }
 
   private async recordAll(): Promise<void> {
@@ -35,6 +33,8 @@ export class AttemptRecorder {
       if (this.finished.length < BATCH_MAX && !this.stopping) await pause(this.gatherMs);
       await this.recordBatch(this.finished.splice(0, BATCH_MAX));
     }
+    // In the same step as the last look at the queue: a result that comes later begins anew.
+    this.recording = undefined;
   }
 
   /** Writes a batch. Retries for up to TRIES half seconds while the database is unreachable; a record that it refuses is taken out. */
