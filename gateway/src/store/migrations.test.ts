@@ -4,14 +4,14 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import pg from "pg";
 import { type TestDatabase, asOwner, cloneDatabase } from "../../test/kit.ts";
-import { migrate } from "./migrations.ts";
+import { demandSchema, migrate } from "./migrations.ts";
 
 const merchant = "01900000-0000-7000-8000-000000000001";
 let payment: string;
 let database: TestDatabase;
 
 /** A database that was migrated and not cloned: a clone does not have the rights that a migration gives on the database. */
-async function migratedDatabase(): Promise<TestDatabase> {
+async function migratedDatabase(before = "select 1"): Promise<TestDatabase> {
   const beside = await cloneDatabase();
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   await asOwner(beside, (owner) => owner.query(`create database ${name}`));
@@ -20,6 +20,7 @@ async function migratedDatabase(): Promise<TestDatabase> {
     url: beside.url.replace(beside.name, name),
     ownerUrl: beside.ownerUrl.replace(beside.name, name),
   };
+  await asOwner(made, (owner) => owner.query(before));
   await migrate(made.ownerUrl);
   return made;
 }
@@ -125,6 +126,12 @@ test.each(shadows)("$rule, also beside a temporary table $shadowed", async ({ sh
     await expect(change).rejects.toMatchObject({ code });
     await owner.query("rollback");
   });
+});
+
+test("another program's list of migrations, in a schema of its own, is not taken for ours", async () => {
+  const shared = await migratedDatabase("create schema shop; create table shop.schema_migrations (version text)");
+  expect(await migrate(shared.ownerUrl)).toEqual([]);
+  await demandSchema(shared.ownerUrl);
 });
 
 test("every trigger's function looks for temporary tables last, or names the schema of each table", async () => {

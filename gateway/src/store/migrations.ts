@@ -30,6 +30,9 @@ const journalTable = `create table schema_migrations (
   applied_at timestamptz not null default now()
 )`;
 
+/** Gives a row if there is the table. Another program may have one of this name in a schema of its own. */
+const selectTable = "select where to_regclass('schema_migrations') is not null";
+
 /**
  * Brings the schema up to this code's version, as its owner. Gives the names applied. Throws when the database is newer
  * than the code, or when an applied file was changed afterwards.
@@ -42,7 +45,7 @@ export async function migrate(url: string): Promise<string[]> {
     await client.query("set local lock_timeout = '10s'");
     await client.query("select pg_advisory_xact_lock(hashtext('gerbang migrations'))");
     // The table is looked up before it is created, so that a role that may only read can start a service whose schema is up to date.
-    const known = await client.query("select from pg_tables where tablename = 'schema_migrations'");
+    const known = await client.query(selectTable);
     if (known.rowCount === 0) await client.query(journalTable);
     const { rows } = await client.query<{ version: number; name: string; digest: string }>(
       "select version, name, digest from schema_migrations order by version",
@@ -104,7 +107,7 @@ export async function demandSchema(url: string): Promise<void> {
   const newest = readMigrations().at(-1);
   const client = await connect(url);
   try {
-    const known = await client.query("select from pg_tables where tablename = 'schema_migrations'");
+    const known = await client.query(selectTable);
     if (known.rowCount === 0)
       throw new ConfigError("The database is empty: run `gerbang migrate`, or start the service once.");
     const { rows } = await client.query<{ version: number; name: string }>(
