@@ -108,7 +108,7 @@ function tryAgain(
   const url = event.callbackUrl ?? merchant.webhooks[book.environment]?.url;
   if (url === undefined) return { objection: nowhere(event) };
   if (delivery && delivery.attempts >= ATTEMPTS_KEPT_MAX - attemptOffsetsSeconds.length)
-    return { objection: exhausted(event) };
+    return { objection: exhausted(event, delivery.attempts) };
   if (!delivery) return { delivery: firstDelivery(set, event, url, now) };
   const ahead = delivery.nextAttemptAt > now ? 1 : 0;
   const due =
@@ -139,10 +139,7 @@ function nowhere({ eventId }: Resendable): Fault {
   });
 }
 
-function exhausted({ eventId }: Resendable): Fault {
-  return validationFault(
-    "event_id",
-    eventId,
-    `This event has been tried ${ATTEMPTS_KEPT_MAX} times; no more are kept.`,
-  );
+function exhausted({ eventId }: Resendable, attempts: number): Fault {
+  const message = `This event has been tried ${attempts} times, and no more attempts are kept. Read it by its id instead.`;
+  return validationFault("event_id", eventId, message);
 }
