@@ -140,7 +140,10 @@ test("a merchant alone may have half of all slots, and later attempts leave room
   expect(takes(limiter, to("b", "other"))).toBe(limits.all / 4);
 });
 
-test("whatever happens: no limit is passed, and in the end every slot is free", () => {
+test.each([
+  ["the hosts'", limits],
+  ["the merchants'", { ...limits, all: 8, retry: 3 }],
+])("whatever happens: where %s limits bind, none is passed, and in the end every slot is free", (_, limits) => {
   const request = fc.record({
     host: fc.constantFrom("a", "b", "c", "d", "e"),
     merchantId: fc.constantFrom("m", "n"),
