@@ -27,7 +27,7 @@ import { Router } from "./routing/router.ts";
 import { Clocks } from "./sandbox/clock.ts";
 import { OpenPages } from "./checkout/open-pages.ts";
 import { PayerTokens } from "./checkout/payer-tokens.ts";
-import { settleDue } from "./settlements/schedule.ts";
+import { settleDue } from "./settlements/settlement-worker.ts";
 import { Board } from "./status/board.ts";
 import { Measuring } from "./status/measuring.ts";
 import type { StatusParts } from "./status/status.routes.ts";

@@ -100,7 +100,7 @@ import { Incidents } from "./status/incidents.ts";
 import { eventEndpoints } from "./webhooks/events.routes.ts";
 import { type Exemptions, exemptionsOf } from "./webhooks/exemptions.ts";
 import { ForbiddenAddress, NOT_PUBLIC, hostOf, normalized, objectionTo, vet } from "./webhooks/guard.ts";
-import { Names } from "./webhooks/names.ts";
+import { HostNames } from "./webhooks/host-names.ts";
 import { Sender } from "./webhooks/sender.ts";
 import type { DeliveryTiming } from "./webhooks/timing.ts";
 
@@ -344,7 +344,7 @@ function webhookUrlCheck(config: Config): (url: string) => Promise<string> {
 }
 
 function callbackUrlCheck(exemptions: Exemptions): (url: string, merchantId: string) => Promise<string> {
-  const names = new Names(exemptions);
+  const names = new HostNames(exemptions);
   return async (url, merchantId) => {
     const kept = checkUrl("callback_url", url, exemptions);
     if (await names.isForbidden(hostOf(new URL(kept)), merchantId))

@@ -14,7 +14,7 @@ import type { Directory } from "./merchants/directory.ts";
 import { forgetHistory } from "./events/history.ts";
 import { countCommitted, rollUpAge } from "./insights/roll-up.ts";
 import type { Merchants } from "./merchants/merchants.ts";
-import { settleDue } from "./settlements/schedule.ts";
+import { settleDue } from "./settlements/settlement-worker.ts";
 import { sweepExpired } from "./payments/expiry.ts";
 import type { Clocks } from "./sandbox/clock.ts";
 import type { Database } from "./store/database.ts";

@@ -9,7 +9,7 @@ import { type Clock, type Micros, SECOND, stopwatchMs } from "../ground/clock.ts
 import { sign } from "../ground/crypto.ts";
 import type { Book } from "../merchants/books.ts";
 import type { WebhookSecret } from "../merchants/directory.ts";
-import { watchAddress } from "./addresses.ts";
+import { watchAddress } from "./called-address.ts";
 import type { Exemptions } from "./exemptions.ts";
 import { ForbiddenAddress, objectionTo, vet } from "./guard.ts";
 import { type DeliveryTiming, deliveryTiming } from "./timing.ts";

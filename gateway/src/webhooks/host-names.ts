@@ -32,7 +32,7 @@ export const nameLimits: NameLimits = {
 
 type Verdict = "public" | "forbidden" | "unknown";
 
-export class Names {
+export class HostNames {
   private readonly exemptions: Exemptions;
   private readonly lookUp: (host: string, exemptions: Exemptions) => Promise<VettedAddress[]>;
   private readonly limits: NameLimits;

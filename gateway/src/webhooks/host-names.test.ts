@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { exemptionsOf } from "./exemptions.ts";
 import { ForbiddenAddress, type VettedAddress } from "./guard.ts";
-import { Names, nameLimits } from "./names.ts";
+import { HostNames, nameLimits } from "./host-names.ts";
 
 const found: VettedAddress[] = [{ address: "93.184.215.14", family: 4 }];
 const inside = new ForbiddenAddress("leads inside");
@@ -29,12 +29,12 @@ beforeEach(() => {
   asked = [];
 });
 
-function names(answer: (host: string) => Promise<VettedAddress[]>, limits: Partial<typeof nameLimits> = {}): Names {
+function names(answer: (host: string) => Promise<VettedAddress[]>, limits: Partial<typeof nameLimits> = {}): HostNames {
   const lookUp = (host: string): Promise<VettedAddress[]> => {
     asked.push(host);
     return answer(host);
   };
-  return new Names(exemptionsOf(["exempt.local"]), lookUp, { ...nameLimits, waitMs: 50, ...limits });
+  return new HostNames(exemptionsOf(["exempt.local"]), lookUp, { ...nameLimits, waitMs: 50, ...limits });
 }
 
 test("a name that leads inside is forbidden, any other is not, and each is asked once while its answer holds", async () => {
