@@ -1,4 +1,4 @@
-// The timing of webhook deliveries. Tests pass shorter times.
+// Deadlines, polls and leases of webhook deliveries. When an attempt is made again is in events/event.ts. Tests pass shorter times.
 export interface DeliveryTiming {
   /** Deadline of a call, from DNS to the status line. */
   deadlineMs: number;
