@@ -262,7 +262,7 @@ test("the list filters by status, currency and dates, pages, and shows nobody el
   expect((await (await service.client(merchantId, "production")).get("/v1/settlements")).json.data).toEqual([]);
 });
 
-test("the database refuses a batch that is not the sum of its items, and an item in two batches", async () => {
+test("the database refuses a batch that is not the sum of its items, or more than JSON carries, and an item in two batches", async () => {
   const { client, merchantId } = await service.merchant();
   await paid(client);
   const [batch] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
@@ -275,6 +275,12 @@ test("the database refuses a batch that is not the sum of its items, and an item
         [uuidOf(merchantId)],
       ),
     ).rejects.toThrow(/settlements_net/);
+    await expect(
+      role.query(
+        "insert into settlements select merchant_id, environment, gen_random_uuid(), 'processing', currency, period_start, period_end, 9007199254740992, 0, 0, 9007199254740992, payment_count, now(), now(), now(), null, null from settlements where merchant_id = $1",
+        [uuidOf(merchantId)],
+      ),
+    ).rejects.toThrow(/settlements_gross_minor_check/);
     await role.query("begin");
     const { rows } = await role.query<{ id: string }>(`${copy} returning settlement_id as id`, [uuidOf(merchantId)]);
     await expect(

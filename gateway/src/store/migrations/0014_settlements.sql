@@ -32,7 +32,7 @@ create table settlements (
   currency text not null check (currency ~ '^[A-Z]{3}$'),
   period_start timestamptz not null,
   period_end timestamptz not null constraint settlements_period check (period_end >= period_start),
-  gross_minor bigint not null check (gross_minor >= 0),
+  gross_minor bigint not null check (gross_minor between 0 and 9007199254740991), -- what JSON carries exactly; the others are no more
   fee_minor bigint not null check (fee_minor >= 0),
   refund_minor bigint not null check (refund_minor >= 0),
   net_minor bigint not null check (net_minor > 0),
