@@ -124,6 +124,20 @@ export function createServer(parts: ServerParts): FastifyInstance {
     load.prove(this.request.raw);
     this.rate ??= unauthenticated.rate(this.request.ip);
   });
+  addHooks(server, parts, paths);
+  ignoreCut(server.server);
+  malformed.watch(server.server);
+  watchConnections(server.server);
+  // Behind a proxy all connections come from the proxy, which has to limit them itself.
+  if (parts.trustProxy === 0) boundConnections(server.server, load, parts.connectionsPerAddress);
+  server.setNotFoundHandler((request, reply) => answerError(paths.faultFor(request.url), request, reply, parts));
+  server.setErrorHandler((error, request, reply) => answerError(error, request, reply, parts));
+  return server;
+}
+
+/** What happens to every request and every answer: request id, load shedding, rate headers, span, log line and metric. */
+function addHooks(server: FastifyInstance, parts: ServerParts, paths: KnownPaths): void {
+  const { unauthenticated, load } = parts;
   server.addHook("onRequest", (request, reply, done) => {
     request.begunAt = stopwatchMs();
     // One listener does all work at the end of an answer; Fastify's own hook would add two more listeners to every answer.
@@ -160,14 +174,6 @@ export function createServer(parts: ServerParts): FastifyInstance {
     parts.onAnswer?.(request, reply, payload);
     done();
   });
-  ignoreCut(server.server);
-  malformed.watch(server.server);
-  watchConnections(server.server);
-  // Behind a proxy all connections come from the proxy, which has to limit them itself.
-  if (parts.trustProxy === 0) boundConnections(server.server, load, parts.connectionsPerAddress);
-  server.setNotFoundHandler((request, reply) => answerError(paths.faultFor(request.url), request, reply, parts));
-  server.setErrorHandler((error, request, reply) => answerError(error, request, reply, parts));
-  return server;
 }
 
 /** Refuses on arrival requests of an address that has used its window up, except health and claims of known keys. Throws RATE_LIMITED. */
