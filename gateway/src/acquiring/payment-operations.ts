@@ -8,7 +8,6 @@ import { type Micros, SECOND } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
-import type { Book } from "../merchants/books.ts";
 import type { Directory, Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/command.ts";
 import type { Lanes } from "../store/lanes.ts";
@@ -47,9 +46,9 @@ export class PaymentOperations {
 
   /** Continues an operation: calls the acquirer when the step is `calling`, and inquires otherwise. */
   async perform(operation: Operation): Promise<Concluded> {
-    const payment = await this.payment(operation.book, operation.id);
-    assert(payment, `${operation.id} is not there`);
-    return await this.performFor(payment, operation);
+    const [row] = await this.parts.database.query(selectPayment(operation.book.merchantId, operation.id));
+    assert(row, `${operation.id} is not there`);
+    return await this.performFor(paymentOfRow(row), operation);
   }
 
   /** Calls the acquirer for a payment that was just committed. Gives the creation's response; throws GATEWAY_ERROR, GATEWAY_TIMEOUT. */
@@ -79,11 +78,6 @@ export class PaymentOperations {
     const [row] = await this.parts.database.query(selectOperationOfKey(book, intent.key));
     const operation = row && operationOfRow(row);
     return operation?.step === "retryable" ? resumeOpening(this.parts, merchant, operation, intent) : undefined;
-  }
-
-  private async payment(book: Book, reference: string): Promise<Payment | undefined> {
-    const [row] = await this.parts.database.query(selectPayment(book.merchantId, reference));
-    return row && paymentOfRow(row);
   }
 }
 

@@ -4,7 +4,7 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { page, unknownCursor } from "../http/lists.ts";
+import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import { invalidAmount, paymentParams } from "../payments/payments.schema.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
@@ -111,7 +111,7 @@ export async function listDisputes(
     const cursor = await readDispute(database, book.merchantId, after);
     if (cursor?.book.environment !== book.environment) throw unknownCursor(after);
   }
-  const limit = Number(query.limit ?? 25);
+  const limit = limitOf(query);
   const rows = await database.query(
     selectDisputes({ book, status: query.status, paymentReference: query.payment_reference, after, limit }),
   );

@@ -5,6 +5,7 @@ import { exponentOf, wireAmount } from "../ground/money.ts";
 import { isId } from "../ground/ids.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { limitOf } from "../http/lists.ts";
 import {
   currencyCode,
   exampleOf,
@@ -94,7 +95,7 @@ export async function listItems(
   settlement: Settlement,
   query: z.infer<typeof itemsQuery>,
 ): Promise<Reply> {
-  const limit = Number(query.limit ?? 25);
+  const limit = limitOf(query);
   const { starting_after: id = "" } = query;
   const kind = kinds.find((name) => isId(name, id));
   const [rows = [], sums = []] = await database.pipeline([

@@ -3,7 +3,7 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import { limitOf, page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { nothing } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
@@ -136,7 +136,7 @@ export async function listSettlements(database: Database, book: Book, query: Set
     const cursor = await readSettlement(database, book.merchantId, after);
     if (cursor?.book.environment !== book.environment) throw unknownCursor(after);
   }
-  const limit = Number(query.limit ?? 25);
+  const limit = limitOf(query);
   const rows = await database.query(
     selectSettlements({
       book,

@@ -20,7 +20,7 @@ import { Fault, assert } from "../ground/fault.ts";
 import { idOf, isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import { limitOf, page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { nothing } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
@@ -206,7 +206,7 @@ export async function listEvents(
   const createdFrom = rangeFrom("created_from", query.created_from);
   const createdBefore = rangeBefore("created_to", query.created_to);
   await checkCursor(database, book, after);
-  const limit = Number(query.limit ?? 25);
+  const limit = limitOf(query);
   const filter = { book, type, hidden, delivery, createdFrom, createdBefore, after, limit };
   const rows = await database.query(selectEvents(filter));
   const isAtEnd = rows.length > limit || !discards(filter);
@@ -230,7 +230,7 @@ export async function listAttempts(
   const after = query.starting_after === undefined ? undefined : Number(query.starting_after);
   // Attempts are numbered from 1 without gaps, so a cursor up to their number exists.
   if (after !== undefined && after > (delivery?.attempts ?? 0)) throw unknownCursor(String(after));
-  const limit = Number(query.limit ?? 25);
+  const limit = limitOf(query);
   const rows = await database.query(selectAttempts(event, after, limit));
   const view = (attempt: Attempt): unknown => attemptView(attempt, attempt.url ?? delivery?.url ?? "", event.body);
   return page(rows.map(attemptOfRow), limit, view, ({ attempt }) => String(attempt));
