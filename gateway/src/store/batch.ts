@@ -123,12 +123,12 @@ export class Batches {
       this.parts.onEnding(ending);
       switch (ending.kind) {
         case "committed":
-          set.committed();
+          this.runHooks(() => set.committed());
           return { outcomes };
         case "rolled_back":
           return { refused: ending.cause, failed: ending.failed, isUnwritten: true };
         case "unknown":
-          set.unknown();
+          this.runHooks(() => set.unknown());
           return { outcomes: await this.recallAll(commands, outcomes, ending.cause) };
       }
     } catch (error) {
@@ -170,6 +170,15 @@ export class Batches {
     this.beforeWrite?.(set);
     set.keep();
     return outcomes;
+  }
+
+  /** Runs what follows an ending. A failure there is logged, since it changes nothing of what is committed. */
+  private runHooks(hooks: () => void): void {
+    try {
+      hooks();
+    } catch (error) {
+      this.parts.log.error({ err: error, lane: this.lane }, "what follows a commit failed");
+    }
   }
 
   /** Finds the outcomes of a batch whose COMMIT may or may not have happened: asks the database on another connection. */

@@ -150,6 +150,17 @@ test("hooks run after the commit, and not for commands that were refused", async
   expect(seen).toEqual(["kept"]);
 });
 
+test("a hook that fails after the commit changes no answer", async () => {
+  const lane = laneOf();
+  const inner = add("kept", 1n);
+  const failing = (): void => assert(false, "this hook fails");
+  const results = [
+    lane.submit({ ...inner, execute: (set, now) => (set.afterCommit(failing), inner.execute(set, now)) }),
+    lane.submit(add("kept", 1n)),
+  ];
+  expect(await Promise.all(results)).toEqual([1n, 2n]);
+});
+
 test("what the system says of a broken socket is a lost connection, and what PostgreSQL says of a statement is not", () => {
   const error = (code: string): Error => Object.assign(new Error("?"), { code });
   for (const code of ["EPIPE", "ECONNRESET", "ECONNREFUSED", "ENOENT", "57P01", "08006"])
