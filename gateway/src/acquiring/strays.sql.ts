@@ -83,13 +83,12 @@ const KEPT_MAX = 10_000;
 /** Deletes strays that are too old, and the oldest strays of an acquirer that has too many; up to `STEP` rows each. */
 export function expiredStrays(realNow: Micros): Statement[] {
   const old = deleteOldest("stray_messages", { column: "last_at", keptSeconds: KEPT_SECONDS }, realNow);
-  return [old, forgetSurplus()];
+  return [old, forgetSurplus];
 }
 
-function forgetSurplus(): Statement {
-  return {
-    name: "forget surplus stray messages",
-    text: `delete from stray_messages
+const forgetSurplus: Statement = {
+  name: "forget surplus stray messages",
+  text: `delete from stray_messages
 where ctid = any(array(
   select s.ctid
   from (select distinct gateway_code from stray_messages) c
@@ -103,6 +102,4 @@ where ctid = any(array(
   ) s
 ))
 returning 1`,
-    values: [],
-  };
-}
+};

@@ -19,9 +19,7 @@ export async function findBinaries(runAs: User | undefined): Promise<Binaries> {
   } catch (cause) {
     throw new ConfigError(
       `There is no embedded PostgreSQL for ${process.platform} on ${process.arch}: set DATABASE_URL.`,
-      {
-        cause,
-      },
+      { cause },
     );
   }
   if (!runAs || traversable(dirname(found.postgres))) return found;

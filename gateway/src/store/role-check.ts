@@ -13,7 +13,6 @@ export async function roleProblem(database: Database): Promise<string | undefine
   r.rolcreaterole or r.rolcreatedb or r.rolbypassrls or r.rolreplication as creates
 from pg_roles r
 where r.rolname = current_user`,
-    values: [],
   });
   if (!row) return undefined;
   const wrong = row.superuser

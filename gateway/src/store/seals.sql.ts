@@ -18,7 +18,6 @@ export function selectHeads({ table, column }: SealedColumn): Statement {
 from ${table}
 where ${column} is not null
 group by 1`,
-    values: [],
   };
 }
 
