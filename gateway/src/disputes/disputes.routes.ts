@@ -4,7 +4,7 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { checkCursor, limitOf, page } from "../http/lists.ts";
 import { invalidAmount, paymentParams } from "../payments/payments.schema.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
@@ -107,10 +107,7 @@ export async function listDisputes(
   query: z.infer<typeof disputesQuerySchema>,
 ): Promise<Reply> {
   const after = query.starting_after;
-  if (after !== undefined) {
-    const cursor = await readDispute(database, book.merchantId, after);
-    if (cursor?.book.environment !== book.environment) throw unknownCursor(after);
-  }
+  await checkCursor(book, after, (id) => readDispute(database, book.merchantId, id));
   const limit = limitOf(query);
   const rows = await database.query(
     selectDisputes({ book, status: query.status, paymentReference: query.payment_reference, after, limit }),

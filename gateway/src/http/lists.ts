@@ -2,6 +2,7 @@
 import { type Micros, SECOND, parseWireTime } from "../ground/clock.ts";
 import { type Fault, validationFault } from "../ground/fault.ts";
 import { type Reply, reply } from "../ground/reply.ts";
+import type { Book } from "../merchants/books.ts";
 
 /** One page of a list on the wire. */
 interface Page {
@@ -48,6 +49,15 @@ export function onePage<Item>(items: readonly Item[], view: (item: Item) => unkn
 export function unknownCursor(value: string): Fault {
   const message = "starting_after is not the identity of an object of yours in this list.";
   return validationFault("starting_after", value, message);
+}
+
+/** Throws VALIDATION_ERROR unless the cursor, if there is one, is an object of this book. `read` finds it in either environment. */
+export async function checkCursor(
+  { environment }: Book,
+  after: string | undefined,
+  read: (id: string) => Promise<{ book: Book } | undefined>,
+): Promise<void> {
+  if (after !== undefined && (await read(after))?.book.environment !== environment) throw unknownCursor(after);
 }
 
 /** Start of a range: the instant, or the beginning of the day. Throws VALIDATION_ERROR. */

@@ -3,7 +3,7 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { limitOf, page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import { checkCursor, limitOf, page, rangeBefore, rangeFrom } from "../http/lists.ts";
 import { nothing } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
@@ -132,10 +132,7 @@ export async function readSettlement(
 /** A page of a book's batches. `query` has passed `settlementsQuerySchema`. */
 export async function listSettlements(database: Database, book: Book, query: SettlementsQuery): Promise<Reply> {
   const after = query.starting_after;
-  if (after !== undefined) {
-    const cursor = await readSettlement(database, book.merchantId, after);
-    if (cursor?.book.environment !== book.environment) throw unknownCursor(after);
-  }
+  await checkCursor(book, after, (id) => readSettlement(database, book.merchantId, id));
   const limit = limitOf(query);
   const rows = await database.query(
     selectSettlements({

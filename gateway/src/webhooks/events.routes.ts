@@ -20,7 +20,7 @@ import { Fault, assert } from "../ground/fault.ts";
 import { idOf, isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { limitOf, page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
+import { checkCursor, limitOf, page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import { nothing } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
@@ -163,7 +163,7 @@ async function selectEventsToResend(database: Database, book: Book, body: Resend
   }
   const { state = "undelivered", starting_after: after } = body;
   const from = rangeFrom("since", body.since) as Micros;
-  await checkCursor(database, book, after);
+  await checkCursor(book, after, (id) => readEvent(database, book.merchantId, id));
   const rows = await database.query(selectSince({ book, from, state, after, limit: RESEND_MAX }));
   const found = rows.slice(0, RESEND_MAX).map((row) => idOf("event", row.event_id as string));
   const next = rows.length > RESEND_MAX ? (found.at(-1) ?? null) : null;
@@ -189,12 +189,6 @@ async function findEvent(database: Database, call: Call): Promise<StoredEvent> {
   return event;
 }
 
-async function checkCursor(database: Database, book: Book, after: string | undefined): Promise<void> {
-  if (after === undefined) return;
-  const cursor = await readEvent(database, book.merchantId, after);
-  if (cursor?.book.environment !== book.environment) throw unknownCursor(after);
-}
-
 /** Gives a page of a book's events, without the `hidden` types. `query` has passed `eventsQuerySchema`. */
 export async function listEvents(
   database: Database,
@@ -205,7 +199,7 @@ export async function listEvents(
   const { type, delivery, starting_after: after } = query;
   const createdFrom = rangeFrom("created_from", query.created_from);
   const createdBefore = rangeBefore("created_to", query.created_to);
-  await checkCursor(database, book, after);
+  await checkCursor(book, after, (id) => readEvent(database, book.merchantId, id));
   const limit = limitOf(query);
   const filter = { book, type, hidden, delivery, createdFrom, createdBefore, after, limit };
   const rows = await database.query(selectEvents(filter));
