@@ -5,6 +5,7 @@ import tls from "node:tls";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { timing } from "../../gateway/test/event-rig.ts";
+import { paymentBody } from "../../gateway/test/kit.ts";
 import { paths } from "../../portal/src/paths.ts";
 import { Client } from "../kit/client.ts";
 import { Receiver, isGenuine, makeCertificates } from "../kit/receiver.ts";
@@ -50,6 +51,20 @@ test("a key is made and used at once with a signed request; it is changed, rolle
   expect((await key.get("/v1/balances")).status).toBe(200);
   await look("keys-secret");
   await page.getByRole("button", { name: "I have kept it" }).click();
+
+  await key.post("/v1/payments", paymentBody());
+  await page.getByRole("link", { name: key.credentials.client_id }).click();
+  await page.getByRole("heading", { name: "What a key changed" }).waitFor();
+  const change = page.getByRole("row").filter({ hasText: "create payment" });
+  for (const text of ["127.0.0.1", "pending"]) await change.getByText(text).waitFor();
+  await look("key-changes");
+  await change.getByRole("link").click();
+  await page
+    .getByRole("region", { name: "Story of the payment" })
+    .getByText(`by ${key.credentials.client_id}`)
+    .waitFor();
+  await look("story-by-key");
+  await open(paths.keys(place));
 
   const row = page.getByRole("row").filter({ hasText: ATTACK });
   await page.reload();

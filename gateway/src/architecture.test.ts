@@ -139,7 +139,7 @@ const owners: Record<string, RegExp> = {
   disputes: /^(disputes|dispute_evidence|evidence_drafts|evidence_files|evidence_pieces)$/,
   settlements: /^(settlements|settlement_items|settlement_clocks)$/,
   auth: /^(used_nonces|used_read_nonces|rate_windows)$/,
-  idempotency: /^idempotency_keys$/,
+  idempotency: /^(idempotency_keys|client_audit)$/,
   routing: /^(routing_rule_sets|routing_activations|acquirer_states|acquirer_costs|payment_splits)$/,
   webhooks: /^misbehaviours$/,
   diagnostics: /^refused_requests$/,

@@ -26,6 +26,7 @@ import type { Statement } from "./store/database.ts";
 import {
   selectBatchesOf,
   selectDisputesOf,
+  selectChangesOf,
   selectEventsOf,
   selectJournalsOf,
   selectOperationsOfPayment,
@@ -69,6 +70,8 @@ select merchant, 'sandbox', gen_random_uuid(), '', now()`,
 select merchant, 'sandbox', gen_random_uuid(), gen_random_uuid(), 1, 'arriving', 'resi.pdf', 1`,
     idempotency_keys: `(merchant_id, environment, idempotency_key, endpoint, body_digest, first_seen_at)
 select merchant, 'sandbox', 'key-of-request-' || n, 'POST /v1/payments', decode(md5(n::text) || md5(n::text), 'hex'), now()`,
+    client_audit: `(merchant_id, environment, subject, request_id, at, client_id, address, action)
+select merchant, 'sandbox', 'pay_' || n, gen_random_uuid(), now(), 'ak_test_x', '127.0.0.1', 'create_payment'`,
     delivery_attempts: `(merchant_id, environment, event_id, attempt, started_at, duration_ms, succeeded, request_headers)
 select merchant, 'sandbox', gen_random_uuid(), 1, now() - n * interval '1 second', 1, n % 100 > 0, '{}'`,
     payment_links: `(merchant_id, environment, link_id, token, reusable, customer_required, payment_expires_in, created_at, currency)
@@ -197,6 +200,7 @@ describe.each([
     ["receipts of a payment", "receipts_payment", selectReceiptsOf(book, reference)],
     ["journals of a payment", "journals_group", selectJournalsOf(book, reference)],
     ["events about an object", "events_of_subject", selectEventsOf(book, [reference])],
+    ["changes by keys", "client_audit_pkey", selectChangesOf(book, [reference])],
     ["settlements of a payment", "payments_pkey", selectBatchesOf(book, reference)],
     ["operations of a payment", "acquirer_operations_pkey", selectOperationsOfPayment(book, reference)],
     ["messages about a payment", "acquirer_messages_payment", selectMessages(book, reference, 101)],

@@ -295,7 +295,7 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
       mail: config.mail && new Mail({ ...config.mail, log }),
     }),
     ...insightsEndpoints(rooms),
-    ...keyEndpoints({ credentials: merchants.credentials, lastUses, clock }),
+    ...keyEndpoints({ database, credentials: merchants.credentials, lastUses, clock }),
     ...deviceEndpoints({
       devices: new DeviceCodes({ database, clock, credentials: merchants.credentials }),
       directory,

@@ -38,6 +38,7 @@ export const merchantPages: Record<string, Load> = {
   "/balances/$currency": () => import("./pages/balances/currency.tsx"),
   "/balances/journals/$journal_id": () => import("./pages/balances/journals/journal-id.tsx"),
   "/developers/keys": () => import("./pages/developers/keys.tsx"),
+  "/developers/keys/$client_id": () => import("./pages/developers/keys/client-id.tsx"),
   "/developers/webhooks": () => import("./pages/developers/webhooks.tsx"),
   "/developers/webhooks/deliveries/$event_id": () => import("./pages/developers/webhooks/event-id.tsx"),
   "/developers/webhooks/exam": () => import("./pages/developers/webhooks/exam.tsx"),

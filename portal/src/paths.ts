@@ -34,6 +34,7 @@ export const paths = {
   journal: (place: Place, journalId: string) => `${at(place)}/balances/journals/${part(journalId)}`,
 
   keys: (place: Place) => `${at(place)}/developers/keys`,
+  key: (place: Place, clientId: string) => `${at(place)}/developers/keys/${part(clientId)}`,
   webhooks: (place: Place) => `${at(place)}/developers/webhooks`,
   delivery: (place: Place, eventId: string) => `${at(place)}/developers/webhooks/deliveries/${part(eventId)}`,
   exam: (place: Place) => `${at(place)}/developers/webhooks/exam`,
@@ -56,6 +57,19 @@ export const paths = {
 };
 
 export type PathName = keyof typeof paths;
+
+/** The page of an object, by the kind that its identity begins with; undefined where it has none. */
+export function pageOfObject(place: Place, id: string): string | undefined {
+  const pages: Record<string, (place: Place, id: string) => string> = {
+    pay: paths.payment,
+    rfd: paths.refund,
+    dsp: paths.dispute,
+    set: paths.settlement,
+    lnk: paths.link,
+    evt: paths.event,
+  };
+  return pages[id.split("_", 1)[0] ?? ""]?.(place, id);
+}
 
 /** An address with filters: `withSearch(paths.payments(place), { status: "paid" })`. */
 export function withSearch(path: string, search: Record<string, string | undefined>): string {

@@ -3,6 +3,8 @@ import { paymentBody } from "../../../gateway/test/kit.ts";
 import type { Client } from "../../kit/client.ts";
 
 export interface Things {
+  /** The `client_id` of the key that made the others. */
+  key: string;
   payment: string;
   /** A payment that waits for its payer. */
   pending: string;
@@ -41,6 +43,7 @@ export async function oneOfEverything(client: Client): Promise<Things> {
   const link = await post("/v1/payment-links", { amount_minor: 500_000, currency: "IDR", reusable: true });
   const [entries, events] = await Promise.all([client.get("/v1/balances/IDR/entries"), client.get("/v1/events")]);
   return {
+    key: client.credentials.client_id,
     payment,
     pending: pending ?? "",
     link: link.json.uuid as string,

@@ -2,6 +2,7 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../ground/clock.ts";
 import type { Reply } from "../ground/reply.ts";
+import { actionOf } from "../http/endpoint.ts";
 import { judgeInput, sentBody } from "../http/input.ts";
 import { sendReply } from "../http/server.ts";
 import type { AuditedCall } from "../people/audit.sql.ts";
@@ -79,7 +80,7 @@ export function auditedCall(operationId: string, request: FastifyRequest, { pers
   return {
     requestId: request.id,
     personId: person.personId,
-    action: operationId.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).slice(0, 40),
+    action: actionOf(operationId),
     path: `${request.method} ${request.url.split("?")[0]}`,
     merchantId: undefined,
     environment: undefined,

@@ -12,6 +12,12 @@ export interface Attachment {
   sizeBytes?: number;
 }
 
+/** An object by its identity, with its status if it has one. */
+export interface Subject {
+  id: string;
+  status: string | undefined;
+}
+
 /** The answer of an endpoint: a status and the exact text of the body. */
 export interface Reply {
   status: number;
@@ -24,6 +30,8 @@ export interface Reply {
   stream?: Readable;
   /** Makes browsers save the body under this name. It comes from the service: letters, digits, points and hyphens only. */
   saveAs?: string;
+  /** The object that the answer shows. */
+  subject?: Subject | undefined;
   /** True for a stored answer that is replayed (interface 4.11). */
   replayed?: boolean;
   /**
@@ -36,9 +44,16 @@ export interface Reply {
 export function faultReply(fault: Fault, requestId: string): Reply {
   const { details } = fault.extras;
   const error = { code: fault.code, message: fault.message, request_id: requestId, ...(details ? { details } : {}) };
-  return { status: fault.status, body: JSON.stringify({ error }) };
+  return { status: fault.status, body: JSON.stringify({ error }), subject: subjectOf(details ?? {}) };
 }
 
-export function reply(status: number, value: unknown): Reply {
-  return { status, body: JSON.stringify(value) };
+export function reply(status: number, value: object): Reply {
+  return { status, body: JSON.stringify(value), subject: subjectOf(value) };
+}
+
+/** Payments are named by their reference, all other objects by their uuid. */
+function subjectOf(value: { reference?: unknown; uuid?: unknown; status?: unknown }): Subject | undefined {
+  const { reference, uuid, status } = value;
+  const id = reference ?? uuid;
+  return typeof id === "string" ? { id, status: typeof status === "string" ? status : undefined } : undefined;
 }

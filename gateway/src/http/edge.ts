@@ -18,7 +18,7 @@ import type { Database } from "../store/database.ts";
 import type { Command } from "../store/command.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { readBody } from "./body.ts";
-import { type Call, type Endpoint, type ReadEndpoint, type WriteEndpoint, methodOf } from "./endpoint.ts";
+import { type Call, type Endpoint, type ReadEndpoint, type WriteEndpoint, actionOf, methodOf } from "./endpoint.ts";
 import { allOptional, judgeBody, judged, nothingAsked } from "./fields.ts";
 import { readJson } from "./json-body.ts";
 import type { LoadShedding } from "./load-shedding.ts";
@@ -288,7 +288,7 @@ export class Edge {
       this.enter(endpoint, known, admitted, request.ip);
       input = known.body.length === 0 && allOptional(endpoint.body) ? {} : readJson(request, known.body);
       call.idempotencyKey = checkKey(request.raw.headersDistinct["idempotency-key"]);
-      intent = intentOf(endpoint, call, known.body);
+      intent = intentOf(endpoint, call, known, request.ip);
       if (endpoint.actsFirst) intent.nonce = undefined;
     } catch (error) {
       await this.consume(call);
@@ -387,7 +387,7 @@ function notFromHere(address: string): Fault {
   });
 }
 
-function intentOf(endpoint: WriteEndpoint, call: Call, body: Buffer): Intent {
+function intentOf(endpoint: WriteEndpoint, call: Call, { client, body }: Known, address: string): Intent {
   const { book, idempotencyKey: key, requestId, realNow, nonce } = call;
   return {
     book,
@@ -395,6 +395,7 @@ function intentOf(endpoint: WriteEndpoint, call: Call, body: Buffer): Intent {
     endpoint: boundTo(endpoint, call.params),
     bodyDigest: sha256(body),
     requestId,
+    signed: client && { clientId: client.clientId, address, action: actionOf(endpoint.operationId) },
     receivedAt: realNow,
     nonce,
   };

@@ -74,6 +74,11 @@ export function methodOf(endpoint: Endpoint): "GET" | "POST" | "PUT" {
   return endpoint.kind === "read" ? "GET" : (endpoint.method ?? "POST");
 }
 
+/** The name of an operation in audits: in snake case, at most 40 characters. */
+export function actionOf(operationId: string): string {
+  return operationId.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).slice(0, 40);
+}
+
 /** Keeps the body's type inside one definition and forgets it outside. */
 export function writeEndpoint<Body>(endpoint: Omit<WriteEndpoint<Body>, "kind">): Endpoint {
   return { kind: "write", ...endpoint } as unknown as Endpoint;

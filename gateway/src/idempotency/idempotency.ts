@@ -1,4 +1,4 @@
-// Idempotency (section 4.11): one transaction writes the record of the key, the effect of the request and the stored answer.
+// Idempotency (section 4.11): one transaction writes the record of the key, the effect of the request, the stored answer and who asked.
 import { setTimeout as pause } from "node:timers/promises";
 import { type Micros, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -9,6 +9,7 @@ import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { consume } from "../auth/nonces.ts";
 import { type Nonce, usedNonces } from "../auth/nonces.sql.ts";
 import { type Reply, faultReply } from "../ground/reply.ts";
+import { type SignedChange, clientAudit } from "./client-audit.sql.ts";
 import { KEY_RETENTION_HOURS, type KeyRecord, keyRecords, openKeys, selectKeyRecord } from "./idempotency.sql.ts";
 
 /** A write request as it arrived: its idempotency key and everything that the key is bound to. */
@@ -19,6 +20,8 @@ export interface Intent {
   endpoint: string;
   bodyDigest: Buffer;
   requestId: string;
+  /** Who signed the request and what it asks for; undefined where another audit says it. */
+  signed?: SignedChange | undefined;
   /** Real time. */
   receivedAt: Micros;
   /** Nonce of the request's signature, consumed in the same transaction; undefined when it has been consumed already. */
@@ -73,11 +76,13 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
       const before = set.get(keyRecords, intent);
       if (before && isKept(before, now)) return replay(before, intent);
       let decided: Reply;
+      let changes = true;
       try {
         decided = inner.execute(set, moment);
       } catch (error) {
         if (!(error instanceof Fault) || !error.stored) throw error;
-        if (!error.keepsChanges) set.drop(); // only the refusal is stored, not the changes that led to it
+        changes = error.keepsChanges;
+        if (!changes) set.drop(); // only the refusal is stored, not the changes that led to it
         decided = faultReply(error, intent.requestId);
       }
       const isOpen = decided.continues !== undefined;
@@ -86,6 +91,8 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
       const record: KeyRecord = { book, key, endpoint, bodyDigest, firstSeenAt: now, status, response };
       if (before) set.update(keyRecords, record);
       else set.insert(keyRecords, record);
+      const { signed, requestId, receivedAt: at } = intent;
+      if (changes && signed) set.insert(clientAudit, { ...signed, book, requestId, at, subject: decided.subject });
       return decided;
     },
     async recall() {

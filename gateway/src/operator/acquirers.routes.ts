@@ -106,8 +106,9 @@ export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoin
       },
       async handle({ params, body }) {
         const { gateway_code: code = "" } = params;
-        if (!(await router.setState(code, body))) throw new Fault("OBJECT_NOT_FOUND");
-        return reply(200, find(code));
+        const now = (await router.setState(code, body)) ? find(code) : undefined;
+        if (!now) throw new Fault("OBJECT_NOT_FOUND");
+        return reply(200, now);
       },
     }),
   ];

@@ -7,8 +7,11 @@ import { type Environment, environments } from "../merchants/books.ts";
 import { type Directory, type MerchantSummary, merchantOfRow, scopes } from "../merchants/directory.ts";
 import type { Merchants } from "../merchants/merchants.ts";
 import { type MerchantRow, selectMerchants } from "../merchants/merchants.sql.ts";
+import type { Credential } from "../merchants/credentials.sql.ts";
 import { settingsChangeSchema } from "../merchants/settings.ts";
 import type { People } from "../people/people.ts";
+import { keyChangeListSchema, keyChangesQuery } from "../requests/key-changes.schema.ts";
+import { keyChanges } from "../requests/key-changes.ts";
 import { followSchedule } from "../settlements/settlements.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
@@ -163,7 +166,7 @@ function invitationEndpoint({ merchants, people, invitationPage }: MerchantEndpo
   });
 }
 
-function credentialEndpoints({ merchants }: MerchantEndpointParts): OperatorEndpoint[] {
+function credentialEndpoints({ merchants, database }: MerchantEndpointParts): OperatorEndpoint[] {
   return [
     operatorEndpoint({
       method: "POST",
@@ -207,6 +210,23 @@ function credentialEndpoints({ merchants }: MerchantEndpointParts): OperatorEndp
       },
     }),
     operatorEndpoint({
+      method: "GET",
+      operationId: "listCredentialChanges",
+      path: `${path}/{id}/credentials/{client_id}/changes`,
+      params: credentialParams,
+      summary: "List what requests signed with a credential changed, newest first, also of one that was revoked",
+      tag,
+      role: "viewer",
+      query: keyChangesQuery,
+      success: { description: "A page of changes.", schema: keyChangeListSchema },
+      errors: ["OBJECT_NOT_FOUND"],
+      async handle({ params, query }) {
+        const { merchantId } = await required(merchants, params.id);
+        const { clientId } = await requiredCredential(merchants, merchantId, params.client_id);
+        return keyChanges(database, { merchantId, clientId }, query);
+      },
+    }),
+    operatorEndpoint({
       method: "PATCH",
       operationId: "updateCredential",
       path: `${path}/{id}/credentials/{client_id}`,
@@ -219,10 +239,9 @@ function credentialEndpoints({ merchants }: MerchantEndpointParts): OperatorEndp
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
         const { merchantId } = await required(merchants, params.id);
-        const { client_id: clientId = "" } = params;
-        const found = isClientId(clientId) ? await merchants.credentials.read({ merchantId }, clientId) : undefined;
-        const book = found && { merchantId, environment: found.environment };
-        const changed = book && (await merchants.credentials.change(book, clientId, { signature: body.signature }));
+        const { clientId, environment } = await requiredCredential(merchants, merchantId, params.client_id);
+        const book = { merchantId, environment };
+        const changed = await merchants.credentials.change(book, clientId, { signature: body.signature });
         if (!changed) throw new Fault("OBJECT_NOT_FOUND");
         return reply(200, credentialView(changed));
       },
@@ -276,4 +295,11 @@ async function required(merchants: Merchants, id: string | undefined): Promise<M
   const merchant = id !== undefined && isId("merchant", id) ? await merchants.read(id) : undefined;
   if (!merchant) throw new Fault("OBJECT_NOT_FOUND", { message: "No such merchant." });
   return merchant;
+}
+
+/** A credential of the merchant, also one that ended. Throws OBJECT_NOT_FOUND. */
+async function requiredCredential({ credentials }: Merchants, merchantId: string, id = ""): Promise<Credential> {
+  const found = isClientId(id) ? await credentials.read({ merchantId }, id) : undefined;
+  if (!found) throw new Fault("OBJECT_NOT_FOUND");
+  return found;
 }

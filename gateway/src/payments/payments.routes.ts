@@ -55,7 +55,12 @@ export interface OpensPayments {
 
 /** The reply of a creation whose acquirer is called after the commit. */
 function awaited({ acquiring }: PaymentRouteParts, payment: Payment, call: CallToMake): Reply {
-  return { status: 201, body: "", continues: () => acquiring.finish(payment, call) };
+  return {
+    status: 201,
+    body: "",
+    subject: { id: payment.reference, status: payment.status },
+    continues: () => acquiring.finish(payment, call),
+  };
 }
 
 export interface PaymentRouteParts extends PaymentParts {

@@ -10,6 +10,9 @@ import type { Credential, CredentialTerms } from "../merchants/credentials.sql.t
 import { scopes } from "../merchants/directory.ts";
 import { isClientId } from "../operator/merchants.schema.ts";
 import { type MemberRole, scopesBeyond } from "../people/roles.ts";
+import { keyChangeListSchema, keyChangesQuery } from "../requests/key-changes.schema.ts";
+import { keyChanges } from "../requests/key-changes.ts";
+import type { Database } from "../store/database.ts";
 import {
   changeKeySchema,
   createKeySchema,
@@ -26,6 +29,7 @@ import {
 import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 
 export interface KeyEndpointParts {
+  database: Database;
   credentials: Credentials;
   lastUses: { write(): Promise<void> };
   clock: Clock;
@@ -37,7 +41,7 @@ const DAY = 86_400;
 const noKey = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "No such key, or it has ended already." });
 
 export function keyEndpoints(parts: KeyEndpointParts): PortalEndpoint[] {
-  return [listEndpoint(parts), ...makingEndpoints(parts), ...changingEndpoints(parts)];
+  return [listEndpoint(parts), changesEndpoint(parts), ...makingEndpoints(parts), ...changingEndpoints(parts)];
 }
 
 function listEndpoint({ credentials, lastUses, clock }: KeyEndpointParts): PortalEndpoint {
@@ -63,6 +67,25 @@ function listEndpoint({ credentials, lastUses, clock }: KeyEndpointParts): Porta
         (key) => keyView(key, now),
         ({ clientId }) => clientId,
       );
+    },
+  });
+}
+
+function changesEndpoint({ database, credentials }: KeyEndpointParts): PortalEndpoint {
+  return memberEndpoint({
+    method: "GET",
+    path: `${path}/{client_id}/changes`,
+    operationId: "listKeyChanges",
+    summary: "List what requests signed with a key changed, newest first, also of a key that ended",
+    tag,
+    action: "credentials:read",
+    params: keyParams,
+    query: keyChangesQuery,
+    success: { description: "A page of changes.", schema: keyChangeListSchema },
+    errors: ["OBJECT_NOT_FOUND"],
+    async handle({ book, params, query }) {
+      const { clientId } = await required(credentials, book, idOf(params));
+      return keyChanges(database, { merchantId: book.merchantId, clientId }, query);
     },
   });
 }

@@ -63,6 +63,49 @@ describe("a key", () => {
     expect(await balances(client)).toBe("200");
   });
 
+  test("remembers what it changed and from where, also after its end, for its own merchant", async () => {
+    const made = await make();
+    const { client_id: id } = made.json;
+    const changes = `${keys}/${id}/changes`;
+    expect((await owner.get(changes)).json).toEqual({ data: [], has_more: false, next_cursor: null });
+    const client = clientOf(made);
+    const first = await client.post("/v1/payments", paymentBody());
+    const second = await client.post(`/v1/payments/${first.json.reference}/cancel`, {});
+    await client.get("/v1/balances");
+    await client.post("/v1/payments", paymentBody({ amount_minor: 0 }));
+    await owner.send("DELETE", `${keys}/${id}`);
+    const { reference: subject } = first.json;
+    const wanted = [
+      [second, "cancel_payment", "canceled"],
+      [first, "create_payment", "pending"],
+    ].map(([answer, action, status]) => ({
+      request_id: (answer as Answer).headers.get("x-request-id"),
+      at: expect.stringMatching(/Z$/),
+      action,
+      subject,
+      status,
+      address: "127.0.0.1",
+    }));
+    expect((await owner.get(changes)).json.data).toEqual(wanted);
+    const page = (await owner.get(`${changes}?limit=1`)).json;
+    expect(page).toMatchObject({ data: [wanted[0]], has_more: true });
+    const next = await owner.get(`${changes}?limit=1&starting_after=${page.next_cursor}`);
+    expect(next.json).toEqual({ data: [wanted[1]], has_more: false, next_cursor: null });
+    const operator = await service.askOperator(`/merchants/${merchantId}/credentials/${id}/changes`);
+    expect(operator.json.data).toEqual(wanted);
+
+    const elsewhere = await service.merchant();
+    const stranger = await joins(service, elsewhere.merchantId);
+    expect(outcome(await stranger.get(changes))).toBe("404 OBJECT_NOT_FOUND");
+    expect((await service.askOperator(`/merchants/${elsewhere.merchantId}/credentials/${id}/changes`)).status).toBe(
+      404,
+    );
+    const unknown = await owner.get(`${changes}?starting_after=${first.json.reference.replace("pay_", "req_")}`);
+    expect(outcome(unknown)).toBe("422 VALIDATION_ERROR");
+    const support = await joins(service, merchantId, "support");
+    expect(outcome(await support.get(changes))).toBe("403 FORBIDDEN");
+  });
+
   test("is used from its addresses alone, in every process", async () => {
     const made = await make({ allowed_addresses: ["203.0.113.0/24", "2001:DB8::/32"] });
     expect(made.json.allowed_addresses).toEqual(["203.0.113.0/24", "2001:db8::/32"]);

@@ -23,6 +23,7 @@ beforeEach(async () => {
 interface Step {
   kind: string;
   request_id: string | null;
+  client_id: string | null;
   at: string;
   object: Record<string, unknown>;
 }
@@ -103,29 +104,31 @@ test("a payment that the risk engine rejected was never routed", async () => {
   expect(told.steps[1]?.object).toMatchObject({ decision: "reject" });
 });
 
-test("each step that a request of the merchant's system did names that request", async () => {
+test("each step that a key asked for names the request and the key", async () => {
   const made = await client.post("/v1/payments", paymentBody());
   const { reference } = made.json;
   const paying = await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
   const refunding = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 50_000 });
   const dispute = () => client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "general" });
   const disputing = await dispute();
-  await client.post(`/v1/sandbox/disputes/${disputing.json.uuid}/resolve`, { outcome: "won" });
+  const resolving = await client.post(`/v1/sandbox/disputes/${disputing.json.uuid}/resolve`, { outcome: "won" });
   const disputingAgain = await dispute();
   await client.post("/v1/payments", paymentBody({ description: String(reference) }));
-  const wanted = [made, paying, refunding, disputing, disputingAgain].map(({ headers }) => headers.get("x-request-id"));
-  await expect
-    // The log of requests is written when there is time for it.
-    .poll(
-      async () => {
-        const told = await story(reference as string);
-        return told.steps
-          .filter(({ kind }) => ["asked", "became", "refunded", "disputed"].includes(kind))
-          .map(({ request_id: id }) => id);
-      },
-      { timeout: 10_000 },
-    )
-    .toEqual(wanted);
+  const { steps } = await story(reference as string);
+  const asked = steps.filter(({ kind }) => ["asked", "became", "refunded", "disputed", "resolved"].includes(kind));
+  expect(asked.map(({ request_id: id }) => id)).toEqual(
+    [made, paying, refunding, disputing, resolving, disputingAgain].map(({ headers }) => headers.get("x-request-id")),
+  );
+  expect(new Set(asked.map(({ client_id: id }) => id))).toEqual(new Set([client.credentials.client_id]));
+});
+
+test("what a person did names no key", async () => {
+  const { reference } = (await owner.post("/portal/v1/payments", paymentBody())).json;
+  await owner.post(`/portal/v1/payments/${reference}/cancel`, {});
+  const { steps } = await story(reference as string);
+  const kept = steps.map(({ kind, request_id: request, client_id: key }) => [kind, request, key]);
+  expect(kept).toContainEqual(["became", null, null]);
+  expect(kept).toContainEqual(["asked", null, null]);
 });
 
 test("why not the others is told with each candidate", async () => {

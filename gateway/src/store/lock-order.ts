@@ -70,6 +70,9 @@ export const lockOrder = [
   "resendable events",
   "misbehaviours",
   "due books",
+
+  // Appended only.
+  "client audit",
 ] as const;
 
 /** The name of a table that a lane may read, lock or write. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { operationSteps } from "../acquiring/operation.ts";
 import { receiptStatuses } from "../acquiring/receipt.ts";
 import { disputeSchema } from "../disputes/disputes.schema.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { exampleClientId, exampleIds, exampleTimes } from "../http/examples.ts";
 import { currencyCode, exampleOf, exponentField, identity, minorAmount, timestamp } from "../http/shapes.ts";
 import { paymentStatusSchema, createdPaymentSchema, createPaymentSchema } from "../payments/payments.schema.ts";
 import { exampleCustomer, examplePayment } from "../payments/payments.examples.ts";
@@ -169,7 +169,14 @@ const step = <Kind extends string, Shape extends z.ZodType>(kind: Kind, id: stri
       at: timestamp.meta({ description: "By the book's clock." }),
       request_id: identity("request")
         .nullable()
-        .meta({ description: "Of the request that did it; null when none is known." }),
+        .meta({ description: "Of your system's request that did it; null when it was none." }),
+      client_id: z
+        .string()
+        .nullable()
+        .meta({
+          description: "The key that signed the request; null when there was none.",
+          examples: [exampleClientId],
+        }),
       object,
     })
     .meta({ id });
@@ -223,6 +230,7 @@ export const storySchema = z
             kind: "judged",
             at: exampleTimes.created,
             request_id: exampleIds.request,
+            client_id: exampleClientId,
             object: { decision: "approve", score: 0 },
           },
         ],

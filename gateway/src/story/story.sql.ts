@@ -177,29 +177,15 @@ ${entriesOfJournal}
 order by j.seq`,
 );
 
-/**
- * Requests of the merchant's systems that created or changed the payment, as far as the log has them: it reads all of a book's log, at most ten
- * thousand. `named` is the `status` in the response, and `made` the id of the refund or dispute that was created.
- */
-export function selectRequestsOf(book: Book, reference: string): Statement {
+/** What signed requests changed about these objects, oldest first. */
+export function selectChangesOf(book: Book, subjects: readonly string[]): Statement {
   return {
-    name: "select requests of payment",
-    text: `select request_id, path, substring(response_body from '"status":"([a-z_]+)"') as named,
-  substring(response_body from '"uuid":"((?:rfd|dsp)_[0-9a-z]{26})"') as made
-from request_log
-where merchant_id = $1::uuid and environment = $2::environment and method = 'POST' and status < 300 and proven and not replayed
-  and (path = any($3::text[]) or (path in ('/v1/payments', '/v1/refunds') and strpos(response_body, $4::text) > 0))
+    name: "select changes of objects",
+    text: `select request_id, client_id, action, subject, status
+from client_audit
+where merchant_id = $1::uuid and environment = $2::environment and subject = any($3::text[])
 order by request_id
 limit ${TOLD_MAX}`,
-    values: [
-      uuidOf(book.merchantId),
-      book.environment,
-      [
-        `/v1/payments/${reference}/cancel`,
-        `/v1/sandbox/payments/${reference}/simulate`,
-        `/v1/sandbox/payments/${reference}/dispute`,
-      ],
-      reference,
-    ],
+    values: [uuidOf(book.merchantId), book.environment, subjects],
   };
 }

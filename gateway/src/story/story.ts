@@ -33,13 +33,13 @@ import type { Step, StepKind, Story } from "./story.schema.ts";
 import {
   TOLD_MAX,
   selectBatchesOf,
+  selectChangesOf,
   selectDisputesOf,
   selectEventsOf,
   selectJournalsOf,
   selectOperationOf,
   selectReceiptsOf,
   selectRefundsOf,
-  selectRequestsOf,
 } from "./story.sql.ts";
 
 /** The permission that a kind of step needs beyond reading payments. */
@@ -93,18 +93,17 @@ interface Found {
   batches: Row[];
   journals: Journal[];
   events: { event: StoredEvent; type: string; createdAt: Micros; attempts: object[] }[];
-  requests: RequestRow[];
+  changes: ChangeRow[];
   isCut: boolean;
 }
 
-/** A request of the merchant's system that changed the payment. */
-interface RequestRow extends Row {
+/** What a request of the merchant's system changed; its columns are those of `client_audit`. */
+interface ChangeRow extends Row {
   request_id: string;
-  path: string;
-  /** The `status` in its response. */
-  named: string | null;
-  /** The `uuid` of the refund or dispute in its response. */
-  made: string | null;
+  client_id: string;
+  action: string;
+  subject: string;
+  status: string | null;
 }
 
 /**
@@ -128,11 +127,12 @@ export async function readStory(
     steps: steps
       .filter(({ kind }) => !withheld.includes(kind))
       .map((step) => {
-        const request = found.requests.find((one) => did(one, step));
+        const change = found.changes.find((one) => did(one, step));
         return {
           kind: step.kind,
           at: wireTime(step.micros),
-          request_id: request ? idOf("request", request.request_id) : null,
+          request_id: change ? idOf("request", change.request_id) : null,
+          client_id: change?.client_id ?? null,
           object: step.object,
         };
       }) as Step[],
@@ -170,9 +170,9 @@ async function readAll({ database, payers }: StoryParts, book: Book, reference: 
     answeredAt: (row.submitted_at as Micros | null) ?? undefined,
   }));
   const subjects = [reference, ...refunds.map(({ uuid }) => uuid), ...disputes.map(({ dispute }) => dispute.uuid)];
-  const [events = [], requests = []] = await database.pipeline([
+  const [events = [], changes = []] = await database.pipeline([
     selectEventsOf(book, subjects),
-    selectRequestsOf(book, reference),
+    selectChangesOf(book, subjects),
   ]);
   return {
     payment,
@@ -189,7 +189,7 @@ async function readAll({ database, payers }: StoryParts, book: Book, reference: 
       createdAt: row.created_at as Micros,
       attempts: attemptViews(row.last_attempts as string | null),
     })),
-    requests: requests as RequestRow[],
+    changes: changes as ChangeRow[],
     isCut: [...lists, events].some((rows) => rows.length > TOLD_MAX),
   };
 }
@@ -200,13 +200,14 @@ interface StepDraft {
   object: object;
 }
 
-/** Whether a request caused a step. */
-function did({ path, named, made }: RequestRow, { kind, object }: StepDraft): boolean {
-  const { status, uuid } = object as { status?: string; uuid?: string };
-  if (kind === "asked") return path === "/v1/payments";
-  if (kind === "became") return /\/(cancel|simulate)$/.test(path) && named === status;
-  if (kind === "refunded") return path === "/v1/refunds" && made === uuid;
-  return kind === "disputed" && path.endsWith("/dispute") && made === uuid;
+/** Whether a change is a step. */
+function did({ action, subject, status }: ChangeRow, { kind, object }: StepDraft): boolean {
+  const step = object as { status?: string; uuid?: string };
+  if (kind === "asked") return action === "create_payment";
+  if (kind === "became") return /^(cancel|simulate)_payment$/.test(action) && status === step.status;
+  if (kind === "refunded") return action === "create_refund" && subject === step.uuid;
+  if (kind === "disputed") return action === "open_dispute" && subject === step.uuid;
+  return kind === "resolved" && action === "resolve_dispute" && subject === step.uuid;
 }
 
 function stepsOf(found: Found): StepDraft[] {

@@ -1,4 +1,4 @@
--- Idempotency keys: one business intent happens once.
+-- Idempotency keys: one business intent happens once, and who asked for it is on record.
 
 -- One business intent. The record, its effect and the answer are committed together; no answer means still running.
 -- Vacuum and statistics run by the number of changed rows, not by a fifth of the table: that would be one long run over millions of
@@ -31,3 +31,24 @@ alter table idempotency_keys
 create index idempotency_keys_by_age on idempotency_keys (first_seen_at);
 
 grant select, insert, update, delete on idempotency_keys to gerbang_app;
+
+-- What merchants' systems changed, by which credential and from where: a row for each signed request that had an effect, written with the effect.
+-- It is kept as long as the ledger. Persons and operators have audits of their own.
+create table client_audit (
+  merchant_id uuid not null,
+  environment environment not null,
+  subject text not null check (octet_length(subject) <= 40), -- the object that was made or changed; '' for a change of no single one
+  request_id uuid not null,
+  at timestamptz not null, -- when the request came, in real time
+  client_id text not null check (octet_length(client_id) <= 80),
+  address text not null check (length(address) <= 60),
+  action text not null check (octet_length(action) between 1 and 40),
+  status text check (octet_length(status) <= 40), -- of the object, as the answer shows it
+  -- The record of the key, of the same transaction, refers to the book: a second reference would cost each request a look at it.
+  primary key (merchant_id, environment, subject, request_id)
+);
+create index client_audit_of_key on client_audit (merchant_id, client_id, request_id);
+create trigger client_audit_append_only before update or delete or truncate on client_audit
+for each statement execute function refuse_change();
+
+grant select, insert on client_audit to gerbang_app;

@@ -2,8 +2,10 @@
 import { useState } from "react";
 import { useApi, useCan, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
+import { paths } from "../../paths.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { To } from "../../ui/link.tsx";
 import { useCursor, useList } from "../../ui/list.ts";
 import { Page as Frame } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -92,7 +94,9 @@ function Name({ of: { name, client_id: id, signature } }: { of: Key }) {
         {name ?? <span className="text-muted">unnamed</span>}
         {signature === "rfc9421" && <span className="ml-2 text-xs font-normal text-muted">RFC 9421 only</span>}
       </div>
-      <code className="font-mono text-xs break-all text-muted">{id}</code>
+      <To to={paths.key(usePlace(), id)} className="link font-mono text-xs break-all">
+        {id}
+      </To>
     </>
   );
 }

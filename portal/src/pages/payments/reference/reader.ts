@@ -21,6 +21,7 @@ export interface Reader {
   dispute: PageOf;
   settlement: PageOf;
   request: PageOf;
+  key: PageOf;
   /** Of money that no payment awaited, where the reader decides about it. */
   receipt?: PageOf;
   /** What the reader is told of a step beyond the step itself. */
@@ -40,6 +41,8 @@ export function useMemberReader(): Reader {
     refund: (uuid) => paths.refund(place, uuid),
     dispute: (uuid) => paths.dispute(place, uuid),
     settlement: (uuid) => paths.settlement(place, uuid),
-    request: (id) => paths.request(place, id),
+    // Of production only refused requests have a page.
+    request: (id) => (place.environment === "sandbox" ? paths.request(place, id) : undefined),
+    key: (id) => (can("credentials:read") ? paths.key(place, id) : undefined),
   };
 }

@@ -61,7 +61,12 @@ function StepLine({ step, reader, isLast }: { step: Step; reader: Reader; isLast
             <span className="text-xs text-muted">
               <Time at={step.at} />
             </span>
-            {step.request_id !== null && <Request id={step.request_id} reader={reader} />}
+            {step.request_id !== null && <Named id={step.request_id} page={reader.request} />}
+            {step.client_id !== null && (
+              <span className="text-xs text-muted">
+                by <Named id={step.client_id} page={reader.key} />
+              </span>
+            )}
           </div>
           <button
             type="button"
@@ -85,12 +90,12 @@ function StepLine({ step, reader, isLast }: { step: Step; reader: Reader; isLast
   );
 }
 
-function Request({ id, reader }: { id: string; reader: Reader }) {
-  const page = reader.request(id);
-  return page === undefined ? (
+function Named({ id, page }: { id: string; page: Reader["request"] }) {
+  const to = page(id);
+  return to === undefined ? (
     <code className="font-mono text-xs break-all text-muted">{id}</code>
   ) : (
-    <To to={page} className="link font-mono text-xs">
+    <To to={to} className="link font-mono text-xs break-all">
       {id}
     </To>
   );

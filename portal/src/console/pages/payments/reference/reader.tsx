@@ -18,6 +18,7 @@ export function readerOf({ merchant, risk, payment }: Schema<"PaymentRecord">): 
     dispute: page("dispute"),
     settlement: page("settlement"),
     request: page("request"),
+    key: page("key"),
     receipt: page("receipt"),
     more: (step) =>
       step.kind === "judged" ? (

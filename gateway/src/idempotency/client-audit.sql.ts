@@ -1,0 +1,42 @@
+// All SQL of the audit of merchants' systems: what each signed request changed. Rows are appended with the change, and never touched again.
+import type { Micros } from "../ground/clock.ts";
+import { uuidBytes } from "../ground/ids.ts";
+import type { Subject } from "../ground/reply.ts";
+import { type Book, bookColumns } from "../merchants/books.ts";
+import { type Table, bulkInsert } from "../store/table.ts";
+
+const ADDRESS_MAX = 60;
+
+/** A request that changes something, and the credential that signed it. */
+export interface SignedChange {
+  clientId: string;
+  /** IP address that sent the request. */
+  address: string;
+  /** The operation in snake case. */
+  action: string;
+}
+
+interface AuditedChange extends SignedChange {
+  book: Book;
+  requestId: string;
+  /** Real time at which the request came. */
+  at: Micros;
+  /** The object that was made or changed, as it was then; undefined for a change of no single object. */
+  subject: Subject | undefined;
+}
+
+export const clientAudit: Table<{ requestId: string }, AuditedChange> = {
+  name: "client audit",
+  keyText: ({ requestId }) => requestId,
+  keyOf: (change) => change,
+  insert: bulkInsert<AuditedChange>("client_audit", {
+    ...bookColumns,
+    subject: ["text", ({ subject }) => subject?.id ?? ""],
+    request_id: ["uuid", ({ requestId }) => uuidBytes(requestId)],
+    at: ["timestamptz", ({ at }) => at],
+    client_id: ["text", ({ clientId }) => clientId],
+    address: ["text", ({ address }) => address.slice(0, ADDRESS_MAX)],
+    action: ["text", ({ action }) => action],
+    status: ["text", ({ subject }) => subject?.status],
+  }),
+};

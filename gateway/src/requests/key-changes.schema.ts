@@ -1,0 +1,41 @@
+// The shape of what a key changed, for the portal and for operators.
+import { z } from "zod";
+import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { identity, limitQuery, listSchema, startingAfter, timestamp } from "../http/shapes.ts";
+
+const keyChangeSchema = z
+  .strictObject({
+    request_id: identity("request"),
+    at: timestamp.meta({ description: "When the request came, by the real clock." }),
+    action: z.string().meta({ description: "The operation.", examples: ["create_refund"] }),
+    subject: z
+      .string()
+      .nullable()
+      .meta({ description: "The object that was made or changed; null: none alone.", examples: [exampleIds.refund] }),
+    status: z
+      .string()
+      .nullable()
+      .meta({ description: "The object's, as the answer had it.", examples: ["succeeded"] }),
+    address: z.string().meta({ description: "Where the request came from.", examples: ["203.0.113.7"] }),
+  })
+  .meta({
+    id: "KeyChange",
+    description: "Something that a request signed with the key changed.",
+    examples: [
+      {
+        request_id: exampleIds.request,
+        at: exampleTimes.refunded,
+        action: "create_refund",
+        subject: exampleIds.refund,
+        status: "succeeded",
+        address: "203.0.113.7",
+      },
+    ],
+  });
+
+export const keyChangeListSchema = listSchema(keyChangeSchema, "KeyChangeList");
+
+export const keyChangesQuery = z.strictObject({
+  limit: limitQuery,
+  starting_after: startingAfter("request", "is not the identity of a request", "Only changes older than this one."),
+});
