@@ -1,6 +1,7 @@
 // Definitions of endpoints for guests and for signed-in persons: path, shapes and handler.
 import type { z } from "zod";
 import type { Micros } from "../ground/clock.ts";
+import type { FaultCode } from "../ground/fault.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { FieldRules } from "../http/fields.ts";
 import type { Described, Examples } from "../http/openapi.ts";
@@ -31,6 +32,8 @@ export interface PersonCall<Body = unknown, Query = unknown> extends GuestCall<B
 
 export interface Shaped<Body, Query> extends Described {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Codes besides those of every operation; when absent, an endpoint with path parameters may answer OBJECT_NOT_FOUND. */
+  errors?: readonly FaultCode[];
   /** Set for a POST that only computes something. All other requests except GET are changes, which the audit records. */
   changesNothing?: true;
   /** Rules of the body. A missing body counts as an empty object, if the rules accept that. `null` never means that a field was left out. */

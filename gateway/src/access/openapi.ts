@@ -52,7 +52,7 @@ export function shapedOperation(
       ...(endpoint.method === "GET" ? [] : (["FORBIDDEN"] as const)),
       ...codes,
       ...(sendsBody ? bodyCodes : []),
-      ...(endpoint.errors ?? []),
+      ...(endpoint.errors ?? (endpoint.params ? (["OBJECT_NOT_FOUND"] as const) : [])),
     ],
     body: rules && {
       schema: rules.schema,

@@ -84,7 +84,6 @@ function ownEndpoints({ people: { passkeys }, root }: SessionEndpointParts): Acc
       params: passkeyParams,
       fresh: true,
       success: { description: "It signs nobody in any more.", schema: nothing },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ person, session: { sessionId }, params, origin }) {
         if (!(await passkeys.remove(person.personId, params.passkey_id ?? "", sessionId, origin)))
           throw new Fault("OBJECT_NOT_FOUND", { message: "No such passkey of yours, or it is gone already." });

@@ -136,7 +136,6 @@ function listEndpoints({ people, root }: SessionEndpointParts): AccessEndpoint[]
       tag,
       params: sessionParams,
       success: { description: "It is over.", schema: nothing },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ person, params }) {
         if (!(await people.sessions.end(person.personId, params.session_id ?? "")))
           throw new Fault("OBJECT_NOT_FOUND", { message: "No such session of yours, or it is over already." });

@@ -17,7 +17,6 @@ const shared = {
   path: "/ops/v1/acquirers/{gateway_code}/costs",
   params: acquirerParams,
   tag: "Acquirers",
-  errors: ["OBJECT_NOT_FOUND"],
 } as const;
 const minor = z.int().min(0).max(Number(MINOR_MAX));
 const exampleCost = { payment_method: "qris" as const, currency: "IDR", basis_points: 40, flat_minor: 0 };

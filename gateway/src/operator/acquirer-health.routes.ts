@@ -111,7 +111,6 @@ export function acquirerHealthEndpoint(router: Router, database: Database, clock
       role: "viewer",
       query: healthQuery,
       success: { description: "Each method.", schema: healthSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, query: { period } }) {
         const acquirer = router.acquirer(params.gateway_code ?? "");
         if (!acquirer) throw new Fault("OBJECT_NOT_FOUND", { message: "No such acquirer." });

@@ -81,7 +81,6 @@ export function acquirerStraysEndpoint(router: Router, database: Database): Oper
       tag: "Acquirers",
       role: "viewer",
       success: { description: "The messages.", schema: straysSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         const acquirer = router.acquirer(params.gateway_code ?? "");
         if (!acquirer) throw new Fault("OBJECT_NOT_FOUND", { message: "No such acquirer." });

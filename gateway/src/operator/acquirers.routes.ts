@@ -80,7 +80,6 @@ export function acquirerEndpoints(router: Router, clock: Clock): OperatorEndpoin
       role: "admin",
       body: setAcquirerSchema,
       success: { description: "The acquirer after the change.", schema: acquirerSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       approval: {
         action: "enable_acquirer",
         async foresee({ params, body }) {

@@ -99,7 +99,6 @@ function readEndpoints(approvals: Approvals): OperatorEndpoint[] {
       tag,
       role: "viewer",
       success: { description: "The change, judged again.", schema: approvalRecordSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ params, operator }) =>
         reply(200, await approvals.record(await approvals.required(params.uuid ?? ""), operator)),
     }),

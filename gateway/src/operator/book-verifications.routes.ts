@@ -19,7 +19,6 @@ import { bookReportSchema } from "./merchants.schema.ts";
 import { bookParams } from "./params.ts";
 
 const path = `${OF_BOOK}/verifications`;
-const shared = { tag: "Books", errors: ["OBJECT_NOT_FOUND"] } as const;
 
 export function bookVerificationEndpoints(directory: Directory, replays: BookReplays): OperatorEndpoint[] {
   const answer = async (
@@ -34,7 +33,7 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
   };
   return [
     operatorEndpoint({
-      ...shared,
+      tag: "Books",
       method: "GET",
       operationId: "verifyBook",
       path: `${OF_BOOK}/verify`,
@@ -50,7 +49,7 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       },
     }),
     operatorEndpoint({
-      ...shared,
+      tag: "Books",
       method: "POST",
       operationId: "startBookVerification",
       path,
@@ -66,7 +65,7 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       },
     }),
     operatorEndpoint({
-      ...shared,
+      tag: "Books",
       method: "GET",
       operationId: "listBookVerifications",
       path,
@@ -83,7 +82,7 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       },
     }),
     operatorEndpoint({
-      ...shared,
+      tag: "Books",
       method: "GET",
       operationId: "getBookVerification",
       path: `${path}/{verification_id}`,
@@ -94,7 +93,7 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       handle: ({ params }) => answer(params, (book, id) => replays.read(book, id)),
     }),
     operatorEndpoint({
-      ...shared,
+      tag: "Books",
       method: "POST",
       operationId: "stopBookVerification",
       path: `${path}/{verification_id}/stop`,

@@ -26,7 +26,6 @@ export function bookEndpoints(database: Database, directory: Directory): Operato
       tag: "Books",
       role: "viewer",
       success: { description: "The book as of one moment.", schema: bookSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         const { book, merchant } = await findBook(directory, params);
         return reply(200, await readBook(database, book, merchant.settings.currencies));
@@ -42,7 +41,6 @@ export function bookEndpoints(database: Database, directory: Directory): Operato
       role: "viewer",
       query: accountEntriesQuery,
       success: { description: "A page of entries, newest first.", schema: entriesSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ params, query }) =>
         listEntries(database, (await findBook(directory, params)).book, params.currency ?? "", query),
     }),
@@ -62,7 +60,6 @@ function exportEndpoint(database: Database, directory: Directory): OperatorEndpo
     tag: "Books",
     role: "support",
     body: exportSchema,
-    errors: ["OBJECT_NOT_FOUND"],
     async handle({ params, body: { format }, operator, mayStill }) {
       const { book } = await findBook(directory, params);
       return downloads.begin(bookDownload(database, book, format), readerOf({ operator, mayStill }));

@@ -101,7 +101,6 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       role: "viewer",
       query: disputesQuerySchema,
       success: { description: "A page of disputes.", schema: disputeListSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ params, query }) => listDisputes(database, (await findBook(directory, params)).book, query),
     }),
     operatorEndpoint({
@@ -203,7 +202,7 @@ function evidenceEndpoints({ database, directory, files }: OperatorDisputeParts)
   const read = async (params: Readonly<Record<string, string>>): Promise<Evidence | undefined> =>
     readEvidence(database, (await findBook(directory, params)).book, params.uuid ?? "");
   const path = `${OF_BOOK}/disputes/{uuid}/evidence`;
-  const shared = { method: "GET", tag: "Disputes", role: "viewer", errors: ["OBJECT_NOT_FOUND"] } as const;
+  const shared = { method: "GET", tag: "Disputes", role: "viewer" } as const;
   return [
     operatorEndpoint({
       ...shared,

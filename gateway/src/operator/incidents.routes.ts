@@ -44,7 +44,7 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
     return reply(code, view(incident));
   };
   const success = { description: "The incident as it is now.", schema: incidentSchema } as const;
-  const shared = { tag, role: "support", errors: ["OBJECT_NOT_FOUND"] } as const;
+  const shared = { tag, role: "support" } as const;
   return [
     operatorEndpoint({
       method: "GET",
@@ -86,7 +86,6 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
       tag,
       role: "viewer",
       success,
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { id = "" } }) {
         const incident = await incidents.find(id);
         if (!incident) throw new Fault("OBJECT_NOT_FOUND", { message: "No such incident." });

@@ -109,7 +109,6 @@ function settingsEndpoints({ merchants, directory, lanes, database }: MerchantEn
       tag,
       role: "viewer",
       success: { description: "The merchant.", schema: merchantSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ params }) => reply(200, merchantView(await required(merchants, params.id))),
     }),
     operatorEndpoint({
@@ -122,7 +121,6 @@ function settingsEndpoints({ merchants, directory, lanes, database }: MerchantEn
       role: "admin",
       body: settingsChangeSchema,
       success: { description: "The merchant after the change.", schema: merchantSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
         const { merchantId } = await required(merchants, params.id);
         await merchants.patch(merchantId, body);
@@ -149,7 +147,6 @@ function invitationEndpoint({ merchants, people, invitationPage }: MerchantEndpo
     role: "admin",
     body: inviteToMerchantSchema,
     success: { status: 201, description: "The link, which is good once.", schema: merchantInvitationSchema },
-    errors: ["OBJECT_NOT_FOUND"],
     async handle({ params, body }) {
       const { merchantId } = await required(merchants, params.id);
       const { token, invitation } = await people.invitations.invite(merchantId, body, undefined);
@@ -178,7 +175,6 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       role: "admin",
       body: createCredentialSchema,
       success: { status: 201, description: "The credential with its secret.", schema: createdCredentialSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
         const { merchantId } = await required(merchants, params.id);
         const { environment } = body;
@@ -198,7 +194,6 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       role: "viewer",
       query: credentialListQuery,
       success: { description: "A page of credentials.", schema: credentialListSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, query }) {
         const { merchantId } = await required(merchants, params.id);
         const { starting_after: after } = query;
@@ -219,7 +214,6 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       role: "viewer",
       query: keyChangesQuery,
       success: { description: "A page of changes.", schema: keyChangeListSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, query }) {
         const { merchantId } = await required(merchants, params.id);
         const { clientId } = await requiredCredential(merchants, merchantId, params.client_id);
@@ -236,7 +230,6 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       role: "admin",
       body: changeCredentialSchema,
       success: { description: "The credential after the change.", schema: credentialSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
         const { merchantId } = await required(merchants, params.id);
         const { clientId, environment } = await requiredCredential(merchants, merchantId, params.client_id);
@@ -255,7 +248,6 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       tag,
       role: "admin",
       success: { description: "It is revoked.", schema: revokedCredentialSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         const { merchantId } = await required(merchants, params.id);
         const { client_id: clientId = "" } = params;
@@ -279,7 +271,6 @@ function webhookEndpoint({ merchants, ...parts }: MerchantEndpointParts): Operat
     role: "admin",
     body: setWebhookSchema,
     success: { description: "The address as it is kept, and its signing secret.", schema: webhookSchema },
-    errors: ["OBJECT_NOT_FOUND"],
     async handle({ params, body }) {
       const { merchantId } = await required(merchants, params.id);
       const url = await parts.checkWebhookUrl(body.url);

@@ -63,7 +63,6 @@ function peopleEndpoints({ operators }: OperatorPeopleParts): OperatorEndpoint[]
       role: "admin",
       body: changeOperatorSchema,
       success: { description: "As they are now.", schema: operatorSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { person_id: personId = "" }, body, operator }) {
         const before = isId("person", personId) ? await operators.read(personId) : undefined;
         if (before && !mayAct(before.role, body.role)) refuseEnding(operator);
@@ -82,7 +81,6 @@ function peopleEndpoints({ operators }: OperatorPeopleParts): OperatorEndpoint[]
       tag,
       role: "admin",
       success: { description: "They may do nothing here any more.", schema: nothing },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         if (!(await operators.remove(params.person_id ?? ""))) throw noOperator();
         return reply(200, {});
@@ -134,7 +132,6 @@ function invitationEndpoints({ operators, invitationPage }: OperatorPeopleParts)
       tag,
       role: "admin",
       success: { description: "Its link is good no more.", schema: nothing },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params }) {
         if (!(await operators.takeBack(params.invitation_id ?? "")))
           throw new Fault("OBJECT_NOT_FOUND", { message: "No such invitation, or it is over already." });

@@ -16,7 +16,6 @@ export function payerEndpoints(parts: ErasureParts & { directory: Directory }): 
       description: `${payerErasure.description} The audit says that it was done, not to whom.`,
       role: "admin",
       namesPayer: true,
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
         const owner = await findBook(parts.directory, params);
         return reply(200, erasedView(await erasePayer(parts, owner, body.payer)));

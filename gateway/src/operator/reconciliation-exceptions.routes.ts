@@ -85,7 +85,6 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
       role: "admin",
       body: closeSchema,
       success: { description: "It, closed.", schema: exceptionSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { uuid = "" }, body: { note } }) {
         const [row] = isId("exception", uuid) ? await database.query(selectException(uuid)) : [];
         const found = row && exceptionOfRow(row);

@@ -158,7 +158,6 @@ export function routingEndpoints({ ruleSets, router, costs }: RoutingEndpointPar
       tag,
       role: "viewer",
       success: { description: "The version and its rules.", schema: ruleSetSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ params }) => reply(200, view(await requiredVersion(ruleSets, params.version))),
     }),
     operatorEndpoint({
@@ -201,7 +200,6 @@ export function routingEndpoints({ ruleSets, router, costs }: RoutingEndpointPar
       changesNothing: true,
       body: previewBodySchema,
       success: { description: "Who would take them, and what that costs.", schema: previewSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, body }) {
         const { version, rules } = await requiredVersion(ruleSets, params.version);
         const now = router.table;
@@ -225,7 +223,6 @@ export function routingEndpoints({ ruleSets, router, costs }: RoutingEndpointPar
       tag,
       role: "admin",
       success: { description: "The version, active now.", schema: ruleSetSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       approval: {
         action: "activate_routing",
         async foresee({ params }) {
@@ -254,7 +251,6 @@ export function routingEndpoints({ ruleSets, router, costs }: RoutingEndpointPar
       role: "admin",
       body: rollBackSchema,
       success: { status: 201, description: "The new version, active now.", schema: ruleSetSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       approval: {
         action: "activate_routing",
         async foresee({ params }) {

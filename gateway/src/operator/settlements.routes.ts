@@ -79,7 +79,6 @@ export function operatorSettlementEndpoints({
       role: "viewer",
       query: settlementsQuerySchema,
       success: { description: "A page of batches.", schema: settlementListSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ params, query }) => listSettlements(database, (await findBook(directory, params)).book, query),
     }),
     operatorEndpoint({

@@ -59,7 +59,6 @@ export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEn
       role: "admin",
       body: rotateTokenSchema,
       success: { description: "The token with its new secret.", schema: madeTokenSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { name = "" }, body, operator }) {
         const made = await tokens.rotate(name, body.overlap_seconds ?? 0, operator);
         if (!made) throw notFound();
@@ -80,7 +79,6 @@ export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEn
           .strictObject({ name: z.string(), revoked: z.literal(true) })
           .meta({ id: "RevokedOperatorToken", examples: [{ name: "sari", revoked: true }] }),
       },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { name = "" } }) {
         if (!(await tokens.revoke(name))) throw notFound();
         return reply(200, { name, revoked: true });

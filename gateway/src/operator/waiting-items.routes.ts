@@ -152,7 +152,6 @@ function receiptEndpoint({ database, records, approvals }: WaitingItemParts): Op
     tag: "Receipts",
     role: "viewer",
     success: { description: "What there is to decide by.", schema: receiptRecordSchema },
-    errors: ["OBJECT_NOT_FOUND"],
     async handle(call) {
       const { uuid = "" } = call.params;
       const [row] = isId("receipt", uuid) ? await database.query(selectReceipt(uuid)) : [];
@@ -183,7 +182,6 @@ function exceptionEndpoint({ database, records }: WaitingItemParts): OperatorEnd
     tag: "Acquirers",
     role: "viewer",
     success: { description: "What there is to judge by.", schema: exceptionRecordSchema },
-    errors: ["OBJECT_NOT_FOUND"],
     async handle({ params: { uuid = "" } }) {
       const [row] = isId("exception", uuid) ? await database.query(selectException(uuid)) : [];
       const exception = row && exceptionOfRow(row);
@@ -217,7 +215,6 @@ function disputeEndpoint({ database, directory, records, approvals }: WaitingIte
     tag: "Disputes",
     role: "viewer",
     success: { description: "What there is to decide by.", schema: disputeRecordSchema },
-    errors: ["OBJECT_NOT_FOUND"],
     async handle(call) {
       const { params } = call;
       const { book } = await findBook(directory, params);
@@ -252,7 +249,6 @@ function settlementEndpoint({ database, directory, approvals }: WaitingItemParts
     tag: "Settlements",
     role: "viewer",
     success: { description: "What there is to record by.", schema: settlementRecordSchema },
-    errors: ["OBJECT_NOT_FOUND"],
     async handle(call) {
       const { params } = call;
       const { book, merchant } = await findBook(directory, params);

@@ -54,7 +54,6 @@ export function webhookEndpoints(merchants: Merchants, now: () => Micros): Opera
       role: "admin",
       body: rotateSchema,
       success: { description: "The new secret.", schema: rotatedSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { id = "" }, body }) {
         const book = { merchantId: id, environment: body.environment };
         const found = isId("merchant", id);
@@ -73,7 +72,6 @@ export function webhookEndpoints(merchants: Merchants, now: () => Micros): Opera
       role: "viewer",
       query: z.strictObject({ environment: environmentField }),
       success: { description: "The registration.", schema: registrationSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ params: { id = "" }, query }) {
         const book = { merchantId: id, environment: query.environment };
         const found = isId("merchant", id) ? await merchants.webhook(book) : undefined;

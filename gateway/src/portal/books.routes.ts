@@ -78,7 +78,6 @@ function journalEndpoints(database: Database): PortalEndpoint[] {
       ...shared,
       params: journalParams,
       success: { description: "The journal.", schema: journalSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ book, params }) {
         const journal = await findJournal(database, book, params.journal_id ?? "");
         if (!journal) throw new Fault("OBJECT_NOT_FOUND", { message: "No such journal." });

@@ -82,7 +82,6 @@ function changesEndpoint({ database, credentials }: KeyEndpointParts): PortalEnd
     params: keyParams,
     query: keyChangesQuery,
     success: { description: "A page of changes.", schema: keyChangeListSchema },
-    errors: ["OBJECT_NOT_FOUND"],
     async handle({ book, params, query }) {
       const { clientId } = await required(credentials, book, idOf(params));
       return keyChanges(database, { merchantId: book.merchantId, clientId }, query);
@@ -125,7 +124,6 @@ function makingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndpoi
       params: keyParams,
       body: rollKeySchema,
       success: { status: 201, description: "The new key with its secret.", schema: createdKeySchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ role, book, params, body }) {
         const made = await credentials.roll(book, idOf(params), body.overlap_seconds ?? DAY, (before) =>
           refuseBeyond(role, book.environment, before.scopes),
@@ -151,7 +149,6 @@ function changingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndp
       params: keyParams,
       body: changeKeySchema,
       success: { description: "The key after the change.", schema: keySchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ role, book, params, body }) {
         const change = termsOf(body, clock);
         const key = await credentials.change(book, idOf(params), change, (before) =>
@@ -170,7 +167,6 @@ function changingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndp
       action: "credentials:write",
       params: keyParams,
       success: { description: "It proves nothing any more.", schema: keySchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ book, params }) {
         const { clientId } = await required(credentials, book, idOf(params));
         if (!(await credentials.end(book.merchantId, clientId))) throw noKey();

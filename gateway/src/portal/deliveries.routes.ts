@@ -63,7 +63,6 @@ export function deliveryEndpoints(database: Database): PortalEndpoint[] {
       action: "webhooks:read",
       params: deliveryParams,
       success: { description: "The attempt.", schema: wholeDeliverySchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ book, principal, params }) {
         const name = attemptNamed(params.id ?? "");
         const row = name && (await readAttempt(database, book, name));

@@ -60,7 +60,6 @@ export function idempotencyEndpoints({ database }: { database: Database }): Port
       action: "requests:read",
       params: keyParams,
       success: { description: "The key and its requests.", schema: wholeKeySchema },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ book, params: { key = "" } }) {
         // No other text can be an idempotency key, and PostgreSQL rejects some texts as parameters.
         if (!/^[\t -~]{1,255}$/.test(key)) throw noKey();

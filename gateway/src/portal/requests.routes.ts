@@ -45,7 +45,6 @@ export function requestEndpoints({ database, requestLog }: RequestEndpointParts)
       action: "requests:read",
       params: requestParams,
       success: { description: "The request.", schema: wholeRequestSchema },
-      errors: ["OBJECT_NOT_FOUND"],
       handle: async ({ book, params }) => reply(200, await readRequest(database, book, params.request_id ?? "")),
     }),
     memberEndpoint({

@@ -74,7 +74,6 @@ function memberEndpoints({ people }: TeamEndpointParts): PortalEndpoint[] {
       params: personParams,
       body: changeRoleSchema,
       success: { description: "It is their role from now on.", schema: nothing },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ merchant, params, body }) {
         if (!(await people.changeRole(merchant.merchantId, params.person_id ?? "", body.role))) throw noMember();
         return reply(200, {});
@@ -90,7 +89,6 @@ function memberEndpoints({ people }: TeamEndpointParts): PortalEndpoint[] {
       fresh: true,
       params: personParams,
       success: { description: "They may not act for it any more.", schema: nothing },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ merchant, params }) {
         if (!(await people.removeMember(merchant.merchantId, params.person_id ?? ""))) throw noMember();
         return reply(200, {});
@@ -140,7 +138,6 @@ function invitationEndpoints({ people, invitationPage, serviceName, mail }: Team
       action: "team:write",
       params: invitationParams,
       success: { description: "Its link is good no more.", schema: nothing },
-      errors: ["OBJECT_NOT_FOUND"],
       async handle({ merchant, params }) {
         if (!(await people.invitations.takeBack(merchant.merchantId, params.invitation_id ?? "")))
           throw new Fault("OBJECT_NOT_FOUND", { message: "No such invitation, or it is over already." });
