@@ -4,8 +4,9 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { page, unknownCursor } from "../http/lists.ts";
+import { checkCursor, limitOf, page } from "../http/lists.ts";
 import { listSchema } from "../http/shapes.ts";
+import type { Merchant } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import {
   type CreateRefund,
@@ -72,7 +73,7 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       errors: ["REFUND_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
       success: { description: "The refund.", schema: refundStatusSchema },
       async handle(call) {
-        const refund = await findRefund(parts.database, call);
+        const refund = await findRefund(parts.database, call.merchant, call.params.uuid);
         if (!refund) throw new Fault("REFUND_NOT_FOUND");
         if (refund.book.environment !== call.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
         return reply(200, refundView(refund));
@@ -89,7 +90,7 @@ export function refundEndpoints(parts: RefundParts & { database: Database }): En
       body: { schema: refundOutcomeSchema, order: ["outcome"] },
       async judge(call, _input, found) {
         if ("fault" in found) throw found.fault;
-        return { ...found.value, refund: await findRefund(parts.database, call) };
+        return { ...found.value, refund: await findRefund(parts.database, call.merchant, call.params.uuid) };
       },
       command(call, { outcome, refund }) {
         const key = { uuid: call.params.uuid ?? "", paymentReference: refund?.paymentReference };
@@ -104,20 +105,16 @@ async function listRefunds(database: Database, call: Call): Promise<Reply> {
   const query = call.query as z.infer<typeof refundsQuerySchema>;
   const { book, merchant } = call;
   const after = query.starting_after;
-  if (after !== undefined) {
-    const [cursor] = await database.query(selectRefund(merchant.merchantId, after));
-    if (cursor?.environment !== book.environment) throw unknownCursor(after);
-  }
-  const limit = Number(query.limit ?? 25);
+  await checkCursor(book, after, (id) => findRefund(database, merchant, id));
+  const limit = limitOf(query);
   const rows = await database.query(
     selectRefunds({ book, paymentReference: query.payment_reference, status: query.status, after, limit }),
   );
   return page(rows.map(refundOfRow), limit, refundView, ({ uuid }) => uuid);
 }
 
-async function findRefund(database: Database, call: Call): Promise<Refund | undefined> {
-  const uuid = call.params.uuid ?? "";
+async function findRefund(database: Database, { merchantId }: Merchant, uuid = ""): Promise<Refund | undefined> {
   if (!isId("refund", uuid)) return undefined;
-  const [row] = await database.query(selectRefund(call.merchant.merchantId, uuid));
+  const [row] = await database.query(selectRefund(merchantId, uuid));
   return row && refundOfRow(row);
 }
