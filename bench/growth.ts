@@ -9,12 +9,12 @@ export interface Clone {
 
 const STEP = 100_000;
 
-const tables = ["payments", "events", "deliveries", "idempotency_keys"] as const;
+const tables = ["payments", "events", "deliveries", "idempotency_keys", "client_audit"] as const;
 type Filled = (typeof tables)[number] | "delivery_attempts";
 
 /**
  * Fills tables with `rows` rows that are `days` days old, copied from a row that exists: by default payments, each with its event, its
- * (finished) delivery and its idempotency key. `over`: spreads the payments over this many days before that, and over all methods.
+ * (finished) delivery, its idempotency key and its row of the audit. `over`: spreads the payments over this many days before that, and over all methods.
  */
 export async function fill(
   url: string,
@@ -56,6 +56,7 @@ export async function fill(
         leased_until: "null",
       },
       idempotency_keys: { idempotency_key: "'past-key-' || n", first_seen_at: past },
+      client_audit: { subject: "'pay_' || n", request_id: id, at: past },
       delivery_attempts: { event_id: id, started_at: past },
     };
     for (let from = 0; from < rows; from += STEP) {
