@@ -8,8 +8,8 @@ const ATTEMPTS_MAX = 5;
 /** Waits before the second attempt and the later ones, each shortened or lengthened by up to a fifth. */
 const WAITS_MS = [1_000, 2_000, 4_000, 8_000];
 const JITTER = 0.2;
-/** Seconds by which a timestamp may be moved back to make a signature unique. The service accepts 300 s. */
-const SPREAD_SECONDS = 200;
+/** Seconds by which a timestamp may be moved to make a signature unique. The service accepts 300 s; the clocks may differ by the rest. */
+const SPREAD_SECONDS = 240;
 /** A clock that is further off than this is not corrected: what is signed for another day could be replayed on it. */
 const CORRECTION_MAX_MS = 86_400_000;
 /** The longest time of a timer. */
@@ -200,7 +200,7 @@ export class Transport {
         const isLate = ending.signal.aborted;
         outcome = new GerbangError({
           code: isLate ? "TIMED_OUT" : "CONNECTION_FAILED",
-          message: isLate ? `No answer within ${timeoutMs} ms.` : "The connection failed before the answer was there.",
+          message: isLate ? "No answer came in time." : "The connection failed before the answer was there.",
           // Its head may have come.
           status: response?.status,
           requestId: response && requestIdOf(response.headers),
@@ -222,26 +222,21 @@ export class Transport {
   async #signatureHeaders(request: Signed, replays: number): Promise<Record<string, string>> {
     const seconds = Math.floor(this.options.now() / 1000) + this.#offsetSeconds;
     if (this.options.signature === "rfc9421") return messageHeaders(request, seconds);
-    // The signature covers neither method nor path, so equal bodies within one second would get equal signatures: each takes another
-    // second. After a replay the second is random, since another process may have sent the signature.
-    let timestamp = replays === 0 ? seconds : seconds - Math.ceil(this.options.random() * SPREAD_SECONDS);
-    for (let tries = 0; tries < SPREAD_SECONDS; tries++, timestamp--) {
-      const headers = await timestampHeaders(request, timestamp);
-      const identity = `${headers["x-signature"]} ${request.method === "GET" ? request.url : ""}`;
-      if (!this.#sent.has(identity)) {
-        this.#rememberSent(identity, seconds);
-        return headers;
-      }
-    }
-    return timestampHeaders(request, timestamp);
-  }
-
-  #rememberSent(identity: string, seconds: number): void {
     for (const [oldest, until] of this.#sent) {
       if (until > seconds && this.#sent.size < REMEMBERED_MAX) break;
       this.#sent.delete(oldest);
     }
-    this.#sent.set(identity, seconds + 300);
+    // The signature covers neither method nor path, so equal bodies within one second would get equal signatures: each takes a second of its own,
+    // first now, then those before it, then those after it. After a replay the search begins anywhere: another process may have sent the signature.
+    const all = 2 * SPREAD_SECONDS + 1;
+    let step = replays === 0 ? SPREAD_SECONDS : Math.floor(this.options.random() * all);
+    for (const last = step + all; ; step++) {
+      const headers = await timestampHeaders(request, seconds + SPREAD_SECONDS - (step % all));
+      const identity = `${headers["x-signature"]} ${request.method === "GET" ? request.url : ""}`;
+      if (step < last && this.#sent.has(identity)) continue;
+      this.#sent.set(identity, seconds + SPREAD_SECONDS + 300);
+      return headers;
+    }
   }
 
   async #wait(ms: number, signal: AbortSignal | undefined, tried: Tried): Promise<void> {

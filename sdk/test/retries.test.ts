@@ -176,3 +176,29 @@ test("createOrFind makes its key of the body, so that the same order is the same
   expect(await keyOf({ ...order, amount_minor: 1 })).not.toBe(key);
   expect(await keyOf(order, "order-1001-first-try")).toBe("order-1001-first-try");
 });
+
+test.each([0, 0.5, 0.999])(
+  "300 equal reads of one second, and 100 of another process before them: each has a timestamp of its own",
+  async (random) => {
+    const now = 1_800_000_000;
+    const shifts: number[] = [];
+    const gerbang = new Gerbang({
+      clientId: "ak_test_1",
+      secret: "sk_test_1",
+      baseUrl: "https://pay.example/v1",
+      signature: "timestamp",
+      now: () => now * 1000,
+      random: () => random,
+      fetch: (_, init) => {
+        const shift = Number((init?.headers as Record<string, string>)["x-timestamp"]) - now;
+        shifts.push(shift);
+        const isTaken = shift > -100 && shift <= 0;
+        const error = { code: "SIGNATURE_REPLAYED", message: "in words" };
+        return Promise.resolve(Response.json(isTaken ? { error } : { data: [] }, { status: isTaken ? 401 : 200 }));
+      },
+    });
+    await Promise.all(Array.from({ length: 300 }, () => gerbang.balances.get()));
+    expect(new Set(shifts).size).toBe(shifts.length);
+    expect(Math.max(...shifts.map(Math.abs))).toBeLessThanOrEqual(240);
+  },
+);
