@@ -190,7 +190,7 @@ test.each([0, 0.5, 0.999])(
       now: () => now * 1000,
       random: () => random,
       fetch: (_, init) => {
-        const shift = Number((init?.headers as Record<string, string>)["x-timestamp"]) - now;
+        const shift = Number(new Headers(init?.headers).get("x-timestamp")) - now;
         shifts.push(shift);
         const isTaken = shift > -100 && shift <= 0;
         const error = { code: "SIGNATURE_REPLAYED", message: "in words" };
