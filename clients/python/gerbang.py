@@ -569,7 +569,7 @@ class _Transport:
             if connection.sock is None:
                 connection.connect()
             connection.sock.settimeout(max(0.001, until - time.monotonic()))
-            made: Any = lambda sock, *given, **named: http.client.HTTPResponse(cast(Any, _Timed(sock, until)), *given, **named)  # noqa: E731
+            made: Any = lambda sock, *given, **named: _Response(cast(Any, _Timed(sock, until)), *given, **named)  # noqa: E731
             connection.response_class = made
             connection.request(method, self._path + target, body=body or None, headers=dict(headers))
             response = connection.getresponse()
@@ -628,6 +628,17 @@ class _Transport:
         _, connection = getattr(self._local, "kept", (None, None))
         if connection is not None:
             connection.close()
+
+
+class _Response(http.client.HTTPResponse):
+    """An answer without the interim ones before it, such as 103 Early Hints of a proxy: of those http.client leaves out 100 Continue alone."""
+
+    def _read_status(self) -> Tuple[str, int, str]:
+        while True:
+            line = cast(Tuple[str, int, str], cast(Any, super())._read_status())
+            if line[1] >= 200 or line[1] == 101:
+                return line
+            http.client.parse_headers(cast(Any, self.fp))
 
 
 class _Timed:

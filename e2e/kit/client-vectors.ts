@@ -478,6 +478,12 @@ function hostileAnswers(): Hostile[] {
       answers: [refused(503, {}, { "retry-after": "Fri, 15 Jan 2027 08:02:01 GMT" })],
       expect: { result: "SERVICE_UNAVAILABLE", unknown: true, requests: 1 },
     },
+    {
+      name: "an answer behind 100 Continue, 102 Processing and 103 Early Hints",
+      call: create,
+      answers: [{ status: 201, headers: {}, body: paid, isAnnounced: true }],
+      expect: { result: "ok", requests: 1 },
+    },
     // CSV.
     {
       name: "a creation answered with CSV",

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
 export type ScriptedAnswer =
-  | { status: number; headers: Record<string, string>; body: unknown }
+  | { status: number; headers: Record<string, string>; body: unknown; isAnnounced?: true }
   | { fault: "reset" | "timeout" | "half_body" | "html" | "empty" | "redirect" | "too_large"; status?: number };
 
 /** A received request. */
@@ -72,6 +72,7 @@ export async function startScripted(
 function play(answer: ScriptedAnswer, request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
   if (!("fault" in answer)) {
+    if (answer.isAnnounced) announce(response);
     response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers });
     response.end(JSON.stringify(answer.body));
     return;
@@ -101,6 +102,13 @@ function play(answer: ScriptedAnswer, request: IncomingMessage, response: Server
       pour(response, 12);
       return;
   }
+}
+
+/** Sends the interim answers that a proxy may send before the answer. */
+function announce(response: ServerResponse): void {
+  response.writeContinue();
+  response.writeProcessing();
+  response.writeEarlyHints({ link: "</style.css>; rel=preload" });
 }
 
 /** Sends this many megabytes of one JSON text, unless the client hangs up. */
