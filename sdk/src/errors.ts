@@ -38,12 +38,12 @@ type DetailsOf<Code> = Code extends keyof ErrorDetails ? ErrorDetails[Code] : Re
 const retryableCodes = new Set<ErrorCode>(["IDEMPOTENCY_IN_PROGRESS", "CONNECTION_FAILED", "TIMED_OUT"]);
 
 /** Whether the same call, with the same idempotency key, may succeed later. */
-export function isRetryable(code: ErrorCode, status: number | undefined): boolean {
+export function isRetryable(code: ErrorCode, status = 0): boolean {
   if (retryableCodes.has(code)) return true;
   if (code === "ANSWER_TOO_LARGE") return false;
   // An HTML page with a 2xx status does not tell whether the call was done; a 4xx status tells that it was rejected.
-  if (code === "ANSWER_UNREADABLE" && (status === undefined || status < 300)) return true;
-  return status === 429 || (status !== undefined && status >= 500);
+  if (code === "ANSWER_UNREADABLE" && status < 300) return true;
+  return status === 429 || status >= 500;
 }
 
 /** Advice for codes whose message from the API does not say what to do. */

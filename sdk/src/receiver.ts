@@ -116,7 +116,8 @@ export function handler(options: HandlerOptions): Handler {
     const isUnread = kept === undefined && node.readableEnded !== true;
     const { status, text } = await receive(() => (isUnread ? bytesOf(node) : given(kept)), node.headers);
     const response = second as NodeResponse;
-    response.writeHead(status, headers);
+    // The rest of a body that is too large is not read, so nothing else can come over its connection.
+    response.writeHead(status, status === 413 ? { ...headers, connection: "close" } : headers);
     return response.end(text);
   };
   return answer as Handler;

@@ -268,9 +268,7 @@ function opens({ code, status = 0 }: GerbangError): boolean {
 function closes({ code, status = 0 }: GerbangError): boolean {
   return (
     code !== "ANSWER_UNREADABLE" &&
-    status !== 401 &&
-    status !== 403 &&
-    status !== 429 &&
+    ![401, 403, 429].includes(status) &&
     (status === 202 || (status >= 400 && status < 500))
   );
 }

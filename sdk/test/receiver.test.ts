@@ -167,6 +167,12 @@ test("a body of more than a megabyte is not read to its end", async () => {
   expect([answered, seen]).toEqual([[413], []]);
 });
 
+test("the connection of a body that is too large is closed: a later delivery over it would wait for the rest", async () => {
+  const url = await listening(createServer(handler({ secrets: secret, on: () => undefined })));
+  const response = await fetch(url, { method: "POST", body: Buffer.alloc(2_000_000) });
+  expect([response.status, response.headers.get("connection")]).toEqual([413, "close"]);
+});
+
 test("without a secret nothing is verified, and nothing accepted: an empty key signs for everybody", async () => {
   const body = JSON.stringify(event("evt_1"));
   const timestamp = String(Math.floor(Date.now() / 1000));
