@@ -68,7 +68,7 @@ const advices: Partial<Record<ErrorCode, string>> = {
   IDEMPOTENCY_CONFLICT: "Use a new key for a new intent.",
   PAYMENT_EXPIRED: "Create a new payment.",
   RISK_REVIEW: "The payment waits for a person, and has not failed: its outcome comes by webhook.",
-  RISK_REJECTED: "Do not try the same payment again; offer another method.",
+  RISK_REJECTED: "Offer another method.",
   GATEWAY_TIMEOUT: "Call again with the same idempotency key, or wait for the webhook.",
 };
 
