@@ -58,7 +58,7 @@ function ofApi({
       ? words`Check the secret. In the sandbox, gerbang doctor ${requestId} says by another key what differs.`
       : words`${advice}`,
     ...(outcomeUnknown && idempotencyKey !== undefined
-      ? [words`It may have been done. The same again: --idempotency-key ${idempotencyKey}`]
+      ? [words`The same again: --idempotency-key ${idempotencyKey}`]
       : []),
     ...(typeof requestId === "string" ? [words`Request: ${requestId}`] : []),
   ];

@@ -10,7 +10,11 @@ import { version } from "./version.ts";
 
 // The reader of the output may stop early, as `head` does: that is no error, and the command goes on to its end.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
+  if (error.code === "EPIPE") return;
+  process.stderr.write(
+    `The output cannot be written: ${error.code === "ENOSPC" ? "the disk is full" : error.message}.\n`,
+  );
+  process.exit(1);
 });
 
 const words = process.argv.slice(2);

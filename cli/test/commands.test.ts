@@ -1,8 +1,19 @@
 // Goal: a merchant's developer does from a terminal what the API does, reads it well, and keeps keys to themselves; a program reads the same as JSON.
 // Method: the program itself, each command with a folder for configuration of its own, against one service.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -399,4 +410,11 @@ test("the first output is there before Node alone has started four times, withou
     ours.push(await firstOutput(program, "payments", "--help"));
   }
   expect(Math.min(...ours) / Math.min(...alone)).toBeLessThan(4);
+});
+
+test.skipIf(!existsSync("/dev/full"))("a full disk is said in a sentence, with exit code 1", () => {
+  const full = openSync("/dev/full", "w");
+  const done = spawnSync(process.execPath, [program, "payments", "--help"], { stdio: ["ignore", full, "pipe"] });
+  closeSync(full);
+  expect([done.status, done.stderr.toString()]).toEqual([1, "The output cannot be written: the disk is full.\n"]);
 });

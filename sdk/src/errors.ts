@@ -48,10 +48,6 @@ export function isRetryable(code: ErrorCode, status = 0): boolean {
 
 /** Advice for codes whose message from the API does not say what to do. */
 const advices: Partial<Record<ErrorCode, string>> = {
-  CONNECTION_FAILED:
-    "Look the outcome up before you call anything failed: ask with the same idempotency key, or by reference_id.",
-  TIMED_OUT:
-    "Look the outcome up before you call anything failed: ask with the same idempotency key, or by reference_id.",
   ABORTED: "What was sent may have been done: look it up.",
   ANSWER_UNREADABLE: "Something else answered, such as a proxy. Check the base URL.",
   ANSWER_TOO_LARGE: "Ask for a smaller limit.",
@@ -72,13 +68,12 @@ const advices: Partial<Record<ErrorCode, string>> = {
   GATEWAY_TIMEOUT: "Call again with the same idempotency key, or wait for the webhook.",
 };
 
-function adviceOf(code: ErrorCode, retryable: boolean): string {
-  return (
-    (Object.hasOwn(advices, code) ? advices[code] : undefined) ??
-    (retryable
-      ? "Try again later with the same idempotency key."
-      : "Once its cause is gone, call again with a new key.")
-  );
+function adviceOf({ code, idempotencyKey, outcomeUnknown }: ErrorFacts, retryable: boolean): string {
+  if (Object.hasOwn(advices, code)) return advices[code]!;
+  const again = retryable ? "Try again later" : "Once its cause is gone, call again";
+  // A read has no key.
+  const how = idempotencyKey ? ` with ${retryable ? "the same" : "a new"} idempotency key.` : ".";
+  return (outcomeUnknown ? "It may have been done. " : "") + again + how;
 }
 
 export interface ErrorFacts {
@@ -122,7 +117,7 @@ export class GerbangError extends Error {
     this.requestId = facts.requestId;
     this.details = facts.details;
     this.retryable = isRetryable(facts.code, facts.status);
-    this.advice = adviceOf(facts.code, this.retryable);
+    this.advice = adviceOf(facts, this.retryable);
     this.outcomeUnknown = facts.outcomeUnknown ?? false;
     this.idempotencyKey = facts.idempotencyKey;
     this.attempts = facts.attempts ?? 0;

@@ -186,6 +186,19 @@ test.each<[what: string, options: GerbangOptions]>([
   });
 });
 
+test("a read is advised without an idempotency key, which it has not; a write with it", async () => {
+  const answering = (status: number, code: string): Promise<Gerbang> =>
+    against((socket) => socket.end(said(`${status} No`, JSON.stringify({ error: { code, message: "no" } }))));
+  const missing = await answering(404, "PAYMENT_NOT_FOUND");
+  expect((await failed(missing.payments.get("pay_1"))).advice).toBe("Once its cause is gone, call again.");
+  const canceled = await failed(missing.payments.cancel("pay_1"));
+  expect(canceled.advice).toBe("Once its cause is gone, call again with a new idempotency key.");
+  const broken = await answering(503, "SERVICE_UNAVAILABLE");
+  expect((await failed(broken.payments.get("pay_1"))).advice).toBe("Try again later.");
+  const open = await failed(broken.payments.cancel("pay_1"));
+  expect(open.advice).toBe("It may have been done. Try again later with the same idempotency key.");
+});
+
 const json = (body: unknown, status = 200): Response => Response.json(body, { status, headers: requestId });
 const order = { amount_minor: 1, currency: "IDR", payment_method: "qris", reference_id: "1" } as const;
 /** A client whose answers are made by a function. */

@@ -168,7 +168,8 @@ test("a body of more than a megabyte is not read to its end", async () => {
 });
 
 test("the connection of a body that is too large is closed: a later delivery over it would wait for the rest", async () => {
-  const url = await listening(createServer(handler({ secrets: secret, on: () => undefined })));
+  const receive = handler({ secrets: secret, on: () => undefined });
+  const url = await listening(createServer((request, response) => void receive(request, response)));
   const response = await fetch(url, { method: "POST", body: Buffer.alloc(2_000_000) });
   expect([response.status, response.headers.get("connection")]).toEqual([413, "close"]);
 });
