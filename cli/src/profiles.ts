@@ -49,7 +49,10 @@ export class Profiles {
     try {
       text = readFileSync(this.file, "utf8");
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return { current: undefined, profiles: {} };
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT") return { current: undefined, profiles: {} };
+      // A container makes a folder of a file that it was to mount and that was not there.
+      if (code === "EISDIR") throw new Trouble(`${this.file} is a folder. Remove it, and sign in with gerbang login.`);
       throw error;
     }
     // On Windows a user's folder is private, and the mode says nothing.

@@ -336,7 +336,10 @@ describe("whose key", () => {
     expect(done.words).toContain("profiles.json cannot be used (ENOTDIR). XDG_CONFIG_HOME names another folder.");
   });
 
-  test("is not read from a file that others can read, or that is damaged", async () => {
+  test("is not read from a file that others can read, or that is damaged, nor from a folder", async () => {
+    mkdirSync(profilesFile(), { recursive: true });
+    expect((await gerbang(["balances", "list"], {})).words).toContain("profiles.json is a folder. Remove it");
+    rmSync(join(folder, "gerbang"), { recursive: true });
     mkdirSync(join(folder, "gerbang"));
     writeFileSync(profilesFile(), '{"profiles":{}}');
     chmodSync(profilesFile(), 0o644);
