@@ -27,7 +27,10 @@ export interface TestMerchant {
 
 export interface MerchantOptions {
   name?: string;
-  /** Where the merchant's events go: an https address, which may be on this machine. */
+  /**
+   * Where the merchant's events go: an https address, which may be at localhost. The gateway verifies its certificate: start it with
+   * `env: { NODE_EXTRA_CA_CERTS: "ca.pem" }` for an authority of your own. Without an address, hand on what `webhooks.sign` makes.
+   */
   webhookUrl?: string;
   client?: Omit<GerbangOptions, "clientId" | "secret" | "baseUrl">;
 }
@@ -112,6 +115,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
       ...plainEnvironment(),
       NODE_ENV: "development",
       LOG_LEVEL: "warn",
+      WEBHOOK_ALLOW_HOSTS: "localhost",
       ...options.env,
       GERBANG_DATA: data,
       HOST: "127.0.0.1",

@@ -16,7 +16,7 @@ let certificates: Awaited<ReturnType<typeof makeCertificates>>;
 
 beforeAll(async () => {
   certificates = await makeCertificates();
-  const env = { NODE_EXTRA_CA_CERTS: certificates.caFile, WEBHOOK_ALLOW_HOSTS: "localhost" };
+  const env = { NODE_EXTRA_CA_CERTS: certificates.caFile };
   gateway = await startGateway({ directory, env });
 });
 afterAll(() => gateway.stop());
