@@ -23,6 +23,7 @@ const PAGES = [
   "/docs/webhooks",
   "/docs/id/five-minutes",
   "/docs/api/create-payment",
+  "/docs/errors/REFERENCE_ID_DUPLICATE",
   "/docs/nothing",
 ];
 
