@@ -112,7 +112,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-function run(now: () => number = Date.now, secret?: string): Promise<number> {
+function run(now: () => number = Date.now, secret?: string, secondMs = 100): Promise<number> {
   const cursor = new Cursor(directory, "ak_test_1");
   const baseUrl = `http://127.0.0.1:${service.port}/v1`;
   const listener = new Listener({
@@ -126,7 +126,7 @@ function run(now: () => number = Date.now, secret?: string): Promise<number> {
     paint: plain,
     stop: stop.signal,
     cut: cut.signal,
-    timing: { delayMs: 100, delayMaxMs: 3_000, restMs: 100, secondMs: 100 },
+    timing: { delayMs: 100, delayMaxMs: 3_000, restMs: 100, secondMs },
   });
   const running = listener.run().finally(() => cursor.release());
   runs.push(running);
@@ -151,6 +151,23 @@ test("it begins now, hands on bodies and headers as they are, and prints a line 
   }
   stop.abort();
   expect(await running).toBe(0);
+});
+
+test("a redirect, and an answer after more than ten seconds, are said to be failures, which they are to the service", async () => {
+  receiver.handle = (_request, response) => void response.writeHead(302).end();
+  void run(Date.now, undefined, 30);
+  await ready();
+  events = newEvents(1);
+  await vi.waitFor(
+    () => expect(said.at(-1)).toMatch(/\/hook answered with a redirect: the service takes that for a failure/),
+    5_000,
+  );
+  receiver.handle = (_request, response) => void setTimeout(() => response.writeHead(200).end(), 350);
+  events = [...events, ...newEvents(2).slice(1)];
+  await vi.waitFor(
+    () => expect(said.at(-1)).toMatch(/\/hook took more than 10 seconds: the service takes that for a failure/),
+    5_000,
+  );
 });
 
 test("a second start goes on where the first stopped, and says what waits", async () => {

@@ -12,6 +12,8 @@ import { reasonOf } from "./reasons.ts";
 const WAIT_SECONDS = 20;
 /** Timeout of a delivery: a receiver on a developer's machine may stand at a breakpoint for a while. */
 const FORWARD_TIMEOUT_MS = 30_000;
+/** The service itself waits for so long. */
+const ANSWER_SECONDS = 10;
 /** Signatures contain a time that receivers check: events that wait here longer are requested again, signed anew. */
 const FRESH_MS = 60_000;
 /** Limits for a receiver's text about a delivery that it refuses: the part that is read, and the part that is shown. */
@@ -150,8 +152,14 @@ export class Listener {
       return false;
     }
     this.unanswered = 0;
-    print(this.line(event, answer.status, Math.round(performance.now() - begun)));
+    const took = Math.round(performance.now() - begun);
+    print(this.line(event, answer.status, took));
     if (answer.refusal !== undefined) say(words`  ${forwardTo} refused it: ${answer.refusal}`);
+    const isLate = took > ANSWER_SECONDS * this.timing.secondMs;
+    if (isLate || (answer.status >= 300 && answer.status < 400)) {
+      const what = isLate ? `took more than ${ANSWER_SECONDS} seconds` : "answered with a redirect";
+      say(words`  ${forwardTo} ${what}: the service takes that for a failure, and sends the event again.`);
+    }
     if (answer.status === 401 && !this.toldSecret) {
       say(
         words`  401: does it verify by the secret that the first line above tells of? What it refused is not handed on again.`,
