@@ -52,13 +52,17 @@ function ruleOf(schema: Schema): object {
   return { type };
 }
 
-/** What the API says of a text that does not fit a pattern. */
-const problems: [part: string, problem: string][] = [
+/** What the API says of a text that does not fit a pattern; of the part alone that it says that of, where it has other words for the rest. */
+const problems: [part: string, problem: string, pattern?: string][] = [
   ["^[^\\u0000]*$", "must be Unicode text without NUL"],
   ["@", "must have exactly one @"],
   ["^\\+\\d", "must be + and 8 to 15 digits"],
   ["^[hH]", "The address must begin with https:// and have no spaces."],
-  ["^(https://", "must be an https address"],
+  [
+    "^(https://",
+    "must be an https address",
+    String.raw`^(https://[^/?#]+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?)([/?#].*)?$`,
+  ],
   ["^[A-Z]{3}$", "must be a code of ISO 4217"],
   ["^(19[7-9]", "must be a date or a time, such as 2026-11-01 or 2026-11-01T00:00:00Z"],
 ];
@@ -68,9 +72,9 @@ const identity = /^\^[a-z]{3}_/;
 
 function patternRule(pattern: string | undefined): object {
   if (pattern === undefined || identity.test(pattern)) return {};
-  const problem = problems.find(([part]) => pattern.includes(part))?.[1];
-  if (problem === undefined) throw new Error(`the pattern ${pattern} needs words`);
-  return { pattern, problem };
+  const found = problems.find(([part]) => pattern.includes(part));
+  if (found === undefined) throw new Error(`the pattern ${pattern} needs words`);
+  return { pattern: found[2] ?? pattern, problem: found[1] };
 }
 
 function objectRule({ properties = {}, required, additionalProperties, propertyNames, maxProperties }: Schema): object {

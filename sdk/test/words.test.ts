@@ -143,6 +143,15 @@ test.each([
   expect(created.status).toBe("pending");
 });
 
+test.each([
+  ["https://shop.example/a b", "return_url: must be an https address in ASCII; escape what is not"],
+  ["https://tokö.example/", "return_url: must be an https address in ASCII; escape what is not"],
+  ["https://me:secret@shop.example/", "return_url: must be an https address without user information"],
+])("the return address %s is https, so the API says what is wrong with it", async (address, message) => {
+  const created = gerbang.payments.create({ ...payment, return_url: address } as never);
+  await expect(created).rejects.toMatchObject({ code: "VALIDATION_ERROR", message, status: 422 });
+});
+
 test.each([["short"], [long(256)], ["with-ümlaut"], [" in front"]])(
   "the idempotency key %j",
   async (idempotencyKey) => {
