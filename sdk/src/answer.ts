@@ -49,7 +49,7 @@ export async function readAnswer(response: Response, expected: Expected): Promis
       code: error.code,
       message: error.message.slice(0, MESSAGE_MAX),
       requestId: typeof error.request_id === "string" ? error.request_id : requestId,
-      details: error.details,
+      details: isObject(error.details) ? error.details : undefined,
     });
   }
   if (isRefused || !isExpected(body, expected)) {
@@ -119,12 +119,13 @@ interface ErrorBody {
   code: string;
   message: string;
   request_id?: unknown;
-  details?: Record<string, unknown>;
+  details?: unknown;
 }
 
 /** The error in a body; undefined unless the body is the API's error envelope. */
 function errorOf(body: unknown): ErrorBody | undefined {
   if (!isObject(body) || !isObject(body.error)) return undefined;
   const { code, message } = body.error;
-  return typeof code === "string" && typeof message === "string" ? (body.error as unknown as ErrorBody) : undefined;
+  const isText = typeof code === "string" && typeof message === "string";
+  return isText && /^[A-Z][A-Z0-9_]{0,79}$/.test(code) ? (body.error as unknown as ErrorBody) : undefined;
 }

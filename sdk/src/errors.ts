@@ -69,11 +69,10 @@ const advices: Partial<Record<ErrorCode, string>> = {
 };
 
 function adviceOf({ code, idempotencyKey, outcomeUnknown }: ErrorFacts, retryable: boolean): string {
-  if (Object.hasOwn(advices, code)) return advices[code]!;
   const again = retryable ? "Try again later" : "Once its cause is gone, call again";
   // A read has no key.
   const how = idempotencyKey ? ` with ${retryable ? "the same" : "a new"} idempotency key.` : ".";
-  return (outcomeUnknown ? "It may have been done. " : "") + again + how;
+  return advices[code] ?? (outcomeUnknown ? "It may have been done. " : "") + again + how;
 }
 
 export interface ErrorFacts {

@@ -290,16 +290,20 @@ test("an answer that breaks off is known by its status and its request id", asyn
   });
 });
 
-test("an answer's words are kept as far as a thousand characters, and its codes are no properties of ours", async () => {
-  const error = { code: "constructor", message: "x".repeat(1_000_000), request_id: { no: "text" } };
-  const gerbang = answeredBy(() => json({ error }, 422));
-  const told = await failed(gerbang.balances.get());
-  expect([told.message.length, told.requestId, typeof told.advice]).toEqual([
-    1_000,
-    requestId["x-request-id"],
-    "string",
-  ]);
+test("an answer's words are kept as far as a thousand characters, and what is no id or no details is left out", async () => {
+  const error = { code: "NEW_CODE", message: "x".repeat(1_000_000), request_id: { no: "text" }, details: "none" };
+  const told = await failed(answeredBy(() => json({ error }, 422)).balances.get());
+  expect(told).toMatchObject({ code: "NEW_CODE", message: "x".repeat(1_000), details: undefined });
+  expect([told.requestId, typeof told.advice]).toEqual([requestId["x-request-id"], "string"]);
 });
+
+test.each(["constructor", "__proto__", "A".repeat(81), "A B", "A\n", "", 5, ["A"]])(
+  "%j is no code of an error",
+  async (code) => {
+    const told = await failed(answeredBy(() => json({ error: { code, message: "no" } }, 422)).balances.get());
+    expect(told).toMatchObject({ code: "ANSWER_UNREADABLE", status: 422, requestId: requestId["x-request-id"] });
+  },
+);
 
 test("a hook that throws stops the call, and what was sent is not sent again", async () => {
   let sent = 0;
