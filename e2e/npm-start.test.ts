@@ -117,13 +117,20 @@ const program = join(root, "gateway", "bin", "gerbang.js");
 
 /** The simulated acquirer needs no database. Gives the number of its process, which an older Node started. */
 async function startWithOlderNode(): Promise<{ older: ChildProcess; ours: number }> {
-  const older = await run(olderNode ?? "", [program, "acquirer", "--port", String(await freePort())]);
-  let said = "";
-  older.stderr?.setEncoding("utf8").on("data", (text: string) => void (said += text));
-  await vi.waitFor(() => expect(said).toContain("answers at"), SOON);
-  const children = readFileSync(`/proc/${older.pid}/task/${older.pid}/children`, "utf8");
-  return { older, ours: Number(children.trim()) };
+  const older = await answering(olderNode ?? "", [program, "acquirer", "--port", String(await freePort())]);
+  return { older, ours: childOf(older.pid) };
 }
+
+async function answering(command: string, args: string[]): Promise<ChildProcess> {
+  const started = await run(command, args);
+  let said = "";
+  started.stderr?.setEncoding("utf8").on("data", (text: string) => void (said += text));
+  await vi.waitFor(() => expect(said).toContain("answers at"), SOON);
+  return started;
+}
+
+const childOf = (pid: number | undefined): number =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim());
 
 test.skipIf(olderNode === undefined || !existsSync("/proc/self/task"))(
   "an older Node starts ours and hands signals on to it (skipped where there is no older Node)",
@@ -142,6 +149,18 @@ test.skipIf(olderNode === undefined || !existsSync("/proc/self/task"))(
   async () => {
     const { older, ours } = await startWithOlderNode();
     older.kill("SIGKILL");
+    await vi.waitFor(() => expect(isAlive(ours)).toBe(false), SOON);
+  },
+);
+
+test.skipIf(olderNode === undefined || !existsSync("/proc/self/task"))(
+  "what started an older Node and is killed leaves nothing behind (skipped where there is no older Node)",
+  async () => {
+    const words = [olderNode ?? "", program, "acquirer", "--port", String(await freePort())];
+    const shell = await answering("/bin/sh", ["-c", 'GERBANG_PARENT=$$ "$0" "$@" & wait', ...words]);
+    const ours = childOf(childOf(shell.pid));
+    expect(isAlive(ours)).toBe(true);
+    shell.kill("SIGKILL");
     await vi.waitFor(() => expect(isAlive(ours)).toBe(false), SOON);
   },
 );

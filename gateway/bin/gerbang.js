@@ -33,11 +33,14 @@ if (Number(process.versions.node.split(".")[0]) >= OLDEST_NODE) {
       `The one that belongs to it is not installed: run npm ci, or install Node ${OLDEST_NODE} yourself on ${here}.`,
     );
   }
+  const parent = process.env.GERBANG_PARENT;
   const child = spawn(own, [...heap, main, ...process.argv.slice(2)], {
     stdio: "inherit",
     env: { ...process.env, GERBANG_PARENT: String(process.pid) },
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  // Ours looks for this process; whoever started this one may be killed as well.
+  if (parent !== undefined) setInterval(() => process.ppid !== Number(parent) && child.kill("SIGTERM"), 500).unref();
   child.on("error", ({ message }) => giveUp(`The one that belongs to it does not start: ${message}.`));
   child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 }
