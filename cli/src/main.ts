@@ -5,30 +5,30 @@ import { fileURLToPath } from "node:url";
 import { stopWithParent } from "../../gateway/src/ground/parent.ts";
 import { runCommandLine } from "../../gateway/src/cli/run.ts";
 import { explain } from "./failures.ts";
+import { say } from "./output/print.ts";
+import { words } from "./output/text.ts";
 import { allCommands, isOwn, ownCommands, serviceMain } from "./table.ts";
 import { version } from "./version.ts";
 
 // The reader of the output may stop early, as `head` does: that is no error, and the command goes on to its end.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") return;
-  process.stderr.write(
-    `The output cannot be written: ${error.code === "ENOSPC" ? "the disk is full" : error.message}.\n`,
-  );
+process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === "EPIPE") return;
+  say(words`The output cannot be written: ${code === "ENOSPC" ? "the disk is full" : message}.`);
   process.exit(1);
 });
 
-const words = process.argv.slice(2);
-if (isOwn(words)) {
+const given = process.argv.slice(2);
+if (isOwn(given)) {
   stopWithParent();
-  process.exitCode = await runCommandLine({ commands: ownCommands(), version, explain }, words);
+  process.exitCode = await runCommandLine({ commands: ownCommands(), version, explain }, given);
 } else {
   const commands = await allCommands();
-  const isService = commands.some(({ name, ofService }) => ofService && name.split(" ")[0] === words[0]);
+  const isService = commands.some(({ name, ofService }) => ofService && name.split(" ")[0] === given[0]);
   if (isService && existsSync(fileURLToPath(serviceMain))) {
     process.argv[1] = fileURLToPath(serviceMain);
     await import(serviceMain.href);
   } else {
     stopWithParent();
-    process.exitCode = await runCommandLine({ commands, version, explain }, words);
+    process.exitCode = await runCommandLine({ commands, version, explain }, given);
   }
 }

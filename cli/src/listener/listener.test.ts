@@ -243,7 +243,7 @@ test("a value of the service's is text and nothing else, and begins no line of i
   answers = [
     (_request, response) =>
       json(response, 200, { data, next_after: events[0], has_more: false, forgotten_before: dirty }),
-    fault(dirty, 422),
+    (_request, response) => json(response, 422, { error: { code: "VALIDATION_ERROR", message: dirty } }),
   ];
   await Promise.all(runs);
   const told = [...printed, ...said];
