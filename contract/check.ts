@@ -9,7 +9,7 @@ import { ContractCheck } from "../gateway/test/contract-check.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const root = join(here, "..");
-const contracts = ["openapi/merchant.json", "openapi/operator.json"];
+const contracts = ["openapi/merchant.json", "openapi/operator.json", "openapi/portal.json"];
 const env = { ...process.env, REDOCLY_TELEMETRY: "off", NO_COLOR: "1" };
 
 /** Runs a tool of this folder, and gives its output. Throws when the tool reports a problem. */

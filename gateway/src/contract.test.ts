@@ -5,7 +5,7 @@ import { gerbangHere } from "../../e2e/kit/command-here.ts";
 import { ContractCheck } from "../test/contract-check.ts";
 import { createApp } from "./app.ts";
 import { eventTypes } from "./events/event.ts";
-import { systemClock } from "./ground/clock.ts";
+import { parseWireTime, systemClock } from "./ground/clock.ts";
 import { readConfig } from "./ground/config.ts";
 import { createLog } from "./ground/log.ts";
 
@@ -91,6 +91,25 @@ describe.each(Object.entries(contracts))("the %s contract", (name, check) => {
     }
   });
 
+  test("tells of every operation under a heading that the document introduces", () => {
+    const { tags } = check.document as { tags: { name: string }[] };
+    const introduced = new Set(tags.map((tag) => tag.name));
+    const without = check.operations.filter(({ operation }) => !operation.description);
+    expect(without.map(({ operation }) => operation.operationId)).toEqual([]);
+    for (const { path, operation } of check.operations)
+      for (const tag of operation.tags) expect(introduced, `${tag} of ${path}`).toContain(tag);
+  });
+
+  test("has patterns that other languages read as we do, whether in their Unicode mode or not", () => {
+    const found = JSON.stringify(check.document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g);
+    const patterns = new Set(found.map(([, quoted = ""]) => JSON.parse(quoted) as string));
+    expect(patterns.size).toBeGreaterThan(20);
+    for (const pattern of patterns) {
+      expect(pattern).not.toMatch(/\\p\{|\(\?<|\(\?[a-z]/i);
+      expect(() => [new RegExp(pattern), new RegExp(pattern, "u")], pattern).not.toThrow();
+    }
+  });
+
   test("has every example, and each is what its schema says", () => {
     const examples = check.examples();
     expect(examples.length).toBeGreaterThan(200);
@@ -167,4 +186,50 @@ test("what must not be combined is refused by the contract too", () => {
   const fault = "/components/schemas/SwitchFaultInjection";
   expect(merchant.faults(fault, { mode: "none" })).toEqual([]);
   expect(merchant.faults(fault, { mode: "none", for_next: 2 })).not.toEqual([]);
+});
+
+test("a bound of time is in the contract what the service reads", () => {
+  const since = "/components/schemas/ResendEvents/properties/since";
+  const parts = ["2026-11-22", "1969-11-22", "2200-11-22", "2026-13-22"].flatMap((day) =>
+    [
+      "",
+      "T00:00:00Z",
+      "T23:59:59.123456+23:59",
+      "T24:00:00Z",
+      "T24:00:00+01:00",
+      "T23:60:00Z",
+      "T23:59:60Z",
+      "T10:00Z",
+    ].map((time) => day + time),
+  );
+  for (const text of parts)
+    expect(merchant.faults(since, text).length === 0, text).toBe(parseWireTime(text) !== undefined);
+});
+
+test("who needs no session is asked for none, and a person's account takes no token", () => {
+  const proofs = (check: ContractCheck) =>
+    Map.groupBy(check.operations, ({ operation }) => JSON.stringify(operation.security));
+  const names = (operations: typeof merchant.operations = []) =>
+    operations.map(({ operation }) => operation.operationId).sort();
+  const both = ["beginPasskeySignIn", "signIn", "signInByLink", "signInByPasskey"];
+  expect(names(proofs(contracts.portal).get("[]"))).toEqual(
+    [...both, "acceptInvitation", "beginDevice", "lookAtInvitation", "pollDevice"].sort(),
+  );
+  const operator = proofs(contracts.operator);
+  expect(names(operator.get("[]"))).toEqual(
+    [...both, "acceptOperatorInvitation", "getOperatorContract", "lookAtOperatorInvitation"].sort(),
+  );
+  expect(names(operator.get('[{"session":[]}]'))).toEqual(expect.arrayContaining(["getSession", "changePassword"]));
+});
+
+test("the operator's contract refuses what its service does", () => {
+  const { operator } = contracts;
+  const incident = { title: "Cards", impact: "minor", message: "We look.", components: ["card"] };
+  expect(operator.faults("/components/schemas/NewIncident", incident)).toEqual([]);
+  expect(operator.faults("/components/schemas/NewIncident", { ...incident, components: ["card", "card"] })).not.toEqual(
+    [],
+  );
+  expect(operator.faults("/components/schemas/PayerContacts", {})).not.toEqual([]);
+  expect(operator.faults("/components/schemas/UpdateMerchant", { currencies: ["IDR"] })).toEqual([]);
+  expect(operator.faults("/components/schemas/UpdateMerchant", { currencies: ["rupiah"] })).not.toEqual([]);
 });

@@ -9,7 +9,9 @@ export interface ToldOperation {
   method: string;
   operation: {
     operationId: string;
+    description?: string;
     tags: string[];
+    security?: Json[];
     parameters?: Json[];
     requestBody?: { content: Json };
     responses: Record<string, Json>;

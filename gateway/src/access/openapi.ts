@@ -24,10 +24,10 @@ export function sessionScheme(surface: Surface): Json {
 
 export function accessOperation(endpoint: AccessEndpoint): Operation {
   const rights = [
-    endpoint.for === "person" && endpoint.fresh === true ? "Needs a fresh proof." : "",
+    endpoint.for === "guest" ? "Needs no session." : endpoint.fresh ? "Needs a fresh proof." : "Needs a session.",
     isChange(endpoint) && endpoint.for !== "guest" ? "Written into the audit." : "",
   ];
-  return shapedOperation(endpoint, {
+  const operation = shapedOperation(endpoint, {
     rights: rights.filter(Boolean).join(" "),
     codes: [
       ...(endpoint.for === "guest" ? guestCodes : personCodes),
@@ -35,6 +35,7 @@ export function accessOperation(endpoint: AccessEndpoint): Operation {
     ],
     sendsBody: endpoint.body !== undefined,
   });
+  return { ...operation, security: endpoint.for === "guest" ? [] : [{ session: [] }] };
 }
 
 /** OpenAPI operation of an endpoint. `rights`: text on who may call it; `codes`: error codes in addition to the endpoint's own. */

@@ -200,7 +200,7 @@ export const wholeKeySchema = z
     uses: z.array(useSchema).meta({ description: "Oldest first: the first 10 and the newest 40." }),
   })
   .meta({
-    id: "IdempotencyKey",
+    id: "WholeIdempotencyKey",
     description: "What became of an idempotency key.",
     examples: [
       {

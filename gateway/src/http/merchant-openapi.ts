@@ -34,13 +34,12 @@ const generalCodes: FaultCode[] = [
   "SERVICE_UNAVAILABLE",
 ];
 
-const writeCodes: FaultCode[] = [
-  "MALFORMED_JSON",
-  "PAYLOAD_TOO_LARGE",
+export const keyCodes: FaultCode[] = [
   "IDEMPOTENCY_KEY_REQUIRED",
   "IDEMPOTENCY_KEY_INVALID",
   ...sharedErrors.KeyTaken,
 ];
+const writeCodes: FaultCode[] = ["MALFORMED_JSON", "PAYLOAD_TOO_LARGE", ...keyCodes];
 
 /** Tags of the merchants' endpoints, each with its description. */
 export const merchantTags = [
@@ -125,8 +124,6 @@ export function merchantDocument(parts: MerchantDocumentParts): Json {
         title: "Gerbang merchant API",
         version: parts.version,
         description,
-        contact: { name: "Whoever runs this gateway" },
-        license: { name: "MIT", identifier: "MIT" },
       },
       servers: [{ url: "/", description: "The base address ends in /v1; paths here are written in full." }],
       tags: merchantTags,

@@ -52,6 +52,8 @@ export interface Operation extends Described {
   body?: { schema: z.ZodType; examples?: Examples | undefined; isRequired: boolean; nullIsAbsent: boolean } | undefined;
   /** Set when the body is a file. */
   upload?: { description: string } | undefined;
+  /** What proves who is asking, by scheme. That of the whole document when absent; nothing when empty. */
+  security?: readonly Json[];
   /** Header parameters, by their component names. */
   headers?: Readonly<Record<string, Json>>;
   /** Further answers besides the success. */
@@ -106,6 +108,7 @@ export class Document {
       summary: operation.summary,
       description: operation.description,
       tags: [operation.tag],
+      security: operation.security,
       parameters: parameters.length === 0 ? undefined : parameters,
       requestBody: operation.upload ? uploadBody(operation.upload.description) : this.requestBody(operation.body),
       responses: {
@@ -218,11 +221,16 @@ export class Document {
   }
 
   /** The whole document. `head` comes before the paths, `tail` after them. */
-  toJson(head: Json, tail: Json, securitySchemes: Json): Json {
+  toJson(head: Json & { info: Json }, tail: Json, securitySchemes: Json): Json {
     const paths = Object.entries(this.paths).sort(([a], [b]) => (a < b ? -1 : 1));
     return {
       openapi: "3.1.1",
       ...head,
+      info: {
+        ...head.info,
+        contact: { name: "Whoever runs this gateway" },
+        license: { name: "MIT", identifier: "MIT" },
+      },
       paths: Object.fromEntries(paths),
       ...tail,
       components: { securitySchemes, ...this.components.toJson() },

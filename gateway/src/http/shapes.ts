@@ -18,7 +18,7 @@ export const timestamp = z
 
 /** A day or a second of the years 1970 to 2199. The pattern accepts days that do not exist, such as 02-31. */
 const timeOrDay =
-  "^(19[7-9]\\d|2[01]\\d\\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T(([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,6})?|24:00:00)(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$";
+  "^(19[7-9]\\d|2[01]\\d\\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,6})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$";
 /** A bound of a time range, as text that `http/lists.ts` parses. */
 export const rangeBound = (description: string) =>
   z
@@ -129,6 +129,8 @@ export const text = (minimum: number, maximum: number) =>
     .refine(isText, "must be Unicode text without NUL")
     .meta({ ...(minimum > 0 ? { minLength: minimum } : {}), maxLength: maximum, pattern: "^[^\\u0000]*$" });
 
+/** An e-mail address in contracts, where `\p{C}` would be other characters, or an error, to the programs of many languages. */
+export const emailPattern = "^[^@\\s\\u0000-\\u001f\\u007f]+@[^@\\s\\u0000-\\u001f\\u007f]+$";
 /**
  * The form of an e-mail address. Invisible characters are refused, because they would make two addresses look alike. PostgreSQL stores the
  * address in lower case, which makes a few addresses longer.
@@ -139,7 +141,7 @@ export const emailAddress = z
   .max(254)
   .regex(/^[^@\s\p{C}]+@[^@\s\p{C}]+$/u, "must be an e-mail address")
   .refine((email) => email.toLowerCase().length <= 254, "is too long")
-  .meta({ examples: ["sari@toko.example"] });
+  .meta({ pattern: emailPattern, examples: ["sari@toko.example"] });
 
 /** An integer in a query parameter, which arrives as text. The OpenAPI document shows it as an integer. */
 export const wholeNumber = (form: RegExp, minimum: number, maximum: number, standard: number, description: string) =>

@@ -12,7 +12,7 @@ export const paymentMethodSchema = z
 
 const minor = z.int().min(0).max(Number(MINOR_MAX));
 const positiveMinor = z.int().min(1).max(Number(MINOR_MAX));
-const currency = z.string().refine(isCurrency, "is not a currency of ISO 4217");
+const currency = z.string().refine(isCurrency, "is not a currency of ISO 4217").meta({ pattern: "^[A-Z]{3}$" });
 
 /** Values by currency; amounts are each in their currency's own minor units. */
 const perCurrency = <Amount extends z.ZodType>(amount: Amount) => z.record(currency, amount);

@@ -5,7 +5,7 @@ import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { limitOf, page, unknownCursor } from "../http/lists.ts";
-import { identity, listSchema, positive, textOrNull, timestamp } from "../http/shapes.ts";
+import { emailPattern, identity, listSchema, positive, textOrNull, timestamp } from "../http/shapes.ts";
 import type { AuditRow } from "./audit.sql.ts";
 import type { Audit } from "./audit.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -62,12 +62,10 @@ export const auditEntrySchema = z
     ],
   });
 
-const ACTOR = new RegExp(`${TOKEN_NAME.source}|^[^\\s@\\p{C}]+@[^\\s@\\p{C}]+$`, "u");
-
 const querySchema = z.strictObject({
   merchant_id: idField("merchant").meta({ description: "Only what was done to this merchant." }),
   actor: actorName
-    .regex(ACTOR, "is neither the name of a token nor an e-mail address")
+    .regex(new RegExp(`${TOKEN_NAME.source}|${emailPattern}`), "is neither the name of a token nor an e-mail address")
     .optional()
     .meta({ description: "Only what was done with the tokens of this name, or by the operator of this address." }),
   ...pageFieldsOf("request", "request_id"),

@@ -40,7 +40,7 @@ const componentList = z
   .array(componentField)
   .max(20)
   .refine((list) => new Set(list).size === list.length, "must name each component once")
-  .meta({ description: "What it affects; none where it affects nothing that is measured.", examples: [["card"]] });
+  .meta({ uniqueItems: true, description: "What it affects of what is measured; may be empty.", examples: [["card"]] });
 const moment = timestamp.refine((value) => parseWireTime(value) !== undefined, "must be a time of 1970 to 2199");
 const startsAt = moment.meta({ description: "When it began; of planned work when it is to begin. Now when absent." });
 const endsAt = moment.meta({ description: "When planned work is to be over; for nothing else." });

@@ -3,7 +3,7 @@ import { type AccessEndpoint, isChange } from "../access/endpoint.ts";
 import { accessOperation, sessionScheme, shapedOperation } from "../access/openapi.ts";
 import type { FaultCode } from "../ground/fault.ts";
 import type { Json } from "../http/json-schema.ts";
-import { idempotencyKey, replayReplies } from "../http/merchant-openapi.ts";
+import { idempotencyKey, keyCodes, replayReplies } from "../http/merchant-openapi.ts";
 import { Document, type Operation } from "../http/openapi.ts";
 import { askedSchema } from "./approvals.schema.ts";
 import { type OperatorEndpoint, needsFreshProof } from "./endpoint.ts";
@@ -14,12 +14,6 @@ const generalCodes: FaultCode[] = [
   "VALIDATION_ERROR",
   "SERVICE_UNAVAILABLE",
   "INTERNAL_ERROR",
-];
-const keyCodes: FaultCode[] = [
-  "IDEMPOTENCY_KEY_REQUIRED",
-  "IDEMPOTENCY_KEY_INVALID",
-  "IDEMPOTENCY_CONFLICT",
-  "IDEMPOTENCY_IN_PROGRESS",
 ];
 const asked = {
   status: 202,
@@ -44,6 +38,7 @@ const tags = [
   ["Refunds", "Refunds of all merchants, and how they stand at their acquirer."],
   ["Disputes", "Contested payments: recorded, answered with evidence, decided."],
   ["Events", "What was sent to a merchant's receiver."],
+  ["Payers", "Forgetting a payer."],
   ["Books", "A merchant's ledger: totals, and the entries behind them."],
   ["Status", "What everybody is told on the status page."],
   ["Tokens", "Who may call this API: tokens by name and role."],
@@ -95,8 +90,6 @@ function operatorDocument({ endpoints, access }: OperatorSurface, version: strin
           "console, and both have one of three roles: a viewer reads, support decides what moves no money, an admin does everything. Every change, a refused " +
           "one too, is written into the audit with the token's name or the person's address, and where it came from. Changes by a session need " +
           "`Sec-Fetch-Site: same-origin` and a matching `Origin`.",
-        contact: { name: "Whoever runs this gateway" },
-        license: { name: "MIT", identifier: "MIT" },
       },
       servers: [
         { url: "/", description: "The operator's listener (OPS_HOST, OPS_PORT); paths here are written in full." },

@@ -12,6 +12,7 @@ const erasePayerSchema = z
       .refine(({ email, phone }) => email !== undefined || phone !== undefined, "must have an `email` or a `phone`")
       .meta({
         id: "PayerContacts",
+        minProperties: 1,
         description: "An e-mail address, a telephone, or both: payments with any of them are of this person.",
         examples: [{ email: "sari@pelanggan.id", phone: "+628123456789" }],
       }),

@@ -20,6 +20,8 @@ const memberCodes: FaultCode[] = [
 const ownTags = [
   ["Session", "Signing in and out, invitations, and proving again who one is."],
   ["Person", "One's own profile, password and second factors."],
+  ["Passkeys", "One's own passkeys."],
+  ["Payers", "Forgetting a payer."],
   ["Evidence", "What a merchant says to a dispute: a draft, its files, and handing them in."],
   ["Team", "Who belongs to the merchant, who is invited, and what they changed."],
   ["Keys", "Credentials of the merchant's systems."],
@@ -79,17 +81,13 @@ function portalDocument({ mounted, own }: PortalSurface, version: string): Json 
           "What the pages of the merchant portal use. A session in a cookie says who is asking. Every merchant's endpoint is here under " +
           "`/portal/v1` as it is under `/v1`. Changes need `Sec-Fetch-Site: same-origin` and a matching `Origin`, and are written into the audit. " +
           "It grows with the pages: systems use the merchants' API instead.",
-        contact: { name: "Whoever runs this gateway" },
-        license: { name: "MIT", identifier: "MIT" },
       },
       servers: [{ url: "/", description: "The address of the service; paths here are written in full." }],
       tags: [...ownTags, ...merchantTags.filter(({ name }) => name !== "Health")],
       security: [{ session: [] }],
     },
     {},
-    {
-      session: sessionScheme("portal"),
-    },
+    { session: sessionScheme("portal") },
   );
 }
 

@@ -138,6 +138,8 @@ export const changeSettingsSchema = z
   })
   .meta({ id: "ChangeMerchantSettings", examples: [{ name: "Toko Sari", time_zone: "Asia/Jakarta" }] });
 
+/** A picture of one pixel. */
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 /** Length of the base64 text of the largest logo. */
 const BASE64_MAX = Math.ceil(LOGO_BYTES_MAX / 3) * 4;
 
@@ -152,4 +154,4 @@ export const logoUploadSchema = z
         contentEncoding: "base64",
       }),
   })
-  .meta({ id: "LogoUpload", examples: [{ picture: "iVBORw0KGgo=" }] });
+  .meta({ id: "LogoUpload", examples: [{ picture: PIXEL }] });

@@ -3,9 +3,11 @@
 import { crc32, deflateSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { alsoIn } from "../../test/currencies.ts";
+import { logoUploadSchema } from "./settings.schema.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { Browser, joins } from "../../test/portal.ts";
 import type { Answer } from "../../../e2e/kit/client.ts";
+import { exampleOf } from "../http/shapes.ts";
 import { inkOn } from "../checkout/assets.ts";
 import { defaultSettings } from "../merchants/settings.ts";
 
@@ -153,6 +155,12 @@ describe("a logo", () => {
     expect((await owner.send("DELETE", "/portal/v1/settings/logo")).status).toBe(200);
     expect((await fetch(service.origin + String(json.logo.url))).status).toBe(404);
     expect(outcome(await owner.send("DELETE", "/portal/v1/settings/logo"))).toBe("404 OBJECT_NOT_FOUND");
+  });
+
+  test("that is the contract's example is taken", async () => {
+    expect((await owner.send("PUT", "/portal/v1/settings/logo", exampleOf(logoUploadSchema))).json).toMatchObject({
+      logo: { content_type: "image/png", width: 1, height: 1 },
+    });
   });
 
   const whole = png(320, 96);

@@ -33,7 +33,7 @@ export const paymentSearchQuery = z.strictObject({
   metadata: text(2, 541)
     .refine((pair) => pair.indexOf(":") > 0, "must be a name and a value, like order:1042")
     .optional()
-    .meta({ description: "A name and its value.", examples: ["order:1042"] }),
+    .meta({ description: "A name and its value.", pattern: "^[^:\\u0000]+:[^\\u0000]*$", examples: ["order:1042"] }),
   status: listQuerySchema.shape.status,
   payment_method: paymentMethodSchema.optional(),
   created_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),

@@ -34,7 +34,7 @@ export function Page() {
   );
 }
 
-function Whole({ of }: { of: Schema<"IdempotencyKey"> }) {
+function Whole({ of }: { of: Schema<"WholeIdempotencyKey"> }) {
   const { record, uses, requests, replays, conflicts, stored_response: stored } = of;
   const first = uses.find(({ outcome }) => outcome === "answered" || outcome === "in_progress");
   const conflict = uses.findLast(({ outcome }) => outcome === "conflict");
