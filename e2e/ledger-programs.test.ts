@@ -5,7 +5,7 @@ import { defaultSettings } from "../gateway/src/merchants/settings.ts";
 import { alsoIn } from "../gateway/test/currencies.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -228,6 +228,32 @@ test("the JSON lines of a book add up to the balances that the API tells", () =>
   expect(sums).toEqual(owned);
   expect(days.size).toBeGreaterThanOrEqual(3);
   expect(Object.keys(owned)).toEqual(["IDR", "USD"]);
+});
+
+describe.runIf(isInstalled("python3"))("the program that the guide gives to check the chain", () => {
+  const guide = readFileSync(new URL("../docs/guides/operator-api.md", import.meta.url), "utf8");
+  const program = /```python\n(# chain\.py\n[^]*?)```/.exec(guide)?.[1] ?? "";
+  const checks = (text: string) =>
+    run("python3", ["-c", program, `${service.demo.merchant_id}/sandbox`], text, { LC_ALL: "C" });
+
+  test("comes to the hash of the newest journal", async () => {
+    const newest = JSON.parse(texts.jsonl.trim().split("\n").at(-1) ?? "") as { hash: string };
+    const { code, stdout, stderr } = await checks(texts.jsonl);
+    expect([code, stdout], stderr).toEqual([0, `${service.demo.merchant_id}/sandbox: ${newest.hash}\n`]);
+  });
+
+  test("finds an amount, a time and an order that are not those of the book", async () => {
+    const [first = "", second = "", ...others] = texts.jsonl.split("\n");
+    for (const lines of [
+      [first.replace(/"amount_minor":"(-?\d)/, '"amount_minor":"$10'), second],
+      [first, second.replace(/(posted_at":"\d{3})\d/, "$10")],
+      [second, first],
+    ]) {
+      const text = [...lines, ...others].join("\n");
+      expect(text).not.toBe(texts.jsonl);
+      expect((await checks(text)).code).toBe(1);
+    }
+  });
 });
 
 test("every format has every journal, and its last line says how many", () => {
