@@ -1,28 +1,14 @@
 // Incidents as RSS 2.0: an item for each update, newest first. Pure.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { type Html, html, pageText } from "../ground/html.ts";
-import type { Incident, IncidentUpdate } from "./incident.ts";
+import { type Incident, type IncidentUpdate, endOf } from "./incident.ts";
 import type { StatusView } from "./view.ts";
 import { words } from "./words.ts";
 
 const ITEMS_MAX = 100;
 
 /** A time in the format of RFC 822, which RSS requires. */
-export function rssTime(at: Micros): string {
-  const parts = new Intl.DateTimeFormat("en-GB", {
-    weekday: "short",
-    day: "2-digit",
-    month: "short",
-    year: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    hourCycle: "h23",
-    timeZone: "UTC",
-  }).formatToParts((at / SECOND) * 1000);
-  const of = (type: Intl.DateTimeFormatPartTypes): string => parts.find((part) => part.type === type)?.value ?? "";
-  return `${of("weekday")}, ${of("day")} ${of("month").slice(0, 3)} ${of("year")} ${of("hour")}:${of("minute")}:${of("second")} GMT`;
-}
+export const rssTime = (at: Micros): string => new Date((at / SECOND) * 1000).toUTCString();
 
 /** The feed. `root` is the public address without a trailing slash. Values are escaped as in HTML, with numeric references, which XML accepts as well. */
 export function statusFeed({ incidents, checkedAt }: StatusView, serviceName: string, root: string): string {
@@ -46,13 +32,17 @@ export function statusFeed({ incidents, checkedAt }: StatusView, serviceName: st
   )}\n`;
 }
 
-function itemOf({ incidentId, title, impact, components }: Incident, update: IncidentUpdate, root: string): Html {
-  const { statuses, impacts, components: names } = words.en;
+function itemOf(incident: Incident, update: IncidentUpdate, root: string): Html {
+  const { incidentId, title, impact, components, startsAt } = incident;
+  const { statuses, impacts, components: names, from, until } = words.en;
+  const end = endOf(incident);
   const about = components.length === 0 ? "" : ` · ${components.map((one) => names[one]).join(", ")}`;
   // A description is HTML inside XML, so its text is escaped twice.
   const description = pageText(
     html`<p>${update.message}</p>
-      <p>${impacts[impact]}${about}</p>`,
+      <p>
+        ${impacts[impact]}${about} · ${from} ${rssTime(startsAt)}${end !== undefined && ` · ${until} ${rssTime(end)}`}
+      </p>`,
   );
   return html`<item>
     <title>${title}: ${statuses[update.status].toLowerCase()}</title>

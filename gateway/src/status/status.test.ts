@@ -252,6 +252,9 @@ describe("an incident", () => {
       return found;
     });
     expect(told.components.find(({ component }) => component === "webhooks")?.state).not.toBe("maintenance");
+    // Whoever reads the feed alone has to learn when it will be.
+    const [from, until] = Object.values(times).map((text) => new Date(text).toUTCString());
+    expect(await (await get("/status.rss")).text()).toContain(`From ${from} · Until ${until}`);
     const at = (moment: number) =>
       new Board({ database, clock: { now: () => moment }, log, minutes: new Minutes(), hears: () => true });
     const { statusView } = await import("./view.ts");
