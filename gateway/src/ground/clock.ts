@@ -52,6 +52,11 @@ export function wireTimeOrNull(at: Micros | null | undefined): string | null {
   return at === undefined || at === null ? null : wireTime(at);
 }
 
+/** Writes an instant in the format of RFC 822, which RSS requires: `Sun, 06 Sep 2026 00:05:09 GMT`. */
+export function rssTime(at: Micros): string {
+  return new Date(at / 1000).toUTCString();
+}
+
 /** Writes an instant with its microseconds, as PostgreSQL's timestamptz reads it. */
 export function sqlTime(at: Micros): string {
   const micros = Math.floor(at % SECOND);

@@ -1,14 +1,11 @@
 // Incidents as RSS 2.0: an item for each update, newest first. Pure.
-import { type Micros, SECOND } from "../ground/clock.ts";
+import { rssTime } from "../ground/clock.ts";
 import { type Html, html, pageText } from "../ground/html.ts";
 import { type Incident, type IncidentUpdate, endOf } from "./incident.ts";
 import type { StatusView } from "./view.ts";
 import { words } from "./words.ts";
 
 const ITEMS_MAX = 100;
-
-/** A time in the format of RFC 822, which RSS requires. */
-export const rssTime = (at: Micros): string => new Date((at / SECOND) * 1000).toUTCString();
 
 /** The feed. `root` is the public address without a trailing slash. Values are escaped as in HTML, with numeric references, which XML accepts as well. */
 export function statusFeed({ incidents, checkedAt }: StatusView, serviceName: string, root: string): string {
