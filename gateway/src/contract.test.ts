@@ -183,6 +183,15 @@ test("what must not be combined is refused by the contract too", () => {
   expect(merchant.faults(resend, { event_ids: null, since: "2026-11-22", state: "all" })).toEqual([]);
   expect(merchant.faults(resend, {})).not.toEqual([]);
   expect(merchant.faults(resend, { event_ids: ids, since: "2026-11-22" })).not.toEqual([]);
+  const link = { currency: "IDR", reusable: false };
+  for (const allowed of [
+    { amount_minor: 5, minimum_minor: null },
+    { amount_minor: null, minimum_minor: 5, maximum_minor: 9 },
+  ])
+    expect(merchant.faults("/components/schemas/CreatePaymentLink", { ...link, ...allowed })).toEqual([]);
+  expect(
+    merchant.faults("/components/schemas/CreatePaymentLink", { ...link, amount_minor: 5, maximum_minor: 9 }),
+  ).not.toEqual([]);
   const fault = "/components/schemas/SwitchFaultInjection";
   expect(merchant.faults(fault, { mode: "none" })).toEqual([]);
   expect(merchant.faults(fault, { mode: "none", for_next: 2 })).not.toEqual([]);

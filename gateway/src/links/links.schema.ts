@@ -78,7 +78,17 @@ export const createLinkSchema = z
       .optional()
       .meta({ description: "Your own pairs of texts; each of its payments has them." }),
   })
-  .meta({ id: "CreatePaymentLink", examples: [exampleCreateLink] });
+  .meta({
+    id: "CreatePaymentLink",
+    examples: [exampleCreateLink],
+    // Bounds are for a link whose amount the payer chooses. `additionalProperties: true` keeps strict validators from rejecting other fields.
+    if: { required: ["amount_minor"], properties: { amount_minor: { type: "integer" } }, additionalProperties: true },
+    // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema, and nobody awaits it
+    then: {
+      properties: { minimum_minor: { type: "null" }, maximum_minor: { type: "null" } },
+      additionalProperties: true,
+    },
+  });
 export type CreateLink = z.infer<typeof createLinkSchema>;
 
 const amounts: readonly string[] = ["amount_minor", "minimum_minor", "maximum_minor"];

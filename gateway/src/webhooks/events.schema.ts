@@ -169,11 +169,7 @@ const resendSchema = z
   .meta({
     id: "ResendEvents",
     // `additionalProperties: true` keeps strict validators from rejecting the fields that a part does not name.
-    if: {
-      required: ["event_ids"],
-      properties: { event_ids: { not: { type: "null" } } },
-      additionalProperties: true,
-    },
+    if: { required: ["event_ids"], properties: { event_ids: { not: { type: "null" } } }, additionalProperties: true },
     // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema, and nobody awaits it
     then: {
       properties: { since: { type: "null" }, state: { type: "null" }, starting_after: { type: "null" } },
