@@ -12,9 +12,8 @@ export type Examples = Readonly<Record<string, { summary: string; value: unknown
 export interface Link {
   operationId: string;
   description: string;
-  /** Path parameters and body fields of the other operation, each with the name of a field of this answer. */
+  /** Path parameters of the other operation, each with the name of a field of this answer. Generators refuse a body that is made of fields. */
   path?: Readonly<Record<string, string>>;
-  body?: Readonly<Record<string, string>>;
 }
 
 /** The description of an endpoint for the document. */
@@ -289,9 +288,9 @@ function linksOf(links: readonly Link[]): Json {
   const fields = (names: Readonly<Record<string, string>>): Json =>
     Object.fromEntries(Object.entries(names).map(([to, from]) => [to, `$response.body#/${from}`]));
   return Object.fromEntries(
-    links.map(({ operationId, description, path, body }) => [
+    links.map(({ operationId, description, path }) => [
       operationId,
-      { operationId, description, parameters: path && fields(path), requestBody: body && fields(body) },
+      { operationId, description, parameters: path && fields(path) },
     ]),
   );
 }

@@ -110,11 +110,7 @@ export function paymentEndpoints(parts: PaymentRouteParts): Endpoint[] {
           description: "Cancel it while it is pending.",
           path: { reference: "reference" },
         },
-        {
-          operationId: "createRefund",
-          description: "Refund it once it has succeeded.",
-          body: { payment_reference: "reference" },
-        },
+        { operationId: "createRefund", description: "Refund it once it has succeeded, as `payment_reference`." },
         {
           operationId: "simulatePayment",
           description: "In the sandbox: let the acquirer report an outcome.",

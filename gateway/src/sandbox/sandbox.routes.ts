@@ -61,7 +61,7 @@ export function sandboxEndpoints(parts: SandboxParts): Endpoint[] {
       errors: ["PAYMENT_NOT_FOUND", "PAYMENT_EXPIRED", "PAYMENT_NOT_PAYABLE"],
       success: { description: "The payment after it.", schema: paymentStatusSchema },
       links: [
-        { operationId: "createRefund", description: "Refund it.", body: { payment_reference: "reference" } },
+        { operationId: "createRefund", description: "Refund it, by its `reference` as `payment_reference`." },
         { operationId: "openDispute", description: "Let the payer contest it.", path: { reference: "reference" } },
       ],
       body: { schema: simulateSchema, order: ["outcome"] },
