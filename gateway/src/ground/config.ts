@@ -68,7 +68,11 @@ const variables = z.object({
   REQUEST_LOG: flag.default(true),
   WEBHOOK_ALLOW_HOSTS: z.string().default(""),
   WEBHOOK_ALLOW_NETWORKS: privateNetworks.default([]),
-  SMTP_URL: z.url({ protocol: /^smtps?$/, error: "must be an smtp:// or smtps:// URL" }).optional(),
+  // Options in the address could switch the check of certificates off, so there are none.
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/, hostname: /./, error: "must be an smtp:// or smtps:// URL" })
+    .regex(/^([^?#%]|%[\da-f]{2})*$/i, "must end after the host or its port, and % in the password is written %25")
+    .optional(),
   SMTP_FROM: z
     .string()
     .max(320)

@@ -51,6 +51,17 @@ test.each([
 });
 
 test.each([
+  ["smtp://mail.example", 0],
+  ["smtps://sari%40toko.example:p%25ss@mail.example:465/", 0],
+  ["smtp://mail.example?tls.rejectUnauthorized=false", 1],
+  ["smtp://sari:p%ss@mail.example", 1],
+  ["smtp:mail.example", 1],
+  ["https://mail.example", 1],
+])("the mail server %s has %d problems", (SMTP_URL, count) => {
+  expect(problems({ SMTP_URL, SMTP_FROM: "portal@pay.example" })).toHaveLength(count);
+});
+
+test.each([
   [{}, { port: 8082, host: "127.0.0.1", trustProxy: 0 }],
   [
     { PORT: "9000", TRUST_PROXY: "1" },

@@ -9,9 +9,23 @@ import { Mail, invitationLetter } from "./mail.ts";
 let server: Server | undefined;
 afterEach(() => void server?.close());
 
-/** Answers as a mail server; `refuses` everybody it should send to. */
-async function mailServer(refuses = false): Promise<{ url: string; taken: string[]; recipients: string[] }> {
+const answers: Record<string, string> = {
+  EHLO: "250-test\r\n250 AUTH PLAIN\r\n",
+  STARTTLS: "502 not here\r\n",
+  AUTH: "235 welcome\r\n",
+  QUIT: "221 bye\r\n",
+};
+
+/** Answers as a mail server without TLS, on every address of this machine; `refuses` everybody it should send to. */
+async function mailServer(refuses = false): Promise<{
+  url: string;
+  taken: string[];
+  recipients: string[];
+  /** Every line that came, as it came. */
+  lines: string[];
+}> {
   const taken: string[] = [];
+  const heard: string[] = [];
   const recipients: string[] = [];
   server = createServer((socket) => {
     let letter: string | undefined;
@@ -23,6 +37,7 @@ async function mailServer(refuses = false): Promise<{ url: string; taken: string
       const lines = (rest + text).split("\r\n");
       rest = lines.pop() ?? "";
       for (const line of lines) {
+        heard.push(line);
         if (letter !== undefined && line !== ".") letter += `${line}\n`;
         else if (letter !== undefined) {
           taken.push(letter);
@@ -34,16 +49,17 @@ async function mailServer(refuses = false): Promise<{ url: string; taken: string
         } else if (line.startsWith("RCPT TO:")) {
           recipients.push(line.slice(8));
           socket.write(refuses ? "550 nobody here\r\n" : "250 ok\r\n");
-        } else socket.write(line === "QUIT" ? "221 bye\r\n" : "250 ok\r\n");
+        } else socket.write(answers[line.split(" ", 1)[0] ?? ""] ?? "250 ok\r\n");
       }
     });
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, "0.0.0.0");
   await once(server, "listening");
-  return { url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, taken, recipients };
+  return { url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, taken, recipients, lines: heard };
 }
 
-const mailOf = (url: string): Mail => new Mail({ url, from: "Gerbang <portal@pay.example>", log: createLog("silent") });
+const mailOf = (url: string, limitMs?: number): Mail =>
+  new Mail({ url, from: "Gerbang <portal@pay.example>", log: createLog("silent"), limitMs });
 const url = "https://pay.example/portal/invitation#token";
 
 test("an invitation is a letter with the link", async () => {
@@ -82,10 +98,31 @@ test("a server that refuses, or is not there, is told as not sent", async () => 
   expect(await mailOf("smtp://127.0.0.1:1").send(letter)).toBe(false);
 });
 
-test("nothing is sent in the clear beyond one's own machine", async () => {
-  const { url: smtp, taken } = await mailServer();
-  // The loopback under a name that is not known as such: the server offers no TLS.
+test("neither a letter nor the password is sent in the clear beyond one's own machine", async () => {
+  const { url: smtp, taken, lines } = await mailServer();
+  // The loopback under an address that is not known as such.
+  const elsewhere = smtp.replace("127.0.0.1", "portal:pass%2Bword@127.0.0.2");
   const letter = { to: "sari@toko.example", subject: "x", text: "x" };
-  expect(await mailOf(smtp.replace("127.0.0.1", "127.0.0.2")).send(letter)).toBe(false);
+  expect(await mailOf(elsewhere).send(letter)).toBe(false);
+  expect(lines.map((line) => line.split(" ", 1)[0])).toEqual(["EHLO", "STARTTLS"]);
   expect(taken).toEqual([]);
+});
+
+test("the password reaches the server as it was meant, whatever stands in it", async () => {
+  const { url: smtp, lines } = await mailServer();
+  const letter = { to: "sari@toko.example", subject: "x", text: "x" };
+  expect(await mailOf(smtp.replace("//", "//sari%40toko.example:p%25+s%2F@")).send(letter)).toBe(true);
+  const [, , said = ""] = (lines.find((line) => line.startsWith("AUTH")) ?? "").split(" ");
+  expect(Buffer.from(said, "base64").toString()).toBe("\0sari@toko.example\0p%+s/");
+});
+
+test("a server that stalls is told as not sent when the time is over", async () => {
+  server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.write("220-wait\r\n"); // the greeting never ends
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const smtp = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  expect(await mailOf(smtp, 50).send({ to: "sari@toko.example", subject: "x", text: "x" })).toBe(false);
 });
