@@ -210,7 +210,7 @@ export function sqlState(error: unknown): string | undefined {
 
 /**
  * True when no connection could be made or the connection was lost, as opposed to an error of a statement. A server that lets the service in no
- * more (28, 3D000), a certificate that has expired and a process without file descriptors belong to it.
+ * more (28, 3D000) or speaks no TLS, a certificate that has expired and a process without file descriptors belong to it.
  */
 export function isConnectionLoss(error: unknown): boolean {
   const state = sqlState(error);
@@ -224,7 +224,7 @@ export function isConnectionLoss(error: unknown): boolean {
     )
   )
     return true;
-  return /connection terminated|not queryable|client was closed|timeout exceeded when trying to connect|connection error|query read timeout/i.test(
+  return /connection terminated|not queryable|client was closed|timeout exceeded when trying to connect|connection error|SSL connection|query read timeout/i.test(
     error.message,
   );
 }

@@ -2,12 +2,14 @@
 // authority made for the test, which takes nobody without TLS; the right address, and each that differs in one point.
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Certificates, makeCertificates } from "../../../e2e/kit/receiver.ts";
 import { PostgresServer } from "../../test/postgres-server.ts";
 import { createLog } from "../ground/log.ts";
-import { Database } from "./database.ts";
+import { Database, isConnectionLoss } from "./database.ts";
 import { migrate } from "./migrations.ts";
 
 let folder: string;
@@ -63,3 +65,19 @@ test("a certificate with another name is refused", async () => {
 test("without TLS the server refuses, as pg_hba.conf demands", async () => {
   await expect(connection("localhost", "?sslmode=disable")).rejects.toMatchObject({ code: "28000" });
 });
+
+test.each(["N", "E"])(
+  "a server that answers %s when it is asked for TLS is out of service, as one that is down",
+  async (answer) => {
+    const plain = createServer((socket) => socket.once("data", () => socket.write(answer)));
+    onTestFinished(() => void plain.close());
+    plain.listen(0, "127.0.0.1");
+    await once(plain, "listening");
+    const url = `postgres://gerbang@localhost:${(plain.address() as AddressInfo).port}/gerbang${verified(right)}`;
+    const database = new Database(url, 1, createLog("silent"));
+    const error: unknown = await database.query({ text: "select 1" }).catch((failure: unknown) => failure);
+    await database.end();
+    expect(error).toBeInstanceOf(Error);
+    expect(isConnectionLoss(error)).toBe(true);
+  },
+);
