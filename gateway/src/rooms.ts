@@ -205,6 +205,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
   const payers = new PayerData({ database, vault, clock });
   const worker = new Worker({
     ...sweeping,
+    realClock: foundation.realClock,
     config,
     metrics,
     merchants,

@@ -1,5 +1,6 @@
 // All SQL of replay protection: the consumed nonces. They are stored in slots, one table for each minute in which nonces expire. A slot is
 // truncated as a whole, because deleting single rows cost as much as writing them.
+import { type Micros, SECOND } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, rowsOf, arraysOf } from "../store/table.ts";
@@ -64,12 +65,19 @@ export const usedNonces: Table<Nonce, ConsumedNonce> = {
   parse: (row) => ({ merchantId: row.merchant_id as string, ...nonceOfRow(row), consumed: false }),
 };
 
-/** Selects slots whose nonces have all expired, 3 to 7 minutes ago by the database's clock, and that are not used again soon. */
-export function deadSlots(): Statement {
+/**
+ * Selects slots whose nonces have all expired, 3 to 7 minutes ago, and that are not used again soon; by the database's clock and by the process's,
+ * `now`. Slots come round: to a clock that is wrong by an hour, the slots of the nonces that still count seem to be such.
+ */
+export function deadSlots(now: Micros): Statement {
   return {
     name: "dead slots",
-    text: `select distinct (((floor(extract(epoch from clock_timestamp()) / 60)::bigint - back) % ${SLOTS})::integer) as slot
+    text: `select ((minute - back) % ${SLOTS})::integer as slot
+from (select floor(extract(epoch from clock_timestamp()) / 60)::bigint as minute) as of_the_database, generate_series(3, 7) as back
+intersect
+select (($1::bigint - back) % ${SLOTS})::integer
 from generate_series(3, 7) as back`,
+    values: [Math.floor(now / (60 * SECOND))],
   };
 }
 

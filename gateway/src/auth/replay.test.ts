@@ -2,7 +2,8 @@
 // needs a moment is forgotten when its moment is over. Method: captured requests sent again under other keys to services that come and go.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, Client } from "../../../e2e/kit/client.ts";
-import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { type TestService, asOwner, cloneDatabase, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { emptyDeadSlots } from "./nonces.ts";
 import { SLOTS } from "./nonces.sql.ts";
@@ -107,7 +108,7 @@ test("a replayed signature costs the client none of its quota", async () => {
   expect(Number(after.headers.get("x-ratelimit-remaining"))).toBe(50 - 3);
 });
 
-test("slots are emptied when their minutes are over by the database's clock, and not before", async () => {
+test("slots are emptied when their minutes are over, and not before", async () => {
   const { merchantId } = await service.merchant();
   const now = Math.floor(Date.now() / 1_000);
   const ages = [-660, -300, 0, 60, 119, 250, 400, 1_000_000];
@@ -121,7 +122,7 @@ test("slots are emptied when their minutes are over by the database's clock, and
     }
   });
   const database = openDatabase(service.database);
-  await emptyDeadSlots(database);
+  await emptyDeadSlots(database, systemClock.now());
   await database.end();
   const left = await asOwner(service.database, async (owner) => {
     const { rows } = await owner.query<{ age: number }>(
@@ -133,3 +134,34 @@ test("slots are emptied when their minutes are over by the database's clock, and
   // What is a million seconds old lies wherever it lies: it is emptied when its slot is dead again.
   expect(left.filter((age) => age < 1_000_000)).toEqual([-660, -300, 0, 60, 119]);
 });
+
+test.each(["1 hour", "-1 hour", "30 minutes", "3 days 13 hours"])(
+  "while the database's clock is wrong by %s no signature that counts is forgotten",
+  async (jump) => {
+    const place = await cloneDatabase();
+    const merchantId = crypto.randomUUID();
+    const now = Math.floor(systemClock.now() / 1e6);
+    await asOwner(place, async (owner) => {
+      // A signature of each minute in which one can end.
+      await owner.query(
+        `insert into used_nonces select (ends / 60) % ${SLOTS}, $1, ends, gen_random_uuid()
+         from generate_series($2::bigint, $2::bigint + 600, 60) as ends`,
+        [merchantId, now],
+      );
+      await owner.query("create schema wrong");
+      await owner.query(`create function wrong.clock_timestamp() returns timestamptz stable language sql
+        return pg_catalog.clock_timestamp() + interval '${jump}'`);
+      await owner.query("grant usage on schema wrong to public");
+      await owner.query(`alter database ${place.name} set search_path = wrong, pg_catalog, public`);
+    });
+    const database = openDatabase(place);
+    const [clock] = await database.query<{ ahead: boolean }>({
+      text: "select clock_timestamp() <> pg_catalog.clock_timestamp() as ahead",
+    });
+    expect(clock?.ahead).toBe(true);
+    await emptyDeadSlots(database, systemClock.now());
+    await database.end();
+    const { rowCount } = await asOwner(place, (owner) => owner.query("select from used_nonces"));
+    expect(rowCount).toBe(11);
+  },
+);
