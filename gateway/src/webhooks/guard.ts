@@ -119,14 +119,17 @@ export class ForbiddenAddress extends Error {
   override name = "ForbiddenAddress";
 }
 
-/** Gives all addresses of a host. Throws `ForbiddenAddress` when one of them is neither public nor in a named network. */
+/** True when a connection that is meant for a host may go to an address. */
+export function mayConnect(host: string, address: string, exemptions: Exemptions): boolean {
+  return exemptions.hosts.has(host) || mayGoTo(address, exemptions);
+}
+
+/** Gives all addresses of a host, those of IPv4 first. Throws `ForbiddenAddress` when one of them is neither public nor in a named network. */
 export async function vet(host: string, exemptions: Exemptions): Promise<VettedAddress[]> {
   const version = isIP(host);
   const found = version === 0 ? await resolve(host, exemptions) : [{ address: host, family: version }];
-  if (!exemptions.hosts.has(host)) {
-    const bad = found.find(({ address }) => !mayGoTo(address, exemptions));
-    if (bad) throw new ForbiddenAddress(`${host} leads to ${bad.address}, which is not a public address`);
-  }
+  const bad = found.find(({ address }) => !mayConnect(host, address, exemptions));
+  if (bad) throw new ForbiddenAddress(`${host} leads to ${bad.address}, which is not a public address`);
   return found as VettedAddress[];
 }
 
@@ -135,7 +138,7 @@ export async function vet(host: string, exemptions: Exemptions): Promise<VettedA
  * server could block for every merchant. Only names that the configuration exempts use it, because /etc/hosts may define them.
  */
 async function resolve(host: string, exemptions: Exemptions): Promise<{ address: string; family: number }[]> {
-  if (exemptions.hosts.has(host)) return systemLookup(host, { all: true, verbatim: true });
+  if (exemptions.hosts.has(host)) return systemLookup(host, { all: true, order: "ipv4first" });
   if (isClosedName(host, exemptions)) throw new ForbiddenAddress(`${host} is not a public name`);
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);

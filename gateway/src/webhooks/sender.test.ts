@@ -446,6 +446,24 @@ test("an address of IPv6 beside a public one of IPv4 is judged as well, whatever
   expect(connections()).toBe(0);
 });
 
+test("a name with several addresses is reached while one of them answers", async () => {
+  const { port } = await listen(
+    createHttpsServer(ofName, (request, response) => request.resume().on("end", () => response.end())),
+  );
+  const from = inNetworks("127.0.0.0/28");
+  const url = `https://hooks.merchant.com:${port}/`;
+  names.set("hooks.merchant.com", () => Promise.resolve(["127.0.0.2", "127.0.0.3", "127.0.0.1", "127.0.0.4"]));
+  expect(await from.send(delivery(url))).toMatchObject({ succeeded: true, address: "127.0.0.1" });
+});
+
+test("a name of whose addresses none answers is told as refused", async () => {
+  names.set("dead.merchant.com", () => Promise.resolve(["127.0.0.2", "127.0.0.3"]));
+  expectFailure(
+    await inNetworks("127.0.0.0/28").send(delivery("https://dead.merchant.com:1/")),
+    /refused the connection/,
+  );
+});
+
 test("a name that moves: its open connection is used as it was vetted, and each new one is vetted anew", async () => {
   const asked: (string | undefined)[] = [];
   let close = false;

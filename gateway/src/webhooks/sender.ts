@@ -1,6 +1,6 @@
 // The sender makes one signed POST over verified TLS to a vetted address: ten seconds from DNS to the status line, and one more
 // second for the body of the answer.
-import { isIP } from "node:net";
+import { type LookupFunction, isIP } from "node:net";
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { Agent, type Dispatcher, buildConnector, errors } from "undici";
@@ -11,11 +11,13 @@ import type { Book } from "../merchants/books.ts";
 import type { WebhookSecret } from "../merchants/directory.ts";
 import { watchAddress } from "./called-address.ts";
 import type { Exemptions } from "./exemptions.ts";
-import { ForbiddenAddress, objectionTo, vet } from "./guard.ts";
+import { ForbiddenAddress, mayConnect, objectionTo, vet } from "./guard.ts";
 import { type DeliveryTiming, deliveryTiming } from "./timing.ts";
 
 /** Most sockets that the pool holds for one host, those with a dead peer included. */
 const CONNECTIONS_PER_HOST = 32;
+/** Time for each address of a name before the next one is tried; the last one has all that is left. */
+const ADDRESS_MS = 2_000;
 const ANSWER_MAX_BYTES = 16_384;
 
 export interface OutgoingDelivery {
@@ -249,38 +251,38 @@ async function* inPieces(body: string, durationMs: number): AsyncGenerator<Buffe
   }
 }
 
-/** Connects safely: resolves the host once, vets every address, connects to one of them, and checks the remote address of the socket. */
+/**
+ * Connects safely: resolves the host once, vets every address, connects to the first of them that answers, and checks the remote address of the
+ * socket.
+ */
 function guardedConnector(exemptions: Exemptions, timeout: number): buildConnector.connector {
-  const connect = buildConnector({ timeout, allowH2: false, maxCachedSessions: 1000 });
+  const lookup: LookupFunction = (host, _options, give) => {
+    vet(host, exemptions).then(
+      (vetted) => give(null, vetted),
+      (error: Error) => give(error, []),
+    );
+  };
+  const addresses = { lookup, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: ADDRESS_MS };
+  const connect = buildConnector({ ...addresses, timeout, allowH2: false, maxCachedSessions: 1000 });
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, "").toLowerCase();
     const refuse = (cause: unknown): void => {
       callback(cause instanceof Error ? cause : new Error(String(cause)), null);
     };
-    vet(host, exemptions)
-      .then((vetted) => {
-        const chosen = vetted.find(({ family }) => family === 4) ?? vetted[0];
-        if (!chosen) throw new ForbiddenAddress(`${host} leads nowhere`);
-        // TLS checks the certificate against the host name, or against the address where the URL names an address.
-        const servername = isIP(host) === 0 ? host : "";
-        const pinned = { ...options, hostname: chosen.address, host: chosen.address, servername };
-        connect(pinned, (...[error, socket]) => {
+    // TLS checks the certificate against the host name, or against the address where the URL names an address, which is looked up nowhere.
+    const [servername, known] = isIP(host) === 0 ? [host, Promise.resolve()] : ["", vet(host, exemptions)];
+    known
+      .then(() => {
+        connect({ ...options, hostname: host, host, servername }, (...[error, socket]) => {
           if (error !== null) return refuse(error);
           const remote = socket.remoteAddress ?? "";
-          if (!vetted.some(({ address }) => sameAddress(address, remote))) {
-            socket.destroy();
-            return refuse(new ForbiddenAddress(`connected to ${remote}, which was not vetted`));
-          }
-          callback(null, socket);
+          if (mayConnect(host, remote, exemptions)) return callback(null, socket);
+          socket.destroy();
+          refuse(new ForbiddenAddress(`connected to ${remote}, which is not a public address`));
         });
       })
       .catch(refuse);
   };
-}
-
-function sameAddress(left: string, right: string): boolean {
-  const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, "");
-  return plain(left) === plain(right);
 }
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
@@ -320,13 +322,14 @@ function explain(error: unknown, deadlineMs: number): string {
     UNABLE_TO_VERIFY_LEAF_SIGNATURE: "The TLS certificate cannot be verified; is an intermediate certificate missing?",
     CERT_SIGNATURE_FAILURE: "The TLS certificate was not signed by the authority that it names.",
     CERT_HAS_EXPIRED: "The TLS certificate has expired.",
+    CERT_NOT_YET_VALID: "The TLS certificate is not valid yet.",
     ERR_TLS_CERT_ALTNAME_INVALID: "The TLS certificate is for another name.",
   };
   const { syscall } = error as { syscall?: unknown };
   if (typeof syscall === "string" && syscall.startsWith("query") && code !== "ENOTFOUND")
     return "The host name could not be looked up.";
   if (typeof code === "string" && code.startsWith("ERR_SSL_"))
-    return "The TLS handshake failed; does the host speak TLS at this port?";
+    return "The TLS handshake failed; does the host speak TLS 1.2 or newer at this port?";
   if (typeof code === "string" && known[code] !== undefined) return known[code];
   if (error instanceof errors.HTTPParserError || code === "ERR_ASSERTION") return "The answer was not valid HTTP.";
   return `The connection failed (${typeof code === "string" ? code : "unknown reason"}).`;
