@@ -50,6 +50,17 @@ test.each([
   expect(problems({ ...production, HOST, OPS_HOST: HOST })).toEqual([]);
 });
 
+test("the files for TLS in a database's address have to be there, and are named where they are not", () => {
+  const ca = join(folder, "ca.pem");
+  const url = (file: string): string =>
+    `postgres://g:hidden@db.example/gerbang?sslmode=verify-full&sslrootcert=${file}`;
+  writeFileSync(ca, "a certificate");
+  expect(problems({ ...production, DATABASE_URL: url(ca), MIGRATION_DATABASE_URL: url(ca) })).toEqual([]);
+  expect(problems({ ...production, DATABASE_URL: url(ca), MIGRATION_DATABASE_URL: url(`${ca}.not`) })).toEqual([
+    `MIGRATION_DATABASE_URL: sslrootcert ${ca}.not cannot be read (ENOENT)`,
+  ]);
+});
+
 test.each([
   ["smtp://mail.example", 0],
   ["smtps://sari%40toko.example:p%25ss@mail.example:465/", 0],
@@ -120,7 +131,7 @@ describe("production refuses", () => {
     ["postgres://u@127.0.0.1/x", []],
     ["postgres://u@[::1]:5432/x", []],
     ["postgres://u@localhost/x?host=%2Fvar%2Frun%2Fpostgresql", []],
-    ["postgres://u@db/x?sslmode=verify-full&sslrootcert=/ca.pem", []],
+    ["postgres://u@db/x?sslmode=verify-full&sslrootcert=/dev/null", []],
     ["postgres://u@db/x?sslmode=disable", []],
     ["postgres://u@db/x", ["db"]],
     ["postgres://u@db/x?ssl=true", ["db"]],

@@ -1,5 +1,5 @@
-// Secrets of the configuration that come from files: for each variable below, NAME_FILE may name a file with its value.
-import { type Stats, readFileSync, statSync } from "node:fs";
+// Files that the configuration names: for each variable below, NAME_FILE may name a file with its value. Addresses of databases name files for TLS.
+import { type Stats, accessSync, constants, readFileSync, statSync } from "node:fs";
 
 const FROM_FILES = [
   "MASTER_KEY",
@@ -41,7 +41,23 @@ export function readSecretFiles(variables: Record<string, string | undefined>): 
       problems.push(`${name}_FILE: ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})`);
     }
   }
+  for (const name of ["DATABASE_URL", "MIGRATION_DATABASE_URL"])
+    problems.push(...unreadableFiles(given[name]).map((problem) => `${name}: ${problem}`));
   return { given, problems };
+}
+
+/** Problems of the files for TLS that a database's address names. */
+function unreadableFiles(address: string | undefined): string[] {
+  if (address === undefined || !URL.canParse(address)) return [];
+  return [...new URL(address).searchParams].flatMap(([option, file]) => {
+    if (!["sslrootcert", "sslcert", "sslkey"].includes(option)) return [];
+    try {
+      accessSync(file, constants.R_OK);
+      return [];
+    } catch (error) {
+      return [`${option} ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})`];
+    }
+  });
 }
 
 /**
