@@ -1,7 +1,7 @@
 // Reverse proxies in front of several processes, as in installations: a small one that behaves like nginx by default, and nginx itself.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, type IncomingMessage, type ServerResponse, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -64,11 +64,13 @@ export async function startProxy(ports: readonly number[]): Promise<Proxy> {
 
 export const hasNginx = spawnSync("nginx", ["-v"], { env: pathWithSystem() }).status === 0;
 
-/** Starts nginx with its default rules for the next upstream, and kept connections. A failed upstream is tried again after a second. */
+/** Starts nginx with the upstream of the configuration that ships, at two other ports. */
 export async function startNginx(ports: readonly number[]): Promise<Proxy> {
   const directory = mkdtempSync(join(tmpdir(), "nginx-"));
   const port = await freePort();
-  const upstreams = ports.map((one) => `server 127.0.0.1:${one} fail_timeout=1s;`).join(" ");
+  const shipped = readFileSync(new URL("../../deploy/nginx/gerbang.conf", import.meta.url), "utf8");
+  const upstream = /^upstream gerbang \{.*?^\}/ms.exec(shipped)?.[0] ?? "";
+  const moved = upstream.replace(":8080", `:${ports[0]}`).replace(":8090", `:${ports[1]}`);
   writeFileSync(
     join(directory, "nginx.conf"),
     `daemon off; worker_processes 1; pid ${directory}/pid; error_log ${directory}/error.log;
@@ -77,11 +79,11 @@ http {
   access_log off;
   client_body_temp_path ${directory}; proxy_temp_path ${directory}; fastcgi_temp_path ${directory};
   uwsgi_temp_path ${directory}; scgi_temp_path ${directory};
-  upstream gateway { ${upstreams} keepalive 16; }
+  ${moved}
   server {
     listen 127.0.0.1:${port};
     location / {
-      proxy_pass http://gateway;
+      proxy_pass http://gerbang;
       proxy_http_version 1.1;
       proxy_set_header Connection "";
       proxy_set_header Host $host;
