@@ -41,6 +41,25 @@ if (!possible)
   );
 else console.info(`The production guide is followed with ${programs.what}, ${nginx === "" ? "and no nginx" : nginx}.`);
 
+test("a segment whose copy was broken off by a full disk is archived when there is room again", () => {
+  const folder = mkdtempSync(join(tmpdir(), "gerbang-archive-"));
+  try {
+    writeFileSync(join(folder, "segment"), Buffer.alloc(100_000, 7));
+    const command = (/^archive_command = '(.*)'$/m.exec(guide)?.[1] ?? "")
+      .replaceAll("/var/backups/gerbang/wal", join(folder, "wal"))
+      .replaceAll("%p", join(folder, "segment"))
+      .replaceAll("%f", "0001");
+    mkdirSync(join(folder, "wal"));
+    const run = (limit: string): boolean => spawnSync("bash", ["-c", `ulimit -f ${limit}; ${command}`]).status === 0;
+    expect(run("10")).toBe(false); // KiB that a file may have
+    expect(run("unlimited")).toBe(true);
+    expect(readFileSync(join(folder, "wal/0001"))).toHaveLength(100_000);
+    expect(run("unlimited")).toBe(false); // what is archived is never written over
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 describe.runIf(possible)("the production guide", () => {
   let place: string;
   let server: PostgresServer;
@@ -246,7 +265,8 @@ http { access_log ${at("logs/access.log")}; ${temporary.join(" ")} include ${at(
 
   test("the base backup is whole, and the log is archived beside it", () => {
     const verifier = join(server.programs.directory, "pg_verifybackup");
-    if (existsSync(verifier)) execFileSync(verifier, [at("var/backups/gerbang/base")], { stdio: "pipe" });
+    const [base = ""] = readdirSync(at("var/backups/gerbang")).filter((name) => name.startsWith("base-"));
+    if (existsSync(verifier)) execFileSync(verifier, [at("var/backups/gerbang", base)], { stdio: "pipe" });
     expect(readdirSync(at("var/backups/gerbang/wal")).length).toBeGreaterThan(0);
   });
 
