@@ -1,5 +1,6 @@
 // The guard lets webhooks go to public addresses and to networks that the operator names, and nowhere else. It checks an address when
 // it is registered, and again at each connection the IP address that is connected to.
+import type { LookupAddress } from "node:dns";
 import { Resolver, lookup as systemLookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { containedIn } from "../ground/networks.ts";
@@ -110,11 +111,6 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "").toLowerCase();
 }
 
-export interface VettedAddress {
-  address: string;
-  family: 4 | 6;
-}
-
 export class ForbiddenAddress extends Error {
   override name = "ForbiddenAddress";
 }
@@ -125,19 +121,19 @@ export function mayConnect(host: string, address: string, exemptions: Exemptions
 }
 
 /** Gives all addresses of a host, those of IPv4 first. Throws `ForbiddenAddress` when one of them is neither public nor in a named network. */
-export async function vet(host: string, exemptions: Exemptions): Promise<VettedAddress[]> {
+export async function vet(host: string, exemptions: Exemptions): Promise<LookupAddress[]> {
   const version = isIP(host);
   const found = version === 0 ? await resolve(host, exemptions) : [{ address: host, family: version }];
   const bad = found.find(({ address }) => !mayConnect(host, address, exemptions));
   if (bad) throw new ForbiddenAddress(`${host} leads to ${bad.address}, which is not a public address`);
-  return found as VettedAddress[];
+  return found;
 }
 
 /**
  * All addresses of a name, from the name servers. The system's own lookup runs on few threads, which a merchant's slow name
  * server could block for every merchant. Only names that the configuration exempts use it, because /etc/hosts may define them.
  */
-async function resolve(host: string, exemptions: Exemptions): Promise<{ address: string; family: number }[]> {
+async function resolve(host: string, exemptions: Exemptions): Promise<LookupAddress[]> {
   if (exemptions.hosts.has(host)) return systemLookup(host, { all: true, order: "ipv4first" });
   if (isClosedName(host, exemptions)) throw new ForbiddenAddress(`${host} is not a public name`);
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

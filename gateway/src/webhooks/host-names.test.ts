@@ -1,12 +1,13 @@
 // Goal: a callback_url whose name leads inside is refused when it is given, and no name server can hold up payments or fill
 // memory. Method: look-ups that a test answers when it likes; then a service whose resolver is the test's.
+import type { LookupAddress } from "node:dns";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { exemptionsOf } from "./exemptions.ts";
-import { ForbiddenAddress, type VettedAddress } from "./guard.ts";
+import { ForbiddenAddress } from "./guard.ts";
 import { HostNames, nameLimits } from "./host-names.ts";
 
-const found: VettedAddress[] = [{ address: "93.184.215.14", family: 4 }];
+const found: LookupAddress[] = [{ address: "93.184.215.14", family: 4 }];
 const inside = new ForbiddenAddress("leads inside");
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -29,8 +30,8 @@ beforeEach(() => {
   asked = [];
 });
 
-function names(answer: (host: string) => Promise<VettedAddress[]>, limits: Partial<typeof nameLimits> = {}): HostNames {
-  const lookUp = (host: string): Promise<VettedAddress[]> => {
+function names(answer: (host: string) => Promise<LookupAddress[]>, limits: Partial<typeof nameLimits> = {}): HostNames {
+  const lookUp = (host: string): Promise<LookupAddress[]> => {
     asked.push(host);
     return answer(host);
   };
@@ -63,7 +64,7 @@ test("answers hold for their time, and that there was none for a shorter one", a
 });
 
 test("nobody waits for a slow name server longer than a moment; what it says at last is known to the next one", async () => {
-  const { promise, reject } = Promise.withResolvers<VettedAddress[]>();
+  const { promise, reject } = Promise.withResolvers<LookupAddress[]>();
   const some = names(() => promise);
   const begun = performance.now();
   expect(await Promise.all(Array.from({ length: 100 }, () => some.isForbidden("slow.com", "mer_1")))).not.toContain(
@@ -77,7 +78,7 @@ test("nobody waits for a slow name server longer than a moment; what it says at 
 });
 
 test("look-ups under way are few, in all and for each merchant; beyond them nobody waits at all", async () => {
-  const never = new Promise<VettedAddress[]>(() => undefined);
+  const never = new Promise<LookupAddress[]>(() => undefined);
   const some = names(() => never, { lookupsMax: 3, lookupsPerMerchant: 2, waitMs: 60_000 });
   for (const [host, merchant] of [
     ["a.com", "mer_1"],

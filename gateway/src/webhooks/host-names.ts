@@ -1,13 +1,14 @@
 // Checks while a payment is created whether the host of its callback_url resolves to an address that webhooks may not go to. The check
 // tells the merchant of the mistake at once, instead of by failing deliveries. A host whose look-up takes too long is accepted, because
 // the guard looks it up again at each attempt.
+import type { LookupAddress } from "node:dns";
 import { isIP } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { stopwatchMs } from "../ground/clock.ts";
 import { KeyedCount } from "../ground/keyed-count.ts";
 import { setNewest } from "../ground/newest.ts";
 import type { Exemptions } from "./exemptions.ts";
-import { ForbiddenAddress, type VettedAddress, vet } from "./guard.ts";
+import { ForbiddenAddress, vet } from "./guard.ts";
 
 interface NameLimits {
   /** How long a request waits for a look-up. The look-up itself goes on, and the next request finds its result. */
@@ -34,7 +35,7 @@ type Verdict = "public" | "forbidden" | "unknown";
 
 export class HostNames {
   private readonly exemptions: Exemptions;
-  private readonly lookUp: (host: string, exemptions: Exemptions) => Promise<VettedAddress[]>;
+  private readonly lookUp: (host: string, exemptions: Exemptions) => Promise<LookupAddress[]>;
   private readonly limits: NameLimits;
   private readonly known = new Map<string, { verdict: Verdict; until: number }>();
   private readonly running = new Map<string, Promise<Verdict>>();

@@ -266,9 +266,7 @@ function guardedConnector(exemptions: Exemptions, timeout: number): buildConnect
   const connect = buildConnector({ ...addresses, timeout, allowH2: false, maxCachedSessions: 1000 });
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, "").toLowerCase();
-    const refuse = (cause: unknown): void => {
-      callback(cause instanceof Error ? cause : new Error(String(cause)), null);
-    };
+    const refuse = (cause: Error): void => callback(cause, null);
     // TLS checks the certificate against the host name, or against the address where the URL names an address, which is looked up nowhere.
     const [servername, known] = isIP(host) === 0 ? [host, Promise.resolve()] : ["", vet(host, exemptions)];
     known
