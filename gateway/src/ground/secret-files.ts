@@ -24,6 +24,13 @@ export interface WithFiles {
 export function readSecretFiles(variables: Record<string, string | undefined>): WithFiles {
   const given = { ...variables };
   const problems: string[] = [];
+  const attempt = (what: string, read: () => void): void => {
+    try {
+      read();
+    } catch (error) {
+      problems.push(`${what} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})`);
+    }
+  };
   for (const name of FROM_FILES) {
     const file = variables[`${name}_FILE`];
     if (file === undefined) continue;
@@ -31,33 +38,21 @@ export function readSecretFiles(variables: Record<string, string | undefined>): 
       problems.push(`${name} and ${name}_FILE: give one of them`);
       continue;
     }
-    try {
+    attempt(`${name}_FILE: ${file}`, () => {
       if (variables.NODE_ENV === "production" && isReadByOthers(statSync(file), process.getuid?.()))
         problems.push(`${name}_FILE: ${file} can be read by others; give it mode 0400`);
       const text = readFileSync(file, "utf8").replace(/\r?\n$/, "");
       if (text === "") problems.push(`${name}_FILE: ${file} is empty`);
       else given[name] = text;
-    } catch (error) {
-      problems.push(`${name}_FILE: ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})`);
-    }
+    });
   }
-  for (const name of ["DATABASE_URL", "MIGRATION_DATABASE_URL"])
-    problems.push(...unreadableFiles(given[name]).map((problem) => `${name}: ${problem}`));
+  for (const name of ["DATABASE_URL", "MIGRATION_DATABASE_URL"]) {
+    const address = given[name] ?? "";
+    for (const [option, file] of URL.canParse(address) ? new URL(address).searchParams : [])
+      if (/^ssl(rootcert|cert|key)$/.test(option))
+        attempt(`${name}: ${option} ${file}`, () => accessSync(file, constants.R_OK));
+  }
   return { given, problems };
-}
-
-/** Problems of the files for TLS that a database's address names. */
-function unreadableFiles(address: string | undefined): string[] {
-  if (address === undefined || !URL.canParse(address)) return [];
-  return [...new URL(address).searchParams].flatMap(([option, file]) => {
-    if (!["sslrootcert", "sslcert", "sslkey"].includes(option)) return [];
-    try {
-      accessSync(file, constants.R_OK);
-      return [];
-    } catch (error) {
-      return [`${option} ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})`];
-    }
-  });
 }
 
 /**
