@@ -34,11 +34,7 @@ const generalCodes: FaultCode[] = [
   "SERVICE_UNAVAILABLE",
 ];
 
-export const keyCodes: FaultCode[] = [
-  "IDEMPOTENCY_KEY_REQUIRED",
-  "IDEMPOTENCY_KEY_INVALID",
-  ...sharedErrors.KeyTaken,
-];
+export const keyCodes: FaultCode[] = ["IDEMPOTENCY_KEY_REQUIRED", "IDEMPOTENCY_KEY_INVALID", ...sharedErrors.KeyTaken];
 const writeCodes: FaultCode[] = ["MALFORMED_JSON", "PAYLOAD_TOO_LARGE", ...keyCodes];
 
 /** Tags of the merchants' endpoints, each with its description. */

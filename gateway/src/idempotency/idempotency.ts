@@ -5,7 +5,7 @@ import { Fault } from "../ground/fault.ts";
 import { type Book, bookClocks, bookKey, bookNow } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import type { Command, Moment } from "../store/command.ts";
-import { type Need, type WorkingSet, need } from "../store/working-set.ts";
+import { type WorkingSet, need } from "../store/working-set.ts";
 import { consume } from "../auth/nonces.ts";
 import { type Nonce, usedNonces } from "../auth/nonces.sql.ts";
 import { type Reply, faultReply } from "../ground/reply.ts";
@@ -58,23 +58,38 @@ function isKept(record: KeyRecord, now: Micros): boolean {
   return now - record.firstSeenAt < KEY_RETENTION_HOURS * 3600 * SECOND;
 }
 
-const nonceNeeds = ({ nonce }: Intent): Need[] => (nonce === undefined ? [] : [need(usedNonces, nonce)]);
+/**
+ * A command that consumes the request's signature and answers a key that was used before from its record. For a key that is new, or has expired
+ * (`before`), it decides. Throws IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS, SIGNATURE_REPLAYED, and what `decide` throws.
+ */
+function underKey(
+  intent: Intent,
+  { name, needs }: Pick<Command<Reply>, "name" | "needs">,
+  decide: (set: WorkingSet, moment: Moment, now: Micros, before: KeyRecord | undefined) => Reply,
+): Command<Reply> {
+  const { book, nonce } = intent;
+  return {
+    name,
+    book,
+    needs: [...(nonce ? [need(usedNonces, nonce)] : []), ...needs, need(keyRecords, intent), need(bookClocks, book)],
+    execute(set, moment) {
+      if (nonce) consume(set, nonce);
+      const now = bookNow(set, book, moment.realNow);
+      const before = set.get(keyRecords, intent);
+      return before && isKept(before, now) ? replay(before, intent) : decide(set, moment, now, before);
+    },
+    onLocked: (table) => (table === keyRecords.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
+  };
+}
 
 /**
  * Makes a command that runs `inner` at most once for its key and stores the answer. A key that was used before is replayed or refused.
  * Throws IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS, SIGNATURE_REPLAYED, and what `inner` throws.
  */
 export function idempotently(intent: Intent, inner: Command<Reply>, database: Database): Command<Reply> {
-  const { book, key, endpoint, bodyDigest } = intent;
+  const { book, key, endpoint, bodyDigest, requestId, signed, receivedAt } = intent;
   return {
-    name: inner.name,
-    book: inner.book,
-    needs: [...nonceNeeds(intent), ...inner.needs, need(keyRecords, intent), need(bookClocks, book)],
-    execute(set: WorkingSet, moment: Moment): Reply {
-      if (intent.nonce) consume(set, intent.nonce);
-      const now = bookNow(set, book, moment.realNow);
-      const before = set.get(keyRecords, intent);
-      if (before && isKept(before, now)) return replay(before, intent);
+    ...underKey(intent, inner, (set, moment, now, before) => {
       let decided: Reply;
       let changes = true;
       try {
@@ -83,7 +98,7 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
         if (!(error instanceof Fault) || !error.stored) throw error;
         changes = error.keepsChanges;
         if (!changes) set.drop(); // only the refusal is stored, not the changes that led to it
-        decided = faultReply(error, intent.requestId);
+        decided = faultReply(error, requestId);
       }
       const isOpen = decided.continues !== undefined;
       const status = isOpen ? undefined : decided.status;
@@ -91,14 +106,14 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
       const record: KeyRecord = { book, key, endpoint, bodyDigest, firstSeenAt: now, status, response };
       if (before) set.update(keyRecords, record);
       else set.insert(keyRecords, record);
-      const { signed, requestId, receivedAt: at } = intent;
-      if (changes && signed) set.insert(clientAudit, { ...signed, book, requestId, at, subject: decided.subject });
+      const { subject } = decided;
+      if (changes && signed) set.insert(clientAudit, { ...signed, book, requestId, at: receivedAt, subject });
       return decided;
-    },
+    }),
     async recall() {
       const record = await readRecord(database, intent);
       if (!record) return undefined;
-      const arrived = intent.receivedAt + record.bookOffsetSeconds * SECOND;
+      const arrived = receivedAt + record.bookOffsetSeconds * SECOND;
       // A record that had expired when the request came is not this request's: its own record was not committed.
       if (!isKept(record, arrived)) return undefined;
       // The record is older than this request, so this request wrote nothing: the record answers it.
@@ -106,7 +121,6 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
       if (!isOf(record, intent) || record.status === undefined) return undefined;
       return { status: record.status, body: record.response ?? "" };
     },
-    onLocked: (table) => (table === keyRecords.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
   };
 }
 
@@ -115,18 +129,9 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
  * was used before is answered from its record. Otherwise the command throws `fault` and stores nothing.
  */
 export function refuseUnlessRecorded(intent: Intent, fault: Fault): Command<Reply> {
-  return {
-    name: "refuse",
-    book: intent.book,
-    needs: [...nonceNeeds(intent), need(keyRecords, intent), need(bookClocks, intent.book)],
-    execute(set, { realNow }) {
-      if (intent.nonce) consume(set, intent.nonce);
-      const record = set.get(keyRecords, intent);
-      if (record && isKept(record, bookNow(set, intent.book, realNow))) return replay(record, intent);
-      throw fault;
-    },
-    onLocked: (table) => (table === keyRecords.name ? new Fault("IDEMPOTENCY_IN_PROGRESS") : undefined),
-  };
+  return underKey(intent, { name: "refuse", needs: [] }, () => {
+    throw fault;
+  });
 }
 
 /** Identifies the request of a key by its first use, because an expired key may stand for another request by now. */

@@ -3,9 +3,9 @@ import { z } from "zod";
 import type { AttemptName, ListedAttempt } from "../events/deliveries.sql.ts";
 import { wireTime } from "../ground/clock.ts";
 import { isId } from "../ground/ids.ts";
-import { exampleAddress, exampleIds, exampleTimes } from "../http/examples.ts";
+import { exampleAddress, exampleIds } from "../http/examples.ts";
 import { exampleOf, identity, limitQuery, listSchema, parameterNames, rangeBound, timestamp } from "../http/shapes.ts";
-import { attemptListSchema } from "../webhooks/events.schema.ts";
+import { attemptListSchema, exampleSummary } from "../webhooks/events.schema.ts";
 
 const deliveryId = z.string().meta({
   description: "The event and the number of the attempt.",
@@ -40,15 +40,8 @@ const listedSchema = z
         id: `${exampleIds.event}-1`,
         event_id: exampleIds.event,
         type: "payment.succeeded",
-        attempt: 1,
         url: exampleAddress,
-        started_at: exampleTimes.paid,
-        duration_ms: 48,
-        succeeded: true,
-        status: 200,
-        reason: null,
-        address: "203.0.113.10",
-        note: null,
+        ...exampleSummary,
       },
     ],
   });

@@ -93,17 +93,9 @@ interface Found {
   batches: Row[];
   journals: Journal[];
   events: { event: StoredEvent; type: string; createdAt: Micros; attempts: object[] }[];
-  changes: ChangeRow[];
+  /** Rows of `selectChangesOf`. */
+  changes: Row[];
   isCut: boolean;
-}
-
-/** What a request of the merchant's system changed; its columns are those of `client_audit`. */
-interface ChangeRow extends Row {
-  request_id: string;
-  client_id: string;
-  action: string;
-  subject: string;
-  status: string | null;
 }
 
 /**
@@ -131,7 +123,7 @@ export async function readStory(
         return {
           kind: step.kind,
           at: wireTime(step.micros),
-          request_id: change ? idOf("request", change.request_id) : null,
+          request_id: change ? idOf("request", change.request_id as string) : null,
           client_id: change?.client_id ?? null,
           object: step.object,
         };
@@ -189,7 +181,7 @@ async function readAll({ database, payers }: StoryParts, book: Book, reference: 
       createdAt: row.created_at as Micros,
       attempts: attemptViews(row.last_attempts as string | null),
     })),
-    changes: changes as ChangeRow[],
+    changes,
     isCut: [...lists, events].some((rows) => rows.length > TOLD_MAX),
   };
 }
@@ -201,10 +193,11 @@ interface StepDraft {
 }
 
 /** Whether a change is a step. */
-function did({ action, subject, status }: ChangeRow, { kind, object }: StepDraft): boolean {
+function did({ action, subject, status }: Row, { kind, object }: StepDraft): boolean {
   const step = object as { status?: string; uuid?: string };
   if (kind === "asked") return action === "create_payment";
-  if (kind === "became") return /^(cancel|simulate)_payment$/.test(action) && status === step.status;
+  if (kind === "became")
+    return (action === "cancel_payment" || action === "simulate_payment") && status === step.status;
   if (kind === "refunded") return action === "create_refund" && subject === step.uuid;
   if (kind === "disputed") return action === "open_dispute" && subject === step.uuid;
   return kind === "resolved" && action === "resolve_dispute" && subject === step.uuid;

@@ -61,7 +61,8 @@ export const eventSchema = z
   });
 export const eventListSchema = listSchema(eventSchema, "EventList");
 
-const exampleAttempt = {
+/** An attempt without what was sent and answered. */
+export const exampleSummary = {
   attempt: 1,
   started_at: exampleTimes.paid,
   duration_ms: 48,
@@ -70,6 +71,9 @@ const exampleAttempt = {
   reason: null,
   address: "203.0.113.10",
   note: null,
+};
+const exampleAttempt = {
+  ...exampleSummary,
   request: { url: exampleAddress, headers: { "content-type": "application/json" }, body: "{}" },
   response: { headers: { "content-length": "2" }, body: "ok", base64: false },
 };
