@@ -232,7 +232,7 @@ test("the JSON lines of a book add up to the balances that the API tells", () =>
 
 describe.runIf(isInstalled("python3"))("the program that the guide gives to check the chain", () => {
   const guide = readFileSync(new URL("../docs/guides/operator-api.md", import.meta.url), "utf8");
-  const program = /```python\n(# chain\.py\n[^]*?)```/.exec(guide)?.[1] ?? "";
+  const program = /```python\n("""chain\.py [^]*?)```/.exec(guide)?.[1] ?? "";
   const checks = (text: string) =>
     run("python3", ["-c", program, `${service.demo.merchant_id}/sandbox`], text, { LC_ALL: "C" });
 
