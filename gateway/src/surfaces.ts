@@ -206,7 +206,7 @@ export function operatorSurface(
     ...acquirerHealthEndpoint(router, database, clock),
     ...acquirerCostEndpoints(router, costs),
     ...acquirerStraysEndpoint(router, database),
-    ...routingEndpoints({ ruleSets, router, costs }),
+    ...routingEndpoints({ ruleSets, router }),
     ...splitEndpoints({ database, ruleSets, router, costs }),
     ...whatIfEndpoints(router, new WhatIfs(database, router, costs, clock)),
     ...operatorPaymentEndpoints({ database, directory, moves, records, acquirer }),

@@ -22,7 +22,7 @@ export const methodFields = {
   method: z.enum(paymentMethods),
   minimum_minor: minor.min(1),
   maximum_minor: minor.min(1),
-  /** The acquirer's fee to the platform, with which previews and what-ifs count. Routing does not choose by it. */
+  /** The acquirer's fee to the platform, with which what-ifs count. Routing does not choose by it. */
   cost: z.strictObject({ basis_points: z.int().min(0).max(10_000), flat_minor: minor.min(0) }),
 };
 type Method = z.infer<z.ZodObject<typeof methodFields>>;

@@ -144,10 +144,8 @@ describe("what is sent", () => {
 
   test("malformed JSON comes before a bad query, and unknown fields are named", async () => {
     expect(outcome(await call("POST", "/merchants?x=1", '{"name":"a","name":"b"}'))).toBe("400 MALFORMED_JSON");
-    expect(field(await call("POST", "/routing/rules/1/preview", { limit: 5, dry: true }))).toBe(
-      "422 VALIDATION_ERROR dry",
-    );
-    expect(field(await call("POST", "/routing/rules/1/preview", { limit: 0 }))).toBe("422 VALIDATION_ERROR limit");
+    expect(field(await call("POST", "/routing/rules/1/roll-back", { dry: true }))).toBe("422 VALIDATION_ERROR dry");
+    expect(field(await call("POST", "/routing/rules/1/roll-back", { note: 1 }))).toBe("422 VALIDATION_ERROR note");
   });
 
   test("a merchant's name is one line that shows something and changes nothing around it", async () => {
@@ -176,7 +174,6 @@ describe("what is sent", () => {
     }
     for (const version of ["0", "x", "999999"]) {
       expect(outcome(await call("POST", `/routing/rules/${version}/activate`))).toBe("404 OBJECT_NOT_FOUND");
-      expect(outcome(await call("POST", `/routing/rules/${version}/preview`, {}))).toBe("404 OBJECT_NOT_FOUND");
     }
   });
 });
@@ -269,7 +266,7 @@ describe("the audit", () => {
     const made = await call("POST", "/merchants", { name: "Toko Baru" });
     const id = made.json.merchant_id as string;
     await call("GET", `/merchants/${id}`);
-    await call("POST", "/routing/rules/1/preview", {});
+    await call("POST", "/routing/rules/validate", { rules: [] });
     const [entry] = await newest(1);
     expect(entry).toMatchObject({
       request_id: made.headers.get("x-request-id"),

@@ -1,15 +1,9 @@
-// Endpoints of routing rules: versions are read, stored, tried on past payments and activated.
-import { setImmediate } from "node:timers/promises";
+// Endpoints of routing rules: versions are read, stored and activated. Rules are held against past payments in what-if.routes.ts.
 import { z } from "zod";
 import { Fault } from "../ground/fault.ts";
-import { wireMinor, wireAmount } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
-import { exampleIds } from "../http/examples.ts";
-import { currencyCode, environmentField, identity, listSchema, positive } from "../http/shapes.ts";
-import { paymentMethodSchema } from "../merchants/settings.ts";
-import { type AcquirerCosts, costsOf } from "../routing/costs.ts";
+import { listSchema } from "../http/shapes.ts";
 import { faultsOfRules, objectionsTo } from "../routing/objections.ts";
-import { Preview } from "../routing/preview.ts";
 import { routingRulesSchema } from "../routing/routing.ts";
 import type { Router } from "../routing/router.ts";
 import type { RuleSets } from "../routing/rule-sets.ts";
@@ -18,7 +12,6 @@ import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import { pageFields } from "./lists.ts";
 import { VERSION_PATTERN, versionParams } from "./params.ts";
-import { exactMinor } from "./shapes.ts";
 import {
   activationSchema,
   activationView,
@@ -38,87 +31,11 @@ import {
 export interface RoutingEndpointParts {
   ruleSets: RuleSets;
   router: Router;
-  costs: AcquirerCosts;
 }
 
 const path = "/ops/v1/routing/rules";
 const tag = "Routing";
-const PREVIEW_DEFAULT = 1_000;
-const PREVIEW_MAX = 10_000;
-/** Payments that the preview decides before it yields to other requests. */
-const PREVIEW_STEP = 100;
 const FAULTS_MAX = 100;
-
-const count = z.int().min(0);
-const code = z.string().nullable().meta({ description: "Null: no acquirer would take it." });
-const shareSchema = z
-  .strictObject({ gateway_code: code, before: count, after: count })
-  .meta({ id: "RoutingShare", description: "Payments that an acquirer takes." });
-const acquirerCostSchema = z
-  .strictObject({ currency: currencyCode, before_minor: exactMinor, after_minor: exactMinor })
-  .meta({ id: "AcquirerCost", description: "What the acquirers cost in one currency." });
-const changedPaymentSchema = z
-  .strictObject({
-    reference: identity("payment"),
-    payment_method: paymentMethodSchema,
-    currency: currencyCode,
-    amount_minor: positive(15_000_000),
-    before: code,
-    after: code,
-  })
-  .meta({ id: "ChangedPayment", description: "A payment that would go to another acquirer." });
-const previewSchema = z
-  .strictObject({
-    rules_version: z.int().meta({ description: "The version tried: `after`." }),
-    active_version: z.int().meta({ description: "The version that decides today: `before`." }),
-    environment: environmentField,
-    payments: count.meta({ description: "Payments looked at; `limit` or fewer." }),
-    changed: count.meta({ description: "Payments that would go to another acquirer." }),
-    gateways: z.array(shareSchema),
-    acquirer_cost: z.array(acquirerCostSchema),
-    examples: z.array(changedPaymentSchema).meta({ description: "Some of the payments that would go elsewhere." }),
-  })
-  .meta({
-    id: "RoutingPreview",
-    examples: [
-      {
-        rules_version: 4,
-        active_version: 3,
-        environment: "sandbox",
-        payments: 1,
-        changed: 1,
-        gateways: [
-          { gateway_code: "nusantara", before: 1, after: 0 },
-          { gateway_code: "cendana", before: 0, after: 1 },
-        ],
-        acquirer_cost: [{ currency: "IDR", before_minor: 60_000, after_minor: 75_000 }],
-        examples: [
-          {
-            reference: exampleIds.payment,
-            payment_method: "qris",
-            currency: "IDR",
-            amount_minor: 15_000_000,
-            before: "nusantara",
-            after: "cendana",
-          },
-        ],
-      },
-    ],
-  });
-
-const previewBodySchema = z
-  .strictObject({
-    environment: environmentField
-      .optional()
-      .meta({ description: "Whose payments: `sandbox` when absent. Rules for both stand in one version." }),
-    limit: z
-      .int()
-      .min(1)
-      .max(PREVIEW_MAX)
-      .optional()
-      .meta({ description: `${PREVIEW_DEFAULT} when absent.` }),
-  })
-  .meta({ id: "PreviewRules", examples: [{ environment: "sandbox", limit: 1_000 }] });
 
 /** The schema of new rules: every rule must be able to decide some payment. */
 function newRulesSchema(router: Router) {
@@ -128,7 +45,7 @@ function newRulesSchema(router: Router) {
     .meta({ id: "CreateRoutingRuleSet", examples: [{ rules: exampleRules, note: "Cendana is cheaper for QRIS" }] });
 }
 
-export function routingEndpoints({ ruleSets, router, costs }: RoutingEndpointParts): OperatorEndpoint[] {
+export function routingEndpoints({ ruleSets, router }: RoutingEndpointParts): OperatorEndpoint[] {
   const view = (ruleSet: RuleSet): z.infer<typeof ruleSetSchema> =>
     ruleSetView(ruleSet, objectionsTo(ruleSet.rules, router.table.acquirers));
   return [
@@ -187,31 +104,6 @@ export function routingEndpoints({ ruleSets, router, costs }: RoutingEndpointPar
         return Promise.resolve(
           reply(200, { valid: faults.length === 0, faults: faults.slice(0, FAULTS_MAX).map(faultView) }),
         );
-      },
-    }),
-    operatorEndpoint({
-      method: "POST",
-      operationId: "previewRoutingRuleSet",
-      path: `${path}/{version}/preview`,
-      params: versionParams,
-      summary: "Try a version on the newest payments of an environment; changes nothing",
-      tag,
-      role: "viewer",
-      changesNothing: true,
-      body: previewBodySchema,
-      success: { description: "Who would take them, and what that costs.", schema: previewSchema },
-      async handle({ params, body }) {
-        const { version, rules } = await requiredVersion(ruleSets, params.version);
-        const now = router.table;
-        // Both rule sets see the acquirers' current state, so that every difference comes from the rules.
-        const preview = new Preview(now, { ...now, version, rules }, costsOf(await costs.read(), now.acquirers));
-        const environment = body.environment ?? "sandbox";
-        const requests = await ruleSets.recentRequests(environment, body.limit ?? PREVIEW_DEFAULT);
-        for (const [at, request] of requests.entries()) {
-          if (at % PREVIEW_STEP === PREVIEW_STEP - 1) await setImmediate();
-          preview.add(request);
-        }
-        return reply(200, { environment, ...previewView(preview, version, now.version) });
       },
     }),
     operatorEndpoint({
@@ -310,31 +202,4 @@ async function ofVersion(
 
 export function requiredVersion(ruleSets: RuleSets, text: string | undefined): Promise<RuleSet> {
   return ofVersion(text, (version) => ruleSets.read(version));
-}
-
-function previewView(
-  preview: Preview,
-  version: number,
-  activeVersion: number,
-): Omit<z.infer<typeof previewSchema>, "environment"> {
-  return {
-    rules_version: version,
-    active_version: activeVersion,
-    payments: preview.payments,
-    changed: preview.changed,
-    gateways: preview.shares.map(({ code, before, after }) => ({ gateway_code: code ?? null, before, after })),
-    acquirer_cost: preview.costs.map(({ currency, beforeMinor, afterMinor }) => ({
-      currency,
-      before_minor: wireMinor(beforeMinor),
-      after_minor: wireMinor(afterMinor),
-    })),
-    examples: preview.examples.map(({ request, before, after }) => ({
-      reference: request.draw,
-      payment_method: request.method,
-      currency: request.currency,
-      amount_minor: wireAmount(request.amountMinor),
-      before: before ?? null,
-      after: after ?? null,
-    })),
-  };
 }

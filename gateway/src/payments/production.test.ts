@@ -82,23 +82,20 @@ test("a production payment: opened, paid, refunded and told of, without a trace 
 test("other rules are tried on the payments of the environment that is asked for", async () => {
   for (let count = 0; count < 3; count++) await live.post("/v1/payments", paymentBody());
   await sandbox.post("/v1/payments", paymentBody());
-  const { version } = await service.operate("POST", "/routing/rules", {
-    rules: [{ gateway_code: "nusantara", priority: 1, weight: 1 }],
+  const rules = [{ gateway_code: "nusantara", priority: 1, weight: 1 }];
+  const whatIf = (body: object) => service.operate("POST", "/routing/what-if", { days: 1, rules, ...body });
+  const moved = (from: string, to: string | null, payments: number) => ({
+    payments,
+    moves: [{ payment_method: "qris", from, to, before: { payments } }],
   });
-  const preview = (body: unknown) => service.operate("POST", `/routing/rules/${version}/preview`, body);
-  const gateways = (before: string, after: string | null, count: number) => [
-    { gateway_code: before, before: count, after: 0 },
-    { gateway_code: after, before: 0, after: count },
-  ];
-  expect(await preview({ environment: "production" })).toMatchObject({
+  expect(await whatIf({ environment: "production" })).toMatchObject({
     environment: "production",
-    payments: 4,
-    gateways: gateways("merbabu", null, 4),
+    ...moved("merbabu", null, 4),
   });
-  const sandboxed = { environment: "sandbox", payments: 1, gateways: gateways("cendana", "nusantara", 1) };
-  expect(await preview({ environment: "sandbox" })).toMatchObject(sandboxed);
-  expect(await preview({})).toMatchObject(sandboxed);
-  await expect(preview({ environment: "live" })).rejects.toThrow(/422.*VALIDATION_ERROR.*environment/);
+  const sandboxed = { environment: "sandbox", ...moved("cendana", "nusantara", 1) };
+  expect(await whatIf({ environment: "sandbox" })).toMatchObject(sandboxed);
+  expect(await whatIf({})).toMatchObject(sandboxed);
+  await expect(whatIf({ environment: "live" })).rejects.toThrow(/422.*VALIDATION_ERROR.*environment/);
 });
 
 test("what is unique is so in each environment: order identities and idempotency keys", async () => {

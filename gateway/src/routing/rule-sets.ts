@@ -1,10 +1,8 @@
 // Versions of the rule set: stored once, never changed, at most one active. Changes are rare, so they run outside the lanes.
 import type { Clock } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
-import type { Environment } from "../merchants/books.ts";
 import type { Database, Query } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
-import type { RoutingRequest } from "./routing.ts";
 import {
   type Activation,
   type NewRuleSet,
@@ -15,10 +13,8 @@ import {
   deactivateOthers,
   insertActivation,
   insertRuleSet,
-  requestOfRow,
   ruleSetOfRow,
   selectActivations,
-  selectRecentRequests,
   selectRuleSet,
   selectRuleSets,
   summaryOfRow,
@@ -99,12 +95,6 @@ export class RuleSets {
     await query(activateRuleSet(version, epoch));
     await query(insertActivation(version, by, this.clock.now()));
     return existing(await readOne(query, version));
-  }
-
-  /** The newest routed payments of an environment, as routing requests; the draw is the payment's reference. */
-  async recentRequests(environment: Environment, count: number): Promise<RoutingRequest[]> {
-    const rows = await this.database.query(selectRecentRequests(environment, count));
-    return rows.map((row) => requestOfRow(row, environment));
   }
 }
 

@@ -1,11 +1,7 @@
-// All SQL of rule set versions, and of the past payments on which rules are tried.
+// All SQL of rule set versions.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { idOf } from "../ground/ids.ts";
-import type { Minor } from "../ground/money.ts";
-import type { Environment } from "../merchants/books.ts";
-import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { type RoutingRequest, type RoutingRule, routingRulesSchema } from "./routing.ts";
+import { type RoutingRule, routingRulesSchema } from "./routing.ts";
 
 export interface RuleSetSummary {
   version: number;
@@ -149,34 +145,5 @@ export function activationOfRow(row: Row): Activation {
     version: row.version as number,
     at: row.activated_at as Micros,
     by: optional(row.activated_by),
-  };
-}
-
-/** The newest routed payments of an environment. */
-export function selectRecentRequests(environment: Environment, count: number): Statement {
-  return {
-    // Reads merchant by merchant along the primary key: an index over all payments is not worth its writes.
-    text: `select p.payment_id, p.payment_method, p.currency, p.amount_minor
-from merchants m
-cross join lateral (
-  select payment_id, payment_method, currency, amount_minor
-  from payments
-  where merchant_id = m.merchant_id and environment = $2::environment and risk_decision <> 'reject'
-  order by payment_id desc
-  limit $1::integer
-) p
-order by p.payment_id desc
-limit $1::integer`,
-    values: [count, environment],
-  };
-}
-
-export function requestOfRow(row: Row, environment: Environment): RoutingRequest {
-  return {
-    environment,
-    method: row.payment_method as PaymentMethod,
-    currency: row.currency as string,
-    amountMinor: row.amount_minor as Minor,
-    draw: idOf("payment", row.payment_id as string),
   };
 }
