@@ -1,13 +1,16 @@
 // Goal: an owner lets people in and shows the business as it should be seen; a developer makes a payment, pays it, moves time, and reads its code.
 // Method: whole stories in a real browser, by role and name. Names that others typed are script, and must stay text.
 import { deflateSync, crc32 } from "node:zlib";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { paths } from "../../portal/src/paths.ts";
+import { mailServer } from "../../gateway/test/mail-server.ts";
 import { paymentBody } from "../../gateway/test/kit.ts";
 import { PASSWORD } from "../../gateway/test/portal.ts";
 import { type Member, usePortal } from "./kit/portal.ts";
 
-const portal = usePortal();
+const mail = await mailServer();
+afterAll(mail.close);
+const portal = usePortal({ config: { mail: { url: mail.url, from: "portal@pay.example" } } });
 const ATTACK = "<img src=x onerror=document.title='owned'>";
 
 /** What somebody would see who was attacked successfully: a picture of the attacker's, or another title. */
@@ -74,6 +77,19 @@ test("an owner invites a viewer by a link that is shown once, changes their role
   await page.getByRole("dialog").getByText("DELETE /portal/v1/team/").waitFor();
   await isText(owner);
   await look("audit-entry");
+});
+
+test("an owner is told whether a letter went to whom they invite", async () => {
+  const { page, place, open, look } = await portal.member("owner");
+  await open(paths.team(place));
+  await page.getByRole("button", { name: "Invite somebody" }).click();
+  await page.getByLabel("E-mail").fill("tamu@toko.example");
+  await page.getByRole("button", { name: "Make the link" }).click();
+  await page.getByText("A letter with this link is on its way to tamu@toko.example.").waitFor();
+  await look("team-mailed");
+  expect(mail.recipients).toEqual(["<tamu@toko.example>"]);
+  const link = (await page.getByRole("region", { name: "the link" }).textContent()) ?? "";
+  expect(mail.taken.join("").replaceAll("=\n", "")).toContain(link.split("#")[1]);
 });
 
 test("an owner takes an invitation back, and is told that the last owner stays", async () => {

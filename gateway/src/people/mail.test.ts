@@ -1,61 +1,19 @@
 // Goal: a letter reaches the mail server as written, whatever stands in names, and a server that does not take it fails nothing.
 // Method: a mail server of a few lines on a real socket.
 import { once } from "node:events";
-import { type AddressInfo, type Server, createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { mailServer as startMailServer } from "../../test/mail-server.ts";
 import { createLog } from "../ground/log.ts";
 import { Mail, invitationLetter } from "./mail.ts";
 
-let server: Server | undefined;
-afterEach(() => void server?.close());
+let close: (() => void) | undefined;
+afterEach(() => close?.());
 
-const answers: Record<string, string> = {
-  EHLO: "250-test\r\n250 AUTH PLAIN\r\n",
-  STARTTLS: "502 not here\r\n",
-  AUTH: "235 welcome\r\n",
-  QUIT: "221 bye\r\n",
-};
-
-/** Answers as a mail server without TLS, on every address of this machine; `refuses` everybody it should send to. */
-async function mailServer(refuses = false): Promise<{
-  url: string;
-  taken: string[];
-  recipients: string[];
-  /** Every line that came, as it came. */
-  lines: string[];
-}> {
-  const taken: string[] = [];
-  const heard: string[] = [];
-  const recipients: string[] = [];
-  server = createServer((socket) => {
-    let letter: string | undefined;
-    let rest = "";
-    socket.setEncoding("utf8");
-    socket.on("error", () => socket.destroy());
-    socket.write("220 test\r\n");
-    socket.on("data", (text: string) => {
-      const lines = (rest + text).split("\r\n");
-      rest = lines.pop() ?? "";
-      for (const line of lines) {
-        heard.push(line);
-        if (letter !== undefined && line !== ".") letter += `${line}\n`;
-        else if (letter !== undefined) {
-          taken.push(letter);
-          letter = undefined;
-          socket.write("250 taken\r\n");
-        } else if (line === "DATA") {
-          letter = "";
-          socket.write("354 go on\r\n");
-        } else if (line.startsWith("RCPT TO:")) {
-          recipients.push(line.slice(8));
-          socket.write(refuses ? "550 nobody here\r\n" : "250 ok\r\n");
-        } else socket.write(answers[line.split(" ", 1)[0] ?? ""] ?? "250 ok\r\n");
-      }
-    });
-  });
-  server.listen(0, "0.0.0.0");
-  await once(server, "listening");
-  return { url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, taken, recipients, lines: heard };
+async function mailServer(refuses?: boolean): ReturnType<typeof startMailServer> {
+  const server = await startMailServer(refuses);
+  ({ close } = server);
+  return server;
 }
 
 const mailOf = (url: string, limitMs?: number): Mail =>
@@ -117,10 +75,11 @@ test("the password reaches the server as it was meant, whatever stands in it", a
 });
 
 test("a server that stalls is told as not sent when the time is over", async () => {
-  server = createServer((socket) => {
+  const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
     socket.write("220-wait\r\n"); // the greeting never ends
   });
+  close = () => void server.close();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const smtp = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;

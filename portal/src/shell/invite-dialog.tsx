@@ -17,6 +17,8 @@ interface Made<Role extends string> {
   email: string | null;
   url: string;
   expires_at: string;
+  /** True when the mail server has taken a letter with the link. */
+  mailed?: boolean;
 }
 
 interface Props<Role extends string> {
@@ -42,8 +44,11 @@ export function InviteDialog<Role extends string>(props: Props<Role>) {
       {made ? (
         <div className="space-y-4">
           <p>
-            Hand this link over yourself. It {does(made.email ?? "one person", made.role)}, once, and ends{" "}
-            <TimeFromNow at={made.expires_at} />. <strong>It is shown this once.</strong>
+            {made.mailed === true
+              ? `A letter with this link is on its way to ${made.email}. Should it not arrive, hand the link over yourself. `
+              : "Hand this link over yourself. "}
+            It {does(made.email ?? "one person", made.role)}, once, and ends <TimeFromNow at={made.expires_at} />.{" "}
+            <strong>It is shown this once.</strong>
           </p>
           <Code text={made.url} what="the link" wrap />
           <Button onClick={close}>Done</Button>
