@@ -26,6 +26,11 @@ function judge(file: Buffer, sizes: readonly number[] = [file.length]): string {
 describe("taken", () => {
   test.each([
     ["a PDF", pdfOf("Resi 1042"), "application/pdf"],
+    [
+      "a PDF behind a byte order mark and blank lines",
+      Buffer.concat([Buffer.from("\ufeff\r\n\n"), pdfOf("Resi 1042")]),
+      "application/pdf",
+    ],
     ["a PNG", pngOf(3, 2), "image/png"],
     ["a JPEG", jpegOf(640, 480), "image/jpeg"],
     [

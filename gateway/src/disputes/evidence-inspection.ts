@@ -75,7 +75,8 @@ export class Inspection {
 
   private begin(bytes: Buffer): void {
     const first = bytes.subarray(0, 1024);
-    if (first.subarray(0, 5).equals(Buffer.from("%PDF-"))) this.found = "application/pdf";
+    // Programs that write PDFs for shops often put a byte order mark or blank lines before them. PDF readers skip these.
+    if (/^(?:\xef\xbb\xbf)?\s*%PDF-/.test(first.toString("latin1"))) this.found = "application/pdf";
     else if (first.subarray(0, 8).equals(PNG_SIGNATURE)) {
       this.found = "image/png";
       this.reader = readPng();
