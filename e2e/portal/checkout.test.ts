@@ -65,6 +65,7 @@ test("a payer reads it in English, copies the number, and is taken back to the s
   await page.getByText("Being processed").waitFor();
   await outcome("succeeded");
   await page.getByText("Paid. Thank you.").waitFor();
+  await page.getByText("You are taken back in a moment.").locator("visible=true").waitFor();
   await page.getByText("Welcome back at the shop").waitFor();
 });
 
@@ -122,6 +123,73 @@ test("a payer with large letters can read an account number and an amount", asyn
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(180);
 });
 
+test.each([320, 360, 390])("on a phone of %d pixels the largest amount stays in one line", async (width) => {
+  const { path } = await made({ payment_method: "va", amount_minor: 10_000_000_000 });
+  const { page } = await portal.guest({ ...phone, viewport: { width, height: 700 } });
+  await page.goto(portal.origin + path);
+  const figure = page.locator(".amount");
+  expect((await figure.textContent())?.trim()).toBe("IDR100.000.000,00");
+  const lines = await figure.evaluate(({ lastChild }) => {
+    const range = document.createRange();
+    range.selectNodeContents(lastChild as Node);
+    return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+  });
+  expect(lines).toBe(1);
+});
+
+test.each([
+  ["#ffffff", "light"],
+  ["#fffbe6", "light"],
+  ["#000000", "dark"],
+  ["#1c1c1a", "dark"],
+] as const)("a button in %s is seen on %s paper, and so is the method that is chosen", async (colour, colorScheme) => {
+  const { requests, client } = await portal.member("owner");
+  expect((await requests.send("PATCH", "/portal/v1/settings", { colour })).status).toBe(200);
+  const { json } = await client.post("/v1/payment-links", { currency: "IDR", reusable: true });
+  const { page } = await portal.guest({ ...phone, colorScheme });
+  await page.goto(json.url as string);
+  await page.getByLabel("QRIS").check();
+  /** The contrast of an edge, as it is drawn, with the paper. */
+  const contrast = (element: Element): number => {
+    const pen = document.createElement("canvas").getContext("2d") as CanvasRenderingContext2D;
+    const luminance = (...layers: string[]): number => {
+      for (const layer of layers) {
+        pen.fillStyle = layer;
+        pen.fillRect(0, 0, 1, 1);
+      }
+      const [red = 0, green = 0, blue = 0] = [...pen.getImageData(0, 0, 1, 1).data]
+        .map((part) => part / 255)
+        .map((part) => (part <= 0.040_45 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+    };
+    const paper = getComputedStyle(document.querySelector("main") as Element).backgroundColor;
+    const { backgroundColor, borderTopColor } = getComputedStyle(element);
+    const both = [luminance(paper), luminance(paper, backgroundColor, borderTopColor)];
+    return Math.max(...both) / Math.min(...both);
+  };
+  expect(await page.getByRole("button", { name: "Lanjut" }).evaluate(contrast)).toBeGreaterThan(3);
+  expect(await page.locator(".choice", { hasText: "QRIS" }).evaluate(contrast)).toBeGreaterThan(3);
+});
+
+test("a payer who goes back from the shop to read the page is not taken away from it again", async () => {
+  const { path, outcome } = await made({ payment_method: "va", return_url: "https://toko.example/thanks" });
+  await outcome("succeeded");
+  const { page, context } = await portal.guest(phone);
+  await context.route("https://toko.example/**", (route) => route.fulfill({ body: "Welcome back at the shop" }));
+  // The five seconds take a tenth of one.
+  await page.addInitScript(() => {
+    const { setTimeout: real } = globalThis;
+    Object.assign(globalThis, { setTimeout: (then: () => void, ms: number) => real(then, ms / 50) });
+  });
+  await page.goto(portal.origin + path);
+  await page.getByText("Welcome back at the shop").waitFor();
+  await page.goBack();
+  await page.getByText("Sudah dibayar. Terima kasih.").waitFor();
+  expect(await page.getByText("Sebentar lagi Anda dibawa kembali.").isVisible()).toBe(false);
+  await page.waitForTimeout(300);
+  expect(await page.getByText("Sudah dibayar. Terima kasih.").isVisible()).toBe(true);
+});
+
 test("a payer whose phone slept hears the news on waking, although the stream died and counts as open", async () => {
   const { path, json, outcome } = await made({ payment_method: "va" });
   const { page } = await portal.guest(phone);
@@ -163,13 +231,16 @@ test("a payer whose phone slept hears the news on waking, although the stream di
 });
 
 test("without scripts it can be paid as well, and declined it has a calm face", async () => {
-  const { path } = await made({ payment_method: "ewallet" });
+  const { path } = await made({ payment_method: "ewallet", return_url: "https://toko.example/thanks" });
   const { page } = await portal.guest({ ...phone, javaScriptEnabled: false });
   await page.goto(portal.origin + path);
   await page.getByText("tidak perlu dimuat ulang").waitFor();
   expect(await page.getByText(/^Muat ulang/).count()).toBe(0);
   await page.getByRole("button", { name: "Tolak" }).click();
   await page.getByText("beri tahu penjual dulu dan jangan membayar lagi").waitFor();
+  // Without scripts nobody is taken anywhere.
+  await page.getByRole("link", { name: /^Kembali/ }).waitFor();
+  expect(await page.getByText("Sebentar lagi Anda dibawa kembali.").isVisible()).toBe(false);
 });
 
 test("a merchant makes a link in the portal; of two phones one pays it, and it is not paid twice", async () => {

@@ -73,7 +73,7 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
 function backPart(back: string, merchant: string, face: Face, language: Language): Html {
   const text = words[language];
   return html`<a class="button main wide" href="${back}" rel="noreferrer">${text.back(merchant)}</a>
-    ${leadsBack.has(face) && html`<p class="muted">${text.backSoon}</p>`}`;
+    ${leadsBack.has(face) && html`<p class="muted" data-soon hidden>${text.backSoon}</p>`}`;
 }
 
 /** Buttons of the sandbox that stand in for the payer's phone, bank or card. */

@@ -79,4 +79,8 @@ if (page.watch) {
 // Another payer holds the payment link: reload from time to time until the link is free or paid.
 if (page.again) setTimeout(again, Number(page.again) * 1000 + Math.random() * 2000);
 
-if (page.back) setTimeout(() => location.assign(page.back), 5000);
+// Not when the payer came back from there by the browser's own button: who wants to read the page again is not taken away from it again.
+if (page.back && performance.getEntriesByType("navigation")[0]?.type !== "back_forward") {
+  document.querySelector("[data-soon]").hidden = false;
+  setTimeout(() => location.assign(page.back), 5000);
+}
