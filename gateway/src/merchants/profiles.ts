@@ -21,7 +21,8 @@ import {
   upsertProfile,
 } from "./profiles.sql.ts";
 
-export const LOGO_BYTES_MAX = 131_072;
+/** A payer's page stays below 60 KB with it. */
+export const LOGO_BYTES_MAX = 32_768;
 const LOGO_SIDE_MAX = 2048;
 
 export class Profiles {

@@ -9,6 +9,7 @@ import { Browser, joins } from "../../test/portal.ts";
 import type { Answer } from "../../../e2e/kit/client.ts";
 import { exampleOf } from "../http/shapes.ts";
 import { inkOn } from "../checkout/assets.ts";
+import { LOGO_BYTES_MAX } from "../merchants/profiles.ts";
 import { defaultSettings } from "../merchants/settings.ts";
 
 let service: TestService;
@@ -177,7 +178,11 @@ describe("a logo", () => {
     ["a JPEG without an end", jpeg(320, 96).subarray(0, -2), "cut off"],
     ["a JPEG whose segments lie", Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0xff, 0xff, 1]), "cut off"],
     ["a JPEG of 65535 pixels a side", jpeg(65_535, 65_535), "65535 by 65535"],
-    ["one byte too many", png(320, 96, chunk("tEXt", Buffer.alloc(131_073 - whole.length - 12))), "at most 131072"],
+    [
+      "one byte too many",
+      png(320, 96, chunk("tEXt", Buffer.alloc(LOGO_BYTES_MAX + 1 - whole.length - 12))),
+      "at most 32768",
+    ],
   ])("is refused when it is %s", async (_name, file, told) => {
     const answer = await upload(file);
     expect([outcome(answer), answer.json.error.details.field]).toEqual(["422 VALIDATION_ERROR", "picture"]);
@@ -185,8 +190,23 @@ describe("a logo", () => {
     expect((await owner.get("/portal/v1/settings")).json.logo).toBeNull();
   });
 
-  test("may have 131072 bytes", async () => {
-    expect((await upload(png(320, 96, chunk("tEXt", Buffer.alloc(131_072 - whole.length - 12))))).status).toBe(200);
+  test("may have 32768 bytes, with which a payer's page has less than 60 KB", async () => {
+    const largest = png(320, 96, chunk("tEXt", Buffer.alloc(LOGO_BYTES_MAX - whole.length - 12)));
+    expect([largest.length, (await upload(largest)).status]).toEqual([LOGO_BYTES_MAX, 200]);
+    await change({ colour: "#0b6b53" });
+    const body = { ...paymentBody(), payment_method: "qris", description: "x".repeat(200) };
+    const { json } = await owner.post("/portal/v1/payments", body);
+    const page = await (await fetch(json.checkout_url as string)).text();
+    let bytes = Buffer.byteLength(page);
+    const others = [...page.matchAll(/(?:src|href)="(\/(?:logos|checkout)\/[^"]+)"/g)].map(([, path = ""]) => path);
+    expect(others).toHaveLength(4);
+    for (const path of others) {
+      const answer = await fetch(service.origin + path, { headers: { "accept-encoding": "br" } });
+      bytes += Number(answer.headers.get("content-length"));
+      await answer.body?.cancel();
+    }
+    expect(bytes).toBeGreaterThan(LOGO_BYTES_MAX);
+    expect(bytes).toBeLessThan(60_000);
   });
 
   test.each(["", "!", "iVBOR", "aGVsbG8", "%2e%2e"])("is no base64: %j", async (picture) => {
