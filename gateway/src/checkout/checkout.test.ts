@@ -77,6 +77,11 @@ test("each state has its face, and time that is over is over before it is swept"
   ]);
 });
 
+test("the longest code has few bytes in a page", () => {
+  const longest = "00020101021226650016ID.CO.EXAMPLE.WWW".padEnd(350, "0118936009153100000001");
+  expect(pageText(qrSvg(longest, "QR")).length).toBeLessThan(16_000);
+});
+
 test("a code as a file is the code as lines, pixel by pixel", () => {
   const text = "00020101021226650016ID.CO.EXAMPLE.WWW";
   const png = qrPng(text);
@@ -87,7 +92,12 @@ test("a code as a file is the code as lines, pixel by pixel", () => {
   expect(pixels.length).toBe(stride * width);
   const isDark = (x: number, y: number): boolean =>
     ((pixels[(y * 10 + 5) * stride + 1 + ((x * 10 + 5) >> 3)] ?? 0) & (0x80 >> ((x * 10 + 5) & 7))) === 0;
-  const dark = new Set([...pageText(qrSvg(text, "QR")).matchAll(/M(\d+) (\d+)h1v1/g)].map(([, x, y]) => `${x},${y}`));
+  const runs = [...pageText(qrSvg(text, "QR")).matchAll(/M(\d+) (\d+)h(\d+)v1H\1z/g)].map((run) =>
+    run.slice(1).map(Number),
+  );
+  const dark = new Set(
+    runs.flatMap(([x = 0, y, length]) => Array.from({ length: length ?? 0 }, (_, n) => `${x + n},${y}`)),
+  );
   expect(dark.size).toBeGreaterThan(200);
   for (let y = 0; y < width / 10; y++)
     for (let x = 0; x < width / 10; x++) expect(isDark(x, y), `${x},${y}`).toBe(dark.has(`${x},${y}`));
