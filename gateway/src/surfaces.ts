@@ -176,8 +176,7 @@ export function operatorSurface(
   rooms: Rooms,
   { audit, refusals, tokens, approvals, streams, replays }: OperatorSurfaceParts,
 ): OperatorEndpoint[] {
-  const { merchants, directory, router, lanes, payments, payers, people, address, evidenceFiles, figures, sampler } =
-    rooms;
+  const { merchants, directory, router, lanes, payments, payers, people, address, figures, sampler } = rooms;
   const { consolePeople, consoleAddress } = rooms;
   const moves = new KeyedMoves({ database, lanes, clock });
   const outlooks = new Outlooks(database, clock);
@@ -224,7 +223,7 @@ export function operatorSurface(
     ...bookEndpoints(database, directory),
     ...bookVerificationEndpoints(directory, replays),
     ...operatorPayerEndpoints({ database, directory, lanes, payers }),
-    ...operatorDisputeEndpoints({ database, directory, lanes, moves, files: evidenceFiles }),
+    ...operatorDisputeEndpoints({ database, directory, lanes, moves }),
     ...receiptEndpoints(database, directory, moves),
     ...exceptionEndpoints(database, lanes),
     ...operatorRefundEndpoints(database),

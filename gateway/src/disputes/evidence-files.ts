@@ -102,11 +102,6 @@ export class EvidenceFiles {
     return row && fileOfRow(row);
   }
 
-  /** See `readPieces`. */
-  read(book: Book, uuid: string, file: KeptFile): AsyncGenerator<Buffer> {
-    return readPieces(this.parts.database, { book, uuid }, file);
-  }
-
   private enter(merchantId: string): void {
     const most = this.running.inAll < UPLOADS_MAX / 2 ? MERCHANT_UPLOADS_MAX : MERCHANT_UPLOADS_BUSY_MAX;
     if (this.running.of(merchantId) >= most || this.running.inAll >= UPLOADS_MAX)

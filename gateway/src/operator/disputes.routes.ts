@@ -20,7 +20,7 @@ import {
   keptEvidenceSchema,
   readEvidence,
 } from "../disputes/evidence.ts";
-import type { EvidenceFiles } from "../disputes/evidence-files.ts";
+import { readPieces } from "../disputes/evidence-files.ts";
 import { parseWireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { readable } from "../ground/money.ts";
@@ -44,7 +44,6 @@ export interface OperatorDisputeParts {
   directory: Directory;
   lanes: Lanes;
   moves: KeyedMoves;
-  files: EvidenceFiles;
 }
 
 const openSchema = z
@@ -198,7 +197,7 @@ async function postingsOf(database: Database, dispute: Dispute, outcome: string)
   return payment?.gatewayCode === undefined ? [] : lossPostings(payment.gatewayCode, dispute);
 }
 
-function evidenceEndpoints({ database, directory, files }: OperatorDisputeParts): OperatorEndpoint[] {
+function evidenceEndpoints({ database, directory }: OperatorDisputeParts): OperatorEndpoint[] {
   const read = async (params: Readonly<Record<string, string>>): Promise<Evidence | undefined> =>
     readEvidence(database, (await findBook(directory, params)).book, params.uuid ?? "");
   const path = `${OF_BOOK}/disputes/{uuid}/evidence`;
@@ -232,7 +231,7 @@ function evidenceEndpoints({ database, directory, files }: OperatorDisputeParts)
         const evidence = await read(params);
         const file = fileByNumber(evidence, params.number ?? "");
         if (!evidence || !file) throw new Fault("OBJECT_NOT_FOUND", { message: "The evidence has no such file." });
-        const attachment = attachmentOf(file, (kept) => files.read(evidence.book, evidence.uuid, kept));
+        const attachment = attachmentOf(file, (kept) => readPieces(database, evidence, kept));
         return { status: 200, body: "", file: attachment };
       },
     }),

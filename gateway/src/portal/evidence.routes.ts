@@ -7,7 +7,7 @@ import type { DisputeKey } from "../disputes/disputes.ts";
 import { attachmentOf, downloadedFileSchema, fileByNumber, fileView, readEvidence } from "../disputes/evidence.ts";
 import { type EvidenceFile, draftOfRow, fileOfRow, selectDraft, selectKeptFiles } from "../disputes/evidence.sql.ts";
 import { guidanceFor } from "../disputes/evidence-guidance.ts";
-import type { EvidenceFiles } from "../disputes/evidence-files.ts";
+import { type EvidenceFiles, readPieces } from "../disputes/evidence-files.ts";
 import { FILES_BYTES_MAX, FILES_MAX, FILE_BYTES_MAX, saveDraft, submitDraft } from "../disputes/evidence-gathering.ts";
 import { mediaTypes } from "../disputes/evidence-inspection.ts";
 import { type Micros, SECOND, wireTime, wireTimeOrNull } from "../ground/clock.ts";
@@ -137,7 +137,7 @@ function fileEndpoints({ database, files }: EvidenceEndpointParts): PortalEndpoi
         const kept = isId("file", named) ? await files.find(book, uuid, named) : undefined;
         const file = kept ? referenceTo(kept) : fileByNumber(await readEvidence(database, book, uuid), named);
         if (!file) throw new Fault("OBJECT_NOT_FOUND", { message: "The evidence has no such file." });
-        return { status: 200, body: "", file: attachmentOf(file, (one) => files.read(book, uuid, one)) };
+        return { status: 200, body: "", file: attachmentOf(file, (one) => readPieces(database, { book, uuid }, one)) };
       },
     }),
     memberEndpoint({
