@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { jpegOf, pdfOf, pngOf } from "../../gateway/test/files.ts";
 import { paymentBody } from "../../gateway/test/kit.ts";
+import { at } from "../../portal/src/console/paths.ts";
 import { paths } from "../../portal/src/paths.ts";
 import type { Client } from "../kit/client.ts";
 import { faults } from "./kit/look.ts";
@@ -87,6 +88,31 @@ test("a dispute is answered with a PDF and a photo before its deadline, and won"
   expect((await client.get(`/v1/disputes/${uuid}`)).json.outcome).toBe("won");
   expect((await client.get("/v1/balances")).json.data[0].held_minor).toBe(0);
   expect(await page.title()).toBe("Dispute · gerbang");
+});
+
+test("a file that calls itself a program is saved as what it is, by the merchant and by the operator", async () => {
+  const { page, place, client, merchantId, requests, open } = await portal.member("owner");
+  const uuid = await disputed(client);
+  await open(paths.dispute(place, uuid));
+  // To a browser on a desktop a page, and a program to Windows: the scripts in it are real.
+  const both = Buffer.concat([
+    Buffer.from("%PDF-1.7\n<html><script>alert(1)</script></html>\n"),
+    pdfOf("x").subarray(9),
+  ]);
+  for (const name of ["resi.html", "resi.hta"]) await add(page, pdf(name, both));
+  const saved = async (shown: Page, name: string | RegExp): Promise<string> => {
+    const saving = shown.waitForEvent("download");
+    await button(shown, name).click();
+    return (await saving).suggestedFilename();
+  };
+  expect(await saved(page, "Download resi.html")).toBe("resi.html.pdf");
+  expect(await saved(page, "Download resi.hta")).toBe("resi.hta.pdf");
+  await requests.send("PUT", `/portal/v1/disputes/${uuid}/evidence`, { statement: "See the files." });
+  await requests.post(`/portal/v1/disputes/${uuid}/evidence/submit`);
+  const operator = await portal.operator("support");
+  await operator.open(at.dispute(merchantId, "sandbox", uuid));
+  expect(await saved(operator.page, /^resi\.html/)).toBe("resi.html.pdf");
+  expect(await saved(operator.page, /^resi\.hta/)).toBe("resi.hta.pdf");
 });
 
 test("files that are not what they say are refused one by one in a sentence, on a phone too, and the others are kept", async () => {

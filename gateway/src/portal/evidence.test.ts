@@ -215,29 +215,39 @@ test("ten files are taken and no more, all at once or one by one", async () => {
   expect(files.map(({ number }: { number: number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-test("a client that goes away in the middle leaves nothing that anybody sees, and the next upload has its slot", async () => {
-  const it = await disputed();
-  const { browser, path, merchantId } = it;
-  await new Promise<void>((resolve) => {
-    const sending = httpRequest(service.origin + `${path}/files`, {
-      method: "POST",
-      headers: {
-        cookie: browser.cookie,
-        "x-merchant-id": merchantId,
-        "x-environment": "sandbox",
-        "sec-fetch-site": "same-origin",
-        origin: browser.origin,
-        "x-file-name": "half.pdf",
-        "content-length": "1000000",
-      },
+test.each([
+  ["before the first byte", 0],
+  ["after the first byte", 1],
+  ["at the end of a piece", PIECE_BYTES],
+  ["in the middle", 400_000],
+  ["before the last byte", 999_999],
+])(
+  "a client that goes away %s leaves nothing that anybody sees, and the next upload has its slot",
+  async (_when, sent) => {
+    const it = await disputed();
+    const { browser, path, merchantId } = it;
+    await new Promise<void>((resolve) => {
+      const sending = httpRequest(service.origin + `${path}/files`, {
+        method: "POST",
+        headers: {
+          cookie: browser.cookie,
+          "x-merchant-id": merchantId,
+          "x-environment": "sandbox",
+          "sec-fetch-site": "same-origin",
+          origin: browser.origin,
+          "x-file-name": "half.pdf",
+          "content-length": "1000000",
+        },
+      });
+      sending.on("error", () => resolve());
+      sending.flushHeaders();
+      sending.write(pdfOfSize(1_000_000).subarray(0, sent), () => setTimeout(() => sending.destroy(), 100));
+      sending.on("close", () => resolve());
     });
-    sending.on("error", () => resolve());
-    sending.write(pdfOfSize(1_000_000).subarray(0, 400_000), () => setTimeout(() => sending.destroy(), 100));
-    sending.on("close", () => resolve());
-  });
-  await expect.poll(() => rowsOf(merchantId), { timeout: 5_000 }).toEqual({ files: 0, pieces: 0 });
-  expect((await upload(it, pdfOf("whole"))).status).toBe(201);
-});
+    await expect.poll(() => rowsOf(merchantId), { timeout: 5_000 }).toEqual({ files: 0, pieces: 0 });
+    expect((await upload(it, pdfOf("whole"))).status).toBe(201);
+  },
+);
 
 /** Begins to send a file, and hangs on in the middle of it. `rest` sends what is left, and gives the answer's status. */
 async function slowly({ browser, path }: Pick<Case, "browser" | "path">): Promise<{ rest(): Promise<number> }> {

@@ -107,8 +107,11 @@ export class Api {
     return answered;
   }
 
-  /** Fetches a file for `save` of ui/download.ts. With a body the request is a POST, which the audit records. */
-  async download(path: string, body?: unknown): Promise<Blob> {
+  /**
+   * Fetches a file for `save` of ui/download.ts. Its name is the one that the service gives a file from outside: that has the ending of what the file
+   * is, whatever whoever sent it called it. With a body the request is a POST, which the audit records.
+   */
+  async download(path: string, body?: unknown): Promise<File> {
     const sent: RequestInit =
       body === undefined
         ? { headers: this.headers() }
@@ -120,7 +123,10 @@ export class Api {
     const response = await fetch(`${apiRoot}${path}`, sent).catch(() => {
       throw noAnswer();
     });
-    if (response.ok) return response.blob();
+    if (response.ok) {
+      const told = /filename\*=UTF-8''([^;]+)/.exec(response.headers.get("content-disposition") ?? "");
+      return new File([await response.blob()], decodeURIComponent(told?.[1] ?? "download"));
+    }
     throw await faultOf(response);
   }
 

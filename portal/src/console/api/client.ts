@@ -25,4 +25,4 @@ export function write<Method extends WriteMethod, Path extends PathOf<Method, pa
 }
 
 /** Fetches a file, to be saved by `save` of ui/download.ts. With a body it is asked for by POST. */
-export const download = (path: string, body?: unknown): Promise<Blob> => api.download(path, body);
+export const download = (path: string, body?: unknown): Promise<File> => api.download(path, body);

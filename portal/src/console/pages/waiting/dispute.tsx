@@ -135,6 +135,10 @@ interface EvidenceProps {
 
 function Evidence({ of: evidence, path: { id, environment, uuid } }: EvidenceProps) {
   const files = `/v1/merchants/${id}/books/${environment}/disputes/${uuid}/evidence/files`;
+  const fetched = async (number: number): Promise<void> => {
+    const saved = await download(`${files}/${number}`);
+    save(saved, saved.name);
+  };
   const delivery = [evidence.carrier, evidence.tracking_number, evidence.delivered_on].filter((part) => part !== null);
   return (
     <div className="space-y-3 rounded-md border border-line bg-panel px-4 py-3">
@@ -144,7 +148,7 @@ function Evidence({ of: evidence, path: { id, environment, uuid } }: EvidencePro
         <ul className="flex flex-wrap gap-2">
           {evidence.files.map((file) => (
             <li key={file.number}>
-              <Button onClick={async () => save(await download(`${files}/${file.number}`), file.name)}>
+              <Button onClick={() => fetched(file.number)}>
                 {file.name} <span className="text-muted">{Math.ceil(file.size_bytes / 1024)} KiB</span>
               </Button>
             </li>

@@ -90,10 +90,9 @@ export function KeptFile({ uuid, file, removable = false }: { uuid: string; file
   const named = file.file_id ?? String(file.number);
   const fetched = useAction(
     async () => {
-      save(
-        await api.download(`/v1/disputes/${encodeURIComponent(uuid)}/evidence/files/${encodeURIComponent(named)}`),
-        file.name,
-      );
+      const address = `/v1/disputes/${encodeURIComponent(uuid)}/evidence/files/${encodeURIComponent(named)}`;
+      const saved = await api.download(address);
+      save(saved, saved.name);
     },
     { refresh: [] },
   );
