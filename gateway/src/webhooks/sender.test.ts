@@ -464,6 +464,29 @@ test("a name of whose addresses none answers is told as refused", async () => {
   );
 });
 
+test("of a name with very many addresses only the first few are tried", async () => {
+  const { port, connections } = await listen(createTcpServer((socket) => socket.end()));
+  const dead = Array.from({ length: 8 }, (_, number) => `127.0.0.${number + 2}`);
+  names.set("many.merchant.com", () => Promise.resolve([...dead, "127.0.0.1"]));
+  const result = await inNetworks("127.0.0.0/28").send(delivery(`https://many.merchant.com:${port}/`));
+  expectFailure(result, /refused the connection/);
+  expect(connections()).toBe(0);
+});
+
+test("an address in the URL is told to the server as no name, and the certificate is held against it whole", async () => {
+  const genuine = tls.connect;
+  // Nothing answers at port 1.
+  const connect = vi.spyOn(tls, "connect").mockImplementation(() => genuine({ host: "127.0.0.1", port: 1 }));
+  const from = sender("2606:4700::1111", "127.0.0.1");
+  for (const host of ["[2606:4700::1111]", "127.0.0.1"]) await from.send(delivery(`https://${host}:1/`));
+  const told = connect.mock.calls.map(([options]) => options as tls.ConnectionOptions);
+  connect.mockRestore();
+  expect(told.map(({ host, servername }) => [host, servername || undefined])).toEqual([
+    ["2606:4700::1111", undefined],
+    ["127.0.0.1", undefined],
+  ]);
+});
+
 test("a name that moves: its open connection is used as it was vetted, and each new one is vetted anew", async () => {
   const asked: (string | undefined)[] = [];
   let close = false;

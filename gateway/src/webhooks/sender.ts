@@ -18,6 +18,8 @@ import { type DeliveryTiming, deliveryTiming } from "./timing.ts";
 const CONNECTIONS_PER_HOST = 32;
 /** Time for each address of a name before the next one is tried; the last one has all that is left. */
 const ADDRESS_MS = 2_000;
+/** Most addresses of a name that one attempt tries: more would let a merchant knock at thousands of hosts with one delivery. */
+const ADDRESSES_MAX = 8;
 const ANSWER_MAX_BYTES = 16_384;
 
 export interface OutgoingDelivery {
@@ -150,7 +152,9 @@ export class Sender {
       const objection = objectionTo(delivery.url, exemptions);
       if (objection !== undefined) throw new ForbiddenAddress(objection);
       const { origin, pathname, search } = new URL(delivery.url);
-      const headers = delivery.slowly ? { ...requestHeaders, "content-length": length(delivery.body) } : requestHeaders;
+      const headers = delivery.slowly
+        ? { ...requestHeaders, "content-length": `${Buffer.byteLength(delivery.body)}` }
+        : requestHeaders;
       const { status, responseHeaders, rest } = await this.post({ origin, path: pathname + search, headers, body });
       // The status line came in time and decides the result; a body that fails or stalls changes nothing.
       decided();
@@ -239,8 +243,6 @@ export class Sender {
 /** Pieces of a body that is sent slowly. */
 const PIECES = 6;
 
-const length = (body: string): string => String(Buffer.byteLength(body));
-
 /** Yields the body in pieces that take `durationMs` in all. */
 async function* inPieces(body: string, durationMs: number): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(body);
@@ -251,14 +253,11 @@ async function* inPieces(body: string, durationMs: number): AsyncGenerator<Buffe
   }
 }
 
-/**
- * Connects safely: resolves the host once, vets every address, connects to the first of them that answers, and checks the remote address of the
- * socket.
- */
+/** Connects safely: vets all addresses of the host, connects to the first that answers, and checks the remote address of the socket. */
 function guardedConnector(exemptions: Exemptions, timeout: number): buildConnector.connector {
   const lookup: LookupFunction = (host, _options, give) => {
     vet(host, exemptions).then(
-      (vetted) => give(null, vetted),
+      (vetted) => give(null, vetted.slice(0, ADDRESSES_MAX)),
       (error: Error) => give(error, []),
     );
   };
@@ -266,29 +265,24 @@ function guardedConnector(exemptions: Exemptions, timeout: number): buildConnect
   const connect = buildConnector({ ...addresses, timeout, allowH2: false, maxCachedSessions: 1000 });
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, "").toLowerCase();
-    const refuse = (cause: Error): void => callback(cause, null);
+    const refuse = (why: string): void => callback(new ForbiddenAddress(`${why}, which is not a public address`), null);
     // TLS checks the certificate against the host name, or against the address where the URL names an address, which is looked up nowhere.
-    const [servername, known] = isIP(host) === 0 ? [host, Promise.resolve()] : ["", vet(host, exemptions)];
-    known
-      .then(() => {
-        connect({ ...options, hostname: host, host, servername }, (...[error, socket]) => {
-          if (error !== null) return refuse(error);
-          const remote = socket.remoteAddress ?? "";
-          if (mayConnect(host, remote, exemptions)) return callback(null, socket);
-          socket.destroy();
-          refuse(new ForbiddenAddress(`connected to ${remote}, which is not a public address`));
-        });
-      })
-      .catch(refuse);
+    // undici makes a name of `host` where there is no `servername`, also of the first group of an address of IPv6.
+    const servername = isIP(host) === 0 ? host : "";
+    if (servername === "" && !mayConnect(host, host, exemptions)) return refuse(`the URL names ${host}`);
+    connect({ ...options, hostname: host, host: servername, servername }, (...[error, socket]) => {
+      if (error !== null) return callback(error, null);
+      const remote = socket.remoteAddress ?? "";
+      if (mayConnect(host, remote, exemptions)) return callback(null, socket);
+      socket.destroy();
+      refuse(`connected to ${remote}`);
+    });
   };
 }
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers).slice(0, 100)) {
-    if (value !== undefined) flat[name] = (Array.isArray(value) ? value.join(", ") : value).slice(0, 1000);
-  }
-  return flat;
+  const kept = Object.entries(headers).slice(0, 100);
+  return Object.fromEntries(kept.map(([name, value = ""]) => [name, [value].flat().join(", ").slice(0, 1000)]));
 }
 
 /** The status line did not come in time. */
