@@ -157,10 +157,17 @@ test.skipIf(olderNode === undefined || !existsSync("/proc/self/task"))(
   "what started an older Node and is killed leaves nothing behind (skipped where there is no older Node)",
   async () => {
     const words = [olderNode ?? "", program, "acquirer", "--port", String(await freePort())];
-    const shell = await answering("/bin/sh", ["-c", 'GERBANG_PARENT=$$ "$0" "$@" & wait', ...words]);
+    // Ours takes its time to stop. Programs take a second signal for a wish to stop at once.
+    const slow = "process.once('SIGTERM',()=>setTimeout(()=>{},1200))";
+    const tells = "process.on('SIGTERM',()=>process.stderr.write('told;'))";
+    const script = `NODE_OPTIONS="--import data:text/javascript,${slow};${tells}" GERBANG_PARENT=$$ "$0" "$@" & wait`;
+    const shell = await answering("/bin/sh", ["-c", script, ...words]);
+    let said = "";
+    shell.stderr?.on("data", (text: string) => void (said += text));
     const ours = childOf(childOf(shell.pid));
     expect(isAlive(ours)).toBe(true);
     shell.kill("SIGKILL");
     await vi.waitFor(() => expect(isAlive(ours)).toBe(false), SOON);
+    expect(said.match(/told/g)).toEqual(["told"]);
   },
 );

@@ -40,7 +40,12 @@ if (Number(process.versions.node.split(".")[0]) >= OLDEST_NODE) {
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   // Ours looks for this process; whoever started this one may be killed as well.
-  if (parent !== undefined) setInterval(() => process.ppid !== Number(parent) && child.kill("SIGTERM"), 500).unref();
+  const look = () => {
+    if (process.ppid === Number(parent)) return;
+    clearInterval(looking);
+    child.kill("SIGTERM");
+  };
+  const looking = parent === undefined ? undefined : setInterval(look, 500).unref();
   child.on("error", ({ message }) => giveUp(`The one that belongs to it does not start: ${message}.`));
   child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 }
