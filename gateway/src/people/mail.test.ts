@@ -74,6 +74,35 @@ test("the password reaches the server as it was meant, whatever stands in it", a
   expect(Buffer.from(said, "base64").toString()).toBe("\0sari@toko.example\0p%+s/");
 });
 
+test("a server that repeats the password when it refuses it writes it into no log", async () => {
+  const logged: string[] = [];
+  const log = createLog("warn", { write: (line) => void logged.push(line) });
+  for (const method of ["PLAIN", "LOGIN"]) {
+    const server = createServer((socket) => {
+      socket.on("error", () => socket.destroy());
+      socket.write("220 test\r\n");
+      socket.setEncoding("utf8").on("data", (text: string) => {
+        if (text.startsWith("EHLO")) socket.write(`250-test\r\n250 AUTH ${method}\r\n`);
+        // LOGIN asks for the name and for the password after it.
+        else if (/^(AUTH LOGIN|dQ==)\s/.test(text)) socket.write("334 go on\r\n");
+        else socket.write(`535 not known here: ${text.trim()} of drei+wort\r\n`);
+      });
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const at = `smtp://u:drei%2Bwort@127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const mail = new Mail({ url: at, from: "portal@pay.example", log });
+    expect(await mail.send({ to: "sari@toko.example", subject: "x", text: "x" })).toBe(false);
+    server.close();
+  }
+  expect(logged).toHaveLength(2);
+  for (const line of logged) {
+    expect(line).toMatch(/535 not known here: .*\[redacted\] of \[redacted\].*"code":"EAUTH"/);
+    for (const form of ["drei+wort", "\0u\0drei+wort"])
+      expect(line).not.toContain(Buffer.from(form).toString("base64"));
+  }
+});
+
 test("a server that stalls is told as not sent when the time is over", async () => {
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());

@@ -1,5 +1,6 @@
 // Mail to persons, when a mail server is configured. Only the request that sends a letter waits for the server, and nothing depends on the delivery.
 import type { Log } from "../ground/log.ts";
+import { REDACTED } from "../ground/redact.ts";
 
 export interface MailParts {
   /** Address of the mail server: `smtp://` or `smtps://`, with user and password. */
@@ -20,6 +21,15 @@ interface Letter {
 const LIMIT_MS = 10_000;
 const LOCAL = new Set(["127.0.0.1", "[::1]", "localhost"]);
 
+type Auth = Record<"user" | "pass", string>;
+
+/** An error without the password: some servers repeat in their answer what they refuse. */
+function withoutPassword(error: NodeJS.ErrnoException, { user, pass }: Auth): Error {
+  const encoded = [pass, `\0${user}\0${pass}`].map((text) => Buffer.from(text).toString("base64"));
+  const message = [...encoded, pass].reduce((text, secret) => text.replaceAll(secret, REDACTED), error.message);
+  return Object.assign(new Error(message), { code: error.code });
+}
+
 export class Mail {
   private readonly parts: MailParts;
 
@@ -36,7 +46,9 @@ export class Mail {
     const { createTransport } = await import("nodemailer");
     const { protocol, hostname, port, username, password } = new URL(url);
     const isLocal = LOCAL.has(hostname);
+    let auth: Auth | undefined;
     try {
+      if (username !== "") auth = { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
       const transport = createTransport({
         host: hostname.replaceAll(/^\[|\]$/g, ""),
         ...(port === "" ? {} : { port: Number(port) }),
@@ -44,9 +56,7 @@ export class Mail {
         requireTLS: !isLocal,
         // A relay on this machine often has a certificate that names nobody, and no network to be safe from.
         tls: { rejectUnauthorized: !isLocal },
-        ...(username === ""
-          ? {}
-          : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+        ...(auth && { auth }),
         // Letters are plain text: the library must not read files or addresses that a letter names.
         disableFileAccess: true,
         disableUrlAccess: true,
@@ -55,7 +65,8 @@ export class Mail {
       await transport.sendMail({ ...letter, signal: AbortSignal.timeout(limitMs) });
       return true;
     } catch (error) {
-      log.warn({ err: error }, "a letter was not taken by the mail server");
+      const err = auth?.pass ? withoutPassword(error as Error, auth) : error;
+      log.warn({ err }, "a letter was not taken by the mail server");
       return false;
     }
   }
