@@ -121,14 +121,13 @@ export class Batches {
       metrics.laneCommits.inc({ lane, result: ending.kind });
       metrics.laneCommitSeconds.observe({ lane }, (stopwatchMs() - begunAt) / 1000);
       this.parts.onEnding(ending);
+      if (ending.kind !== "rolled_back") this.runHooks(set.hooksAfter(ending.kind));
       switch (ending.kind) {
         case "committed":
-          this.runHooks(() => set.committed());
           return { outcomes };
         case "rolled_back":
           return { refused: ending.cause, failed: ending.failed, isUnwritten: true };
         case "unknown":
-          this.runHooks(() => set.unknown());
           return { outcomes: await this.recallAll(commands, outcomes, ending.cause) };
       }
     } catch (error) {
@@ -172,13 +171,14 @@ export class Batches {
     return outcomes;
   }
 
-  /** Runs what follows an ending. A failure there is logged, since it changes nothing of what is committed. */
-  private runHooks(hooks: () => void): void {
-    try {
-      hooks();
-    } catch (error) {
-      this.parts.log.error({ err: error, lane: this.lane }, "what follows a commit failed");
-    }
+  /** Runs what follows an ending. A failure there is logged, since it changes nothing of what is committed, nor of what else follows. */
+  private runHooks(hooks: readonly (() => void)[]): void {
+    for (const hook of hooks)
+      try {
+        hook();
+      } catch (error) {
+        this.parts.log.error({ err: error, lane: this.lane }, "what follows a commit failed");
+      }
   }
 
   /** Finds the outcomes of a batch whose COMMIT may or may not have happened: asks the database on another connection. */

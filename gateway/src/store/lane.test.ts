@@ -150,15 +150,17 @@ test("hooks run after the commit, and not for commands that were refused", async
   expect(seen).toEqual(["kept"]);
 });
 
-test("a hook that fails after the commit changes no answer", async () => {
+test("a hook that fails after the commit changes no answer, and keeps no other from running", async () => {
   const lane = laneOf();
   const inner = add("kept", 1n);
   const failing = (): void => assert(false, "this hook fails");
+  const following = vi.fn();
   const results = [
     lane.submit({ ...inner, execute: (set, now) => (set.afterCommit(failing), inner.execute(set, now)) }),
-    lane.submit(add("kept", 1n)),
+    lane.submit({ ...inner, execute: (set, now) => (set.afterCommit(following), inner.execute(set, now)) }),
   ];
   expect(await Promise.all(results)).toEqual([1n, 2n]);
+  expect(following).toHaveBeenCalledOnce();
 });
 
 test("what the system says of a broken socket is a lost connection, and what PostgreSQL says of a statement is not", () => {

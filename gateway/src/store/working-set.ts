@@ -132,12 +132,9 @@ export class WorkingSet {
     return writes;
   }
 
-  committed(): void {
-    for (const { committed } of this.hooks) committed();
-  }
-
-  unknown(): void {
-    for (const { unknown } of this.hooks) unknown?.();
+  /** What is to run after this ending of the batch. */
+  hooksAfter(ending: "committed" | "unknown"): (() => void)[] {
+    return this.hooks.flatMap((hook) => hook[ending] ?? []);
   }
 }
 

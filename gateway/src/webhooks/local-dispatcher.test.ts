@@ -14,6 +14,9 @@ const book: Book = { merchantId: idOf("merchant", "01900000-0000-7000-8000-00000
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const now: Micros = systemClock.now();
 const LEASE_MS = 12_000;
+const finish = (set: WorkingSet, ending: "committed" | "unknown"): void => {
+  for (const hook of set.hooksAfter(ending)) hook();
+};
 
 /** A dispatcher whose surroundings are these, and what became of the deliveries, by the identities of their events. */
 function rig() {
@@ -109,7 +112,7 @@ test("a leased delivery is written with its lease and sent after the commit, in 
   expect(set.writes().map(({ statement }) => statement).length).toBeGreaterThan(0);
   await turn();
   expect(state.sent).toEqual([]);
-  set.committed();
+  finish(set, "committed");
   expect(state.sent).toEqual([]);
   await turn();
   expect(state.sent).toEqual(ids.slice(0, 16));
@@ -141,7 +144,7 @@ test("what is sent directly is what a claim would have found", async () => {
   dispatcher.dispatch(set);
   set.keep();
   const token = set.inserted(deliveries)[0]?.lease?.token;
-  set.committed();
+  finish(set, "committed");
   await turn();
   expect(rows).toEqual([
     {
@@ -170,12 +173,12 @@ test("for the others their books are notified after the commit, unless a claim w
   const { dispatcher, state } = rig();
   const { set } = batch(dispatcher, ["a"]);
   expect(state.notified).toEqual([]);
-  set.committed();
+  finish(set, "committed");
   expect(state.notified).toEqual([book]);
-  batch(dispatcher, ["a"]).set.unknown();
+  finish(batch(dispatcher, ["a"]).set, "unknown");
   expect(state.notified).toEqual([book]);
   state.full = true;
-  batch(dispatcher, ["a"]).set.committed();
+  finish(batch(dispatcher, ["a"]).set, "committed");
   expect(state.notified).toEqual([book]);
 });
 
@@ -191,7 +194,7 @@ test("a delivery without its event in the batch, and a book that was marked due,
   dispatcher.dispatch(set);
   set.keep();
   expect(set.inserted(deliveries)[0]?.lease).toBeUndefined();
-  set.committed();
+  finish(set, "committed");
   expect(state.notified).toEqual([production]);
 });
 
@@ -199,7 +202,7 @@ test("after a commit with an unknown outcome nothing is sent, and every lease is
   const { dispatcher, state } = rig();
   dispatcher.observed(book, "a", false);
   const { set, ids } = batch(dispatcher, ["a", "a"]);
-  set.unknown();
+  finish(set, "unknown");
   await turn();
   expect([state.sent, state.givenBack]).toEqual([[], ids]);
 });
@@ -211,14 +214,14 @@ test("a delivery that finds no place is given back, and so is one that comes aft
   const waiting = batch(dispatcher, ["a"]);
   const full = batch(dispatcher, ["a"]);
   state.places = 0;
-  full.set.committed();
+  finish(full.set, "committed");
   await turn();
   expect(leases(dispatcher)).toBe(false);
-  waiting.set.committed();
+  finish(waiting.set, "committed");
   expect(dispatcher.close().map(({ row }) => idOf("event", row.event_id))).toEqual(waiting.ids);
   dispatcher.observed(book, "a", false);
   expect(leases(dispatcher)).toBe(false);
-  late.set.committed();
+  finish(late.set, "committed");
   expect(state.givenBack).toEqual([...full.ids, ...late.ids]);
 });
 
@@ -240,7 +243,7 @@ test("whatever happens: each delivery that is leased and committed is sent, give
         for (const host of hosts) if (waiting !== undefined) dispatcher.observed(book, host, waiting);
         const { set, leased } = batch(dispatcher, hosts);
         if (end) {
-          set[end]();
+          finish(set, end);
           taken.push(...leased);
         }
         if (turns) await turn();
