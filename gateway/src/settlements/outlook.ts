@@ -153,15 +153,12 @@ export class Outlooks {
     for (const [name, one] of this.lately) if (readAt - one.readAt >= KEPT_MS) this.lately.delete(name);
     const kept = this.lately.get(key);
     if (kept && own.every(({ updatedAt }) => updatedAt < kept.at - COMMIT_MAX)) return kept.unsettled;
-    const unsettled = this.read(book);
+    const unsettled = this.database
+      .query(selectUnsettled([book]))
+      .then(([row]) => (row ? unsettledOfRow(row) : { book, items: new Map() }));
     this.lately.set(key, { readAt, at: now, unsettled });
     unsettled.catch(() => this.lately.delete(key));
     return unsettled;
-  }
-
-  private async read(book: Book): Promise<UnsettledItems> {
-    const [row] = await this.database.query(selectUnsettled([book]));
-    return row ? unsettledOfRow(row) : { book, items: new Map() };
   }
 }
 
