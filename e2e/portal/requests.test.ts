@@ -32,6 +32,10 @@ test("requests appear by themselves, with the doctor's word, and nothing private
   await page.getByLabel("Outcome").selectOption("refused");
   await page.getByText("INVALID_AMOUNT").waitFor();
   await page.getByText("201", { exact: true }).waitFor({ state: "detached" });
+  await page.getByRole("row").filter({ hasText: "INVALID_AMOUNT" }).getByRole("link").click();
+  // The message of the answer, whole, above the bodies.
+  await page.getByText(/^amount_minor must be /).waitFor();
+  await page.goBack();
   await page.getByRole("row").filter({ hasText: "unproven" }).getByRole("link").click();
   await page.getByRole("region", { name: "Why the signature was refused" }).getByText("milliseconds").first().waitFor();
   await settled(page);

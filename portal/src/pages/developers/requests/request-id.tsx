@@ -41,7 +41,7 @@ function Whole({ request }: { request: WholeRequest }) {
   const { diagnosis, idempotency_key: key, query } = request;
   return (
     <div className="space-y-6">
-      {diagnosis && <Diagnosis of={diagnosis} />}
+      {diagnosis ? <Diagnosis of={diagnosis} /> : <Refusal of={request} />}
       <Facts>
         <Fact name="Request">
           <Identity id={request.request_id} what="the request id" />
@@ -98,6 +98,14 @@ function Diagnosis({ of }: { of: Schema<"SignatureDiagnosis"> }) {
       </div>
     </Section>
   );
+}
+
+/** The sentence of an error's answer: in the body below it is one long line among others. */
+function Refusal({ of: { error_code: code, response } }: { of: WholeRequest }) {
+  if (code === null || response.text === null) return null;
+  const { error } = JSON.parse(response.text) as { error?: { message?: string } };
+  if (error?.message === undefined) return null;
+  return <p className="rounded-md border border-warn/50 bg-panel px-4 py-3 wrap-anywhere">{error.message}</p>;
 }
 
 /** The payment that the answer is about, where it is about one. */
