@@ -114,7 +114,7 @@ function Card({ of: acquirer, others, period }: CardProps) {
             const told = overTime?.find(({ payment_method: of }) => of === method);
             return (
               <tr key={method} className="border-b border-line last:border-b-0">
-                <td className="h-8">{method}</td>
+                <td className="h-8">{method.replaceAll("_", " ")}</td>
                 <td className="pl-4">
                   <Circuit state={circuit?.state} />
                 </td>

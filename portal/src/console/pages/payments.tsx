@@ -37,7 +37,7 @@ const spec = {
 
 const columns: Column<Payment>[] = [
   {
-    head: "Order",
+    head: "Merchant's reference",
     cell: (payment) => (
       <span className="max-w-20 lg:max-w-52">
         <span className="block truncate">{payment.reference_id}</span>

@@ -106,7 +106,11 @@ const columns: Column<Item>[] = [
   {
     head: "About",
     from: "wide",
-    cell: ({ note }) => <span className="line-clamp-1 max-w-md break-all">{note}</span>,
+    cell: ({ kind, note }) => (
+      <span className="line-clamp-1 max-w-md break-all">
+        {kind.startsWith("dispute") ? note?.replaceAll("_", " ") : note}
+      </span>
+    ),
   },
   {
     head: "Amount",

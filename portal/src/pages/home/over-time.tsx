@@ -74,7 +74,10 @@ function CameIn({ over: { at, data, currency, exponent } }: { over: Over }) {
     () =>
       data
         .filter(({ total }) => total.succeeded > 0)
-        .map(({ key, points }) => ({ label: key, values: points.map(({ amount_minor: minor }) => minor) })),
+        .map(({ key, points }) => ({
+          label: key.replaceAll("_", " "),
+          values: points.map(({ amount_minor: minor }) => minor),
+        })),
     [data],
   );
   const format = useMemo(

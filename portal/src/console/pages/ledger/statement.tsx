@@ -14,6 +14,7 @@ import { Filters, day, useFilters } from "../../../ui/filters.tsx";
 import { useCursor } from "../../../ui/list.ts";
 import { Page as Frame } from "../../../ui/page.tsx";
 import { Table } from "../../../ui/table.tsx";
+import { Day } from "../../../ui/time.tsx";
 import { download, read } from "../../api/client.ts";
 import { at } from "../../paths.ts";
 import { useBook } from "../merchants/book.tsx";
@@ -52,7 +53,12 @@ export function Page() {
     <Frame
       title={`Statement of ${account} in ${currency}`}
       above={{ to: at.entries(id, environment, currency, account), label: `${account} in ${currency}` }}
-      lead={`What moved the account from ${from} to ${to}, whole days in UTC, oldest first. Debits are positive.`}
+      lead={
+        <>
+          What moved the account from <Day on={from} /> to <Day on={to} />, whole days in UTC, oldest first. Debits are
+          positive.
+        </>
+      }
       actions={<Button onClick={() => csv.run(undefined)}>Download CSV</Button>}
       curl={{ path: withSearch(address, period) }}
     >

@@ -28,7 +28,7 @@ export function PaymentFacts({ of: { payment, merchant } }: { of: Pick<Record, "
       <Fact name="Merchant">
         {merchant.name} <span className="text-muted">({merchant.environment})</span>
       </Fact>
-      <Fact name="Order">
+      <Fact name="Merchant's reference">
         <span className="break-all">{payment.reference_id}</span>
       </Fact>
       <Fact name="Method">

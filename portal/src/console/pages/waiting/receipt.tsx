@@ -113,7 +113,7 @@ function Whole({ of: { receipt, candidates, decisions, book, record } }: { of: R
 }
 
 const columns: Column<Candidate>[] = [
-  { head: "Order", cell: ({ reference_id: id }) => <span className="break-all">{id}</span> },
+  { head: "Merchant's reference", cell: ({ reference_id: id }) => <span className="break-all">{id}</span> },
   { head: "Status", cell: ({ status }) => <Status status={status} /> },
   { head: "Why", from: "wide", cell: ({ signs }) => signs.map((sign) => sign.replaceAll("_", " ")).join(", ") },
   { head: "Amount", align: "right", cell: (one) => <Money of={one} /> },
