@@ -39,8 +39,10 @@ export function Figures({ of }: { of: Currency }) {
             }
             note={
               <>
-                {balance.pending_settlement_minor !== 0 && <>{sum(balance.pending_settlement_minor)} on its way · </>}
-                {balance.held_minor === 0 ? "nothing held" : <>{sum(balance.held_minor)} held</>}
+                {balance.pending_settlement_minor !== 0 && (
+                  <div>{sum(balance.pending_settlement_minor)} on its way</div>
+                )}
+                <div>{balance.held_minor === 0 ? "nothing held" : <>{sum(balance.held_minor)} held</>}</div>
               </>
             }
           >
