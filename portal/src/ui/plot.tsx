@@ -1,6 +1,7 @@
 // Values over time, drawn by uPlot in the theme's colours, and as a table for screen readers.
 import { Suspense, lazy } from "react";
 import { useTheme } from "../shell/theme.ts";
+import { classes } from "./classes.ts";
 import { Skeleton } from "./skeleton.tsx";
 import { Time } from "./time.tsx";
 
@@ -54,7 +55,7 @@ export function Plot(props: PlotProps) {
               <span key={one.label} className="inline-flex items-center gap-1.5 text-xs text-muted">
                 <i
                   aria-hidden="true"
-                  className={stacked ? "size-2.5 rounded-xs" : "h-0.5 w-4"}
+                  className={classes("forced-color-adjust-none", stacked ? "size-2.5 rounded-xs" : "h-0.5 w-4")}
                   style={{ background: strokeOf(index, stacked) }}
                 />
                 {one.label}

@@ -42,7 +42,7 @@ export function Status({ status, tone = tones[status] ?? "calm" }: Props) {
   return (
     <span
       className={classes(
-        "inline-flex items-center gap-1.5 font-medium sm:whitespace-nowrap before:size-2 before:shrink-0 before:rounded-full",
+        "inline-flex items-center gap-1.5 font-medium sm:whitespace-nowrap before:size-2 before:shrink-0 before:rounded-full before:forced-color-adjust-none",
         looks[tone],
       )}
     >

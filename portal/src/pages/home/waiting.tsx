@@ -95,7 +95,7 @@ function Item({ tone, to, what, children }: ItemProps) {
   return (
     <li
       className={classes(
-        "flex flex-wrap items-center gap-x-3 px-4 py-2 before:size-2 before:shrink-0 before:rounded-full",
+        "flex flex-wrap items-center gap-x-3 px-4 py-2 before:size-2 before:shrink-0 before:rounded-full before:forced-color-adjust-none",
         dots[tone],
       )}
     >
