@@ -84,6 +84,14 @@ const withoutCurl: ReadonlySet<PathName> = new Set<PathName>([
   "audit",
 ]);
 
+/** A tablet upright and on its side: the navigation is beside the page, and takes room that tables then lack. */
+const TABLETS = [768, 1024];
+
+/** The tables of lists that show less than all of their columns, and by how much. */
+const CUT_TABLES = `[...document.querySelectorAll("main [role=group]")]
+  .filter((frame) => frame.querySelector("table") && frame.scrollWidth > frame.clientWidth)
+  .map((frame) => frame.getAttribute("aria-label") + " is cut off by " + (frame.scrollWidth - frame.clientWidth) + " px")`;
+
 async function judge(member: Member | Awaited<ReturnType<typeof portal.guest>>, name: PathName, path: string) {
   const { page, open } = member;
   await open(path);
@@ -97,6 +105,10 @@ async function judge(member: Member | Awaited<ReturnType<typeof portal.guest>>, 
   await showIn(page, "dark");
   // Colours are all that differs.
   const dark = await faults(page, ["color-contrast"]);
+  for (const width of TABLETS) {
+    await page.setViewportSize({ width, height: 800 });
+    wrong.push(...(await page.evaluate<string[]>(CUT_TABLES)).map((cut) => `at ${width} px: ${cut}`));
+  }
   await page.setViewportSize(PHONE);
   const wider = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
   if (Number(wider) > 0) wrong.push(`${String(wider)} px wider than a phone`);

@@ -37,9 +37,9 @@ export function Page() {
       cell: (dispute) => (
         <>
           <Status status={dispute.status} />
-          {/* A phone has no room for the column. */}
+          {/* A narrow table has no room for the column. */}
           {dispute.status === "needs_response" && (
-            <p className="text-xs sm:hidden">
+            <p className="text-xs roomy:hidden">
               <AnswerBy dispute={dispute} />
             </p>
           )}

@@ -30,7 +30,7 @@ export function Page() {
     {
       head: "For",
       cell: (link) => (
-        <span className="inline-block max-w-36 truncate sm:max-w-64">
+        <span className="inline-block max-w-36 truncate roomy:max-w-64">
           {link.description ?? <span className="text-muted">…{link.uuid.slice(-8)}</span>}
         </span>
       ),

@@ -55,10 +55,10 @@ export function Page() {
     {
       head: "Your reference",
       cell: (payment) => (
-        <span className="max-w-40 sm:max-w-56">
+        <span className="max-w-40 roomy:max-w-40">
           <span className="block truncate">{payment.reference_id}</span>
-          {/* A phone has no room for the column beside an amount. */}
-          <span className="block text-xs sm:hidden">
+          {/* A narrow table has no room for the column beside an amount. */}
+          <span className="block text-xs roomy:hidden">
             <Status status={payment.status} />
           </span>
         </span>

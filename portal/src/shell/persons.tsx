@@ -16,7 +16,7 @@ interface Person {
 /** A name with the email address below it. */
 export function PersonName({ of, self, className }: { of: Person; self: string | undefined; className: string }) {
   return (
-    <div className={classes(className, "truncate sm:max-w-80")}>
+    <div className={classes(className, "truncate roomy:max-w-80")}>
       <span className="font-medium">{of.name}</span>
       {of.person_id === self && <span className="text-muted"> · you</span>}
       <div className="truncate text-xs text-muted">{of.email}</div>

@@ -54,12 +54,12 @@ export function Identity({ id, what = "the identity" }: { id: string; what?: str
   );
 }
 
-/** An id in a row of a list. A phone shows only its end, which tells two ids apart. */
+/** An id in a row of a list. A narrow table shows only its end, which tells two ids apart. */
 export function ShortId({ id }: { id: string }) {
   return (
     <code title={id} className="font-mono text-xs whitespace-nowrap">
-      <span className="max-lg:sr-only">{id}</span>
-      <span aria-hidden="true" className="lg:hidden">
+      <span className="sr-only ample:not-sr-only">{id}</span>
+      <span aria-hidden="true" className="ample:hidden">
         …{id.slice(-8)}
       </span>
     </code>

@@ -15,7 +15,7 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode;
   /** `right` for amounts and counts. */
   align?: "right";
-  /** `wide` columns are hidden on phones, `full` columns below desktop width. */
+  /** `wide` columns need the room of a landscape tablet, `full` columns that of a desktop: the table is measured, not the window. */
   from?: "wide" | "full";
 }
 
@@ -50,8 +50,8 @@ export function Table<Row>({ label, list, columns, id, to, cursor, oldestFirst =
     else void go(to(row));
   };
   return (
-    <div>
-      {/* The table may scroll sideways on a phone, so it can be focused. */}
+    <div className="@container">
+      {/* The table may scroll sideways where it is narrow, so it can be focused. */}
       <div
         tabIndex={-1}
         role="group"
@@ -104,7 +104,7 @@ export function Table<Row>({ label, list, columns, id, to, cursor, oldestFirst =
 }
 
 function cellClass({ align, from }: Column<never>, more: string): string {
-  const shown = from === "full" ? "hidden lg:table-cell" : from === "wide" && "hidden sm:table-cell";
+  const shown = from === "full" ? "hidden ample:table-cell" : from === "wide" && "hidden roomy:table-cell";
   return classes("px-3 first:pl-4 last:pr-4", align === "right" && "text-right", shown, more);
 }
 

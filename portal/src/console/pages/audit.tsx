@@ -36,8 +36,8 @@ export function Page() {
           >
             {entry.method} {entry.path.replace("/ops/v1", "")}
           </button>
-          {/* A phone has no room for the columns. */}
-          <p className="text-xs text-muted sm:hidden">
+          {/* A narrow table has no room for the columns. */}
+          <p className="text-xs text-muted roomy:hidden">
             {entry.actor} · <Time at={entry.at} shape="minute" />
           </p>
         </>

@@ -39,10 +39,10 @@ const columns: Column<Payment>[] = [
   {
     head: "Merchant's reference",
     cell: (payment) => (
-      <span className="max-w-20 lg:max-w-52">
+      <span className="max-w-20 roomy:max-w-40 ample:max-w-52">
         <span className="block truncate">{payment.reference_id}</span>
-        {/* Phones and tablets have no room for the column. */}
-        <span className="block truncate text-xs font-normal text-muted lg:hidden">{payment.merchant_name}</span>
+        {/* A narrow table has no room for the column. */}
+        <span className="block truncate text-xs font-normal text-muted ample:hidden">{payment.merchant_name}</span>
       </span>
     ),
   },

@@ -95,8 +95,8 @@ const columns: Column<Item>[] = [
     cell: (item) => (
       <span>
         {kindOf(item.kind).name}
-        {/* A phone has no room for the column. */}
-        <span className="block text-xs font-normal sm:hidden">
+        {/* A narrow table has no room for the column. */}
+        <span className="block text-xs font-normal roomy:hidden">
           <Whose of={item} />
         </span>
       </span>

@@ -40,8 +40,8 @@ export function Page() {
       cell: (key) => (
         <div className="py-0.5">
           <Name of={key} />
-          {/* A phone has no room for the columns. */}
-          <div className="-ml-3 sm:hidden">
+          {/* A narrow table has no room for the columns. */}
+          <div className="-ml-3 roomy:hidden">
             <Actions of={key} onDo={(what) => setDoing({ what, key })} />
           </div>
         </div>

@@ -34,8 +34,8 @@ export function Page() {
           >
             {entry.action.replaceAll("_", " ")}
           </button>
-          {/* A phone has no room for the columns. */}
-          <p className="text-xs text-muted sm:hidden">
+          {/* A narrow table has no room for the columns. */}
+          <p className="text-xs text-muted roomy:hidden">
             {nameOf(entry.person)} · <Time at={entry.at} shape="minute" />
           </p>
         </>

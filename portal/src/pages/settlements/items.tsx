@@ -24,9 +24,9 @@ export function Items({ of: { uuid } }: { of: Schema<"Settlement"> }) {
   const columns: Column<Item>[] = [
     {
       head: "Your reference",
-      cell: (item) => <span className="inline-block max-w-32 truncate sm:max-w-56">{item.reference_id}</span>,
+      cell: (item) => <span className="inline-block max-w-32 truncate roomy:max-w-56">{item.reference_id}</span>,
     },
-    { head: "Kind", cell: (item) => item.kind },
+    { head: "Kind", from: "wide", cell: (item) => item.kind },
     { head: "Method", from: "full", cell: (item) => item.payment_method.replaceAll("_", " ") },
     { head: "Amount", align: "right", cell: (item) => <Money of={signed(item, item.amount_minor)} signed /> },
     {

@@ -23,8 +23,8 @@ const columns: Column<Rejected>[] = [
       <>
         {reasons[reason]}
         {actor !== null && <span className="text-muted"> · {actor}</span>}
-        {/* A phone has no room for the column. */}
-        <span className="block text-xs text-muted sm:hidden">
+        {/* A narrow table has no room for the column. */}
+        <span className="block text-xs text-muted roomy:hidden">
           <Time at={last} shape="minute" />
         </span>
       </>

@@ -26,8 +26,8 @@ export function Page() {
       cell: ({ action, at }) => (
         <>
           <span className="font-medium">{action.replaceAll("_", " ")}</span>
-          {/* A phone has no room for the column. */}
-          <p className="text-xs text-muted sm:hidden">
+          {/* A narrow table has no room for the column. */}
+          <p className="text-xs text-muted roomy:hidden">
             <Time at={at} shape="minute" />
           </p>
         </>
@@ -35,7 +35,11 @@ export function Page() {
     },
     { head: "Of", cell: ({ subject }) => subject !== null && <ObjectLink id={subject} /> },
     { head: "Then it was", from: "wide", cell: ({ status }) => status !== null && <Status status={status} /> },
-    { head: "From", from: "wide", cell: ({ address }) => <code className="font-mono text-xs">{address}</code> },
+    {
+      head: "From",
+      from: "wide",
+      cell: ({ address }) => <code className="font-mono text-xs break-all">{address}</code>,
+    },
     {
       head: "Request",
       from: "full",
@@ -68,7 +72,7 @@ export function Page() {
 
 function ObjectLink({ id }: { id: string }) {
   const to = pageOfObject(usePlace(), id);
-  const text = <span className="font-mono text-xs break-all">{id}</span>;
+  const text = <span className="font-mono text-xs break-all ample:whitespace-nowrap">{id}</span>;
   return to === undefined ? (
     text
   ) : (

@@ -21,7 +21,7 @@ export function PendingCodes({ take }: { take: (code: string) => void }) {
   const columns: Column<Payment>[] = [
     {
       head: "Your reference",
-      cell: (payment) => <span className="block max-w-24 truncate sm:max-w-72">{payment.reference_id}</span>,
+      cell: (payment) => <span className="block max-w-24 truncate roomy:max-w-72">{payment.reference_id}</span>,
     },
     { head: "Amount", align: "right", cell: (payment) => <Money of={payment} /> },
     { head: "Expires", from: "wide", cell: ({ expires_at: at }) => at !== undefined && <Time at={at} /> },
