@@ -162,6 +162,25 @@ test("nothing moves away from whoever reads while a page loads", { timeout: 60_0
   expect(moves).toEqual([]);
 });
 
+test("a settlement on paper is whole, says whose it is, and has nothing that only a screen can use", async () => {
+  const { page, place, client, open } = await portal.member("owner");
+  const { settlement } = await oneOfEverything(client);
+  await open(paths.settlement(place, settlement));
+  await showIn(page, "dark");
+  await page.setViewportSize({ width: 718, height: 1000 }); // A4 less its margins
+  await page.emulateMedia({ media: "print" });
+  await page.getByText("Toko Senja · sandbox").waitFor();
+  const items = page.getByRole("group", { name: "Items of the batch" });
+  expect(await items.getByRole("columnheader").allInnerTexts()).toEqual(
+    expect.arrayContaining(["Your reference", "Amount", "Fee", "When"]),
+  );
+  expect(await page.evaluate<string[]>(CUT_TABLES)).toEqual([]);
+  expect(await page.getByRole("button").count()).toBe(0);
+  expect(await page.getByText("The same with curl").isVisible()).toBe(false);
+  // Browsers leave the dark ground out, and would print light letters on white paper.
+  expect(await page.evaluate<string>("getComputedStyle(document.documentElement).color")).toBe("rgb(26, 27, 24)");
+});
+
 test("the call with curl stays open, and follows the filters", async () => {
   const { page, place, open } = await portal.member("owner");
   await open(paths.payments(place));

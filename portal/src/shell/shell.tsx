@@ -2,8 +2,10 @@
 import { Outlet } from "@tanstack/react-router";
 import { Menu as MenuIcon, Search } from "lucide-react";
 import { type ComponentType, type ReactNode, Suspense, useEffect, useState } from "react";
-import { usePathname } from "../address.ts";
+import { usePathname, useParts } from "../address.ts";
 import type { LiveState } from "../api/live.ts";
+import { useMembership } from "../api/place.ts";
+import { serviceName } from "../face.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { useWords } from "../words.ts";
 import { LiveMark } from "./live-mark.tsx";
@@ -12,6 +14,18 @@ import { Nav } from "./nav.tsx";
 import { PersonMenu } from "./person-menu.tsx";
 import type { PaletteProps } from "./palette.tsx";
 import { Stripes } from "./stripes.tsx";
+
+/** Whose page it is, for paper: the navigation, which says so on a screen, is not printed. */
+function PaperHead() {
+  const merchant = useMembership()?.merchant_name ?? serviceName();
+  const { environment } = useParts();
+  return (
+    <p className="hidden px-4 pt-4 font-semibold sm:px-7 print:block">
+      {merchant}
+      {environment !== undefined && ` · ${environment}`}
+    </p>
+  );
+}
 
 interface Props {
   groups: readonly Group[];
@@ -62,7 +76,7 @@ export function Shell({ groups, live, head, palette: Palette, name }: Props) {
       </a>
       <Stripes />
       <div className="flex flex-1 flex-col md:flex-row">
-        <header className="flex items-center gap-2 border-b border-line px-2 py-1.5 md:hidden">
+        <header className="flex print:hidden items-center gap-2 border-b border-line px-2 py-1.5 md:hidden">
           <button
             type="button"
             aria-label={words.menu}
@@ -75,7 +89,7 @@ export function Shell({ groups, live, head, palette: Palette, name }: Props) {
         </header>
         <aside
           aria-label={words.menu}
-          className="sticky top-0 hidden h-[calc(100dvh-0.375rem)] w-56 shrink-0 flex-col gap-4 border-r border-line px-3 pt-4 pb-3 md:flex"
+          className="sticky top-0 hidden print:hidden! h-[calc(100dvh-0.375rem)] w-56 shrink-0 flex-col gap-4 border-r border-line px-3 pt-4 pb-3 md:flex"
         >
           {search}
           {/* In a low window this part scrolls, and the person's menu below stays visible. */}
@@ -86,6 +100,7 @@ export function Shell({ groups, live, head, palette: Palette, name }: Props) {
           </div>
         </aside>
         <main id="page" tabIndex={-1} className="min-w-0 flex-1">
+          <PaperHead />
           <Outlet key={name} />
         </main>
       </div>

@@ -15,7 +15,7 @@ const looks = {
 export type ButtonLook = keyof typeof looks;
 
 const shape =
-  "relative inline-flex min-h-8 items-center justify-center gap-1.5 rounded border px-3 py-1 text-sm font-medium whitespace-nowrap no-underline aria-disabled:cursor-default aria-disabled:opacity-55";
+  "relative inline-flex min-h-8 items-center justify-center gap-1.5 rounded border px-3 print:hidden py-1 text-sm font-medium whitespace-nowrap no-underline aria-disabled:cursor-default aria-disabled:opacity-55";
 
 interface Props {
   children: ReactNode;

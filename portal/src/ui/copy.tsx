@@ -35,7 +35,7 @@ export function Copy({ text, what, className }: Props) {
       title={`Copy ${what}`}
       onClick={copy}
       className={classes(
-        "inline-grid size-6 shrink-0 place-items-center rounded text-muted hover:bg-hover hover:text-ink",
+        "inline-grid print:hidden size-6 shrink-0 place-items-center rounded text-muted hover:bg-hover hover:text-ink",
         className,
       )}
     >

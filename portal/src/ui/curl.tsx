@@ -32,7 +32,7 @@ export const shellNeeds =
 export function CurlPanel({ call }: { call: Call }) {
   const text = useCurl(call);
   return (
-    <details className="mt-10 border-t border-line pt-3">
+    <details className="mt-10 print:hidden border-t border-line pt-3">
       <summary className="flex min-h-6 w-fit max-w-full flex-wrap items-center gap-x-2 text-muted hover:text-ink">
         The same with curl
         <code className="max-w-full truncate font-mono text-xs">

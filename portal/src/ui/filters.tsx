@@ -103,7 +103,7 @@ export function Filters<Spec extends FilterSpec>({ of }: { of: FilterState<Spec>
   const isMany = Object.keys(of.spec).length > 2;
   const count = Object.keys(of.value).length;
   return (
-    <div className="mb-3">
+    <div className="mb-3 print:hidden">
       {isMany && (
         <div className="flex gap-2 sm:hidden">
           <button

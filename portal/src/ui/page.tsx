@@ -27,7 +27,7 @@ export function Page({ title, lead, above, beside, actions, curl, children }: Pr
     <article className="mx-auto flex min-h-full w-full max-w-6xl flex-col px-4 pt-5 pb-10 sm:px-7">
       <header className="mb-5">
         {above && (
-          <nav aria-label="Above" className="mb-1 text-xs">
+          <nav aria-label="Above" className="mb-1 text-xs print:hidden">
             <To to={above.to} className="inline-flex min-h-6 items-center text-muted hover:text-ink hover:underline">
               ← {above.label}
             </To>
@@ -39,7 +39,9 @@ export function Page({ title, lead, above, beside, actions, curl, children }: Pr
             {title}
           </h1>
           {beside}
-          {actions !== undefined && <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>}
+          {actions !== undefined && (
+            <div className="ml-auto flex flex-wrap items-center gap-2 print:hidden">{actions}</div>
+          )}
         </div>
         {lead !== undefined && <p className="mt-1 max-w-2xl text-muted">{lead}</p>}
       </header>
@@ -89,7 +91,7 @@ export function Section({ title, actions, children }: SectionProps) {
     <section aria-label={title}>
       <div className="mb-2 flex flex-wrap items-end gap-3">
         <h2 className="text-base font-semibold">{title}</h2>
-        {actions !== undefined && <div className="ml-auto flex items-center gap-2">{actions}</div>}
+        {actions !== undefined && <div className="ml-auto flex items-center gap-2 print:hidden">{actions}</div>}
       </div>
       {children}
     </section>

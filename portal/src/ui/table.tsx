@@ -142,7 +142,7 @@ function Pages({ cursor, oldestFirst, list }: Turns & { list: ListOf<unknown> })
   const { has_more: more, next_cursor: next } = list;
   if (cursor.isFirst && !more) return null;
   return (
-    <nav aria-label="Pages" className="mt-3 flex justify-end gap-2">
+    <nav aria-label="Pages" className="mt-3 flex justify-end gap-2 print:hidden">
       <Button disabled={cursor.isFirst} onClick={() => cursor.newer()}>
         {oldestFirst ? "← Earlier" : "← Newer"}
       </Button>
