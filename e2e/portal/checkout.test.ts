@@ -190,6 +190,17 @@ test("a payer who goes back from the shop to read the page is not taken away fro
   expect(await page.getByText("Sudah dibayar. Terima kasih.").isVisible()).toBe(true);
 });
 
+test("on paper stands what to pay and where, dark letters on white, and no button", async () => {
+  const { json, path } = await made({ payment_method: "va" });
+  const { page } = await portal.guest({ ...phone, colorScheme: "dark" });
+  await page.goto(portal.origin + path);
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  await page.getByText(json.instructions.account_number).waitFor();
+  await page.getByText("1.500,00").first().waitFor();
+  expect(await page.locator("button:visible, aside:visible, nav:visible").count()).toBe(0);
+  expect(await page.evaluate<string>("getComputedStyle(document.body).color")).toBe("rgb(27, 27, 25)");
+});
+
 test("a payer whose phone slept hears the news on waking, although the stream died and counts as open", async () => {
   const { path, json, outcome } = await made({ payment_method: "va" });
   const { page } = await portal.guest(phone);
