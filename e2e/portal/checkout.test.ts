@@ -190,6 +190,15 @@ test("a payer who goes back from the shop to read the page is not taken away fro
   expect(await page.getByText("Sudah dibayar. Terima kasih.").isVisible()).toBe(true);
 });
 
+test("the narrowest phone shows a virtual account's number on one line", async () => {
+  const { json, path } = await made({ payment_method: "va" });
+  const { page } = await portal.guest({ ...phone, viewport: { width: 360, height: 740 } });
+  await page.goto(portal.origin + path);
+  const number = page.getByText(json.instructions.account_number);
+  await page.getByRole("button", { name: "Salin" }).first().waitFor();
+  expect(await number.evaluate((element) => element.getClientRects().length)).toBe(1);
+});
+
 test("on paper stands what to pay and where, dark letters on white, and no button", async () => {
   const { json, path } = await made({ payment_method: "va" });
   const { page } = await portal.guest({ ...phone, colorScheme: "dark" });
