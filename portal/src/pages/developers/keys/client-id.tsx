@@ -38,7 +38,11 @@ export function Page() {
     {
       head: "From",
       from: "wide",
-      cell: ({ address }) => <code className="font-mono text-xs break-all">{address}</code>,
+      cell: ({ address }) => (
+        <code title={address ?? undefined} className="inline-block max-w-32 truncate align-bottom font-mono text-xs">
+          {address}
+        </code>
+      ),
     },
     {
       head: "Request",
