@@ -218,6 +218,13 @@ test("an empty page of what a key can fill teaches the call that fills it", { ti
   expect(untaught).toEqual([]);
 });
 
+test("whoever may not see a page is told once which role it is", async () => {
+  const { page, place, open } = await portal.member("support");
+  await open(paths.keys(place));
+  await page.getByText("Not yours to do").waitFor();
+  expect((await page.locator("main").innerText()).match(/[Yy]our role/g)).toHaveLength(2); // "Your role, support, …", "can change your role."
+});
+
 test("no page is still to be written", () => {
   const folder = fileURLToPath(new URL("../../portal/src/pages/", import.meta.url));
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".tsx"));

@@ -42,12 +42,8 @@ function faceOf(error: ApiError): Face {
     );
     return { title: "You are signed out", advice, again: true };
   }
-  if (status === 403)
-    return {
-      title: "Not yours to do",
-      advice: "Your role does not allow it. An owner of the merchant can change that.",
-      again: false,
-    };
+  // The answer says which role it is and who can change it, or that the merchant is suspended, which is no matter of roles.
+  if (status === 403) return { title: "Not yours to do", advice: "", again: false };
   if (status === 404)
     return {
       title: "Not found",
