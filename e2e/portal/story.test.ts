@@ -50,6 +50,17 @@ test("create, pay by simulate, refund, and see the story and the ledger", async 
   await member.look("payment-refunded");
 });
 
+test("a payment that nobody paid shows no fee, and nothing that is to come", async () => {
+  const member = await portal.member("owner");
+  const { page, place, client, open } = member;
+  const reference = await made(member);
+  await client.post(`/v1/payments/${reference}/cancel`, {});
+  await open(paths.payment(place, reference));
+  const fact = (name: string) => page.locator("dl div").filter({ hasText: new RegExp(`^${name}`) });
+  await fact("Fee").getByText("none").waitFor();
+  await fact("Yours after fee").getByText("nothing came").waitFor();
+});
+
 test("a refund that has not arrived is not told as refunded", async () => {
   const member = await portal.member("owner");
   const { page, place, client, open } = member;

@@ -78,6 +78,8 @@ export function Page() {
 
 function PaymentFacts({ of: { payment, merchant } }: { of: Record }) {
   const { currency, exponent, settlement, customer } = payment;
+  // A payment that is never paid costs nothing.
+  const isUnpaid = ["failed", "expired", "canceled"].includes(payment.status);
   const page = pageOf({ kind: "merchant", id: merchant.merchant_id });
   const money = (amount: number) => <Money of={{ amount_minor: amount, currency, exponent }} />;
   const payer = [customer?.name, customer?.email, customer?.phone].filter((part) => part !== undefined).join(", ");
@@ -95,9 +97,11 @@ function PaymentFacts({ of: { payment, merchant } }: { of: Record }) {
           <Copy text={merchant.merchant_id} what="the merchant's identity" />
         </span>
       </Fact>
-      <Fact name="Fee">{money(payment.fee_minor)}</Fact>
+      <Fact name="Fee">{isUnpaid ? <span className="text-muted">none</span> : money(payment.fee_minor)}</Fact>
       <Fact name="Environment">{merchant.environment}</Fact>
-      <Fact name="The merchant's after fee">{money(payment.net_minor)}</Fact>
+      <Fact name="The merchant's after fee">
+        {isUnpaid ? <span className="text-muted">nothing came</span> : money(payment.net_minor)}
+      </Fact>
       <Fact name="Merchant's reference">
         <span className="inline-flex items-center gap-1">
           <span className="break-all">{payment.reference_id}</span>
