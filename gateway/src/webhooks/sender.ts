@@ -16,8 +16,8 @@ import { type DeliveryTiming, deliveryTiming } from "./timing.ts";
 
 /** Most sockets that the pool holds for one host, those with a dead peer included. */
 const CONNECTIONS_PER_HOST = 32;
-/** Time for each address of a name before the next one is tried; the last one has all that is left. */
-const ADDRESS_MS = 2_000;
+/** Time for each address of a name before the next one is tried: two packets to begin with may be lost. The last one has all that is left. */
+const ADDRESS_MS = 3_500;
 /** Most addresses of a name that one attempt tries: more would let a merchant knock at thousands of hosts with one delivery. */
 const ADDRESSES_MAX = 8;
 const ANSWER_MAX_BYTES = 16_384;
