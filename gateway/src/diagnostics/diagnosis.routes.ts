@@ -143,6 +143,7 @@ export function doctorEndpoints(parts: DoctorParts): Endpoint[] {
       path: "/v1/sandbox/webhook/doctor",
       summary: "Find out whether a webhook as you received it verifies, and if not, why",
       ...ofSandbox,
+      changesNothing: true,
       success: { description: "What was found.", schema: deliveryDiagnosisSchema },
       body: { schema: pastedSchema, order: ["headers", "body", "received_at", "computed_signature"] },
       lane: "create",

@@ -395,7 +395,15 @@ function intentOf(endpoint: WriteEndpoint, call: Call, { client, body }: Known, 
     endpoint: boundTo(endpoint, call.params),
     bodyDigest: sha256(body),
     requestId,
-    signed: client && { clientId: client.clientId, address, action: actionOf(endpoint.operationId) },
+    signed:
+      client && !endpoint.changesNothing
+        ? {
+            clientId: client.clientId,
+            address,
+            action: actionOf(endpoint.operationId),
+            named: Object.values(call.params)[0],
+          }
+        : undefined,
     receivedAt: realNow,
     nonce,
   };

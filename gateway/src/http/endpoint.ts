@@ -50,6 +50,8 @@ export interface WriteEndpoint<Body = unknown> extends DescribedForMerchants {
   body: FieldRules<Body>;
   /** Example bodies for the OpenAPI document; the example of the body's schema when absent. */
   bodyExamples?: Examples;
+  /** Set where something is only computed: it is no change of the key's. */
+  changesNothing?: true;
   /** True when `judge` has effects outside the database: the signature is consumed before it runs. */
   actsFirst?: boolean;
   /** Checks rules beyond the schema that need the merchant's settings. Throws the fault that comes first in the interface's order. */

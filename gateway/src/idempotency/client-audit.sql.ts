@@ -14,6 +14,8 @@ export interface SignedChange {
   address: string;
   /** The operation in snake case. */
   action: string;
+  /** Identity of the object that the path names. */
+  named: string | undefined;
 }
 
 interface AuditedChange extends SignedChange {
@@ -21,7 +23,7 @@ interface AuditedChange extends SignedChange {
   requestId: string;
   /** Real time at which the request came. */
   at: Micros;
-  /** The object that was made or changed, as it was then; undefined for a change of no single object. */
+  /** The object of the answer, as it was then; undefined when the answer shows none. */
   subject: Subject | undefined;
 }
 
@@ -31,7 +33,7 @@ export const clientAudit: Table<{ requestId: string }, AuditedChange> = {
   keyOf: (change) => change,
   insert: bulkInsert<AuditedChange>("client_audit", {
     ...bookColumns,
-    subject: ["text", ({ subject }) => subject?.id ?? ""],
+    subject: ["text", ({ subject, named }) => subject?.id ?? named ?? ""],
     request_id: ["uuid", ({ requestId }) => uuidBytes(requestId)],
     at: ["timestamptz", ({ at }) => at],
     client_id: ["text", ({ clientId }) => clientId],

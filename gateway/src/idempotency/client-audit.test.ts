@@ -107,6 +107,14 @@ test("a payment that an acquirer must be asked about is recorded before the acqu
   expect(about(rows)).toEqual([["create_payment", expect.stringMatching(/^pay_/), "pending"]]);
 });
 
+test("what only computes something is no change", async () => {
+  const pasted = { headers: { "x-svc-signature": "00" }, body: "{}" };
+  const rows = await recordedBy(async () =>
+    expect((await client.post("/v1/sandbox/webhook/doctor", pasted)).status).toBe(200),
+  );
+  expect(rows).toEqual([]);
+});
+
 test("what persons and operators change is in their own audits, not here", async () => {
   const reference = await paid();
   const owner = await joins(service, merchantId);

@@ -10,6 +10,7 @@ import { Fault, type FaultCode, faultCodes } from "../ground/fault.ts";
 import type { Reply } from "../ground/reply.ts";
 import { otherBook } from "../merchants/books.ts";
 import { payments } from "../payments/payments.sql.ts";
+import { clientAudit } from "./client-audit.sql.ts";
 import { checkKey, completeKey, openRecord, refuseUnlessRecorded } from "./idempotency.ts";
 import { type KeyRecord, keyRecords, openKeys } from "./idempotency.sql.ts";
 
@@ -45,6 +46,25 @@ test.each([
     .then((changes, reply) => {
       expect(reply).toEqual({ status: replayed, body: `{"a": 1}`, replayed: true });
       expect([changes.isNothing, never.ran]).toEqual([true, 0]);
+    });
+});
+
+test.each<[string, Reply | Fault, string | undefined]>([
+  ["the object of the answer", { status: 201, body: "{}", subject: { id: "pay_2", status: "pending" } }, "pay_2"],
+  ["the object of the path where the answer shows none", { status: 200, body: "{}" }, "pay_1"],
+  [
+    "the object of a refusal that keeps its changes",
+    new Fault("PAYMENT_NOT_CANCELABLE", { keepsChanges: true }),
+    "pay_1",
+  ],
+  ["nothing of a refusal that changed nothing", new Fault("PAYMENT_NOT_CANCELABLE"), undefined],
+])("the audit of keys has %s", (_what, decision, subject) => {
+  const signed = { clientId: "ak_test_1", address: "127.0.0.1", action: "cancel_payment", named: "pay_1" };
+  given()
+    .when(under(anIntent({ signed }), deciding(decision)))
+    .then((changes) => {
+      const kept = changes.inserted(clientAudit).map((change) => change.subject?.id ?? change.named);
+      expect(kept).toEqual(subject === undefined ? [] : [subject]);
     });
 });
 
