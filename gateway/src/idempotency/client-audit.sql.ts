@@ -1,7 +1,6 @@
 // All SQL of the audit of merchants' systems: what each signed request changed. Rows are appended with the change, and never touched again.
 import type { Micros } from "../ground/clock.ts";
 import { uuidBytes } from "../ground/ids.ts";
-import type { Subject } from "../ground/reply.ts";
 import { type Book, bookColumns } from "../merchants/books.ts";
 import { type Table, bulkInsert } from "../store/table.ts";
 
@@ -18,13 +17,15 @@ export interface SignedChange {
   named: string | undefined;
 }
 
-interface AuditedChange extends SignedChange {
+interface AuditedChange extends Omit<SignedChange, "named"> {
   book: Book;
   requestId: string;
   /** Real time at which the request came. */
   at: Micros;
-  /** The object of the answer, as it was then; undefined when the answer shows none. */
-  subject: Subject | undefined;
+  /** The object of the answer, else of the path; undefined where there is none. */
+  subject: string | undefined;
+  /** Status of the object, as the answer shows it. */
+  status: string | undefined;
 }
 
 export const clientAudit: Table<{ requestId: string }, AuditedChange> = {
@@ -33,12 +34,12 @@ export const clientAudit: Table<{ requestId: string }, AuditedChange> = {
   keyOf: (change) => change,
   insert: bulkInsert<AuditedChange>("client_audit", {
     ...bookColumns,
-    subject: ["text", ({ subject, named }) => subject?.id ?? named ?? ""],
+    subject: ["text", ({ subject }) => subject ?? ""],
     request_id: ["uuid", ({ requestId }) => uuidBytes(requestId)],
     at: ["timestamptz", ({ at }) => at],
     client_id: ["text", ({ clientId }) => clientId],
     address: ["text", ({ address }) => address.slice(0, ADDRESS_MAX)],
     action: ["text", ({ action }) => action],
-    status: ["text", ({ subject }) => subject?.status],
+    status: ["text", ({ status }) => status],
   }),
 };

@@ -106,8 +106,11 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
       const record: KeyRecord = { book, key, endpoint, bodyDigest, firstSeenAt: now, status, response };
       if (before) set.update(keyRecords, record);
       else set.insert(keyRecords, record);
-      const { subject } = decided;
-      if (changes && signed) set.insert(clientAudit, { ...signed, book, requestId, at: receivedAt, subject });
+      if (changes && signed) {
+        const { named, ...asked } = signed;
+        const { id = named, status: shown } = decided.subject ?? {};
+        set.insert(clientAudit, { ...asked, book, requestId, at: receivedAt, subject: id, status: shown });
+      }
       return decided;
     }),
     async recall() {

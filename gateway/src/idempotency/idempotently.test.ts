@@ -63,7 +63,7 @@ test.each<[string, Reply | Fault, string | undefined]>([
   given()
     .when(under(anIntent({ signed }), deciding(decision)))
     .then((changes) => {
-      const kept = changes.inserted(clientAudit).map((change) => change.subject?.id ?? change.named);
+      const kept = changes.inserted(clientAudit).map((change) => change.subject);
       expect(kept).toEqual(subject === undefined ? [] : [subject]);
     });
 });
