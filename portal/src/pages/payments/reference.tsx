@@ -19,6 +19,7 @@ import { AtAcquirer } from "./reference/at-acquirer.tsx";
 import { PaymentActions } from "./reference/actions.tsx";
 import { useMemberReader } from "./reference/reader.ts";
 import { Story } from "./reference/story.tsx";
+import { AfterFee, Fee } from "./reference/fee.tsx";
 
 type Payment = Schema<"PaymentWhole">;
 
@@ -77,8 +78,6 @@ export function Page() {
 
 function PaymentFacts({ of: payment }: { of: Payment }) {
   const { currency, exponent, settlement } = payment;
-  // A payment that is never paid costs nothing.
-  const isUnpaid = ["failed", "expired", "canceled"].includes(payment.status);
   const place = usePlace();
   const aheadMs = useAheadMs();
   const money = (amount: number) => <Money of={{ amount_minor: amount, currency, exponent }} />;
@@ -91,13 +90,15 @@ function PaymentFacts({ of: payment }: { of: Payment }) {
           <Copy text={payment.reference_id} what="your reference" />
         </span>
       </Fact>
-      <Fact name="Fee">{isUnpaid ? <span className="text-muted">none</span> : money(payment.fee_minor)}</Fact>
+      <Fact name="Fee">
+        <Fee of={payment} />
+      </Fact>
       <Fact name="Method">
         {payment.payment_method.replaceAll("_", " ")}
         {payment.gateway_code !== null && <span className="text-muted"> by {payment.gateway_code}</span>}
       </Fact>
       <Fact name="Yours after fee">
-        {isUnpaid ? <span className="text-muted">nothing came</span> : money(payment.net_minor)}
+        <AfterFee of={payment} />
       </Fact>
       <Fact name="Created">
         <Time at={payment.created_at} />

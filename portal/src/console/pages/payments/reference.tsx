@@ -20,6 +20,7 @@ import { at } from "../../paths.ts";
 import { RecordView } from "./record.tsx";
 import { Contest } from "./reference/contest.tsx";
 import { Refund } from "./reference/refund.tsx";
+import { AfterFee, Fee } from "../../../pages/payments/reference/fee.tsx";
 
 type Record = Schema<"PaymentRecord">;
 
@@ -78,8 +79,6 @@ export function Page() {
 
 function PaymentFacts({ of: { payment, merchant } }: { of: Record }) {
   const { currency, exponent, settlement, customer } = payment;
-  // A payment that is never paid costs nothing.
-  const isUnpaid = ["failed", "expired", "canceled"].includes(payment.status);
   const page = pageOf({ kind: "merchant", id: merchant.merchant_id });
   const money = (amount: number) => <Money of={{ amount_minor: amount, currency, exponent }} />;
   const payer = [customer?.name, customer?.email, customer?.phone].filter((part) => part !== undefined).join(", ");
@@ -97,10 +96,12 @@ function PaymentFacts({ of: { payment, merchant } }: { of: Record }) {
           <Copy text={merchant.merchant_id} what="the merchant's identity" />
         </span>
       </Fact>
-      <Fact name="Fee">{isUnpaid ? <span className="text-muted">none</span> : money(payment.fee_minor)}</Fact>
+      <Fact name="Fee">
+        <Fee of={payment} />
+      </Fact>
       <Fact name="Environment">{merchant.environment}</Fact>
       <Fact name="The merchant's after fee">
-        {isUnpaid ? <span className="text-muted">nothing came</span> : money(payment.net_minor)}
+        <AfterFee of={payment} />
       </Fact>
       <Fact name="Merchant's reference">
         <span className="inline-flex items-center gap-1">
