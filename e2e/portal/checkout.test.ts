@@ -190,12 +190,15 @@ test("a payer who goes back from the shop to read the page is not taken away fro
   expect(await page.getByText("Sudah dibayar. Terima kasih.").isVisible()).toBe(true);
 });
 
-test("the narrowest phone shows a virtual account's number on one line", async () => {
+test.each([
+  ["id-ID", "Salin"],
+  ["en-US", "Copy"],
+])("the narrowest phone shows a virtual account's number on one line, in %s", async (locale, copy) => {
   const { json, path } = await made({ payment_method: "va" });
-  const { page } = await portal.guest({ ...phone, viewport: { width: 360, height: 740 } });
+  const { page } = await portal.guest({ ...phone, locale, viewport: { width: 360, height: 740 } });
   await page.goto(portal.origin + path);
   const number = page.getByText(json.instructions.account_number);
-  await page.getByRole("button", { name: "Salin" }).first().waitFor();
+  await page.getByRole("button", { name: copy }).first().waitFor();
   expect(await number.evaluate((element) => element.getClientRects().length)).toBe(1);
 });
 
