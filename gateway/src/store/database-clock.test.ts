@@ -1,8 +1,10 @@
-// Goal: a process deletes and ends nothing while its clock is more than five seconds from the database's, and takes no request beyond a minute;
-// and its time is whole microseconds. Method: a clock and a database that tell the times of a table.
+// Goal: a process deletes and ends nothing while its clock is more than five seconds from the database's, or when both were just set ahead, and
+// takes no request beyond a minute; and its time is whole microseconds. Method: a clock and a database that tell the times of a table.
 import { expect, test, vi } from "vitest";
 import { NOW } from "../../test/given.ts";
-import { createLog } from "../ground/log.ts";
+import { SECOND } from "../ground/clock.ts";
+import { ClockSteps } from "../ground/clock-steps.ts";
+import { type Log, createLog } from "../ground/log.ts";
 import type { Database } from "./database.ts";
 import { DatabaseClock } from "./database-clock.ts";
 
@@ -22,6 +24,34 @@ test.each<[aheadMs: number, maySweep: boolean, mayServe: boolean]>([
   const clock = new DatabaseClock({ now: () => NOW }, database, createLog("silent"));
   await clock.compare();
   expect([clock.maySweep, clock.mayServe]).toEqual([maySweep, mayServe]);
+});
+
+// A service and its embedded database are on one machine, and have one clock.
+test("when both clocks are set ahead, the process goes on, and deletes nothing until the time has stood or is set back", async () => {
+  let ahead = 0;
+  let running = 0;
+  const own = { now: () => NOW + running + ahead };
+  const database = { query: () => Promise.resolve([{ at: own.now() }]) } as unknown as Database;
+  const lines: unknown[] = [];
+  const log = { error: (line: unknown) => lines.push(line), info: (line: unknown) => lines.push(line) };
+  const clock = new DatabaseClock(own, database, log as unknown as Log, new ClockSteps(own, { now: () => running }));
+  await clock.compare();
+  expect(clock.maySweep).toBe(true);
+  ahead = 8 * 86_400 * SECOND;
+  expect([clock.maySweep, clock.mayServe]).toEqual([false, true]); // also before the next comparison
+  await clock.compare();
+  await clock.compare();
+  expect([clock.maySweep, clock.mayServe]).toEqual([false, true]);
+  ahead = 0;
+  expect(clock.maySweep).toBe(true);
+  await clock.compare();
+  ahead = 3_600 * SECOND;
+  await clock.compare();
+  running = 600 * SECOND;
+  await clock.compare();
+  expect(clock.maySweep).toBe(true);
+  const words = "the clock was set ahead: for ten minutes nothing is ended or deleted; set it by NTP";
+  expect(lines).toEqual([words, "the clock is believed again", words, "the clock is believed again"]);
 });
 
 // A journal's hash includes its time, and the database keeps whole microseconds.

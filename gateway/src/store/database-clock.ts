@@ -1,6 +1,7 @@
 // The process's clock, compared with the database's and limited by it: a process whose clock is wrong must not delete or end what other
 // processes rely on. The plain clock is in ground/clock.ts.
 import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
+import { ClockSteps } from "../ground/clock-steps.ts";
 import type { Log } from "../ground/log.ts";
 import type { Database } from "./database.ts";
 
@@ -33,15 +34,18 @@ export class DatabaseClock implements Clock {
   private readonly own: Clock;
   private readonly database: Database;
   private readonly log: Log;
+  private readonly steps: ClockSteps;
   private anchor: Anchor | undefined;
   private last: Micros = 0;
   private reported = false;
+  private doubtReported = false;
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(own: Clock, database: Database, log: Log) {
+  constructor(own: Clock, database: Database, log: Log, steps = new ClockSteps(own)) {
     this.own = own;
     this.database = database;
     this.log = log;
+    this.steps = steps;
   }
 
   /** The earlier of the process's clock and the database's at the last comparison, plus the time since. */
@@ -67,9 +71,9 @@ export class DatabaseClock implements Clock {
     return this.anchor?.aheadMs ?? 0;
   }
 
-  /** False while the clocks differ by more than SWEEP_MAX_MS: the process must not delete or end anything. */
+  /** False while the clocks differ by more than SWEEP_MAX_MS, or both were just set ahead: the process must not delete or end anything. */
   get maySweep(): boolean {
-    return Math.abs(this.skewMs) <= SWEEP_MAX_MS;
+    return Math.abs(this.skewMs) <= SWEEP_MAX_MS && !this.steps.inDoubt();
   }
 
   /** False while the clocks differ by more than REQUESTS_MAX_MS: the process must not take requests. */
@@ -110,6 +114,7 @@ export class DatabaseClock implements Clock {
     const aheadMs = earliest > 0 ? earliest : latest < 0 ? latest : 0;
     this.anchor = { takenAtMs, own, aheadMs };
     this.report(aheadMs);
+    this.reportDoubt();
   }
 
   private report(aheadMs: number): void {
@@ -120,6 +125,14 @@ export class DatabaseClock implements Clock {
       else this.log.info(what, "the clock agrees with the database's again");
     }
     this.reported = notable;
+  }
+
+  private reportDoubt(): void {
+    const inDoubt = this.steps.inDoubt();
+    if (inDoubt && !this.doubtReported)
+      this.log.error("the clock was set ahead: for ten minutes nothing is ended or deleted; set it by NTP");
+    if (!inDoubt && this.doubtReported) this.log.info("the clock is believed again");
+    this.doubtReported = inDoubt;
   }
 }
 
