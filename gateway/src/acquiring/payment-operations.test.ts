@@ -292,6 +292,26 @@ test("notifications that come twice, at the same time, or in another order than 
   expect(await events(again.reference)).toEqual(["created", "processing", "succeeded"]);
 });
 
+test("the database refuses money that nobody awaited, or that was decided, without a journal of its own", async () => {
+  const { reference, operationKey } = await opened();
+  await client.post(`/v1/payments/${reference}/cancel`, {});
+  for (const transaction of ["u-3", "u-4"]) expect(await say(operationKey, paid(transaction))).toBe(200);
+  expect(await receiptsOf(reference)).toEqual(["unapplied", "unapplied"]);
+  await asOwner({ ...service.database, ownerUrl: service.database.url }, async (role) => {
+    const third = `insert into receipts (merchant_id, environment, receipt_id, gateway_code, transaction_id, payment_id, amount_minor, currency, status, received_at)
+select merchant_id, environment, gen_random_uuid(), gateway_code, 'u-5', payment_id, amount_minor, currency, 'unapplied', received_at
+from receipts where payment_id = $1 limit 1`;
+    const decided = "update receipts set status = 'credited', decided_at = now() where payment_id = $1";
+    const applied = third.replace("'unapplied'", "'applied'");
+    for (const change of [third, decided, applied]) {
+      await role.query("begin");
+      await role.query(change, [uuidOf(reference)]);
+      await expect(role.query("set constraints all immediate"), change).rejects.toThrow(/without a (journal|capture)/);
+      await role.query("rollback");
+    }
+  });
+});
+
 test("an operator gives unapplied money back, or to the merchant, once", async () => {
   const [back, kept] = [await opened(), await opened()];
   for (const { reference, operationKey } of [back, kept]) {

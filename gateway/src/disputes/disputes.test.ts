@@ -221,6 +221,21 @@ test("after a dispute over a part is lost, the rest can be refunded and settled,
   await expectClean(merchantId);
 });
 
+test("refunds and a dispute of one payment in the same moment: each is done or refused, and no refund comes after the dispute", async () => {
+  const { client, merchantId } = await service.merchant();
+  for (let round = 0; round < 8; round++) {
+    const payment = await paid(client);
+    const refund = (): Promise<Answer> =>
+      client.post("/v1/refunds", { payment_reference: payment.reference, amount_minor: 1_000 });
+    const answers = await Promise.all([refund(), refund(), open(client, payment.reference), refund(), refund()]);
+    const [, , dispute] = answers;
+    expect(dispute?.status, dispute?.text).toBe(201);
+    for (const answer of answers.filter((each) => each !== dispute))
+      expect(answer.status === 201 || codeOf(answer) === "PAYMENT_NOT_REFUNDABLE", answer.text).toBe(true);
+  }
+  await expectClean(merchantId);
+});
+
 test("the database refuses a decided dispute without its journal, and one whose loss the payment does not know", async () => {
   const { client, merchantId } = await service.merchant();
   const payment = await paid(client);
@@ -240,6 +255,11 @@ test("the database refuses a decided dispute without its journal, and one whose 
     const second = `insert into disputes (merchant_id, environment, dispute_id, payment_id, status, reason, amount_minor, currency, evidence_due_at, opened_at, resolved_at)
 values ($1, 'sandbox', gen_random_uuid(), $2, 'lost', 'general', 5, 'IDR', now(), now(), now())`;
     await expect(decided(second, uuidOf(merchantId), uuidOf(payment.reference))).rejects.toThrow(/without a journal/);
+    const silent = `with forgotten as (
+  update payments set dispute_status = null where merchant_id = $1 and payment_id = $3
+) update disputes set status = 'under_review' where merchant_id = $1 and dispute_id = $2`;
+    const values = [uuidOf(merchantId), uuidOf(uuid), uuidOf(payment.reference)];
+    await expect(decided(silent, ...values)).rejects.toThrow(/does not note/);
   });
   await resolve(client, uuid, "lost");
   await asOwner(service.database, async (owner) => {

@@ -166,6 +166,11 @@ export function idOf(kind: IdKind, uuid: string): string {
   return kinds[kind] + undashed(uuid);
 }
 
+/** The identifier of a kind that has the same `uuid` as `id`, which is one of another kind. */
+export function sameId(kind: IdKind, id: string): string {
+  return kinds[kind] + id.slice(4);
+}
+
 function undashed(uuid: string): string {
   let [value, bits, at] = [0, 2, 0];
   for (let index = 0; index < uuid.length; index++) {

@@ -48,6 +48,8 @@ export interface Journal {
 }
 
 export interface JournalDraft {
+  /** The identity of the journal where its object has one journal alone and the database finds it by that; else a new one is made. */
+  journalId?: string;
   groupId: string;
   kind: string;
   operationKey: string;

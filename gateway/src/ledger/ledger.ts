@@ -42,7 +42,7 @@ export function post(context: PostingContext, draft: JournalDraft): Journal {
   const unhashed = {
     book,
     seq: head.seq + 1n,
-    journalId: context.newId("journal"),
+    journalId: draft.journalId ?? context.newId("journal"),
     groupId: draft.groupId,
     kind: draft.kind,
     operationKey: draft.operationKey,

@@ -190,6 +190,47 @@ test("the database refuses refunds that the payment's totals do not tell, and a 
   });
 });
 
+test("the database refuses a refund of a payment that is not paid, of another currency or in a dispute, and one without its journals", async () => {
+  const { client, merchantId } = await service.merchant();
+  const [sound, contested, slow] = [
+    await paid(client),
+    await paid(client),
+    await paid(client, { metadata: { "sandbox.scenario": "slow" } }),
+  ];
+  const open = (await client.post("/v1/payments", paymentBody())).json;
+  await client.post(`/v1/sandbox/payments/${contested.reference}/dispute`, { reason: "general" });
+  const late = await refund(client, slow.reference, { amount_minor: 3 });
+  expect(late.json.status).toBe("pending");
+  await asOwner({ ...service.database, ownerUrl: service.database.url }, async (role) => {
+    /** Changes that are never committed, up to what is checked at commit. */
+    const tried = async (reference: string, ...changes: string[]): Promise<void> => {
+      await role.query("begin");
+      try {
+        for (const change of changes) await role.query(change, [uuidOf(merchantId), uuidOf(reference)]);
+        await role.query("set constraints all immediate");
+      } finally {
+        await role.query("rollback");
+      }
+    };
+    const totals = (set: string): string =>
+      `update payments set ${set} where merchant_id = $1 and environment = 'sandbox' and payment_id = $2`;
+    const inserted = (currency = "IDR", status = "pending"): string =>
+      `insert into refunds (merchant_id, environment, refund_id, payment_id, status, amount_minor, currency, created_at, completed_at)
+values ($1, 'sandbox', gen_random_uuid(), $2, '${status}', 5, '${currency}', now(), ${status === "pending" ? "null" : "now()"})`;
+    const pending = totals("refund_pending_minor = refund_pending_minor + 5");
+    await expect(tried(open.reference as string, pending, inserted())).rejects.toThrow(/is not paid/);
+    await expect(tried(sound.reference, pending, inserted("USD"))).rejects.toThrow(/is in another currency/);
+    await expect(tried(contested.reference, pending, inserted())).rejects.toThrow(/is in a dispute/);
+    await expect(tried(sound.reference, pending, inserted())).rejects.toThrow(/has no journal/);
+    await expect(tried(sound.reference, inserted("IDR", "failed"))).rejects.toThrow(/has no journal/);
+    const failed = `update refunds set status = 'failed', completed_at = now() where merchant_id = $1 and payment_id = $2`;
+    const lifted = totals("refund_pending_minor = refund_pending_minor - 3");
+    await expect(tried(slow.reference, lifted, failed)).rejects.toThrow(/was not given back/);
+  });
+  await client.post(`/v1/sandbox/refunds/${late.json.uuid}/simulate`, { outcome: "failed" });
+  expect((await client.get(`/v1/refunds/${late.json.uuid}`)).json.status).toBe("failed");
+});
+
 test("refunds are listed, newest first, by payment and status, and nobody else's", async () => {
   const { client, merchantId } = await service.merchant();
   const [first, second] = [await paid(client), await paid(client)];

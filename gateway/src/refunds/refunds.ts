@@ -2,7 +2,7 @@
 import type { Acquirer, Capability } from "../acquirers/acquirer.ts";
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { Fault, assert } from "../ground/fault.ts";
-import { isId } from "../ground/ids.ts";
+import { isId, sameId } from "../ground/ids.ts";
 import { type Minor, wireAmount } from "../ground/money.ts";
 import { accounts, refundPostings, refundReturnPostings } from "../ledger/journal.ts";
 import { balanceOf, ledgerNeeds } from "../ledger/ledger.ts";
@@ -84,6 +84,7 @@ export function createRefund(
       };
       set.insert(refunds, refund);
       context.post({
+        journalId: sameId("journal", refund.uuid),
         groupId: payment.reference,
         kind: "refund",
         operationKey: `refund:${refund.uuid}`,

@@ -293,6 +293,32 @@ test("the database refuses a batch that is not the sum of its items, or more tha
   });
 });
 
+test("the database refuses a batch without the journal that formed it, and one that was paid or returned without one", async () => {
+  const { client, merchantId } = await service.merchant();
+  await paid(client);
+  const [batch] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
+  await asOwner({ ...service.database, ownerUrl: service.database.url }, async (role) => {
+    const changes = {
+      formed: `with items as (
+  update settlement_items set released = true where settlement_id = $2 returning *
+), copy as (
+  insert into settlements select merchant_id, environment, gen_random_uuid(), 'processing', currency, period_start, period_end, gross_minor, fee_minor, refund_minor, net_minor, payment_count, now(), now(), now(), null, null
+  from settlements where merchant_id = $1 returning settlement_id
+) insert into settlement_items select merchant_id, environment, copy.settlement_id, kind, gen_random_uuid(), payment_id, amount_minor, fee_minor, occurred_at, false
+  from items, copy`,
+      paid: `update settlements set status = 'paid', paid_at = now(), bank_reference = 'x' where merchant_id = $1 and settlement_id = $2`,
+      returned: `update settlements set status = 'failed', returned_at = now() where merchant_id = $1 and settlement_id = $2`,
+    };
+    for (const [name, change] of Object.entries(changes)) {
+      await role.query("begin");
+      await role.query(change, [uuidOf(merchantId), uuidOf(batch.uuid)]);
+      await expect(role.query("set constraints all immediate"), name).rejects.toThrow(/without its journals/);
+      await role.query("rollback");
+    }
+  });
+  expect((await client.post(`/v1/sandbox/settlements/${batch.uuid}/pay`, {})).json.status).toBe("paid");
+});
+
 test("who disputes a payment in the moment in which a batch is formed keeps it out of the batch", async () => {
   for (let round = 0; round < 10; round++) {
     const { client, merchantId } = await service.merchant();

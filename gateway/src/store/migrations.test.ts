@@ -145,7 +145,8 @@ order by proname`);
     expect(rows).toEqual([
       { name: "check_payment_captured", tables: ["public.journals"] },
       { name: "check_payment_transition", tables: null },
-      { name: "check_receipt_posted", tables: ["public.journals"] },
+      { name: "check_receipt_posted", tables: ["public.journals", "public.receipts"] },
+      { name: "check_refund_posted", tables: ["public.journals", "public.refunds"] },
     ]);
   });
 });

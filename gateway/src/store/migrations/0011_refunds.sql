@@ -55,8 +55,8 @@ create table refund_totals (
 create trigger refund_totals_not_truncated before truncate on refund_totals
 for each statement execute function refuse_change();
 
--- A payment's totals are the sums of its refunds, so no two of them can spend the same money. The payment is written first;
--- what is checked here, once a statement and payment, is that its refunds agree with it.
+-- A payment's totals are the sums of its refunds, so no two of them can spend the same money. The payment is written first; what is checked
+-- here, once per statement and payment, is that its refunds agree with it: it is paid, in their currency, and in no dispute when they begin.
 create function check_refund_totals() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   wrong record;
@@ -91,10 +91,18 @@ begin
     where t.merchant_id = d.merchant_id and t.environment = d.environment and t.payment_id = d.payment_id
       and (d.refunded <> 0 or d.pending <> 0);
   end if;
-  select c.payment_id into wrong
-  from (select distinct merchant_id, environment, payment_id from changed) c
+  select c.payment_id,
+    case
+      when p.paid_at is null then 'is not paid'
+      when p.currency <> c.currency then 'is in another currency'
+      when tg_op = 'INSERT' and p.dispute_status in ('needs_response', 'under_review') then 'is in a dispute'
+      when p.refunded_minor is distinct from t.refunded_minor or p.refund_pending_minor is distinct from t.pending_minor
+        then 'has totals that are not the sums of its refunds'
+    end as reason
+  into wrong
+  from (select distinct merchant_id, environment, payment_id, currency from changed) c
   cross join lateral (
-    select p.refunded_minor, p.refund_pending_minor
+    select p.paid_at, p.currency, p.dispute_status, p.refunded_minor, p.refund_pending_minor
     from payments p
     where p.merchant_id = c.merchant_id and p.environment = c.environment and p.payment_id = c.payment_id
     limit 1
@@ -105,10 +113,12 @@ begin
     where t.merchant_id = c.merchant_id and t.environment = c.environment and t.payment_id = c.payment_id
     limit 1
   ) t on true
-  where p.refunded_minor is distinct from t.refunded_minor or p.refund_pending_minor is distinct from t.pending_minor
+  where p.paid_at is null or p.currency <> c.currency
+    or (tg_op = 'INSERT' and p.dispute_status in ('needs_response', 'under_review'))
+    or p.refunded_minor is distinct from t.refunded_minor or p.refund_pending_minor is distinct from t.pending_minor
   limit 1;
   if found then
-    raise exception 'the totals of payment % are not the sums of its refunds', wrong.payment_id using errcode = 'GB008';
+    raise exception 'payment % has a refund and %', wrong.payment_id, wrong.reason using errcode = 'GB008';
   end if;
   return null;
 end
@@ -119,6 +129,36 @@ for each statement execute function check_refund_totals();
 create trigger refunds_total_of_changed after update on refunds
 referencing old table as before new table as changed
 for each statement execute function check_refund_totals();
+
+-- Money stands where the refund says: at commit its journal is there, which has the refund's own identity; and one that failed was given back.
+-- It runs for each refund: tables are named with their schema, because setting a search path costs time at each call.
+create function check_refund_posted() returns trigger language plpgsql as $$
+begin
+  if not exists (
+    select from public.journals j
+    where j.merchant_id = new.merchant_id and j.environment = new.environment and j.journal_id = new.refund_id
+      and j.group_id = new.payment_id and j.kind = 'refund'
+  ) then
+    raise exception 'refund % has no journal', new.refund_id using errcode = 'GB007';
+  end if;
+  if new.status = 'failed' and (
+    select count(*)
+    from public.journals j
+    where j.merchant_id = new.merchant_id and j.environment = new.environment and j.group_id = new.payment_id
+      and j.kind = 'refund_returned'
+  ) <> (
+    select count(*)
+    from public.refunds r
+    where r.merchant_id = new.merchant_id and r.environment = new.environment and r.payment_id = new.payment_id
+      and r.status = 'failed'
+  ) then
+    raise exception 'refund % failed and was not given back', new.refund_id using errcode = 'GB007';
+  end if;
+  return null;
+end
+$$;
+create constraint trigger refunds_posted after insert or update of status on refunds deferrable initially deferred
+for each row execute function check_refund_posted();
 
 grant select, insert on refunds to gerbang_app;
 grant update (status, completed_at, settlement_id) on refunds to gerbang_app;

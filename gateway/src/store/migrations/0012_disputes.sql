@@ -52,10 +52,12 @@ create trigger disputes_change before update on disputes
 for each row execute function check_dispute_change();
 
 -- A dispute stands as the ledger says: at commit its payment has a journal for each dispute that was opened, and for each that ended as
--- this one did; and what lost disputes took is noted with the payment, so that it is not refunded as well.
+-- this one did; and the payment, in its currency, notes what lost disputes took and whether a dispute runs, so that nothing is refunded as well.
 create function check_dispute_posted() returns trigger language plpgsql set search_path = public, pg_temp as $$
 declare
   journal text := case when new.status in ('needs_response', 'under_review') then 'opened' else new.status::text end;
+  payment record;
+  taken record;
 begin
   if (
     select count(*)
@@ -70,17 +72,16 @@ begin
   ) then
     raise exception 'dispute % is % without a journal', new.dispute_id, new.status using errcode = 'GB007';
   end if;
-  if (
-    select p.lost_minor
-    from payments p
-    where p.merchant_id = new.merchant_id and p.environment = new.environment and p.payment_id = new.payment_id
-  ) <> (
-    select coalesce(sum(d.amount_minor), 0)
-    from disputes d
-    where d.merchant_id = new.merchant_id and d.environment = new.environment and d.payment_id = new.payment_id
-      and d.status = 'lost'
-  ) then
-    raise exception 'what payment % lost is not what its disputes took', new.payment_id using errcode = 'GB007';
+  select p.currency, p.lost_minor, coalesce(p.dispute_status in ('needs_response', 'under_review'), false) as runs into payment
+  from payments p
+  where p.merchant_id = new.merchant_id and p.environment = new.environment and p.payment_id = new.payment_id;
+  select coalesce(sum(d.amount_minor) filter (where d.status = 'lost'), 0) as lost_minor,
+    bool_or(d.status in ('needs_response', 'under_review')) as runs
+  into taken
+  from disputes d
+  where d.merchant_id = new.merchant_id and d.environment = new.environment and d.payment_id = new.payment_id;
+  if (payment.currency, payment.lost_minor, payment.runs) <> (new.currency, taken.lost_minor, taken.runs) then
+    raise exception 'payment % does not note what its disputes took, or that one runs', new.payment_id using errcode = 'GB007';
   end if;
   return null;
 end

@@ -96,14 +96,29 @@ $$;
 create trigger receipts_change before update of status, decided_at on receipts
 for each row execute function check_receipt_change();
 
--- Money stands where the receipt says: at commit the journal is there, or the receipt is not.
--- It runs for each receipt: the table is named with its schema, because setting a search path costs time at each call.
+-- Money stands where the receipt says: at commit what is applied has its capture, and there is a journal for each receipt of the payment that
+-- was not, and for each of them that was decided as this one.
+-- It runs for each receipt: tables are named with their schema, because setting a search path costs time at each call.
 create function check_receipt_posted() returns trigger language plpgsql as $$
 begin
-  if not exists (
-    select from public.journals j
+  if new.status = 'applied' then
+    if not exists (
+      select from public.journals j
+      where j.merchant_id = new.merchant_id and j.environment = new.environment and j.group_id = new.payment_id
+        and j.kind = 'capture'
+    ) then
+      raise exception 'receipt % is applied without a capture', new.receipt_id using errcode = 'GB007';
+    end if;
+  elsif (
+    select count(*)
+    from public.journals j
     where j.merchant_id = new.merchant_id and j.environment = new.environment and j.group_id = new.payment_id
-      and j.kind = case new.status when 'applied' then 'capture' else 'receipt_' || new.status end
+      and j.kind = 'receipt_' || new.status
+  ) <> (
+    select count(*)
+    from public.receipts r
+    where r.merchant_id = new.merchant_id and r.environment = new.environment and r.payment_id = new.payment_id
+      and (r.status = new.status or (new.status = 'unapplied' and r.status <> 'applied'))
   ) then
     raise exception 'receipt % is % without a journal', new.receipt_id, new.status using errcode = 'GB007';
   end if;

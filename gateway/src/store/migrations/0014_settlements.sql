@@ -107,6 +107,24 @@ $$;
 create constraint trigger settlements_sum after insert on settlements deferrable initially deferred
 for each row execute function check_settlement_sums();
 
+-- A batch stands as the ledger says: at commit there is the journal that formed it, and the one by which it was paid or returned.
+create function check_settlement_posted() returns trigger language plpgsql set search_path = public, pg_temp as $$
+declare
+  ending text[] := case new.status when 'processing' then '{}' when 'paid' then '{settlement_paid}' else '{settlement_returned}' end;
+begin
+  if (
+    select array_agg(j.kind order by j.seq)
+    from journals j
+    where j.merchant_id = new.merchant_id and j.environment = new.environment and j.group_id = new.settlement_id
+  ) is distinct from array['settlement_formed'] || ending then
+    raise exception 'settlement % is % without its journals', new.settlement_id, new.status using errcode = 'GB007';
+  end if;
+  return null;
+end
+$$;
+create constraint trigger settlements_with_journals after insert or update of status on settlements deferrable initially deferred
+for each row execute function check_settlement_posted();
+
 grant select, insert on settlements, settlement_items to gerbang_app;
 grant update (status, paid_at, payout_date, bank_reference, returned_at) on settlements to gerbang_app;
 grant update (released) on settlement_items to gerbang_app;
