@@ -57,4 +57,5 @@ app.use((error, _request, response, _next) => {
   console.error(error.code, error.message, error.advice ?? "");
   response.status(502).send(page("<p>Payment is not possible now. Please try again.</p>"));
 });
-app.listen(Number(PORT), "127.0.0.1", () => console.log(`http://localhost:${PORT}`));
+// Not as a callback of listen: Express calls that for a port that is taken, too.
+app.listen(Number(PORT), "127.0.0.1").on("listening", () => console.log(`http://localhost:${PORT}`));
