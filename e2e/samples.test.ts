@@ -55,14 +55,24 @@ interface Running {
   wrong: Programs;
 }
 
-async function start(name: string, { folder, command, env, port }: Sample): Promise<Running> {
+function commandAt({ command, port }: Sample, free: number): string[] {
   const [program = "", ...args] = command;
-  const withPort = (free: number): string[][] => [
-    [...(programs[program] ?? [program]), ...args.map((each) => each.replace(String(port), String(free)))],
-  ];
-  const all = { ...env, ...environmentOf(service), GERBANG_WEBHOOK_SECRET: webhookSecret };
+  return [...(programs[program] ?? [program]), ...args.map((each) => each.replace(String(port), String(free)))];
+}
+
+const environment = ({ env }: Sample): Record<string, string> => ({
+  ...env,
+  ...environmentOf(service),
+  GERBANG_WEBHOOK_SECRET: webhookSecret,
+});
+
+async function start(name: string, sample: Sample): Promise<Running> {
   const run = (database: string, own: Record<string, string> = {}): Promise<Programs> =>
-    Programs.start(folderOf(`../${folder}`), withPort, { ...all, ...own, DATABASE: join(place, database) });
+    Programs.start(folderOf(`../${sample.folder}`), (free) => [commandAt(sample, free)], {
+      ...environment(sample),
+      ...own,
+      DATABASE: join(place, database),
+    });
   const [shop, wrong] = await Promise.all([
     run(`${name}.sqlite`),
     run(`${name}-wrong.sqlite`, { GERBANG_SECRET: "sk_test_of_somebody_else" }),
@@ -122,6 +132,18 @@ for (const [name, sample] of Object.entries(samples)) {
       for (const absent of ["/orders/order-unknown", `/orders/order-${"0".repeat(32)}`])
         expect((await fetch(url + absent)).status).toBe(404);
       expect((await fetch(`${url}/orders/mine`, { method: "POST" })).status).toBe(404);
+    });
+
+    test("fails at a port that is taken, and names no address there", async () => {
+      const taken = Programs.finish(folderOf(`../${sample.folder}`), commandAt(sample, running.shop.port), {
+        ...environment(sample),
+        PORT: String(running.shop.port),
+        DATABASE: join(place, `${name}-taken.sqlite`),
+      });
+      await expect(taken).rejects.toMatchObject({
+        code: expect.any(Number),
+        stdout: expect.not.stringContaining("http"),
+      });
     });
 
     test("says that payment is not possible, where the service refuses it, and shows nobody why", async () => {
