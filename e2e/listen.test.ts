@@ -209,7 +209,7 @@ test(
     await command.says(/resuming after evt_/);
     const wanted = await pay();
     await command.says(
-      /^payment\.created evt_\w+ waits: .*nothing accepts connections there\. Trying again until it answers …$/m,
+      /^payment\.created evt_\w+ waits: .*nothing accepts connections there\. Trying again, up to 30 s apart, until it answers …$/m,
     );
     const late = new LocalReceiver();
     await late.listen(port);

@@ -305,7 +305,9 @@ test("a receiver that is away is waited for, in order, and nothing is skipped", 
   events = newEvents(4);
   await vi.waitFor(() => expect(said).toHaveLength(2), 5_000);
   expect(said[1]).toMatch(
-    new RegExp(`^payment\\.created ${events[0]} waits: http:.*: nothing accepts connections there\\. Trying again`),
+    new RegExp(
+      `^payment\\.created ${events[0]} waits: http:.*: nothing accepts connections there\\. Trying again, up to 3 s apart, until it answers …$`,
+    ),
   );
   const before = asked.length;
   await new Promise((resolve) => setTimeout(resolve, 350));
@@ -331,7 +333,7 @@ test("a service that is away is said so once; when it is back, where it goes on,
   await ready();
   await service.close();
   await vi.waitFor(() => expect(said).toHaveLength(2), 5_000);
-  expect(said[1]).toMatch(/^Lost the service: .*\. Trying again until it is back …$/);
+  expect(said[1]).toMatch(/^Lost the service: .*\. Trying again, up to 3 s apart, until it is back …$/);
   events = newEvents(2);
   await new Promise((resolve) => setTimeout(resolve, 350));
   answers = [fault("SERVICE_UNAVAILABLE", 503)];

@@ -92,7 +92,8 @@ export class Listener {
         if (answer.seconds > 2) say(words`The quota of requests is used up; going on in ${answer.seconds} s.`);
         await this.rest(answer.seconds * this.timing.secondMs);
       } else {
-        if (this.unheard === 0) say(words`Lost the service: ${answer.reason}. Trying again until it is back …`);
+        if (this.unheard === 0)
+          say(words`Lost the service: ${answer.reason}. Trying again, up to ${this.apart} apart, until it is back …`);
         await this.rest(this.delayMs(this.unheard++));
         wait = 0; // so that the first response comes at once and shows that the service is back
       }
@@ -146,7 +147,9 @@ export class Listener {
       if (isUnsendable(error)) throw new UnexpectedAnswer(`${event.id} cannot be handed on: ${reasonOf(error)}`);
       const delay = this.delayMs(this.unanswered++);
       if (this.unanswered === 1) {
-        say(words`${event.type} ${event.id} waits: ${forwardTo}: ${reasonOf(error)}. Trying again until it answers …`);
+        say(
+          words`${event.type} ${event.id} waits: ${forwardTo}: ${reasonOf(error)}. Trying again, up to ${this.apart} apart, until it answers …`,
+        );
       }
       await this.rest(delay);
       return false;
@@ -193,6 +196,11 @@ export class Listener {
   private delayMs(before: number): number {
     const { delayMs, delayMaxMs } = this.timing;
     return Math.min(delayMaxMs, delayMs * 2 ** before);
+  }
+
+  /** The longest delay, in words. */
+  private get apart(): string {
+    return `${this.timing.delayMaxMs / 1_000} s`;
   }
 
   private async rest(ms: number): Promise<void> {
