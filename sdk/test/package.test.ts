@@ -3,10 +3,11 @@
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { allPages } from "../../docs/site/site.ts";
 import { type TestService, startService } from "../../gateway/test/kit.ts";
 
 const run = promisify(execFile);
@@ -42,6 +43,16 @@ afterAll(async () => {
 });
 
 const installed = (): string => join(project, "node_modules/@gerbang/sdk");
+
+test("its pages lead to files that it brings, and to pages that the documentation of every gateway has", () => {
+  const pages = new Set(allPages().map(({ id }) => id));
+  for (const page of ["README.md", "vectors/README.md"]) {
+    const text = readFileSync(join(installed(), page), "utf8");
+    for (const [, target = ""] of text.matchAll(/\]\((?!https?:)([^)#]+)/g))
+      expect(existsSync(join(installed(), dirname(page), target)), `${page}: ${target}`).toBe(true);
+    for (const [, id = ""] of text.matchAll(/`\/docs\/([\w-]+)/g)) expect(pages, page).toContain(id);
+  }
+});
 
 test("it brings nothing else, and its code is under 15 KB compressed", () => {
   expect(readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."))).toEqual(["@gerbang"]);
