@@ -31,7 +31,6 @@ const ends = ["payment.succeeded", "payment.failed", "payment.expired", "payment
 // The same event may come twice: only an open order changes.
 const on = ({ type, data }) => ends.includes(type) && finish.run(data.status, data.reference_id);
 const onError = (error) => console.error(error.message);
-
 const app = express();
 app.post("/webhooks", handler({ secrets, on, onError })); // before any parser: the signature covers the bytes as they came
 
@@ -57,5 +56,5 @@ app.use((error, _request, response, _next) => {
   console.error(error.code, error.message, error.advice ?? "");
   response.status(502).send(page("<p>Payment is not possible now. Please try again.</p>"));
 });
-// Not as a callback of listen: Express calls that for a port that is taken, too.
+// Express calls a callback of `listen` for a taken port, too: this event comes only when the shop listens.
 app.listen(Number(PORT), "127.0.0.1").on("listening", () => console.log(`http://localhost:${PORT}`));
