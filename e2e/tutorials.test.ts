@@ -315,6 +315,44 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       }
       expect(await paymentsOf(order)).toHaveLength(1);
       expect(await (await fetch(page)).text()).toContain(`data-back="${shop}/orders/${order}"`);
+      // Who comes back may have paid a moment ago: while the payment is pending the page looks again, but not for ever.
+      const waits = "order-0000000000a1";
+      expect(await (await press(waits)).text()).toContain('content="5; url=?looks=1"');
+      expect(await shown(`${waits}?looks=5`)).toContain('content="5; url=?looks=6"');
+      const last = await shown(`${waits}?looks=6`);
+      expect(last).toContain("Do not pay again");
+      expect(last).not.toContain("http-equiv");
+      // Paid and given back before the shop heard of it: a part makes no difference, the whole is not delivered.
+      for (const [id, amount, says] of [
+        [waits, 2_500_000, "Your order is paid"],
+        ["order-0000000000a2", undefined, "Your order is refunded"],
+      ] as const) {
+        await press(id);
+        const [found] = await paymentsOf(id);
+        await client.post(`/v1/sandbox/payments/${found?.reference}/simulate`, { outcome: "succeeded" });
+        const given = { payment_reference: found?.reference, ...(amount && { amount_minor: amount }) };
+        expect((await client.post("/v1/refunds", given)).json.status).toBe("succeeded");
+        expect(await shown(id)).toContain(says);
+      }
+      /** The page of an open order and its status, without the server, which keeps a program for some seconds. */
+      const asked = (order: string, file: string, settings = ""): Promise<string> => {
+        writeFileSync(join(follower.shop, "orders", order), "open");
+        const program = `$_SERVER = ['REQUEST_METHOD' => 'GET', 'REQUEST_URI' => '/orders/${order}']; require '${file}'; echo http_response_code();`;
+        return follower.type(`${settings} php -d error_log=refused.log -r "${program.replaceAll("$", "\\$")}"`);
+      };
+      // What is refused is refused again: a rejected payment ends its order, and a field that breaks its rule reloads nothing.
+      const sold = "'description' => 'A bag of coffee',";
+      const written = readFileSync(join(follower.shop, "shop.php"), "utf8");
+      for (const [id, customer, says] of [
+        ["order-0000000000a3", "'email' => 'eve@reject.test'", /Your order is not paid.*200$/],
+        ["order-0000000000a4", "'phone' => '081234567890'", /Paying is not possible right now. Please tell us.*502$/],
+      ] as const) {
+        const changed = written.replace(sold, `${sold} 'customer' => [${customer}],`);
+        writeFileSync(join(follower.shop, "refused.php"), changed);
+        const page = await asked(id, "refused.php");
+        expect(page).toMatch(says);
+        expect(page).not.toContain("http-equiv");
+      }
       await follower.start(listen);
       await buy("succeeded", "paid");
       await buy("failed", "not paid");
@@ -333,11 +371,7 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       await follower.start(`unset GERBANG_WEBHOOK_SECRET; ${start}`);
       expect((await fetch(`${shop}/webhooks`, { method: "POST", body: "{}" })).status).toBe(500);
       // Without its keys it says so to the log alone.
-      writeFileSync(join(follower.shop, "orders/order-ba9876543210"), "open");
-      const asked = `$_SERVER = ['REQUEST_METHOD' => 'GET', 'REQUEST_URI' => '/orders/order-ba9876543210']; require 'shop.php'; echo http_response_code();`;
-      const refused = await follower.type(
-        `GERBANG_CLIENT_ID= php -d error_log=refused.log -r "${asked.replaceAll("$", "\\$")}"`,
-      );
+      const refused = await asked("order-ba9876543210", "shop.php", "GERBANG_CLIENT_ID=");
       expect(refused).toContain("Paying is not possible right now.");
       expect(refused).toMatch(/502$/);
       expect(await follower.type("cat refused.log")).toContain("client_id is missing");
