@@ -383,6 +383,14 @@ const details: Partial<Record<FaultCode, unknown>> = {
   RISK_REVIEW: { reference: expect.stringMatching(/^pay_/), status: "pending" },
 };
 
+/** The example answers of the contracts, which the page of each code shows. Where several have a code, the merchants' is shown. */
+const examples: Partial<Record<string, { value: { error: { details?: object } } }>> = Object.assign(
+  {},
+  ...["operator", "portal", "merchant"].map(
+    (name) => JSON.parse(readFileSync(new URL(`../openapi/${name}.json`, import.meta.url), "utf8")).components.examples,
+  ),
+);
+
 /** Refused before the intent itself is judged, or by an accident: the key stays free. Everything else is a decision, and kept. */
 const notKept =
   /^(UNAUTHORIZED|CLIENT_NOT_FOUND|METHOD_NOT_|SIGNATURE_|TIMESTAMP_|FORBIDDEN|PROOF_|SECOND_|MERCHANT_|MALFORMED_|PAYLOAD_|ROUTE_|VALIDATION_|INVALID_|CURRENCY_NOT_|PAYMENT_METHOD_|IDEMPOTENCY_|RATE_|APPROVAL_)/;
@@ -419,6 +427,7 @@ function expectEnvelope(code: FaultCode, { json, headers, status }: Answer): voi
     request_id: expect.stringMatching(/^req_[0-9a-hjkmnp-tv-z]{26}$/),
   });
   if (code in details) expect(given).toEqual(details[code]);
+  expect(Object.keys(examples[code]?.value.error.details ?? {})).toEqual(Object.keys(given ?? {}));
   expect(headers.get("x-request-id")).toBe(error.request_id);
   expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
   for (const name of ["limit", "remaining", "reset"]) expect(headers.get(`x-ratelimit-${name}`)).toMatch(/^\d+$/);

@@ -112,6 +112,7 @@ const securitySchemes: Json = {
 
 export function merchantDocument(parts: MerchantDocumentParts): Json {
   const document = new Document();
+  document.details.FORBIDDEN = { scope: "payments:write" };
   for (const endpoint of parts.endpoints) document.add(merchantOperation(document, endpoint, generalCodes));
   document.addTold("/v1/health", "get", healthOperation(document, parts));
   return document.toJson(

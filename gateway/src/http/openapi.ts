@@ -83,13 +83,21 @@ const exampleDetails: Partial<Record<FaultCode, Json>> = {
   INVALID_AMOUNT: { field: "amount_minor", value: 0, minimum_minor: 1, maximum_minor: 10_000_000_000 },
   IDEMPOTENCY_CONFLICT: { idempotency_key: "order-1042-pay", first_seen_at: "2026-11-22T03:15:00Z" },
   REFUND_EXCEEDS_PAYMENT: { remaining_refundable_minor: 50_000 },
+  REFERENCE_ID_DUPLICATE: { reference: exampleIds.payment },
+  RISK_REJECTED: { reference: exampleIds.payment },
+  RISK_REVIEW: { reference: exampleIds.payment, status: "pending" },
   PAYMENT_NOT_PAYABLE: { status: "canceled" },
+  DISPUTE_RESOLVED: { status: "won" },
+  SETTLEMENT_CLOSED: { status: "paid" },
+  APPROVAL_CLOSED: { status: "withdrawn" },
 };
 
 /** Collects operations and the components that they refer to. */
 export class Document {
   readonly components = new Components();
   private readonly paths: Record<string, Json> = {};
+  /** Example `details` by code. A document adds those that only its own answers have. */
+  readonly details = { ...exampleDetails };
 
   add(operation: Operation): void {
     const { path, method, success, errors, links } = operation;
@@ -165,7 +173,7 @@ export class Document {
         "application/json": {
           schema: this.components.output(errorSchema),
           examples: Object.fromEntries(
-            codes.map((code) => [code, this.components.keep("examples", code, exampleOf(code))]),
+            codes.map((code) => [code, this.components.keep("examples", code, exampleOf(code, this.details[code]))]),
           ),
         },
       },
@@ -278,10 +286,9 @@ function spoken(id: string): string {
   return capital(id.replaceAll(/\B(?=[A-Z])/g, " "));
 }
 
-function exampleOf(code: FaultCode): Json {
+function exampleOf(code: FaultCode, details: Json | undefined): Json {
   const { message } = new Fault(code);
-  const error = { code, message, request_id: exampleIds.request, details: exampleDetails[code] };
-  return { summary: message, value: { error } };
+  return { summary: message, value: { error: { code, message, request_id: exampleIds.request, details } } };
 }
 
 function linksOf(links: readonly Link[]): Json {

@@ -47,27 +47,18 @@ export function invalidAmount(
   minimum: Minor = 1n,
   field = "amount_minor",
 ): Fault {
-  return new Fault("INVALID_AMOUNT", { details: boundedBy(field, value, minimum, maximum) });
+  return new Fault("INVALID_AMOUNT", {
+    details: { field, value: showable(value), minimum_minor: wireAmount(minimum), maximum_minor: wireAmount(maximum) },
+  });
 }
 
 /** Makes the fault INVALID_AMOUNT for an `amount_minor` within its bounds that is not a multiple of `step`. */
 export function tooFine(message: string, step: Minor, amount: Minor, minimum: Minor, maximum: Minor): Fault {
+  const { details } = invalidAmount(wireAmount(amount), maximum, minimum).extras;
   return new Fault("INVALID_AMOUNT", {
     message: `${message}: amount_minor must be a multiple of ${step}.`,
-    details: {
-      ...boundedBy("amount_minor", wireAmount(amount), minimum, maximum),
-      multiple_of_minor: wireAmount(step),
-    },
+    details: { ...details, multiple_of_minor: wireAmount(step) },
   });
-}
-
-function boundedBy(field: string, value: unknown, minimum: Minor, maximum: Minor): Record<string, unknown> {
-  return {
-    field,
-    value: showable(value),
-    minimum_minor: wireAmount(minimum),
-    maximum_minor: wireAmount(maximum),
-  };
 }
 
 export const customerSchema = z
@@ -78,12 +69,19 @@ export const customerSchema = z
     email: text(3, 254)
       .refine((value) => value.split("@").length === 2, "must have exactly one @")
       .optional()
-      .meta({ pattern: "^[^@\\u0000]*@[^@\\u0000]*$", examples: [exampleCustomer.email] }),
+      .meta({
+        description: "Exactly one `@` in it.",
+        pattern: "^[^@\\u0000]*@[^@\\u0000]*$",
+        examples: [exampleCustomer.email],
+      }),
     phone: z
       .string()
       .regex(/^\+\d{8,15}$/, "must be + and 8 to 15 digits")
       .optional()
-      .meta({ examples: [exampleCustomer.phone] }),
+      .meta({
+        description: "`+` and 8 to 15 digits, without spaces: +6281234567890 for 0812-3456-7890.",
+        examples: [exampleCustomer.phone],
+      }),
   })
   .meta({ id: "Customer", description: "Who pays, as far as you know: it lowers the risk score." });
 

@@ -23,9 +23,8 @@ const meanings: Record<Mode, string> = {
   byte_order: "the fields of the JSON come in another order, and that is what is signed",
   slow_body: "the body arrives in pieces within 3 seconds",
 };
-const description = modes.map((mode) => `\`${mode}\`: ${meanings[mode]}`).join("; ");
-
-const faultMode = z.enum(modes).meta({ id: "FaultMode", description: `${description}.` });
+const description = `${modes.map((mode) => `\`${mode}\`: ${meanings[mode]}`).join("; ")}.`;
+const faultMode = z.enum(modes).meta({ id: "FaultMode", description });
 
 const forNext = z.int().min(1).max(FOR_NEXT_MAX);
 
@@ -62,7 +61,8 @@ export function faultInjectionEndpoints(database: Database, refreshMs = delivery
       operationId: "switchFaultInjection",
       path,
       summary: "Let the webhooks of your sandbox misbehave",
-      description: "It holds from the answer on, for so many attempts or until it is switched off.",
+      description:
+        "It holds from the answer on, for so many attempts at an address of yours or until it is switched off, and not for `gerbang listen`.",
       ...ofSandbox,
       success: { description: "What holds now.", schema: shownSchema },
       body: { schema: switchSchema, order: ["mode", "for_next"] },
