@@ -69,6 +69,33 @@ test("a payer reads it in English, copies the number, and is taken back to the s
   await page.getByText("Welcome back at the shop").waitFor();
 });
 
+test.each([
+  ["id-ID", "Kembali ke"],
+  ["en-US", "Back to"],
+])("a payer who does not pay finds a quiet way back to the shop, in %s, and goes back unpaid", async (locale, back) => {
+  const { path } = await made({ payment_method: "card", return_url: "https://toko.example/thanks" });
+  const { page, context } = await portal.guest({ ...phone, locale });
+  await context.route("https://toko.example/**", (route) => route.fulfill({ body: "Welcome back at the shop" }));
+  await page.goto(portal.origin + path);
+  const link = page.getByRole("link", { name: `${back} Toko ${ATTACK}`, exact: true });
+  await link.waitFor();
+  for (const theme of ["light", "dark"] as const) {
+    await showIn(page, theme);
+    expect(await faults(page)).toEqual([]);
+  }
+  await look(page, `payer-way-back-${locale}`);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
+  // Quiet: the sandbox's decision is the button of this page.
+  expect(await link.evaluate((element) => getComputedStyle(element).backgroundColor)).toBe("rgba(0, 0, 0, 0)");
+  await page.emulateMedia({ media: "print" });
+  expect(await link.isVisible()).toBe(false);
+  await page.emulateMedia({ media: "screen" });
+  await link.click();
+  await page.getByText("Welcome back at the shop").waitFor();
+  await page.goto(portal.origin + path);
+  await page.locator("[data-face=open]").waitFor();
+});
+
 test("a payer who comes back from the bank's app without a network still has the number, and with one the news", async () => {
   const { path, json, outcome } = await made({ payment_method: "va" });
   portal.tolerate(/net::ERR_/);

@@ -1,11 +1,8 @@
 // What a payer sees in place of an error: an address that leads to no payment, or a service that cannot answer just now. Pure.
 import type { Fault } from "../ground/fault.ts";
 import { html } from "../ground/html.ts";
-import { type PageBasics, payerDocument, switcher } from "./frame.ts";
+import { type PageBasics, RELOAD_SECONDS, payerDocument, switcher } from "./frame.ts";
 import { words } from "./words.ts";
-
-/** Seconds between reloads of a page that cannot be shown just now. */
-const REFRESH_SECONDS = 10;
 
 /** The page for an error that payers meet; undefined for those that only programs cause. It tells nothing of the payment. */
 export function errorPage({ code, status }: Fault, { path, language, serviceName }: PageBasics): string | undefined {
@@ -17,7 +14,7 @@ export function errorPage({ code, status }: Fault, { path, language, serviceName
     language,
     title: `${title} · ${serviceName}`,
     head:
-      face === "busy" && html`<meta http-equiv="refresh" content="${REFRESH_SECONDS}; url=${path}?lang=${language}" />`,
+      face === "busy" && html`<meta http-equiv="refresh" content="${RELOAD_SECONDS}; url=${path}?lang=${language}" />`,
     body: html`<body data-face="${face}">
       <div class="around">
         <main>

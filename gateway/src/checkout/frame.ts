@@ -7,6 +7,9 @@ import type { Profile } from "../merchants/profiles.sql.ts";
 import { SCRIPT_PATH, STYLE_PATH, colourPath } from "./assets.ts";
 import { words } from "./words.ts";
 
+/** Seconds between reloads of a page that will change, where nothing tells its browser. */
+export const RELOAD_SECONDS = 10;
+
 /** What every page has. */
 export interface PageBasics {
   path: string;
@@ -20,8 +23,8 @@ export interface FrameParts extends PageBasics {
   face: string;
   /** Further attributes of `<body>` for the script. */
   attributes?: Html | undefined;
-  /** Seconds after which a browser without scripts reloads the page. */
-  refreshSeconds?: number | undefined;
+  /** Whether a browser without scripts reloads the page. */
+  reloads: boolean;
   content: Html;
   /** Content beside the page. */
   aside?: Html | undefined;
@@ -54,17 +57,14 @@ export function payerDocument({ language, title, head, body }: DocumentParts): s
 
 /** The document of a merchant's page. */
 export function framed(parts: FrameParts): string {
-  const { book, profile, path, language, serviceName, face, refreshSeconds } = parts;
+  const { book, profile, path, language, serviceName, face, reloads } = parts;
   const isSandbox = book.environment === "sandbox";
   const text = words[language];
   return payerDocument({
     language,
     title: `${text.pay(profile.name)} · ${serviceName}`,
     head: html`${profile.colour !== undefined && html`<link rel="stylesheet" href="${colourPath(profile.colour)}" />`}
-      ${
-        refreshSeconds !== undefined &&
-        html`<noscript><meta http-equiv="refresh" content="${refreshSeconds}" /></noscript>`
-      }
+      ${reloads && html`<noscript><meta http-equiv="refresh" content="${RELOAD_SECONDS}" /></noscript>`}
       <script type="module" src="${SCRIPT_PATH}"></script>`,
     body: html`<body class="${isSandbox ? "sandbox" : ""}" data-face="${face}" ${parts.attributes}>
       <div class="around">

@@ -3,7 +3,7 @@ import { type Html, html } from "../ground/html.ts";
 import { type Minor, readable } from "../ground/money.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Face } from "./checkout.ts";
-import { type PageBasics, framed } from "./frame.ts";
+import { type PageBasics, RELOAD_SECONDS, framed } from "./frame.ts";
 import { facePart } from "./faces.ts";
 import type { Problems, SentForm } from "./link-form.ts";
 import { linkWords } from "./link-words.ts";
@@ -18,9 +18,6 @@ export interface LinkPageParts extends PageBasics {
   sent?: { form: SentForm; problems: Problems } | undefined;
 }
 
-/** Seconds between reloads of a page while another payer holds the link. */
-const AGAIN_SECONDS = 10;
-
 export function linkPage(parts: LinkPageParts): string {
   const { checkout, path, language, serviceName } = parts;
   const { link, profile, face } = checkout;
@@ -32,8 +29,8 @@ export function linkPage(parts: LinkPageParts): string {
     language,
     serviceName,
     face,
-    attributes: waits ? html` data-again="${AGAIN_SECONDS}"` : undefined,
-    refreshSeconds: waits ? AGAIN_SECONDS : undefined,
+    attributes: waits ? html` data-again="${RELOAD_SECONDS}"` : undefined,
+    reloads: waits,
     content: html`${
       link.amountMinor !== undefined &&
       html`<p class="amount"><small>${link.currency}</small>${written(link.amountMinor, parts)}</p>`

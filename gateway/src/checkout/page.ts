@@ -14,9 +14,6 @@ export interface PageParts extends PageBasics {
   checkout: Checkout;
 }
 
-/** Seconds between reloads in a browser without scripts. */
-const REFRESH_SECONDS = 10;
-
 /** States that will change: the page watches the payment. */
 const waiting: ReadonlySet<Face> = new Set(["open", "review", "preparing", "processing"]);
 
@@ -38,14 +35,14 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
     serviceName,
     face,
     attributes: html`${watch !== false && html` data-watch="${watch}"`}${leadsBack.has(face) && back !== undefined && html` data-back="${back}"`}`,
-    refreshSeconds: watch === false ? undefined : REFRESH_SECONDS,
+    reloads: watch !== false,
     content: html`<p class="amount">
         <small>${payment.currency}</small>${text.amountOf(readable(payment.amountMinor, payment.currency))}
       </p>
       ${face === "open" ? html`<p class="left">${text.timeLeft}: <b data-left="${secondsLeft}">${clock(secondsLeft)}</b></p>` : facePart(face, text.faces[face], text.leads[face])}
       ${checkout.instructions && instructionsPart({ instructions: checkout.instructions, payment, path, language })}
       ${watch !== false && html`<p class="muted" role="status">${text.waiting}</p>`}
-      ${face !== "open" && back !== undefined && backPart(back, profile.name, face, language)}
+      ${back !== undefined && backPart(back, profile.name, face, language)}
       <section>
         <dl>
           ${
@@ -72,7 +69,8 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
 
 function backPart(back: string, merchant: string, face: Face, language: Language): Html {
   const text = words[language];
-  return html`<a class="button main wide" href="${back}" rel="noreferrer">${text.back(merchant)}</a>
+  const style = face === "open" ? "back" : "button main wide";
+  return html`<a class="${style}" href="${back}" rel="noreferrer">${text.back(merchant)}</a>
     ${leadsBack.has(face) && html`<p class="muted" data-soon hidden>${text.backSoon}</p>`}`;
 }
 

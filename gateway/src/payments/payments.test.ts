@@ -397,16 +397,16 @@ describe("the payer's page", () => {
       expect((await fetch(wrong)).status).toBe(404);
   });
 
-  test("leads back to the merchant's own page when the payer has decided, and not before", async () => {
+  test("leads back to the merchant's own page: quietly while it can be paid, by a button when the payer has decided", async () => {
     const { client } = await service.merchant({ name: "Kopi" });
     const returnUrl = "https://kopi.example.com/thanks?a=1&b='2'#x";
     const payment = await created(client, { payment_method: "card", return_url: returnUrl });
     expect(payment.return_url).toBe(returnUrl);
     const url: string = payment.instructions.redirect_url;
     const link = 'href="https://kopi.example.com/thanks?a=1&#38;b=&#39;2&#39;#x" rel="noreferrer">Back to Kopi</a>';
-    expect(await (await fetch(url)).text()).not.toContain("Back to");
+    expect(await (await fetch(url)).text()).toContain(`<a class="back" ${link}`);
     await fetch(url, { method: "POST", redirect: "manual", body: new URLSearchParams({ decision: "approve" }) });
-    expect(await (await fetch(url)).text()).toContain(link);
+    expect(await (await fetch(url)).text()).toContain(`<a class="button main wide" ${link}`);
   });
 
   test("of a sandbox lead back to a program on the developer's own machine, and the database takes no other http", async () => {
