@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { Client, operate } from "./kit/client.ts";
 import { environmentOf } from "./kit/client-story.ts";
@@ -144,6 +145,28 @@ for (const [name, sample] of Object.entries(samples)) {
         code: expect.any(Number),
         stdout: expect.not.stringContaining("http"),
       });
+    });
+
+    test("sees that an order is paid when somebody presses again, though the webhook was lost", async () => {
+      const url = `http://127.0.0.1:${running.shop.port}`;
+      const shown = async (path: string): Promise<string> => (await fetch(url + path)).text();
+      const [, order = ""] = /<form method="post" action="(\/orders\/[\w-]+)"><button>/.exec(await shown("/")) ?? [];
+      const press = async (): Promise<string> =>
+        (await fetch(url + order, { method: "POST", body: new URLSearchParams(), redirect: "manual" })).headers.get(
+          "location",
+        ) ?? "";
+      expect(await press()).toContain("/pay/");
+      const id = order.replace("/orders/", "");
+      const { json } = await client.get(`/v1/payments?reference_id=${id}`);
+      await client.post(`/v1/sandbox/payments/${json.data[0].reference}/simulate`, { outcome: "succeeded" });
+      await vi.waitFor(async () => expect(await shown(order)).toContain("Paid."), { timeout: 10_000, interval: 50 });
+      // As if the webhook had not come.
+      const orders = new DatabaseSync(join(place, `${name}.sqlite`), { timeout: 5_000 });
+      orders.prepare("update orders set status = 'open' where id = ?").run(id);
+      orders.close();
+      expect(await shown(order)).toContain("Waiting for Rp75.000.");
+      expect(await press()).toContain(order);
+      expect(await shown(order)).toContain("Paid.");
     });
 
     test("says that payment is not possible, where the service refuses it, and shows nobody why", async () => {

@@ -27,13 +27,12 @@ const faces = (id) => ({
   succeeded: "<p>Paid. Your coffee is on its way.</p>",
 });
 const notPaid = '<p>Not paid. <a href="/">Try again</a></p>';
-const ends = ["payment.succeeded", "payment.failed", "payment.expired", "payment.canceled"];
-// The same event may come twice: only an open order changes.
-const on = ({ type, data }) => ends.includes(type) && finish.run(data.status, data.reference_id);
-const onError = (error) => console.error(error.message);
+const ends = ["succeeded", "failed", "expired", "canceled"];
+// Said by the webhook, and by the service when somebody presses again, so perhaps twice: only an open order changes.
+const end = ({ status, reference_id: id }) => ends.includes(status) && finish.run(status, id);
+const on = ({ type, data }) => type.startsWith("payment.") && end(data);
 const app = express();
-app.post("/webhooks", handler({ secrets, on, onError })); // before any parser: the signature covers the bytes as they came
-
+app.post("/webhooks", handler({ secrets, on, onError: ({ message }) => console.error(message) })); // before any parser: the signature covers the bytes as they came
 app.get("/", (_request, response) => {
   response.send(page(`<p>A coffee, Rp75.000</p>${button(`order-${randomUUID()}`, "Buy it")}`));
 });
@@ -43,6 +42,7 @@ app.post("/orders/:id", async ({ params: { id } }, response, next) => {
   insert.run(id); // first: the webhook may be faster than the answer
   const returnUrl = `${SHOP_URL}/orders/${id}`;
   const payment = await gerbang.payments.createOrFind({ ...coffee, reference_id: id, return_url: returnUrl });
+  end(payment);
   response.redirect(303, payment.checkout_url ?? returnUrl); // one that is paid has no page to pay at
 });
 

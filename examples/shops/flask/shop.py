@@ -16,7 +16,6 @@ secret = os.environ["GERBANG_WEBHOOK_SECRET"]
 port = os.environ.get("PORT", "3000")
 shop_url = os.environ.get("SHOP_URL", f"http://localhost:{port}")  # where payers come back to
 coffee = {"amount_minor": 7_500_000, "currency": "IDR", "payment_method": "qris"}
-ends = ("payment.succeeded", "payment.failed", "payment.expired", "payment.canceled")
 app = Flask(__name__)
 
 
@@ -26,6 +25,11 @@ def orders(sql, *values):
 
 
 orders("create table if not exists orders (id text primary key, status text not null default 'open')")
+
+
+def end(payment):  # said by the webhook, and by the service when somebody presses again, so perhaps twice: only an open order changes
+    if payment["status"] in ("succeeded", "failed", "expired", "canceled"):
+        orders("update orders set status = ? where id = ? and status = 'open'", payment["status"], payment["reference_id"])
 
 
 def page(body, status=200):
@@ -54,6 +58,7 @@ def buy(order):
     except GerbangError as error:
         app.logger.error("%s %s", error, error.advice)
         return page("<p>Payment is not possible now. Please try again.</p>", 502)
+    end(payment)
     return redirect(payment.get("checkout_url", return_url), 303)  # one that is paid has no page to pay at
 
 
@@ -72,9 +77,8 @@ def webhook():
         event = webhooks.unwrap(request.get_data(), request.headers, secret)
     except WebhookError as error:
         return error.step, 401
-    if event["type"] in ends:  # the same event may come twice: only an open order changes
-        data = event["data"]
-        orders("update orders set status = ? where id = ? and status = 'open'", data["status"], data["reference_id"])
+    if event["type"].startswith("payment."):
+        end(event["data"])
     return ""
 
 

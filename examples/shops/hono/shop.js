@@ -28,13 +28,12 @@ const faces = (id) => ({
   succeeded: "<p>Paid. Your coffee is on its way.</p>",
 });
 const notPaid = '<p>Not paid. <a href="/">Try again</a></p>';
-const ends = ["payment.succeeded", "payment.failed", "payment.expired", "payment.canceled"];
-// The same event may come twice: only an open order changes.
-const on = ({ type, data }) => ends.includes(type) && finish.run(data.status, data.reference_id);
-const onError = (error) => console.error(error.message);
-
+const ends = ["succeeded", "failed", "expired", "canceled"];
+// Said by the webhook, and by the service when somebody presses again, so perhaps twice: only an open order changes.
+const end = ({ status, reference_id: id }) => ends.includes(status) && finish.run(status, id);
+const on = ({ type, data }) => type.startsWith("payment.") && end(data);
 const app = new Hono();
-app.post("/webhooks", handler({ secrets, on, onError }));
+app.post("/webhooks", handler({ secrets, on, onError: ({ message }) => console.error(message) }));
 
 app.get("/", (c) => c.html(page(`<p>A coffee, Rp75.000</p>${button(`order-${randomUUID()}`, "Buy it")}`)));
 
@@ -43,6 +42,7 @@ app.post("/orders/:id{order-[0-9a-f-]{36}}", async (c) => {
   insert.run(id); // first: the webhook may be faster than the answer
   const returnUrl = `${SHOP_URL}/orders/${id}`;
   const payment = await gerbang.payments.createOrFind({ ...coffee, reference_id: id, return_url: returnUrl });
+  end(payment);
   return c.redirect(payment.checkout_url ?? returnUrl, 303); // one that is paid has no page to pay at
 });
 

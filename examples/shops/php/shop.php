@@ -1,7 +1,6 @@
 <?php
 // A shop in one file, with plain PHP: one product, paid by QRIS on the gateway's page, and the webhook that marks its order as paid.
 declare(strict_types=1);
-
 require 'Gerbang.php'; // beside this file, or vendor/autoload.php
 ini_set('display_errors', '0');
 $secret = getenv('GERBANG_WEBHOOK_SECRET') ?: throw new RuntimeException('Set GERBANG_WEBHOOK_SECRET: it begins with whsec_.');
@@ -21,6 +20,9 @@ function page(string $body, int $status = 200): never
     $style = 'font: 1rem/1.5 system-ui; max-width: 30rem; margin: 3rem auto';
     exit("<!doctype html><meta name=viewport content='width=device-width'><title>Kopi</title><body style='$style'><h1>Kopi</h1>$body");
 }
+// Said by the webhook, and by the service when somebody presses again, so perhaps twice: only an open order changes.
+$end = fn (array $payment) => in_array($payment['status'], ['succeeded', 'failed', 'expired', 'canceled'], true)
+    && $orders("update orders set status = ? where id = ? and status = 'open'", $payment['status'], $payment['reference_id']);
 // The form has the order's name: who presses twice buys once, and who comes back pays for the same order.
 $button = fn (string $id, string $text): string => "<form method=\"post\" action=\"/orders/$id\"><button>$text</button></form>";
 
@@ -31,10 +33,7 @@ if ("$method $path" === 'POST /webhooks') {
     } catch (Gerbang\WebhookException $error) {
         page($error->step, 401);
     }
-    if (in_array($type, ['payment.succeeded', 'payment.failed', 'payment.expired', 'payment.canceled'], true)) {
-        // The same event may come twice: only an open order changes.
-        $orders("update orders set status = ? where id = ? and status = 'open'", $data['status'], $data['reference_id']);
-    }
+    str_starts_with($type, 'payment.') && $end($data);
     exit();
 }
 $path === '/' && page('<p>A coffee, Rp75.000</p>' . $button('order-' . bin2hex(random_bytes(16)), 'Buy it'));
@@ -49,6 +48,7 @@ if ($method === 'POST') {
         error_log("payment: {$error->getCode()} {$error->getMessage()} " . ($error->advice ?? ''));
         page('<p>Payment is not possible now. Please try again.</p>', 502);
     }
+    $end($payment);
     header('location: ' . ($payment['checkout_url'] ?? $shopUrl . $path), true, 303); // one that is paid has no page to pay at
     exit();
 }
