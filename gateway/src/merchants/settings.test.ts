@@ -127,6 +127,27 @@ test("a currency is enabled with its fees and its limit, and with nothing less",
   );
 });
 
+test("a currency that is left out takes no new payments and gives none back, while what is open or due in it goes on", async () => {
+  const { client, merchantId } = await service.merchant();
+  const path = `/merchants/${merchantId}`;
+  await service.operate("PATCH", path, alsoIn(defaultSettings, "KWD"));
+  const create = async () =>
+    client.post("/v1/payments", paymentBody({ currency: "KWD", payment_method: "card", amount_minor: 10_000 }));
+  const open = (await create()).json.reference;
+  await service.operate("PATCH", path, { currencies: ["IDR"] });
+  expect((await create()).json.error.code).toBe("CURRENCY_NOT_SUPPORTED");
+  const paid = await client.post(`/v1/sandbox/payments/${open}/simulate`, { outcome: "succeeded" });
+  expect(paid.json).toMatchObject({ status: "succeeded", net_minor: 9_710 });
+  expect((await client.post("/v1/refunds", { payment_reference: open })).json.error.code).toBe("WALLET_NOT_FOUND");
+  const [, kwd] = (await client.get("/v1/balances")).json.data;
+  expect(kwd).toMatchObject({ currency: "KWD", available_minor: 9_710 });
+  const [batch] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
+  expect(batch).toMatchObject({ currency: "KWD", net_minor: 9_710 });
+  await service.operate("PATCH", path, { currencies: ["IDR", "KWD"] });
+  const again = await client.post("/v1/refunds", { payment_reference: open, amount_minor: 1 });
+  expect(again.json.error.code).toBe("INSUFFICIENT_FUNDS");
+});
+
 test("a change of one part of the risk settings leaves when a person looks", async () => {
   const { merchantId } = await service.merchant();
   const path = `/merchants/${merchantId}`;
