@@ -45,17 +45,17 @@ export const referenceIdOf = ({ uuid }: Link, once: string): string =>
   `link-${encode(sha256(`${uuid}/${once}`).subarray(0, 16))}`;
 
 /**
- * Reads an amount as written in a language: 25,000.00 in English, 25.000,00 in Indonesian. Undefined when a separator is in an unexpected place: a
- * guess could be wrong by orders of magnitude.
+ * Reads an amount as written in a language: 25,000.00 in English, 25.000,00 in Indonesian. Undefined when a separator is in an unexpected place, or may
+ * stand before three decimals ("1,500" dinars): a guess could be wrong by orders of magnitude.
  */
 export function amountOfText(text: string, currency: string, language: Language): Minor | undefined {
   const [group, point] = language === "id" ? ["\\.", ","] : [",", "\\."];
   const exponent = exponentOf(currency);
-  const bare = text.replace(new RegExp(`^(?:${currency}|Rp\\.?)?\\s*`, "i"), "");
+  const name = currency === "IDR" ? "(?:IDR|Rp\\.?)" : currency;
   const fraction = exponent > 0 ? `(?:${point}(\\d{1,${exponent}}))?` : "()";
-  const found = new RegExp(`^(\\d{1,16}|\\d{1,3}(?:${group}\\d{3}){1,5})${fraction}$`).exec(bare);
-  if (!found) return undefined;
-  const [, whole = "", part = ""] = found;
+  const digits = `(\\d{1,16}|[1-9]\\d{0,2}(?:${group}\\d{3}){1,5})`;
+  const [, whole, part = ""] = new RegExp(`^(?:${name})?\\s*${digits}${fraction}$`, "i").exec(text) ?? [];
+  if (whole === undefined || (exponent === 3 && part === "" && /^\d+\D\d+$/.test(whole))) return undefined;
   return BigInt(whole.replaceAll(/\D/g, "") + part.padEnd(exponent, "0"));
 }
 
@@ -103,7 +103,6 @@ export function judgeForm(sent: SentForm, { link, settings, methods, language }:
   };
 }
 
-function isWithin({ amountMinor, minimumMinor, maximumMinor }: Link, amount: Minor): boolean {
-  if (amountMinor !== undefined) return true;
+function isWithin({ minimumMinor, maximumMinor }: Link, amount: Minor): boolean {
   return amount >= (minimumMinor ?? 1n) && (maximumMinor === undefined || amount <= maximumMinor);
 }

@@ -25,6 +25,8 @@ describe("an amount in figures", () => {
     ["-5", undefined, undefined],
     ["5e3", undefined, undefined],
     ["1,00,000", undefined, undefined],
+    ["0,500", undefined, undefined],
+    ["0.500", undefined, undefined],
     ["0x10", undefined, undefined],
     ["٢٥", undefined, undefined],
     ["1".repeat(17), undefined, undefined],
@@ -36,9 +38,31 @@ describe("an amount in figures", () => {
 
   test("has no fraction where the currency has none", () => {
     expect(amountOfText("1,500", "JPY", "en")).toBe(1_500n);
+    expect(amountOfText("0,500", "JPY", "en")).toBeUndefined();
     expect(amountOfText("1,500.0", "JPY", "en")).toBeUndefined();
     expect(amountOfText("1.500", "KWD", "en")).toBe(1_500n);
   });
+
+  test.each([
+    ["0.500", 500n, undefined],
+    ["0,500", undefined, 500n],
+    ["1,500", undefined, 1_500n],
+    ["1,500.0", 1_500_000n, undefined],
+    ["1,500,000", 1_500_000_000n, undefined],
+    ["1500", 1_500_000n, 1_500_000n],
+    ["KWD 5", 5_000n, 5_000n],
+    ["Rp 5", undefined, undefined],
+  ])("in dinars, which have three decimals, %j is %s in English and %s in Indonesian", (text, english, indonesian) => {
+    expect(amountOfText(text, "KWD", "en")).toBe(english);
+    expect(amountOfText(text, "KWD", "id")).toBe(indonesian);
+  });
+});
+
+test("the amount that a refusal shows as an example is one that is taken, in every currency", () => {
+  for (const language of languages) {
+    const [example = ""] = /\d[\d.,]*\d/.exec(linkWords[language].problems.amount) ?? [];
+    for (const currency of ["IDR", "JPY", "KWD"]) expect(amountOfText(example, currency, language)).toBeDefined();
+  }
 });
 
 test("every text is there in each language", () => {

@@ -16,7 +16,7 @@ const en = {
   next: "You see how to pay on the next page. Nothing is paid yet.",
   resume: "Continue your payment",
   problems: {
-    amount: "Write an amount in figures, such as 25,000.",
+    amount: "Write an amount in figures, such as 25000.",
     bounds: "This amount cannot be paid here.",
     methodAmount: "This amount cannot be paid by this method. Choose another one.",
     method: "Choose how you pay.",
@@ -61,7 +61,7 @@ const id: LinkWords = {
   next: "Cara membayar muncul di halaman berikutnya. Belum ada yang dibayar.",
   resume: "Lanjutkan pembayaran Anda",
   problems: {
-    amount: "Tulis jumlahnya dengan angka, misalnya 25.000.",
+    amount: "Tulis jumlahnya dengan angka, misalnya 25000.",
     bounds: "Jumlah ini tidak bisa dibayar di sini.",
     methodAmount: "Jumlah ini tidak bisa dibayar dengan cara ini. Pilih cara lain.",
     method: "Pilih cara membayar.",
