@@ -348,6 +348,8 @@ test("of two errors at once the one that the order names first is answered", asy
 
 test.each([
   ["POST", "/v1/nothing-here", "404 ROUTE_NOT_FOUND", null],
+  ["POST", "/openapi-json", "404 ROUTE_NOT_FOUND", null],
+  ["POST", "/openapi.json", "405 METHOD_NOT_ALLOWED", "GET, HEAD"],
   ["DELETE", "/v1/payments", "405 METHOD_NOT_ALLOWED", "GET, HEAD, POST"],
   ["PUT", "/v1/payments/x?y=1", "405 METHOD_NOT_ALLOWED", "GET, HEAD"],
 ])("an unknown path or method comes before a body that is too large: %s %s", async (method, path, expected, allow) => {

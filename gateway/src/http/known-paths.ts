@@ -8,7 +8,8 @@ export class KnownPaths {
   /** Notes every route that is added to the server from now on. */
   watch(server: FastifyInstance): void {
     server.addHook("onRoute", ({ url, method }) => {
-      const pattern = new RegExp(`^${url.replaceAll(/:\w+/g, "[^/]+")}$`);
+      const literals = url.split(/:\w+/).map((literal) => RegExp.escape(literal));
+      const pattern = new RegExp(`^${literals.join("[^/]+")}$`);
       const { methods } = this.routes.getOrInsert(url, { pattern, methods: new Set() });
       for (const one of [method].flat()) methods.add(one);
     });
