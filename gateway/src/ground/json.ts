@@ -6,8 +6,14 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Deeper than any schema of the interface, and shallow enough for recursive functions. */
 const DEPTH_MAX = 2_000;
 
-/** Why bytes are no JSON object: no JSON in UTF-8, another top-level value, a key twice in one object, or a depth over DEPTH_MAX. */
-export type Malformed = "not_json" | "not_an_object" | "duplicate_key" | "too_deep";
+/** Why bytes are no JSON object, in words for whoever sent them. */
+const objections = {
+  not_json: "The body is empty, or not JSON in UTF-8 (without a byte order mark).",
+  not_an_object: "The body is JSON, but not an object.",
+  duplicate_key: "An object in the body has the same key twice.",
+  too_deep: `The body is nested deeper than ${DEPTH_MAX} levels.`,
+};
+export type Malformed = keyof typeof objections;
 
 /**
  * Reads a JSON object. A number that JavaScript would write in another way, such as 1800.0, 1e3 or one that it rounds, becomes a symbol with its
@@ -38,11 +44,11 @@ export function objectOf(bytes: Uint8Array): Record<string, unknown> | undefined
   return "object" in read ? read.object : undefined;
 }
 
-/** As `readObject`. Throws MALFORMED_JSON for what is no object. */
+/** As `readObject`. Throws MALFORMED_JSON, with the reason in its message, for what is no object. */
 export function parseObject(bytes: Uint8Array): Record<string, unknown> {
-  const object = objectOf(bytes);
-  if (object === undefined) throw new Fault("MALFORMED_JSON");
-  return object;
+  const read = readObject(bytes);
+  if ("malformed" in read) throw new Fault("MALFORMED_JSON", { message: objections[read.malformed] });
+  return read.object;
 }
 
 /** JavaScript may round a number of this many characters or more. */

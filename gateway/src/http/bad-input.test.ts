@@ -202,6 +202,16 @@ describe("POST /v1/payments", () => {
     expect(blamed(answer)).toBe(malformed);
   });
 
+  test("the message says what is wrong with a body that is no JSON object", async () => {
+    const messageOf = async (body: string, headers = {}): Promise<string> =>
+      (await client.post("/v1/payments", body, { headers })).json.error.message;
+    expect(await messageOf(`${good},}`)).toMatch("not JSON in UTF-8");
+    expect(await messageOf(`[${good}}]`)).toMatch("not an object");
+    expect(await messageOf(`${good},"metadata":{"a":"1","a":"2"}}`)).toMatch("the same key twice");
+    expect(await messageOf(`${good},"x":${"[".repeat(2_001)}${"]".repeat(2_001)}}`)).toMatch("deeper than 2000 levels");
+    expect(await messageOf(`${good}}`, { "content-type": "text/plain" })).toMatch("Content-Type: application/json");
+  });
+
   test("of several bad fields the one that the interface names first is blamed", async () => {
     const body: Record<string, unknown> = { zebra: 1, metadata: 1, callback_url: 1, customer: 1, expires_in: 1 };
     const repairs: [string, string, unknown][] = [
@@ -245,8 +255,10 @@ test("the largest and the smallest of everything is accepted", async () => {
   for (const body of bodies) expect(outcome(await client.post("/v1/payments", paymentBody(body)))).toBe("201");
   const padded = JSON.stringify(paymentBody()).padEnd(262_144);
   expect(outcome(await client.post("/v1/payments", padded))).toBe("201");
-  const type = { "content-type": 'Application/JSON; Charset="UTF-8"' };
-  expect(outcome(await client.post("/v1/payments", paymentBody(), { headers: type }))).toBe("201");
+  for (const type of ['Application/JSON; Charset="UTF-8"', "application/json;charset=utf8"]) {
+    const headers = { "content-type": type };
+    expect(outcome(await client.post("/v1/payments", paymentBody(), { headers }))).toBe("201");
+  }
 });
 
 test.each<Row>([

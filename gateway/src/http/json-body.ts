@@ -5,15 +5,15 @@ import { parseObject } from "../ground/json.ts";
 
 /** The object in a body. Throws MALFORMED_JSON, also for another content type. */
 export function readJson(request: FastifyRequest, body: Buffer): Record<string, unknown> {
-  if (!isJson(request.sentContentType)) throw new Fault("MALFORMED_JSON");
-  return parseObject(body);
+  if (isJson(request.sentContentType)) return parseObject(body);
+  throw new Fault("MALFORMED_JSON", { message: "Send the body with the header Content-Type: application/json." });
 }
 
-/** True for `application/json`, with no other parameter than `charset=utf-8`. */
+/** True for `application/json`, with no other parameter than `charset=utf-8`, which some libraries spell `utf8`. */
 function isJson(contentType: string): boolean {
   if (contentType.length > 100) return false;
   const [type, ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
-  return type === "application/json" && parameters.every((parameter) => /^(|charset="?utf-8"?)$/.test(parameter));
+  return type === "application/json" && parameters.every((parameter) => /^(|charset="?utf-?8"?)$/.test(parameter));
 }
 
 /** Hides the content type from Fastify, because `readJson` checks it after authentication. */

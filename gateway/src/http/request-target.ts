@@ -26,10 +26,7 @@ export function canonicalTarget(sent: string): string {
 
 /** Removes empty pairs: `a=1&&b=2&` becomes `a=1&b=2`. */
 function withoutEmptyPairs(query: string): string {
-  return query
-    .split("&")
-    .filter((pair) => pair !== "")
-    .join("&");
+  return query.split("&").filter(Boolean).join("&");
 }
 
 /** Path and query of a target in origin or absolute form; undefined for any other form. */
