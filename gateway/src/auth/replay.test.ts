@@ -108,6 +108,18 @@ test("a replayed signature costs the client none of its quota", async () => {
   expect(Number(after.headers.get("x-ratelimit-remaining"))).toBe(50 - 3);
 });
 
+test("replays in bursts, more than the quota at once, leave the client its quota", async () => {
+  const { client } = await service.merchant({ settings: { rate_limit_per_minute: 100 } });
+  const send = captured(client, "/v1/payments", paymentBody());
+  expect(await send(service)).toBe("201");
+  const burst = (): Promise<string[]> => Promise.all(Array.from({ length: 150 }, async () => send(service)));
+  const bursts = Promise.all([burst(), burst().then(burst)]);
+  const reads = new Set<string>();
+  for (let limit = 1; limit <= 60; limit++) reads.add(outcome(await client.get(`/v1/payments?limit=${limit}`)));
+  expect(reads).toEqual(new Set(["200"]));
+  expect(new Set((await bursts).flat())).toEqual(new Set(["401 SIGNATURE_REPLAYED"]));
+});
+
 test("slots are emptied when their minutes are over, and not before", async () => {
   const { merchantId } = await service.merchant();
   const now = Math.floor(Date.now() / 1_000);

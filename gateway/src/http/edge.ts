@@ -11,6 +11,7 @@ import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { digestOf, sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
+import { setNewest } from "../ground/newest.ts";
 import type { Reply } from "../ground/reply.ts";
 import { type Intent, RunningKeys, checkKey, idempotently, refuseUnlessRecorded } from "../idempotency/idempotency.ts";
 import type { Client, Directory, Principal } from "../merchants/directory.ts";
@@ -72,17 +73,21 @@ interface Known {
   /** Set for a person, whose request was counted before. */
   admitted?: Admitted;
   /** The credential that signed the request; undefined for a person who signed in. */
-  client: Client | undefined;
+  client?: Client;
   /** Nonce of the signature: admission consumes that of a read, a write's transaction its own. Undefined for a person. */
-  nonce: Nonce | undefined;
+  nonce?: Nonce;
   /** Nonces of an RFC 9421 signature that admission consumes for reads and writes alike. */
   spanMarks: readonly Nonce[];
   body: Buffer;
 }
 
+const RECENT_NONCES_MAX = 8_192;
+
 export class Edge {
   private readonly parts: EdgeParts;
   private readonly runningKeys = new RunningKeys();
+  /** Ends of the newest nonces that this process was sent, by digest. Whether a nonce is new, the database alone decides. */
+  private readonly recentNonces = new Map<string, number>();
 
   constructor(parts: EdgeParts) {
     this.parts = parts;
@@ -105,8 +110,11 @@ export class Edge {
     request.isProven = true;
     name(request, client);
     try {
+      this.refuseRepeated(known.nonce);
       return await this.serve(endpoint, request, reply, known);
     } catch (error) {
+      // What failed may not have consumed its nonce.
+      if (!(error instanceof Fault) || error.status >= 500) this.recentNonces.delete(known.nonce.digest);
       // Anybody may send a replayed signature, so it counts against the address and not against the client (section 8).
       if (error instanceof Fault && error.code === "SIGNATURE_REPLAYED") {
         request.isProven = false;
@@ -128,14 +136,7 @@ export class Edge {
   ): Promise<Reply> {
     const body = await this.bodyOf(request);
     this.refuseByWrongClock();
-    return this.serve(endpoint, request, reply, {
-      principal,
-      admitted,
-      client: undefined,
-      nonce: undefined,
-      spanMarks: [],
-      body,
-    });
+    return this.serve(endpoint, request, reply, { principal, admitted, spanMarks: [], body });
   }
 
   /** Counts a request of a person who signed in. Throws MERCHANT_SUSPENDED, RATE_LIMITED, SERVICE_UNAVAILABLE. */
@@ -165,6 +166,13 @@ export class Edge {
     throw new Fault("CLIENT_NOT_FOUND", { message: `This key expired at ${wireTime(expiresAt)}. Use another one.` });
   }
 
+  /** Throws SIGNATURE_REPLAYED before a repeated request is counted, because a burst of them would use up the client's quota until it is taken back. */
+  private refuseRepeated({ digest, validUntil }: Nonce): void {
+    const isRepeated = (this.recentNonces.get(digest) ?? 0) >= Math.floor(this.parts.clock.now() / SECOND);
+    setNewest(this.recentNonces, digest, validUntil, RECENT_NONCES_MAX);
+    if (isRepeated) throw new Fault("SIGNATURE_REPLAYED");
+  }
+
   private serve(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, known: Known): Promise<Reply> {
     return endpoint.kind === "read"
       ? this.read(endpoint, request, reply, known)
@@ -177,7 +185,7 @@ export class Edge {
     claim: Claim,
     request: FastifyRequest,
     body: Buffer,
-  ): Pick<Known, "nonce" | "spanMarks"> {
+  ): ReturnType<typeof messageNonces> {
     if (claim.scheme === "rfc9421") return this.verifyMessage(client, claim, request, body);
     const { method, url: target } = request;
     const { merchantId } = client.merchant;
@@ -201,7 +209,7 @@ export class Edge {
     claim: MessageClaim,
     request: FastifyRequest,
     body: Buffer,
-  ): Pick<Known, "nonce" | "spanMarks"> {
+  ): ReturnType<typeof messageNonces> {
     const { method, originalUrl: target, raw } = request;
     const message: SignedMessage = { method, target, headers: raw.headersDistinct, publicRoot: this.parts.publicRoot };
     const realNow = this.parts.clock.now();
@@ -225,7 +233,10 @@ export class Edge {
     address: string,
   ): void {
     if (merchant.suspended) throw new Fault("MERCHANT_SUSPENDED");
-    if (client?.allows && !client.allows(address)) throw notFromHere(address);
+    if (client?.allows && !client.allows(address)) {
+      const message = `This key may not be used from ${address}. Use it from one of its allowed addresses, or allow this one.`;
+      throw new Fault("FORBIDDEN", { message, details: { address } });
+    }
     if (client) this.parts.onUsed(client, address);
     if (!scopes.has(endpoint.scope)) throw new Fault("FORBIDDEN", { details: { scope: endpoint.scope } });
     if (endpoint.sandboxOnly && book.environment !== "sandbox") throw new Fault("ENVIRONMENT_MISMATCH");
@@ -378,13 +389,6 @@ export class Edge {
 function name(request: FastifyRequest, { actor, book }: Principal): void {
   request.actor = actor;
   request.book = book;
-}
-
-function notFromHere(address: string): Fault {
-  return new Fault("FORBIDDEN", {
-    message: `This key may not be used from ${address}. Use it from one of its allowed addresses, or allow this one.`,
-    details: { address },
-  });
 }
 
 function intentOf(endpoint: WriteEndpoint, call: Call, { client, body }: Known, address: string): Intent {

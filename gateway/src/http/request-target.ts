@@ -19,14 +19,10 @@ export function canonicalTarget(sent: string): string {
   if (target === undefined) return sent;
   const mark = target.indexOf("?");
   const path = mark < 0 ? target : target.slice(0, mark);
-  const query = mark < 0 ? "" : withoutEmptyPairs(target.slice(mark + 1));
+  const pairs = mark < 0 ? [] : target.slice(mark + 1).split("&");
+  const query = pairs.filter(Boolean).join("&"); // `a=1&&b=2&` becomes `a=1&b=2`
   if (BROKEN_ESCAPE.test(path)) return sent;
   return query === "" ? canonical(path) : `${canonical(path)}?${BROKEN_ESCAPE.test(query) ? query : canonical(query)}`;
-}
-
-/** Removes empty pairs: `a=1&&b=2&` becomes `a=1&b=2`. */
-function withoutEmptyPairs(query: string): string {
-  return query.split("&").filter(Boolean).join("&");
 }
 
 /** Path and query of a target in origin or absolute form; undefined for any other form. */
