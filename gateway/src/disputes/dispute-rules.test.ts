@@ -5,6 +5,7 @@ import { NOW, type Then, given, ownerWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { aDispute, nothing, owning } from "../../test/refunds.ts";
 import { SECOND } from "../ground/clock.ts";
+import { exampleOf } from "../http/shapes.ts";
 import { otherBook } from "../merchants/books.ts";
 import { type DisputeStatus, type Payment, disputeStatuses } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
@@ -12,6 +13,7 @@ import { paymentStatuses } from "../payments/states.ts";
 import { isRunning } from "../payments/payment.ts";
 import { type Dispute, outcomes } from "./dispute.ts";
 import { loseUnanswered, moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "./disputes.ts";
+import { disputeSchema, openDisputeSchema, resolveDisputeSchema, resolvedExamples } from "./disputes.schema.ts";
 import { disputes, evidence } from "./disputes.sql.ts";
 
 const DAY = 24 * 3600 * SECOND;
@@ -228,4 +230,13 @@ test("any disputes over one payment, one after another: what is held is what run
     }),
     { numRuns: 200 },
   );
+});
+
+test("the documented answers of opening and deciding a dispute are about what their requests say", () => {
+  const { reason, amount_minor } = exampleOf(openDisputeSchema);
+  expect(exampleOf(disputeSchema)).toMatchObject({ reason, amount_minor, status: "needs_response", outcome: null });
+  const { outcome } = exampleOf(resolveDisputeSchema);
+  const { value } = resolvedExamples.won;
+  expect(disputeSchema.parse(value)).toMatchObject({ status: outcome, outcome });
+  expect((value.resolved_at ?? "") > value.opened_at && value.resolved_at < value.evidence_due_at).toBe(true);
 });

@@ -17,6 +17,7 @@ import {
   disputesQuerySchema,
   openDisputeSchema,
   resolveDisputeSchema,
+  resolvedExamples,
 } from "./disputes.schema.ts";
 import { openDispute, resolveDispute } from "./disputes.ts";
 
@@ -77,7 +78,7 @@ export function disputeEndpoints(database: Database): Endpoint[] {
       summary: "Decide a dispute",
       ...ofSandbox,
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "DISPUTE_RESOLVED"],
-      success: { description: "The dispute after it.", schema: disputeSchema },
+      success: { description: "The dispute after it.", schema: disputeSchema, examples: resolvedExamples },
       body: { schema: resolveDisputeSchema, order: ["outcome"] },
       async judge(call, _input, found) {
         if ("fault" in found) throw found.fault;

@@ -6,6 +6,7 @@ import {
   checkedIdentity,
   currencyCode,
   environmentField,
+  exampleOf,
   exponentField,
   identity,
   inPath,
@@ -82,11 +83,19 @@ export const openDisputeSchema = z
     reason: disputeReason,
     amount_minor: amountMinor.optional().meta({ description: "Minor units; all that was not refunded when absent." }),
   })
-  .meta({ id: "OpenDispute", examples: [{ reason: "product_not_received" }] });
+  .meta({ id: "OpenDispute", examples: [{ reason: "product_not_received", amount_minor: 10_000_000 }] });
 
 export const resolveDisputeSchema = z
   .strictObject({ outcome: disputeOutcome })
   .meta({ id: "ResolveDispute", examples: [{ outcome: "won" }] });
+
+/** The dispute of the example after the decision of `resolveDisputeSchema`'s. */
+export const resolvedExamples = {
+  won: {
+    summary: "Decided for you",
+    value: { ...exampleOf(disputeSchema), status: "won", resolved_at: exampleTimes.resolved, outcome: "won" },
+  },
+};
 
 /** Path parameter of a dispute. */
 export const disputeParams = { uuid: inPath("dispute", "DisputeUuid", "`uuid` of the dispute.") };

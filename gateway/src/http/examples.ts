@@ -39,6 +39,7 @@ export const exampleTimes = {
   payout: "2026-11-22T18:00:00Z",
   disputed: "2026-11-23T08:30:00Z",
   evidenceDue: "2026-11-30T08:30:00Z",
+  resolved: "2026-11-28T04:10:00Z",
 } as const;
 
 export const exampleClientId = "ak_test_3f9k2m7q1x8v5c4b6n0zt2w9";

@@ -318,7 +318,8 @@ const paymentSettlementSchema = z
       .meta({
         description:
           "The day of the payout, in the time zone of your settlement schedule: of its batch once it is in one, before that as things stand. Null " +
-          "while no batch can take it: in a running dispute, with a refund under way, below the minimum payout, or with a frozen wallet.",
+          "while no batch can take it: in a running dispute, with a refund under way, below the minimum payout, while it is more than what is " +
+          "available, or with a frozen wallet. A simulation answers it of the payment by itself: read the payment for what else counts.",
         examples: ["2026-11-23"],
       }),
   })

@@ -137,24 +137,27 @@ export interface StatementLine extends SettlementItem {
   paidAt: Micros | undefined;
 }
 
-/** The names of a statement's columns. */
-export const statementHead = [
-  "kind",
-  "id",
-  "reference",
-  "reference_id",
-  "payment_method",
-  "gateway_code",
-  "created_at",
-  "paid_at",
-  "occurred_at",
-  "currency",
-  "gross_minor",
-  "fee_minor",
-  "refund_minor",
-  "dispute_minor",
-  "net_minor",
-  "net",
+/** The columns of a statement, and what each says; the API's page of it shows the list. */
+export const statementColumns: readonly [name: string, meaning: string][] = [
+  [
+    "kind",
+    "`payment`; `receipt`: money that was credited to you apart from a payment; `refund`; `dispute` that was lost; `total`",
+  ],
+  ["id", "of the payment, receipt, refund or dispute; of the batch in the last line"],
+  ["reference", "`pay_…` of the payment, also of a refund or dispute; empty in the last line, as are the next five"],
+  ["reference_id", "your own identity of the order"],
+  ["payment_method", "of the payment"],
+  ["gateway_code", "the acquirer of the payment"],
+  ["created_at", "when the payment was created"],
+  ["paid_at", "when it was paid"],
+  ["occurred_at", "when the line counts: paid, credited, refunded or lost; in the last line `period_end`"],
+  ["currency", "of the batch"],
+  ["gross_minor", "of a payment or receipt"],
+  ["fee_minor", "of a payment"],
+  ["refund_minor", "of a refund"],
+  ["dispute_minor", "of a lost dispute"],
+  ["net_minor", "gross less fee, refund and dispute: negative in lines that take away"],
+  ["net", "the same with its decimals, such as `148950.00`"],
 ];
 
 /**
@@ -197,7 +200,9 @@ export function statementOf(settlement: Settlement, lines: readonly StatementLin
     currency,
     ...money(grossMinor, feeMinor, refundMinor - disputed, disputed),
   ];
-  return [statementHead, ...rows, total].map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
+  return [statementColumns.map(([name]) => name), ...rows, total]
+    .map((row) => `${row.map(csvField).join(",")}\r\n`)
+    .join("");
 }
 
 /** Quotes a text that contains a separator. It changes none, also where a spreadsheet sees a formula: programs compare them (interface 4.9). */

@@ -7,7 +7,7 @@ import { checkCursor, limitOf, page, rangeBefore, rangeFrom } from "../http/list
 import { nothing } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
-import { type Settlement, settlementView, statementOf } from "./settlement.ts";
+import { type Settlement, settlementView, statementColumns, statementOf } from "./settlement.ts";
 import {
   type SettlementsQuery,
   formedSettlementsSchema,
@@ -55,8 +55,9 @@ export function settlementEndpoints(database: Database): Endpoint[] {
       params: settlementParams,
       summary: "Download a batch as CSV",
       description:
-        "One line for each payment, credited receipt, refund and lost dispute; they add up to the batch. The last line has kind `total`, the batch's `uuid` " +
-        "as its `id`, and the sums: leave it out when you add. `occurred_at` is when the item counted for the batch.",
+        "One line for each payment, credited receipt, refund and lost dispute; they add up to the batch. The last line has kind `total` and the sums: leave " +
+        "it out when you add. Its `refund_minor` and `dispute_minor` together are the batch's `refund_minor`.\n\n| column | what it says |\n|---|---|\n" +
+        statementColumns.map(([name, meaning]) => `| \`${name}\` | ${meaning} |`).join("\n"),
       tag: "Settlements",
       scope: "settlements:read",
       errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],

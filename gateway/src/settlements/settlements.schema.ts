@@ -15,12 +15,16 @@ import {
   startingAfter,
   timestamp,
 } from "../http/shapes.ts";
-import { settlementStatuses, statementHead } from "./settlement.ts";
+import { settlementStatuses, statementColumns } from "./settlement.ts";
 
+const examplePayment = `${exampleIds.payment},order-1042,qris,nusantara,${exampleTimes.created},${exampleTimes.paid}`;
 const exampleStatement = [
-  statementHead.join(","),
-  `payment,${exampleIds.payment},${exampleIds.payment},order-1042,qris,nusantara,${exampleTimes.created},${exampleTimes.paid},` +
-    `${exampleTimes.paid},IDR,15000000,105000,0,0,14895000,148950.00`,
+  statementColumns.map(([name]) => name).join(","),
+  `payment,${exampleIds.payment},${examplePayment},${exampleTimes.paid},IDR,15000000,105000,0,0,14895000,148950.00`,
+  `refund,${exampleIds.refund},${examplePayment},${exampleTimes.refunded},IDR,0,0,5000000,0,-5000000,-50000.00`,
+  `dispute,dsp_01kafw3n8t2x6qy9zm4b7e5vch,pay_01ka6r2h5w9c3tn7xq8zb4m6ye,order-0977,card,merapi,2026-11-16T02:40:00Z,` +
+    "2026-11-16T02:44:09Z,2026-11-22T09:12:30Z,IDR,0,0,0,1000000,-1000000,-10000.00",
+  `total,${exampleIds.settlement},,,,,,,${exampleTimes.dayEnds},IDR,15000000,105000,5000000,1000000,8895000,88950.00`,
   "",
 ].join("\r\n");
 
@@ -40,16 +44,19 @@ export const settlementSchema = z
     exponent: exponentField,
     period_start: timestamp.meta({
       description: "When the oldest item in it happened.",
-      examples: [exampleTimes.dayBegins],
+      examples: [exampleTimes.paid],
     }),
     period_end: timestamp.meta({
-      description: "The moment before which everything in it happened.",
+      description: "Everything in it happened before this moment, though perhaps within the same second.",
       examples: [exampleTimes.dayEnds],
     }),
     gross_minor: minorAmount("Payments and credited receipts.", 15_000_000),
     fee_minor: minorAmount("Fees.", 105_000),
-    refund_minor: minorAmount("Refunds and lost disputes.", 5_000_000),
-    net_minor: minorAmount("What is paid out: gross less fees and refunds.", 9_895_000),
+    refund_minor: minorAmount(
+      "Refunds and lost disputes: the `refund_minor` and `dispute_minor` of the statement together.",
+      6_000_000,
+    ),
+    net_minor: minorAmount("What is paid out: gross less fees and refunds.", 8_895_000),
     payment_count: z
       .int()
       .min(0)
@@ -73,12 +80,12 @@ export const settlementSchema = z
         status: "paid",
         currency: "IDR",
         exponent: 2,
-        period_start: exampleTimes.dayBegins,
+        period_start: exampleTimes.paid,
         period_end: exampleTimes.dayEnds,
         gross_minor: 15_000_000,
         fee_minor: 105_000,
-        refund_minor: 5_000_000,
-        net_minor: 9_895_000,
+        refund_minor: 6_000_000,
+        net_minor: 8_895_000,
         payment_count: 1,
         paid_at: exampleTimes.payout,
         bank_reference: "TRF20261122001",

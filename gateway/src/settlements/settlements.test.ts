@@ -7,9 +7,10 @@ import { alsoIn } from "../../test/currencies.ts";
 import { defaultSettings } from "../merchants/settings.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { uuidOf } from "../ground/ids.ts";
+import { exampleOf } from "../http/shapes.ts";
 import { verifyBook } from "../ledger/verify.ts";
 import { type SettlementItem, select } from "./settlement.ts";
-import { settlementSchema } from "./settlements.schema.ts";
+import { settlementSchema, statementSchema } from "./settlements.schema.ts";
 
 describe("what a batch takes", () => {
   const item = fc
@@ -50,6 +51,30 @@ describe("what a batch takes", () => {
       ),
     );
   });
+});
+
+test("the documented example of a statement adds up, line by line, to the example of its batch", () => {
+  const [head = "", ...rows] = exampleOf(statementSchema).trimEnd().split("\r\n");
+  const names = head.split(",");
+  const lines = rows.map((row) => Object.fromEntries(row.split(",").map((value, at) => [names[at], value])));
+  const { uuid, period_end, currency, gross_minor, fee_minor, refund_minor, net_minor } = exampleOf(settlementSchema);
+  const total = lines.pop() ?? {};
+  expect(lines.map(({ kind }) => kind)).toEqual(["payment", "refund", "dispute"]);
+  const figures = ["gross_minor", "fee_minor", "refund_minor", "dispute_minor", "net_minor"];
+  for (const name of figures)
+    expect([name, total[name]]).toEqual([name, String(lines.reduce((sum, line) => sum + Number(line[name]), 0))]);
+  for (const line of [...lines, total]) {
+    const [gross = 0, fee = 0, refund = 0, dispute = 0, net] = figures.map((name) => Number(line[name]));
+    expect(gross - fee - refund - dispute).toBe(net);
+    expect(Number(line.net) * 100).toBe(net);
+  }
+  expect(total).toMatchObject({ kind: "total", id: uuid, occurred_at: period_end, currency });
+  expect([total.gross_minor, total.fee_minor, total.net_minor].map(Number)).toEqual([
+    gross_minor,
+    fee_minor,
+    net_minor,
+  ]);
+  expect(Number(total.refund_minor) + Number(total.dispute_minor)).toBe(refund_minor);
 });
 
 let service: TestService;
