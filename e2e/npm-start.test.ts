@@ -37,7 +37,7 @@ afterEach(async () => {
 async function run(program: string, args: string[]): Promise<ChildProcess> {
   const { PATH = "", HOME = "" } = process.env;
   const env = { PATH, HOME, ...compiled(), GERBANG_DATA: folder, PORT: String(await freePort()), METRICS_PORT: "0" };
-  child = spawn(program, args, { cwd: root, env, stdio: ["ignore", "ignore", "pipe"] });
+  child = spawn(program, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   return child;
 }
 
@@ -98,9 +98,12 @@ test.each<NodeJS.Signals>(["SIGTERM", "SIGINT"])("%s to `npm start` stops the se
   await vi.waitFor(() => expect(existsSync(join(folder, "postgres", "cluster", "postmaster.pid"))).toBe(false), SOON);
 });
 
-test("an `npm start` that is killed leaves no service behind", async () => {
+test("an `npm start` that is killed leaves no service behind, whose log says why it stopped", async () => {
   const { npm, service } = await startWithNpm();
+  let log = "";
+  npm.stdout?.setEncoding("utf8").on("data", (text: string) => void (log += text));
   npm.kill("SIGKILL");
+  await vi.waitFor(() => expect(log).toContain('"why":"the program that started it is gone","msg":"stopping"'), SOON);
   await vi.waitFor(() => expect(isAlive(service)).toBe(false), SOON);
   // A stop does not wait for a database that is busy: it ends by itself.
   await vi.waitFor(() => expect(existsSync(join(folder, "postgres", "cluster", "postmaster.pid"))).toBe(false), SOON);

@@ -13,7 +13,7 @@ export interface Announcer {
   /** The metrics cannot be served: `error` of the listener. */
   metricsOff(error: unknown): void;
   ready(addresses: Addresses, demo: DemoFile | undefined): void;
-  stopping(): void;
+  stopping(why: string): void;
   /** Work in progress takes longer than a stop may take. */
   stoppingLate(): void;
   /** The start failed. The command line tells a person why. */
@@ -48,7 +48,7 @@ function toLog(log: Log): Announcer {
     metricsOff: (error) => log.warn({ reason: explain(error) ?? String(error) }, "metrics are off"),
     ready: ({ baseUrl, opsUrl, metrics }) =>
       log.info({ base_url: baseUrl, ops_url: opsUrl, metrics_url: metrics ?? null }, "ready"),
-    stopping: () => log.info("stopping"),
+    stopping: (why) => log.info({ why }, "stopping"),
     stoppingLate: () => log.warn(LATE),
     failed(error) {
       const reason = explain(error);

@@ -57,7 +57,7 @@ test("without a terminal every line is JSON from the first one on, and none has 
       metrics_url: other.metricsUrl,
     }),
   );
-  expect(read.at(-1)).toMatchObject({ msg: "stopping" });
+  expect(read.at(-1)).toMatchObject({ msg: "stopping", why: "SIGTERM" });
   for (const word of [secret, token, hook, link.split("#link=")[1] ?? ""]) expect(other.output).not.toContain(word);
 });
 

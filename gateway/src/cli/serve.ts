@@ -13,6 +13,7 @@ import { withDeadline } from "../ground/deadline.ts";
 import { type Config, ConfigError } from "../ground/config.ts";
 import { type Log, createLog } from "../ground/log.ts";
 import { type LogOutput, standardOutput } from "../ground/log-output.ts";
+import { whySignalled } from "../ground/parent.ts";
 import { openTracing } from "../ground/tracing.ts";
 import { version } from "../ground/version.ts";
 import { serveMetrics } from "./metrics-listener.ts";
@@ -88,8 +89,8 @@ interface ServeParts {
   secrets: Secrets;
   store: Store;
   roles: ReadonlySet<"api" | "worker">;
-  /** Resolves when the service is told to stop. */
-  told: Promise<void>;
+  /** Resolves with the reason when the service is told to stop. */
+  told: Promise<string>;
   /** Resolves when the service is told to stop a second time: it then stops waiting for clients. */
   toldAgain: Promise<void>;
   timing: ServeTiming;
@@ -148,8 +149,7 @@ async function run(parts: ServeParts): Promise<void> {
         : await prepareDemo(app, config.dataDirectory, { baseUrl, opsUrl }, secrets.operatorToken);
     app.ready();
     announce.ready({ baseUrl, opsUrl, metrics: metrics?.address }, demo);
-    await told;
-    announce.stopping();
+    announce.stopping(await told);
     if (roles.has("api")) await drain(app, config.drainSeconds, toldAgain);
   } finally {
     metrics?.close();
@@ -195,11 +195,11 @@ async function refusePowerfulRole({ database }: App): Promise<void> {
  * Listens for SIGTERM, SIGINT, and the SIGHUP of a terminal that was closed. A signal right after the first is the same request: a supervisor
  * may signal a whole process group, and the parent passes its signal on.
  */
-function stopSignals(): { told: Promise<void>; toldAgain: Promise<void> } {
-  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+function stopSignals(): { told: Promise<string>; toldAgain: Promise<void> } {
+  const [first, second] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
   let firstAt: number | undefined;
-  const tell = (): void => {
-    if (firstAt === undefined) first.resolve();
+  const tell = (signal: string): void => {
+    if (firstAt === undefined) first.resolve(whySignalled(signal));
     else if (stopwatchMs() - firstAt > AGAIN_MS) second.resolve();
     firstAt ??= stopwatchMs();
   };
