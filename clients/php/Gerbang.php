@@ -78,6 +78,16 @@ class GerbangException extends \RuntimeException
         'REDIRECTED' => 'Set base_url to where the API is: redirects are not followed, since the address is signed.',
     ];
 
+    private const AGAIN = 'Try again later with the same idempotency_key.';
+
+    /** Of a read, which changes nothing and has no key. */
+    private const ADVICE_OF_READ = [
+        'CONNECTION_FAILED' => 'Nothing was changed. Try again.',
+        'TIMED_OUT' => 'Nothing was changed. Try again.',
+        'ANSWER_UNREADABLE' => 'Something between here and the service answered in its place, or cut the answer. Nothing was changed.',
+        'ANSWER_TOO_LARGE' => 'Something between here and the service answered in its place. Nothing was changed.',
+    ];
+
     /** @var string the code of the API, and what getCode() gives */
     public $code;
     public string $advice;
@@ -100,8 +110,15 @@ class GerbangException extends \RuntimeException
     ) {
         parent::__construct($message);
         $this->code = $code;
-        $default = $retryable ? 'Try again later with the same idempotency_key.' : 'See docs/errors.';
+        $default = $retryable ? self::AGAIN : 'See docs/errors.';
         $this->advice = $advice ?? self::ADVICE[$code] ?? $default;
+    }
+
+    /** The error of a call that reads, with the advice for one. @internal */
+    public function ofRead(): static
+    {
+        $this->advice = self::ADVICE_OF_READ[$this->code] ?? ($this->advice === self::AGAIN ? 'Try again later.' : $this->advice);
+        return $this;
     }
 
     /** Whether an attempt leaves open whether a write was done. @internal */
@@ -1020,6 +1037,9 @@ final class Client
             } catch (GerbangException $error) {
                 $unknown = $key !== null && ($error->opens() || ($unknown && !$error->closes()));
                 [$error->idempotencyKey, $error->attempts, $error->outcomeUnknown] = [$key, $attempt, $unknown];
+                if ($key === null) {
+                    $error->ofRead();
+                }
                 $this->report($method, $path, $attempt, $error->code, $error->requestId, $begun);
                 $wait = null;
                 if ($error->code === 'SIGNATURE_REPLAYED') {
@@ -1187,7 +1207,7 @@ abstract class Resource
             $cursor = $page['next_cursor'] ?? null;
             // To go on would have no end, and to end here would leave objects out. A page may be empty and have more after it.
             if (!is_string($cursor) || $cursor === '' || isset($seen[$cursor])) {
-                throw new GerbangException('ANSWER_UNREADABLE', 'The list has more, and does not say where.', 200);
+                throw (new GerbangException('ANSWER_UNREADABLE', 'The list has more, and does not say where.', 200))->ofRead();
             }
             $seen[$cursor] = true;
             $filters['starting_after'] = $cursor;

@@ -93,6 +93,7 @@ class Refund(TypedDict, total=False):
 
     uuid: str
     payment_reference: str
+    reference_id: str
     status: str
     amount_minor: int
     currency: str
@@ -102,6 +103,7 @@ class Refund(TypedDict, total=False):
     environment: str
     created_at: str
     completed_at: Optional[str]
+    settlement_uuid: Optional[str]
 
 
 class Event(TypedDict, total=False):
@@ -162,6 +164,17 @@ _ADVICE = {
 }
 
 
+_AGAIN = "Try again later with the same idempotency_key."
+
+# Of a read, which changes nothing and has no key.
+_ADVICE_OF_READ = {
+    "CONNECTION_FAILED": "Nothing was changed. Try again.",
+    "TIMED_OUT": "Nothing was changed. Try again.",
+    "ANSWER_UNREADABLE": "Something between here and the service answered in its place, or cut the answer. Nothing was changed.",
+    "ANSWER_TOO_LARGE": "Something between here and the service answered in its place. Nothing was changed.",
+}
+
+
 class GerbangError(Exception):
     """What went wrong: an error of the API with its `code`, or one of the way to it.
 
@@ -189,7 +202,7 @@ class GerbangError(Exception):
         self.request_id = request_id
         self.details = details or {}
         self.retryable = retryable
-        default = "Try again later with the same idempotency_key." if retryable else "See docs/errors."
+        default = _AGAIN if retryable else "See docs/errors."
         self.advice = advice or _ADVICE.get(code, default)
         self.outcome_unknown = False
         self.idempotency_key: Optional[str] = None
@@ -200,6 +213,12 @@ class GerbangError(Exception):
     def __str__(self) -> str:
         where = "".join([f", status {self.status}" if self.status else "", f", request {self.request_id}" if self.request_id else ""])
         return f"{self.code}: {self.message}" + (f" ({where[2:]})" if where else "")
+
+
+def _of_read(error: GerbangError) -> GerbangError:
+    """The error of a call that reads, with the advice for one."""
+    error.advice = _ADVICE_OF_READ.get(error.code, "Try again later." if error.advice == _AGAIN else error.advice)
+    return error
 
 
 def _opens(error: GerbangError) -> bool:
@@ -821,6 +840,8 @@ class Gerbang:
             except GerbangError as error:
                 unknown = key is not None and (_opens(error) or (unknown and not _closes(error)))
                 error.idempotency_key, error.attempts, error.outcome_unknown = key, attempt, unknown
+                if key is None:
+                    _of_read(error)
                 _report(method, path, attempt, started, error.code, error.request_id)
                 wait: Optional[float] = None
                 if attempt >= ATTEMPTS_MAX:
@@ -1034,7 +1055,7 @@ def _pages(call: Callable[..., Json], path: str, filters: Mapping[str, Any]) -> 
         cursor = page.get("next_cursor")
         # To go on would have no end, and to end here would leave objects out. A page may be empty and have more after it.
         if not isinstance(cursor, str) or cursor == "" or cursor in seen:
-            raise GerbangError("ANSWER_UNREADABLE", "The list has more, and does not say where.", status=200)
+            raise _of_read(GerbangError("ANSWER_UNREADABLE", "The list has more, and does not say where.", status=200))
         seen.add(cursor)
         asked["starting_after"] = cursor
 
@@ -1203,7 +1224,7 @@ class _Settlements(_Listed):
         try:
             return answer.body.decode("utf-8")
         except UnicodeDecodeError:
-            raise _unreadable(answer) from None
+            raise _of_read(_unreadable(answer)) from None
 
 
 class _Disputes(_Listed):

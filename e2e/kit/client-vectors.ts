@@ -51,6 +51,8 @@ interface Tried {
   attempts?: number;
   /** Whether the error says that a write may have happened. */
   unknown?: boolean;
+  /** What to do about the error. */
+  advice?: string;
   text?: string;
   waits_ms: number[];
 }
@@ -271,6 +273,13 @@ function judge({ name, scheme, now, call, answers, expect: expected }: Retry, tr
   if (tried.result !== "ok" && attempts[0]?.method === "POST")
     expect([tried.key, tried.attempts], name).toEqual([one(attempts[0], "idempotency-key"), expected.attempts]);
   if (tried.result !== "ok") expect(tried.unknown, name).toBe(expected.outcome_unknown);
+  // A read has no key to repeat, and leaves nothing open.
+  if (tried.result !== "ok" && attempts[0]?.method === "GET")
+    expect(tried.advice, name).toMatch(
+      /^(?!.*(?:idempotency|outcome)).*[Nn]othing was changed|^Try again later\.$|^See /,
+    );
+  if (tried.result === "CONNECTION_FAILED" && attempts[0]?.method === "POST")
+    expect(tried.advice, name).toContain("the same idempotency_key");
 }
 
 /** Verifies a request's signature, and gives its timestamp in Unix seconds. */

@@ -48,7 +48,6 @@ export function isRetryable(code: ErrorCode, status = 0): boolean {
 
 /** Advice for codes whose message from the API does not say what to do. */
 const advices: Partial<Record<ErrorCode, string>> = {
-  ABORTED: "What was sent may have been done: look it up.",
   ANSWER_UNREADABLE: "Something else answered, such as a proxy. Check the base URL.",
   ANSWER_TOO_LARGE: "Ask for a smaller limit.",
   REDIRECTED: "Set the base URL to where the API really is.",
@@ -72,6 +71,8 @@ function adviceOf({ code, idempotencyKey, outcomeUnknown }: ErrorFacts, retryabl
   const again = retryable ? "Try again later" : "Once its cause is gone, call again";
   // A read has no key.
   const how = idempotencyKey ? ` with ${retryable ? "the same" : "a new"} idempotency key.` : ".";
+  if (code === "ABORTED")
+    return outcomeUnknown ? "What was sent may have been done: look it up." : "Nothing was changed.";
   return advices[code] ?? (outcomeUnknown ? "It may have been done. " : "") + again + how;
 }
 

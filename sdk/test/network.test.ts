@@ -197,6 +197,16 @@ test("a read is advised without an idempotency key, which it has not; a write wi
   expect((await failed(broken.payments.get("pay_1"))).advice).toBe("Try again later.");
   const open = await failed(broken.payments.cancel("pay_1"));
   expect(open.advice).toBe("It may have been done. Try again later with the same idempotency key.");
+  const silent = await against(() => undefined);
+  const ended = async (call: (options: { signal: AbortSignal }) => Promise<unknown>): Promise<string> => {
+    const ending = new AbortController();
+    setTimeout(() => ending.abort(), 50);
+    return (await failed(call({ signal: ending.signal }))).advice;
+  };
+  expect(await ended((options) => silent.payments.get("pay_1", options))).toBe("Nothing was changed.");
+  expect(await ended((options) => silent.payments.cancel("pay_1", {}, options))).toBe(
+    "What was sent may have been done: look it up.",
+  );
 });
 
 const json = (body: unknown, status = 200): Response => Response.json(body, { status, headers: requestId });

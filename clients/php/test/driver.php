@@ -163,7 +163,7 @@ $tasks = [
             $text = $error . print_r($error->getTrace(), true) . @var_export($client, true) . ob_get_clean();
             $told = secretIn($text);
             $result = ['result' => $error->getCode(), 'request_id' => $error->requestId, 'key' => $error->idempotencyKey, 'text' => $told];
-            $result += ['attempts' => $error->attempts, 'unknown' => $error->outcomeUnknown];
+            $result += ['attempts' => $error->attempts, 'unknown' => $error->outcomeUnknown, 'advice' => $error->advice];
         }
         $client->close();
         return $result + ['waits_ms' => array_map(fn(float $wait) => (int) round($wait * 1000), $clock->waits)];

@@ -119,7 +119,7 @@ def retries(vector, base_url):
             given = called(client, vector["call"], None if deadline_ms is None else deadline_ms / 1000)
             result = {"result": "ok", "status": given.get("status")}
         except gerbang.GerbangError as error:
-            result = {"result": error.code, "request_id": error.request_id, "text": told(error), "key": error.idempotency_key, "attempts": error.attempts, "unknown": error.outcome_unknown}
+            result = {"result": error.code, "request_id": error.request_id, "text": told(error), "key": error.idempotency_key, "attempts": error.attempts, "unknown": error.outcome_unknown, "advice": error.advice}
     return {**result, "waits_ms": [round(wait * 1000) for wait in clock.waits]}
 
 
