@@ -5,7 +5,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase } from "../test/kit.ts";
 import { selectMessages } from "./acquiring/messages.sql.ts";
+import { selectDisputes } from "./disputes/disputes.sql.ts";
 import { evidenceDrafts, evidenceFiles, fileLists } from "./disputes/evidence.sql.ts";
+import { SECOND } from "./ground/clock.ts";
 import { keyRecords, openKeys } from "./idempotency/idempotency.sql.ts";
 import { heads } from "./ledger/ledger.sql.ts";
 import { selectBookAttempts } from "./events/deliveries.sql.ts";
@@ -15,7 +17,7 @@ import { bookClocks, movableBookClocks } from "./merchants/books.ts";
 import { selectCredentials } from "./merchants/credentials.sql.ts";
 import { selectFound } from "./payments/payment-search.sql.ts";
 import { payments, takenReferenceIds } from "./payments/payments.sql.ts";
-import { refunds } from "./refunds/refunds.sql.ts";
+import { refunds, selectRefunds } from "./refunds/refunds.sql.ts";
 import { expiredRequests, trimRequests } from "./requests/request-log.sql.ts";
 import { selectRequest, selectRequests, selectUsedKeys, selectUses } from "./requests/requests.sql.ts";
 import { customerVelocity, merchantVelocity } from "./risk/velocity.sql.ts";
@@ -122,6 +124,8 @@ const searched = {
   after: undefined,
 };
 
+const ofTime = { paymentReference: undefined, status: undefined, from: 0, before: SECOND, after: undefined, limit: 25 };
+
 const anyRequest = {
   book,
   outcome: undefined,
@@ -197,6 +201,12 @@ describe.each([
   test.each<[string, string, Statement]>([
     ["refunds of a payment", "refunds_of_payment", selectRefundsOf(book, reference)],
     ["disputes of a payment", "disputes_of_payment", selectDisputesOf(book, reference)],
+    [
+      "refunds of a time",
+      "(refund_id >= $4",
+      selectRefunds({ ...ofTime, book: { ...book, environment: "production" } }),
+    ],
+    ["disputes of a time", "(dispute_id >= $4", selectDisputes({ ...ofTime, book })],
     ["receipts of a payment", "receipts_payment", selectReceiptsOf(book, reference)],
     ["journals of a payment", "journals_group", selectJournalsOf(book, reference)],
     ["events about an object", "events_of_subject", selectEventsOf(book, [reference])],

@@ -57,6 +57,10 @@ export const entrySchema = z
       examples: ["capture"],
     }),
     group: z.string().meta({ description: "The payment or settlement it belongs to.", examples: [exampleIds.payment] }),
+    object: z.string().meta({
+      description: "The payment, refund, dispute, settlement or receipt whose money it is.",
+      examples: [exampleIds.payment],
+    }),
     amount_minor: z
       .int()
       .meta({ description: "What it added to the figure; negative when it took away.", examples: [14_895_000] }),
@@ -75,6 +79,7 @@ export const entrySchema = z
         journal: exampleIds.journal,
         kind: "capture",
         group: exampleIds.payment,
+        object: exampleIds.payment,
         amount_minor: 14_895_000,
         figure_after_minor: 14_895_000,
         posted_at: exampleTimes.paid,
@@ -124,6 +129,8 @@ export function entryView(row: EntryRow, sign: 1 | -1): z.infer<typeof entrySche
     journal: idOf("journal", row.journal_id),
     kind: row.kind,
     group: idOf(row.kind.startsWith("settlement_") ? "settlement" : "payment", row.group_id),
+    // The operation key is the kind and the identity of what moved the money.
+    object: row.operation_key.slice(row.kind.length + 1),
     amount_minor: sign * wireAmount(row.amount_minor),
     figure_after_minor: wireMinor(BigInt(sign) * row.balance_after_minor),
     posted_at: wireTime(row.posted_at),

@@ -28,6 +28,13 @@ export interface Dispute {
   evidenceDueAt: Micros;
   openedAt: Micros;
   resolvedAt: Micros | undefined;
+  /** The settlement batch that a lost one is in; undefined while it waits for one. */
+  settlement?: string | undefined;
+}
+
+/** A dispute with the merchant's own identity of the order, as it is told. */
+export interface DisputeOfOrder extends Dispute {
+  referenceId: string;
 }
 
 /** The texts of a merchant's evidence. */
@@ -74,11 +81,12 @@ export function awaitsEvidence({ status, evidenceDueAt }: Dispute, now: Micros):
 }
 
 /** Interface 2.6: a dispute in lists, and as the data of dispute events. */
-export function disputeView(dispute: Dispute): Record<string, unknown> {
+export function disputeView(dispute: DisputeOfOrder): Record<string, unknown> {
   return {
     uuid: dispute.uuid,
     environment: dispute.book.environment,
     payment_reference: dispute.paymentReference,
+    reference_id: dispute.referenceId,
     status: dispute.status,
     reason: dispute.reason,
     amount_minor: wireAmount(dispute.amountMinor),
@@ -88,5 +96,6 @@ export function disputeView(dispute: Dispute): Record<string, unknown> {
     opened_at: wireTime(dispute.openedAt),
     resolved_at: dispute.resolvedAt === undefined ? null : wireTime(dispute.resolvedAt),
     outcome: isRunning(dispute.status) ? null : dispute.status,
+    settlement_uuid: dispute.settlement ?? null,
   };
 }

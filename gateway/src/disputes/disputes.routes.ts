@@ -4,12 +4,12 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { checkCursor, limitOf, page } from "../http/lists.ts";
+import { checkCursor, limitOf, page, rangeBefore, rangeFrom } from "../http/lists.ts";
 import { invalidAmount, paymentParams } from "../payments/payments.schema.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
-import { disputeOfRow, selectDispute, selectDisputes } from "./disputes.sql.ts";
-import { type Dispute, disputeView } from "./dispute.ts";
+import { disputeOfOrderRow, selectDispute, selectDisputes } from "./disputes.sql.ts";
+import { type Dispute, type DisputeOfOrder, disputeView } from "./dispute.ts";
 import {
   disputeListSchema,
   disputeParams,
@@ -95,10 +95,14 @@ export function disputeEndpoints(database: Database): Endpoint[] {
 }
 
 /** A dispute of the merchant in either environment; undefined when there is none. */
-export async function readDispute(database: Database, merchantId: string, uuid: string): Promise<Dispute | undefined> {
+export async function readDispute(
+  database: Database,
+  merchantId: string,
+  uuid: string,
+): Promise<DisputeOfOrder | undefined> {
   if (!isId("dispute", uuid)) return undefined;
   const [row] = await database.query(selectDispute(merchantId, uuid));
-  return row && disputeOfRow(row);
+  return row && disputeOfOrderRow(row);
 }
 
 /** A page of a book's disputes. `query` has passed `disputesQuerySchema`. */
@@ -111,7 +115,15 @@ export async function listDisputes(
   await checkCursor(book, after, (id) => readDispute(database, book.merchantId, id));
   const limit = limitOf(query);
   const rows = await database.query(
-    selectDisputes({ book, status: query.status, paymentReference: query.payment_reference, after, limit }),
+    selectDisputes({
+      book,
+      status: query.status,
+      paymentReference: query.payment_reference,
+      from: rangeFrom("opened_from", query.opened_from),
+      before: rangeBefore("opened_to", query.opened_to),
+      after,
+      limit,
+    }),
   );
-  return page(rows.map(disputeOfRow), limit, disputeView, ({ uuid }) => uuid);
+  return page(rows.map(disputeOfOrderRow), limit, disputeView, ({ uuid }) => uuid);
 }

@@ -12,11 +12,12 @@ import {
   inPath,
   limitQuery,
   listSchema,
+  rangeBound,
   startingAfter,
   timestamp,
 } from "../http/shapes.ts";
 import { disputeStatuses } from "../payments/payment.ts";
-import { amountMinor } from "../payments/payments.schema.ts";
+import { amountMinor, batchIdentity, orderIdentity } from "../payments/payments.schema.ts";
 import { outcomes } from "./dispute.ts";
 
 const disputeStatus = z.enum(disputeStatuses).meta({
@@ -36,6 +37,7 @@ export const disputeSchema = z
     uuid: identity("dispute"),
     environment: environmentField,
     payment_reference: identity("payment").meta({ description: "The payment that is contested." }),
+    reference_id: orderIdentity,
     status: disputeStatus,
     reason: disputeReason,
     amount_minor: amountMinor.meta({ description: "What is contested and held, in minor units." }),
@@ -45,6 +47,7 @@ export const disputeSchema = z
     opened_at: timestamp.meta({ examples: [exampleTimes.disputed] }),
     resolved_at: timestamp.nullable().meta({ description: "Null while it runs." }),
     outcome: disputeOutcome.nullable().meta({ description: "Null while it runs." }),
+    settlement_uuid: batchIdentity,
   })
   .meta({
     id: "Dispute",
@@ -54,6 +57,7 @@ export const disputeSchema = z
         uuid: exampleIds.dispute,
         environment: "sandbox",
         payment_reference: exampleIds.payment,
+        reference_id: "order-1042",
         status: "needs_response",
         reason: "product_not_received",
         amount_minor: 10_000_000,
@@ -63,6 +67,7 @@ export const disputeSchema = z
         opened_at: exampleTimes.disputed,
         resolved_at: null,
         outcome: null,
+        settlement_uuid: null,
       },
     ],
   });
@@ -74,6 +79,8 @@ export const disputesQuerySchema = z.strictObject({
   payment_reference: checkedIdentity("payment", "is not the reference of a payment")
     .optional()
     .meta({ description: "Only disputes about this payment." }),
+  opened_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),
+  opened_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; inclusive."),
   limit: limitQuery,
   starting_after: startingAfter("dispute", "is not the uuid of a dispute", "`uuid` of the last dispute received."),
 });

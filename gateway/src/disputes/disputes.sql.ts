@@ -4,13 +4,13 @@ import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
-import { selectInEither } from "../merchants/books.sql.ts";
 import { type DueBooks, chosen, chosenValues, chosenWith } from "../merchants/due-books.sql.ts";
 import type { DisputeStatus } from "../payments/payment.ts";
+import { type PageFilter, selectOneWithOrder, selectPageWithOrder } from "../payments/with-order.sql.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
-import type { Dispute, Evidence, EvidenceText, SubmittedFile } from "./dispute.ts";
+import type { Dispute, DisputeOfOrder, Evidence, EvidenceText, SubmittedFile } from "./dispute.ts";
 
 export type DisputeRef = { book: Book; uuid: string };
 
@@ -81,7 +81,13 @@ export function disputeOfRow(row: Row): Dispute {
     evidenceDueAt: row.evidence_due_at as Micros,
     openedAt: row.opened_at as Micros,
     resolvedAt: (row.resolved_at as Micros | null) ?? undefined,
+    settlement: row.settlement_id === null ? undefined : idOf("settlement", row.settlement_id as string),
   };
+}
+
+/** A dispute that was read with its order. */
+export function disputeOfOrderRow(row: Row): DisputeOfOrder {
+  return { ...disputeOfRow(row), referenceId: row.reference_id as string };
 }
 
 export function evidenceOfRow(row: Row): Evidence {
@@ -120,38 +126,12 @@ where merchant_id = $1::uuid and environment = $2::environment and dispute_id = 
   };
 }
 
-/** One dispute of a merchant, in either environment. */
-export const selectDispute = selectInEither("disputes", "dispute_id");
+/** One dispute of a merchant, in either environment, for `disputeOfOrderRow`. */
+export const selectDispute = selectOneWithOrder("dispute");
 
-interface DisputeFilter {
-  book: Book;
-  status: DisputeStatus | undefined;
-  paymentReference: string | undefined;
-  after: string | undefined;
-  limit: number;
-}
-
-/** A page of disputes, newest first, with one row more than `limit` to tell whether another page follows. */
-export function selectDisputes({ book, status, paymentReference, after, limit }: DisputeFilter): Statement {
-  return {
-    name: "select disputes",
-    text: `select *
-from disputes
-where merchant_id = $1::uuid and environment = $2::environment
-  and ($3::text is null or status = $3::text::dispute_status)
-  and ($4::uuid is null or payment_id = $4::uuid)
-  and ($5::uuid is null or dispute_id < $5::uuid)
-order by dispute_id desc
-limit $6::integer`,
-    values: [
-      uuidOf(book.merchantId),
-      book.environment,
-      status,
-      paymentReference === undefined ? null : uuidOf(paymentReference),
-      after === undefined ? null : uuidOf(after),
-      limit + 1,
-    ],
-  };
+/** A page of disputes for `disputeOfOrderRow`, newest first, with one row more than `limit`. */
+export function selectDisputes(filter: PageFilter<DisputeStatus>): Statement {
+  return selectPageWithOrder("dispute", "opened_at", filter, filter.from);
 }
 
 /** Disputes without an acquirer whose evidence is overdue by their book's clock, of one book or of all. */

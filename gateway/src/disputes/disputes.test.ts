@@ -45,6 +45,7 @@ test("opening holds the amount, even below zero; won and withdrawn release it, l
     const opened = await open(client, payment.reference);
     expect(opened.status).toBe(201);
     expect(disputeSchema.parse(opened.json)).toMatchObject({
+      reference_id: payment.reference_id,
       status: "needs_response",
       amount_minor: 1_000_000,
       outcome: null,
@@ -154,12 +155,21 @@ test("the list filters and pages, and shows nobody else's", async () => {
     next_cursor: null,
   });
   expect((await list(`?payment_reference=${first.data[0].payment_reference}`)).json.data).toHaveLength(1);
+  await client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
+  const later = (await open(client, (await paid(client)).reference)).json;
+  const opened = new Date(Date.parse(later.opened_at as string) - 1_000).toISOString();
+  expect((await list(`?opened_from=${opened}`)).json.data).toEqual([later]);
+  expect((await list(`?opened_to=${opened}&limit=1`)).json).toMatchObject({
+    data: [{ uuid: uuids[0] }],
+    has_more: true,
+  });
   for (const query of [
     "?status=open",
     "?limit=0",
     "?limit=101",
     "?starting_after=dsp_x",
     "?payment_reference=x",
+    "?opened_from=yesterday",
     "?what=1",
   ]) {
     expect(codeOf(await list(query)), query).toBe("VALIDATION_ERROR");

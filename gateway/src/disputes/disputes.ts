@@ -16,6 +16,7 @@ import type { Command } from "../store/command.ts";
 import { type Need, need } from "../store/working-set.ts";
 import {
   type Dispute,
+  type DisputeOfOrder,
   type DisputeOutcome,
   type GivenEvidence,
   awaitsEvidence,
@@ -36,7 +37,7 @@ export function openDispute(
   owner: BookOwner,
   reference: string,
   body: { reason: DisputeReason; amount_minor?: number | undefined },
-): Command<Dispute> {
+): Command<DisputeOfOrder> {
   const { book } = owner;
   return bookCommand(owner, {
     name: "open dispute",
@@ -71,7 +72,7 @@ export function contest(
   context: CommandContext,
   payment: Payment,
   { reason, amountMinor, evidenceDueAt }: { reason: DisputeReason; amountMinor: Minor; evidenceDueAt?: Micros },
-): Dispute {
+): DisputeOfOrder {
   const { set, book, now } = context;
   const dispute: Dispute = {
     book,
@@ -88,8 +89,7 @@ export function contest(
   set.insert(disputes, dispute);
   record(context, dispute, "dispute_opened", holdPostings(dispute));
   markDispute(context, payment, dispute.status);
-  emitDispute(context, payment, dispute, "dispute.opened");
-  return dispute;
+  return emitDispute(context, payment, dispute, "dispute.opened");
 }
 
 /** Identifies a dispute for a command. The payment must be known beforehand, so that both rows can be locked. */
@@ -117,7 +117,7 @@ export function findDispute({ set, book }: CommandContext, key: DisputeKey): Dis
 }
 
 /** Decides a running dispute. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
-export function resolveDispute(owner: BookOwner, key: DisputeKey, outcome: DisputeOutcome): Command<Dispute> {
+export function resolveDispute(owner: BookOwner, key: DisputeKey, outcome: DisputeOutcome): Command<DisputeOfOrder> {
   return bookCommand(owner, {
     name: "resolve dispute",
     needs: disputeNeeds(owner.book, key),
@@ -126,7 +126,7 @@ export function resolveDispute(owner: BookOwner, key: DisputeKey, outcome: Dispu
 }
 
 /** Decides a dispute inside a command. Throws DISPUTE_RESOLVED. */
-export function resolve(context: CommandContext, dispute: Dispute, outcome: DisputeOutcome): Dispute {
+export function resolve(context: CommandContext, dispute: Dispute, outcome: DisputeOutcome): DisputeOfOrder {
   if (!disputeTransitions[dispute.status].includes(outcome))
     throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
   const payment = findLocked(context, dispute.paymentReference);
@@ -136,12 +136,11 @@ export function resolve(context: CommandContext, dispute: Dispute, outcome: Disp
   const postings = outcome === "lost" ? lossPostings(payment.gatewayCode, dispute) : releasePostings(dispute);
   record(context, dispute, `dispute_${outcome}`, postings);
   markDispute(context, payment, outcome, outcome === "lost" ? dispute.amountMinor : 0n);
-  emitDispute(context, payment, resolved, "dispute.resolved");
-  return resolved;
+  return emitDispute(context, payment, resolved, "dispute.resolved");
 }
 
 /** Submits a merchant's evidence, once, before it is due. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
-export function submitEvidence(owner: BookOwner, key: DisputeKey, given: GivenEvidence): Command<Dispute> {
+export function submitEvidence(owner: BookOwner, key: DisputeKey, given: GivenEvidence): Command<DisputeOfOrder> {
   return bookCommand(owner, {
     name: "submit evidence",
     needs: disputeNeeds(owner.book, key),
@@ -160,22 +159,21 @@ export function findAwaiting(context: CommandContext, key: DisputeKey): Dispute 
 }
 
 /** Stores the evidence and moves the dispute to `under_review`. */
-export function handIn(context: CommandContext, dispute: Dispute, given: GivenEvidence): Dispute {
+export function handIn(context: CommandContext, dispute: Dispute, given: GivenEvidence): DisputeOfOrder {
   const { set, book, now } = context;
   const reviewed: Dispute = { ...dispute, status: "under_review" };
   set.insert(evidence, { book, uuid: dispute.uuid, ...given, submittedAt: now });
   set.update(disputes, reviewed);
   const payment = findLocked(context, dispute.paymentReference);
   markDispute(context, payment, reviewed.status);
-  emitDispute(context, payment, reviewed, "dispute.updated");
-  return reviewed;
+  return emitDispute(context, payment, reviewed, "dispute.updated");
 }
 
 /**
  * Gives the merchant more time for evidence, until a year ahead at most. Never less: a dispute without evidence in time is lost, so whoever could shorten
  * the time would decide it. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED, VALIDATION_ERROR.
  */
-export function moveEvidenceDue(owner: BookOwner, key: DisputeKey, evidenceDueAt: Micros): Command<Dispute> {
+export function moveEvidenceDue(owner: BookOwner, key: DisputeKey, evidenceDueAt: Micros): Command<DisputeOfOrder> {
   return bookCommand(owner, {
     name: "move evidence due",
     needs: disputeNeeds(owner.book, key),
@@ -191,8 +189,7 @@ export function moveEvidenceDue(owner: BookOwner, key: DisputeKey, evidenceDueAt
       }
       const moved: Dispute = { ...dispute, evidenceDueAt };
       set.update(disputes, moved);
-      emitDispute(context, findLocked(context, dispute.paymentReference), moved, "dispute.updated");
-      return moved;
+      return emitDispute(context, findLocked(context, dispute.paymentReference), moved, "dispute.updated");
     },
   });
 }
@@ -216,6 +213,14 @@ function record({ post }: CommandContext, dispute: Dispute, kind: string, postin
   post({ groupId: dispute.paymentReference, kind, operationKey: `${kind}:${dispute.uuid}`, postings });
 }
 
-function emitDispute({ emit }: CommandContext, { callbackUrl }: Payment, dispute: Dispute, type: EventType): void {
-  emit({ type, subjectId: dispute.uuid, data: disputeView(dispute), callbackUrl });
+/** Emits the event, and gives the dispute as it is told. */
+function emitDispute(
+  { emit }: CommandContext,
+  { callbackUrl, referenceId }: Payment,
+  dispute: Dispute,
+  type: EventType,
+): DisputeOfOrder {
+  const told = { ...dispute, referenceId };
+  emit({ type, subjectId: dispute.uuid, data: disputeView(told), callbackUrl });
+  return told;
 }

@@ -5,7 +5,7 @@ import { isId } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Command } from "../store/command.ts";
 import { type Need, need } from "../store/working-set.ts";
-import type { Dispute, EvidenceText } from "./dispute.ts";
+import type { DisputeOfOrder, EvidenceText } from "./dispute.ts";
 import { type DisputeKey, disputeNeeds, findAwaiting, findDispute, handIn } from "./disputes.ts";
 import type { MediaType } from "./evidence-inspection.ts";
 import { type EvidenceDraft, type EvidenceFile, evidenceDrafts, evidenceFiles, fileLists } from "./evidence.sql.ts";
@@ -147,7 +147,7 @@ function changeFile(
  * Submits the draft and the kept files, once. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED; VALIDATION_ERROR when the
  * statement is empty.
  */
-export function submitDraft(owner: BookOwner, key: DisputeKey): Command<Dispute> {
+export function submitDraft(owner: BookOwner, key: DisputeKey): Command<DisputeOfOrder> {
   return bookCommand(owner, {
     name: "submit evidence draft",
     needs: gatheringNeeds(owner.book, key),

@@ -204,6 +204,7 @@ export interface EntryRow extends Record<string, unknown> {
   journal_id: string;
   group_id: string;
   kind: string;
+  operation_key: string;
   posted_at: number;
 }
 
@@ -217,7 +218,7 @@ export function selectEntries(
 ): Statement {
   return {
     name: "select entries",
-    text: `select e.seq, e.line, e.amount_minor, e.balance_after_minor, j.journal_id, j.group_id, j.kind, j.posted_at
+    text: `select e.seq, e.line, e.amount_minor, e.balance_after_minor, j.journal_id, j.group_id, j.kind, j.operation_key, j.posted_at
 from entries e
 join journals j using (merchant_id, environment, seq)
 where e.merchant_id = $1::uuid and e.environment = $2::environment and e.account = $3::text and e.currency = $4::text

@@ -62,7 +62,7 @@ export function selectMovements(
 ): Statement {
   return {
     name: "movements of a statement",
-    text: `select e.seq, e.line, e.amount_minor, e.balance_after_minor, j.journal_id, j.group_id, j.kind, j.posted_at
+    text: `select e.seq, e.line, e.amount_minor, e.balance_after_minor, j.journal_id, j.group_id, j.kind, j.operation_key, j.posted_at
 from (
   select *
   from entries e

@@ -3,12 +3,12 @@ import type { Operation } from "../acquiring/operation.ts";
 import type { Micros } from "../ground/clock.ts";
 import { uuidOrNull } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
-import type { Refund } from "../refunds/refund.ts";
-import { refundOfRow } from "../refunds/refunds.sql.ts";
+import type { Refund, RefundOfOrder } from "../refunds/refund.ts";
+import { refundOfOrderRow } from "../refunds/refunds.sql.ts";
 import type { Row, Statement } from "../store/database.ts";
 
 export interface ToldRefund {
-  refund: Refund;
+  refund: RefundOfOrder;
   gatewayCode: string;
   /** Undefined when the acquirer is not called over a network. */
   operation: Pick<Operation, "book" | "id" | "step" | "attempt" | "round" | "inquiries" | "dueAt"> | undefined;
@@ -28,7 +28,7 @@ interface RefundFilter {
 export function selectRefunds(filter: RefundFilter, limit: number): Statement {
   return {
     // Reads book by book along the primary key. An index over the refunds of all books would cost more writes than it is worth.
-    text: `select r.*, p.gateway_code, o.step, o.attempt, o.round, o.inquiries, o.due_at
+    text: `select r.*, p.gateway_code, p.reference_id, o.step, o.attempt, o.round, o.inquiries, o.due_at
 from (
   select r.*
   from books b
@@ -64,7 +64,7 @@ order by r.refund_id desc`,
 }
 
 export function toldRefundOfRow(row: Row): ToldRefund {
-  const refund = refundOfRow(row);
+  const refund = refundOfOrderRow(row);
   const step = row.step as Operation["step"] | null;
   return {
     refund,

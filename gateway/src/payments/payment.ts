@@ -21,7 +21,7 @@ export interface PaymentSummary {
   feeMinor: Minor;
   refundedMinor: Minor;
   /** The settlement batch of the payment; undefined while the payment waits for one, and where the batch was not read. */
-  batch?: { status: "processing" | "paid"; payoutDate: string } | undefined;
+  batch?: { uuid: string; status: "processing" | "paid"; payoutDate: string } | undefined;
   currency: string;
   method: PaymentMethod;
   referenceId: string;
@@ -85,8 +85,12 @@ function amounts(payment: PaymentSummary): Record<string, unknown> {
   };
 }
 
-/** Instructions and expiry of a payment that can still be paid: statuses and events carry them too, not only the creation's answer. */
+/**
+ * Instructions and expiry of a payment that can still be paid, and the expiry of one that no longer can: statuses and events carry them too, not only the
+ * creation's answer.
+ */
 function paying(payment: PaymentSummary): Record<string, unknown> {
+  if (payment.status === "expired") return { expires_at: wireTime(payment.expiresAt) };
   if (payment.status !== "pending") return {};
   return { instructions: payment.instructions ?? null, expires_at: wireTime(payment.expiresAt) };
 }
@@ -159,6 +163,7 @@ export function statusView(
     ...(isPaid(payment.status)
       ? {
           settlement: {
+            uuid: payment.batch?.uuid ?? null,
             status: payment.batch?.status ?? "pending",
             estimated_date: payment.batch?.payoutDate ?? estimatedDate,
           },

@@ -197,7 +197,14 @@ const gatewayCode = z
   .string()
   .nullable()
   .meta({ description: "The acquirer that was chosen; null before one is.", examples: ["nusantara"] });
-const referenceId = z.string().meta({ description: "Your own identity of the order.", examples: ["order-1042"] });
+export const orderIdentity = z
+  .string()
+  .meta({ description: "Your own identity of the order.", examples: ["order-1042"] });
+
+/** The batch of a payment, refund or dispute. */
+export const batchIdentity = identity("settlement")
+  .nullable()
+  .meta({ description: "The settlement batch that it is in; null while it is in none." });
 
 const paid = (description: string) => ({
   value: z.string().meta({ description }),
@@ -259,9 +266,10 @@ const instructions = instructionsSchema
 /** Fields of a pending payment, in answers and in `payment.created`. */
 const payingFields = {
   instructions: instructions.optional().meta({ description: "How the payer pays. Present while it is pending." }),
-  expires_at: timestamp
-    .optional()
-    .meta({ description: "Until when it can be paid. Present while it is pending.", examples: [exampleTimes.expires] }),
+  expires_at: timestamp.optional().meta({
+    description: "Until when it can be paid, or could be. Present while it is pending, and where it has expired.",
+    examples: [exampleTimes.expires],
+  }),
 };
 const paymentLink = identity("link")
   .optional()
@@ -286,7 +294,7 @@ export const createdPaymentSchema = z
     ...amounts,
     refunded_minor: refundedMinor,
     payment_method: paymentMethodSchema,
-    reference_id: referenceId,
+    reference_id: orderIdentity,
     description: z.string().nullable().meta({ description: "As you gave it; null when you gave none." }),
     gateway_code: gatewayCode,
     environment: environmentField,
@@ -311,6 +319,7 @@ export const createdPaymentSchema = z
 
 const paymentSettlementSchema = z
   .strictObject({
+    uuid: batchIdentity,
     status: z.enum(["pending", "processing", "paid"]).meta({ description: "`pending`: in no batch yet." }),
     estimated_date: z.iso
       .date()
@@ -332,7 +341,7 @@ export const paymentStatusSchema = z
     ...amounts,
     refunded_minor: refundedMinor,
     payment_method: paymentMethodSchema,
-    reference_id: referenceId,
+    reference_id: orderIdentity,
     gateway_code: gatewayCode,
     environment: environmentField,
     payment_link: paymentLink,
@@ -368,7 +377,7 @@ export const paymentEventSchema = z
     status: paymentStatus,
     ...amounts,
     payment_method: paymentMethodSchema,
-    reference_id: referenceId,
+    reference_id: orderIdentity,
     gateway_code: gatewayCode,
     payment_link: paymentLink,
     ...payingFields,

@@ -165,7 +165,7 @@ export function selectSummaries(names: readonly PaymentName[]): Statement {
     name: "select payment summaries",
     text: `select w.place::integer as place, p.environment, p.status, p.amount_minor, p.fee_minor, p.refunded_minor, p.currency,
   p.payment_method, p.reference_id, p.gateway_code, p.created_at, p.updated_at, p.paid_at, p.expires_at, p.dispute_status, p.link_id, p.link_reusable, p.risk_decision,
-  case when p.status = 'pending' then p.instructions end as instructions, s.status as settlement_status, s.payout_date
+  case when p.status = 'pending' then p.instructions end as instructions, s.settlement_id, s.status as settlement_status, s.payout_date
 from unnest($1::uuid[], $2::uuid[]) with ordinality as w(merchant_id, payment_id, place)
 cross join lateral (
   select * from payments p
@@ -218,7 +218,9 @@ function linkOfRow(row: Row): LinkMark | undefined {
 
 function batchOfRow(row: Row): PaymentSummary["batch"] {
   const status = optional<"processing" | "paid">(row.settlement_status);
-  return status && { status, payoutDate: row.payout_date as string };
+  return (
+    status && { uuid: idOf("settlement", row.settlement_id as string), status, payoutDate: row.payout_date as string }
+  );
 }
 
 /** Reads one payment of a merchant in either environment: the caller tells ENVIRONMENT_MISMATCH from PAYMENT_NOT_FOUND. */

@@ -6,6 +6,7 @@ import { NOW, given } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { events } from "../events/outbox.sql.ts";
 import { SECOND, wireTime } from "../ground/clock.ts";
+import { exampleIds } from "../http/examples.ts";
 import { paymentMethods } from "../merchants/settings.ts";
 import { type Payment, canceledView, createdView, eventView, statusView } from "./payment.ts";
 import {
@@ -85,7 +86,9 @@ describe.each(paymentStatuses)("the status of a %s payment", (status) => {
   test("is shown with when it was paid and how it settles, once it is paid", () => {
     expect(view.status).toBe(status);
     expect(view.paid_at).toBe(isPaid(status) ? wireTime(NOW - 60 * SECOND) : undefined);
-    expect(view.settlement).toEqual(isPaid(status) ? { status: "pending", estimated_date: DAY } : undefined);
+    expect(view.settlement).toEqual(
+      isPaid(status) ? { uuid: null, status: "pending", estimated_date: DAY } : undefined,
+    );
   });
 
   test("has the fields of section 4.3, and of no other answer", () => {
@@ -120,25 +123,26 @@ describe.each(paymentStatuses)("the status of a %s payment", (status) => {
 test.each(["processing", "paid"] as const)(
   "a payment whose batch is %s says so, and the batch's own date",
   (status) => {
-    const batch = { status: status, payoutDate: "2027-02-01" };
+    const batch = { uuid: exampleIds.settlement, status, payoutDate: "2027-02-01" };
     const view = statusView({ ...aPayment({ status: "succeeded" }), batch }, DAY);
-    expect(view.settlement).toEqual({ status: status, estimated_date: "2027-02-01" });
+    expect(view.settlement).toEqual({ uuid: exampleIds.settlement, status, estimated_date: "2027-02-01" });
   },
 );
 
 test("a payment that no batch can take has no date", () => {
   const view = paymentStatusSchema.parse(statusView(aPayment({ status: "succeeded" }), null));
-  expect(view.settlement).toEqual({ status: "pending", estimated_date: null });
+  expect(view.settlement).toEqual({ uuid: null, status: "pending", estimated_date: null });
 });
 
 test.each(paymentStatuses)(
-  "how a %s payment is paid is shown while it can be, and in no answer after that",
+  "how a %s payment is paid is shown while it can be, and in no answer after that; an expired one says when its time ended",
   (status) => {
     const payment = aPayment({ status });
     for (const view of [statusView(payment, DAY), eventView(payment)]) {
-      expect([view.instructions, view.expires_at]).toEqual(
-        status === "pending" ? [payment.instructions, "2027-01-15T08:30:00Z"] : [undefined, undefined],
-      );
+      expect([view.instructions, view.expires_at]).toEqual([
+        status === "pending" ? payment.instructions : undefined,
+        status === "pending" || status === "expired" ? "2027-01-15T08:30:00Z" : undefined,
+      ]);
     }
   },
 );

@@ -4,7 +4,7 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, ofSandbox, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { checkCursor, limitOf, page } from "../http/lists.ts";
+import { checkCursor, limitOf, page, rangeBefore, rangeFrom } from "../http/lists.ts";
 import { listSchema } from "../http/shapes.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
@@ -18,8 +18,8 @@ import {
   refundStatusSchema,
   refundsQuerySchema,
 } from "./refunds.schema.ts";
-import { refundOfRow, selectRefund, selectRefunds } from "./refunds.sql.ts";
-import { type Refund, createdRefundView, refundView } from "./refund.ts";
+import { refundOfOrderRow, selectRefund, selectRefunds } from "./refunds.sql.ts";
+import { type Refund, type RefundOfOrder, createdRefundView, refundView } from "./refund.ts";
 import { type RefundParts, completeRefund, createRefund } from "./refunds.ts";
 
 export function refundEndpoints(parts: RefundParts & { database: Database }): Endpoint[] {
@@ -108,13 +108,21 @@ async function listRefunds(database: Database, call: Call): Promise<Reply> {
   await checkCursor(book, after, (id) => findRefund(database, merchant, id));
   const limit = limitOf(query);
   const rows = await database.query(
-    selectRefunds({ book, paymentReference: query.payment_reference, status: query.status, after, limit }),
+    selectRefunds({
+      book,
+      paymentReference: query.payment_reference,
+      status: query.status,
+      from: rangeFrom("created_from", query.created_from),
+      before: rangeBefore("created_to", query.created_to),
+      after,
+      limit,
+    }),
   );
-  return page(rows.map(refundOfRow), limit, refundView, ({ uuid }) => uuid);
+  return page(rows.map(refundOfOrderRow), limit, refundView, ({ uuid }) => uuid);
 }
 
-async function findRefund(database: Database, { merchantId }: Merchant, uuid = ""): Promise<Refund | undefined> {
+async function findRefund(database: Database, { merchantId }: Merchant, uuid = ""): Promise<RefundOfOrder | undefined> {
   if (!isId("refund", uuid)) return undefined;
   const [row] = await database.query(selectRefund(merchantId, uuid));
-  return row && refundOfRow(row);
+  return row && refundOfOrderRow(row);
 }

@@ -11,11 +11,12 @@ import {
   inPath,
   limitQuery,
   minorAmount,
+  rangeBound,
   startingAfter,
   text,
   timestamp,
 } from "../http/shapes.ts";
-import { amountMinor, invalidAmount } from "../payments/payments.schema.ts";
+import { amountMinor, batchIdentity, invalidAmount, orderIdentity } from "../payments/payments.schema.ts";
 import { refundStatuses } from "./refund.ts";
 
 /** The errors of making a refund. */
@@ -35,6 +36,7 @@ export const refundErrors = [
 const exampleRefund = {
   uuid: exampleIds.refund,
   payment_reference: exampleIds.payment,
+  reference_id: "order-1042",
   status: "succeeded" as const,
   amount_minor: 5_000_000,
   currency: "IDR",
@@ -78,6 +80,8 @@ export const refundsQuerySchema = z.strictObject({
     .optional()
     .meta({ description: "Only refunds of this payment." }),
   status: refundStatus.optional().meta({ description: "Only refunds of this status." }),
+  created_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),
+  created_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; inclusive."),
   limit: limitQuery,
   starting_after: startingAfter("refund", "is not the uuid of a refund", "`uuid` of the last refund received."),
 });
@@ -85,6 +89,7 @@ export const refundsQuerySchema = z.strictObject({
 const refundFields = {
   uuid: identity("refund"),
   payment_reference: identity("payment").meta({ description: "The payment that is refunded." }),
+  reference_id: orderIdentity,
   status: refundStatus,
   amount_minor: amountMinor.meta({ examples: [5_000_000] }),
   currency: currencyCode,
@@ -115,11 +120,12 @@ export const refundStatusSchema = z
     environment: environmentField,
     created_at: timestamp,
     completed_at: timestamp.nullable().meta({ description: "Null while it is pending." }),
+    settlement_uuid: batchIdentity,
   })
   .meta({
     id: "Refund",
     description: "A refund, as it stands.",
-    examples: [{ ...exampleRefund, completed_at: exampleTimes.refunded }],
+    examples: [{ ...exampleRefund, completed_at: exampleTimes.refunded, settlement_uuid: exampleIds.settlement }],
   });
 
 /** Path parameter of a refund. */

@@ -1,13 +1,13 @@
 // Statements that read, lock and write refunds, and how their rows are mapped.
-import type { Micros } from "../ground/clock.ts";
+import { type Micros, SECOND } from "../ground/clock.ts";
 import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
-import { selectInEither } from "../merchants/books.sql.ts";
+import { type PageFilter, selectOneWithOrder, selectPageWithOrder } from "../payments/with-order.sql.ts";
 import { type BatchMark, batchMarks, markColumns } from "../merchants/batch-marks.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
-import type { Refund } from "./refund.ts";
+import type { Refund, RefundOfOrder } from "./refund.ts";
 
 type RefundKey = { book: Book; uuid: string };
 
@@ -51,42 +51,27 @@ export function refundOfRow(row: Row): Refund {
     reason: (row.reason as string | null) ?? undefined,
     createdAt: row.created_at as Micros,
     completedAt: (row.completed_at as Micros | null) ?? undefined,
+    settlement: row.settlement_id === null ? undefined : idOf("settlement", row.settlement_id as string),
   };
 }
 
-/** One refund of a merchant, in either environment. */
-export const selectRefund = selectInEither("refunds", "refund_id");
-
-export interface RefundFilter {
-  book: Book;
-  paymentReference: string | undefined;
-  status: Refund["status"] | undefined;
-  after: string | undefined;
-  limit: number;
+/** A refund that was read with its order. */
+export function refundOfOrderRow(row: Row): RefundOfOrder {
+  return { ...refundOfRow(row), referenceId: row.reference_id as string };
 }
 
-/** A page of refunds, newest first, with one row more than `limit` to tell whether another page follows. */
-export function selectRefunds({ book, paymentReference, status, after, limit }: RefundFilter): Statement {
-  const values: unknown[] = [uuidOf(book.merchantId), book.environment];
-  const where = (condition: string, value: unknown): string => {
-    values.push(value);
-    return `\n  and ${condition.replace("?", `$${values.length}`)}`;
-  };
-  // The statement contains only the conditions that apply, so that the planner finds a payment's refunds by their own index.
-  const conditions = [
-    paymentReference === undefined ? "" : where("payment_id = ?::uuid", uuidOf(paymentReference)),
-    status === undefined ? "" : where("status = ?::refund_status", status),
-    after === undefined ? "" : where("refund_id < ?::uuid", uuidOf(after)),
-  ].join("");
-  values.push(limit + 1);
-  return {
-    text: `select *
-from refunds
-where merchant_id = $1::uuid and environment = $2::environment${conditions}
-order by refund_id desc
-limit $${values.length}::integer`,
-    values,
-  };
+/** One refund of a merchant, in either environment, for `refundOfOrderRow`. */
+export const selectRefund = selectOneWithOrder("refund");
+
+/** How much older than a refund its identity may be: that of an operator's is its approval's, which waits for days at most. */
+const OLDER_MAX: Micros = 7 * 86_400 * SECOND;
+
+/** A page of refunds for `refundOfOrderRow`, newest first, with one row more than `limit`. */
+export function selectRefunds(filter: PageFilter<Refund["status"]>): Statement {
+  const { book, from } = filter;
+  // An approval has the real time: in a sandbox, whose clock is moved, it may be older by anything.
+  const isBounded = from !== undefined && book.environment === "production";
+  return selectPageWithOrder("refund", "created_at", filter, isBounded ? from - OLDER_MAX : undefined);
 }
 
 /** Marks refunds with their settlement batch. */

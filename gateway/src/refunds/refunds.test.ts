@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { SECOND } from "../ground/clock.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
 import { verifyBook } from "../ledger/verify.ts";
 import { createdRefundSchema, refundStatusSchema } from "./refunds.schema.ts";
 
@@ -52,6 +53,7 @@ test("partial refunds and the remainder take the payment through its states, and
   const first = await refund(client, payment.reference, { amount_minor: 300_000, reason: "one bag was torn" });
   expect(first.status).toBe(201);
   expect(createdRefundSchema.parse(first.json)).toMatchObject({
+    reference_id: payment.reference_id,
     status: "succeeded",
     amount_minor: 300_000,
     remaining_refundable_minor: 700_000,
@@ -67,7 +69,11 @@ test("partial refunds and the remainder take the payment through its states, and
   expect(await status()).toBe("refunded");
   expect(await available(client)).toBe(before - 1_000_000);
   const read = await client.get(`/v1/refunds/${first.json.uuid}`);
-  expect(refundStatusSchema.parse(read.json).completed_at).toBe(first.json.created_at);
+  expect(refundStatusSchema.parse(read.json)).toMatchObject({
+    reference_id: payment.reference_id,
+    completed_at: first.json.created_at,
+    settlement_uuid: null,
+  });
   expect((await eventTypes(merchantId)).filter((type) => type === "refund.succeeded")).toHaveLength(2);
   await expectClean(merchantId);
 });
@@ -255,4 +261,54 @@ test("refunds are listed, newest first, by payment and status, and nobody else's
   expect(codeOf(await other.client.get(`/v1/refunds?starting_after=${made[0]}`))).toBe("VALIDATION_ERROR");
   const live = await service.client(merchantId, "production");
   expect(uuids(await live.get("/v1/refunds"))).toEqual([]);
+});
+
+test("refunds are listed by the time at which they were created, also where their identity is older", async () => {
+  const { client, merchantId } = await service.merchant();
+  const { reference } = await paid(client);
+  const made: Answer["json"][] = [];
+  for (let day = 0; day < 3; day++) {
+    made.push((await refund(client, reference, { amount_minor: 1_000 })).json);
+    await client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
+  }
+  const [first, second, third] = made as [Answer["json"], Answer["json"], Answer["json"]];
+  const list = async (by: Client, query: Record<string, string>): Promise<string[]> => {
+    const { json } = await by.get(`/v1/refunds?${new URLSearchParams(query)}`);
+    return json.data.map(({ uuid }: { uuid: string }) => uuid);
+  };
+  const [from, to] = [second.created_at as string, second.created_at as string];
+  expect(await list(client, { created_from: from })).toEqual([third.uuid, second.uuid]);
+  expect(await list(client, { created_to: to })).toEqual([second.uuid, first.uuid]);
+  expect(await list(client, { created_from: from, created_to: to, limit: "1" })).toEqual([second.uuid]);
+  const elsewhere = new Date(Date.parse(from) + 7 * 3_600_000).toISOString().replace(/\.000Z$/, "+07:00");
+  expect(await list(client, { created_from: elsewhere, created_to: elsewhere })).toEqual([second.uuid]);
+  expect(codeOf(await client.get("/v1/refunds?created_from=yesterday"))).toBe("VALIDATION_ERROR");
+
+  // A refund that waited for a second operator has its approval's identity: of real time in a sandbox, days older in production.
+  const ages = { sandbox: 400, production: 4 };
+  const older = (environment: keyof typeof ages): string =>
+    newId("refund", Date.parse(from) * 1_000 - ages[environment] * 86_400 * SECOND);
+  const [inSandbox, inProduction] = [older("sandbox"), older("production")];
+  await asOwner(service.database, async (owner) => {
+    await owner.query("set session_replication_role = replica"); // no triggers
+    for (const table of ["payments", "refunds"]) {
+      await owner.query(`create temporary table copied as select * from ${table} where merchant_id = $1`, [
+        uuidOf(merchantId),
+      ]);
+      if (table === "refunds") {
+        await owner.query("delete from copied where refund_id <> $1", [uuidOf(second.uuid)]);
+        await owner.query("update copied set refund_id = $1", [uuidOf(inSandbox)]);
+        await owner.query("insert into refunds select * from copied");
+        await owner.query("update copied set refund_id = $1", [uuidOf(inProduction)]);
+      }
+      await owner.query("update copied set environment = 'production'");
+      await owner.query(`insert into ${table} select * from copied`);
+      await owner.query("drop table copied");
+    }
+    await owner.query("set session_replication_role = origin");
+  });
+  expect(await list(client, { created_from: from, created_to: to })).toEqual([second.uuid, inSandbox]);
+  const live = await service.client(merchantId, "production");
+  expect(await list(live, { created_from: from, created_to: to })).toEqual([inProduction]);
+  expect(await list(live, { created_from: third.created_at })).toEqual([]);
 });

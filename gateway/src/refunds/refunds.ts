@@ -16,7 +16,7 @@ import { capabilityOf } from "../routing/routing.ts";
 import type { Command } from "../store/command.ts";
 import { type Need, need } from "../store/working-set.ts";
 import type { CreateRefund } from "./refunds.schema.ts";
-import { type Refund, refundView } from "./refund.ts";
+import { type Refund, type RefundOfOrder, refundView } from "./refund.ts";
 import { refunds } from "./refunds.sql.ts";
 
 export interface RefundParts {
@@ -54,7 +54,7 @@ export function createRefund(
   owner: BookOwner,
   body: CreateRefund,
   uuid?: string,
-): Command<{ refund: Refund; remainingMinor: Minor }> {
+): Command<{ refund: RefundOfOrder; remainingMinor: Minor }> {
   const { book } = owner;
   return bookCommand(owner, {
     name: "create refund",
@@ -67,14 +67,16 @@ export function createRefund(
       const { set, now } = context;
       const payment = findLocked(context, body.payment_reference);
       const made = uuid === undefined ? undefined : set.get(refunds, { book, uuid });
-      if (made) return { refund: made, remainingMinor: remainingOf(payment) };
+      const { referenceId } = payment;
+      if (made) return { refund: { ...made, referenceId }, remainingMinor: remainingOf(payment) };
       const acquirer = payment.gatewayCode === undefined ? undefined : parts.acquirer(payment.gatewayCode);
       const amountMinor = judge(context, payment, body, acquirer);
       const later = acquirer?.refundsLater({ metadata: payment.metadata }) ?? true;
-      const refund: Refund = {
+      const refund: RefundOfOrder = {
         book,
         uuid: uuid ?? context.newId("refund"),
         paymentReference: payment.reference,
+        referenceId,
         status: later ? "pending" : "succeeded",
         amountMinor,
         currency: payment.currency,
@@ -167,7 +169,7 @@ interface RefundKey {
 type Outcome = "succeeded" | "failed";
 
 /** Records an acquirer's late outcome of a refund. Gives it; throws REFUND_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_PAYABLE. */
-export function completeRefund(owner: BookOwner, key: RefundKey, outcome: Outcome): Command<Refund> {
+export function completeRefund(owner: BookOwner, key: RefundKey, outcome: Outcome): Command<RefundOfOrder> {
   return bookCommand(owner, {
     name: "complete refund",
     needs: completionNeeds(owner.book, key),
@@ -186,14 +188,18 @@ export function completionNeeds(book: Book, { uuid, paymentReference }: RefundKe
 }
 
 /** Completes a refund inside a command that needs `completionNeeds`. Throws as `completeRefund`. */
-export function complete(context: CommandContext, { uuid, paymentReference }: RefundKey, outcome: Outcome): Refund {
+export function complete(
+  context: CommandContext,
+  { uuid, paymentReference }: RefundKey,
+  outcome: Outcome,
+): RefundOfOrder {
   const { set, book, now } = context;
   const known = paymentReference !== undefined && isId("refund", uuid);
   const refund = known ? set.get(refunds, { book, uuid }) : undefined;
   if (!refund) throw new Fault(known ? "ENVIRONMENT_MISMATCH" : "REFUND_NOT_FOUND");
   if (refund.status !== "pending") throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: refund.status } });
   const payment = findLocked(context, refund.paymentReference);
-  const completed: Refund = { ...refund, status: outcome, completedAt: now };
+  const completed = { ...refund, referenceId: payment.referenceId, status: outcome, completedAt: now };
   set.update(refunds, completed);
   const amount = refund.amountMinor;
   if (outcome === "succeeded") reviseRefunds(context, payment, { pending: -amount, refunded: amount });
@@ -210,7 +216,7 @@ export function complete(context: CommandContext, { uuid, paymentReference }: Re
   return completed;
 }
 
-function emitRefund({ emit }: CommandContext, { callbackUrl }: Payment, refund: Refund): void {
+function emitRefund({ emit }: CommandContext, { callbackUrl }: Payment, refund: RefundOfOrder): void {
   const type = refund.status === "failed" ? "refund.failed" : "refund.succeeded";
   emit({ type, subjectId: refund.uuid, data: refundView(refund), callbackUrl });
 }

@@ -1,12 +1,12 @@
 // Sample events: invented objects, rendered by the same views as real ones. Nothing is stored.
-import { type Dispute, disputeView } from "../disputes/dispute.ts";
+import { type DisputeOfOrder, disputeView } from "../disputes/dispute.ts";
 import { type EventType, envelopeOf } from "../events/event.ts";
 import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import { type Payment, eventView } from "../payments/payment.ts";
 import { NO_PAYER } from "../payments/payer-data.ts";
-import { type Refund, refundView } from "../refunds/refund.ts";
+import { type RefundOfOrder, refundView } from "../refunds/refund.ts";
 import { type Settlement, settlementView } from "../settlements/settlement.ts";
 
 const DAY: Micros = 86_400 * SECOND;
@@ -87,11 +87,12 @@ function payment(book: Book, now: Micros, fields: Partial<Payment> & Pick<Paymen
   };
 }
 
-function refund(book: Book, now: Micros, status: Refund["status"]): Refund {
+function refund(book: Book, now: Micros, status: RefundOfOrder["status"]): RefundOfOrder {
   return {
     book,
     uuid: newId("refund", now),
     paymentReference: newId("payment", now),
+    referenceId: "sample-order",
     status,
     amountMinor: AMOUNT,
     currency: CURRENCY,
@@ -124,11 +125,12 @@ function settlement(book: Book, now: Micros, fields: Partial<Settlement>): Settl
   };
 }
 
-function dispute(book: Book, now: Micros, fields: Partial<Dispute>): Dispute {
+function dispute(book: Book, now: Micros, fields: Partial<DisputeOfOrder>): DisputeOfOrder {
   return {
     book,
     uuid: newId("dispute", now),
     paymentReference: newId("payment", now),
+    referenceId: "sample-order",
     status: "needs_response",
     reason: "product_not_received",
     amountMinor: AMOUNT,

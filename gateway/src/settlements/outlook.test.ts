@@ -110,11 +110,11 @@ async function comesTrue(client: Client, reference: string): Promise<void> {
   await client.post("/v1/sandbox/clock/advance", { seconds: payout - Date.parse(clock.now as string) / 1000 - 60 });
   expect((await settlementOf(client, reference)).status).not.toBe("paid");
   await client.post("/v1/sandbox/clock/advance", { seconds: 120 });
-  expect(await settlementOf(client, reference)).toEqual({ status: "paid", estimated_date: day });
+  expect(await settlementOf(client, reference)).toMatchObject({ status: "paid", estimated_date: day });
   const [listed] = (await client.get(`/v1/payments?limit=100`)).json.data.filter(
     (one: { reference: string }) => one.reference === reference,
   );
-  expect(listed.settlement).toEqual({ status: "paid", estimated_date: day });
+  expect(listed.settlement).toMatchObject({ status: "paid", estimated_date: day });
 }
 
 test("an ordinary payment is paid out on its day, and a later schedule does not change what was", async () => {
@@ -130,7 +130,7 @@ test("an ordinary payment is paid out on its day, and a later schedule does not 
 test("below the minimum payout there is no day; a second payment brings one for both", async () => {
   const { client } = await service.merchant({ settings: { settlement: { minimum_payout_minor: 1_500_000 } } });
   const first = await paid(client);
-  expect(await settlementOf(client, first)).toEqual({ status: "pending", estimated_date: null });
+  expect(await settlementOf(client, first)).toMatchObject({ status: "pending", estimated_date: null });
   const second = await paid(client);
   expect((await settlementOf(client, first)).estimated_date).toBe((await settlementOf(client, second)).estimated_date);
   await comesTrue(client, first);
@@ -153,7 +153,7 @@ test("a payment in a dispute has no day; won after its day, it is paid out by th
   const { client } = await service.merchant();
   const reference = await paid(client);
   const { json } = await client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "general" });
-  expect(await settlementOf(client, reference)).toEqual({ status: "pending", estimated_date: null });
+  expect(await settlementOf(client, reference)).toMatchObject({ status: "pending", estimated_date: null });
   await client.post("/v1/sandbox/clock/advance", { seconds: 6 * 86_400 });
   await client.post(`/v1/sandbox/disputes/${json.uuid}/resolve`, { outcome: "won" });
   await comesTrue(client, reference);
@@ -277,7 +277,7 @@ from payments p, generate_series(1, ${ITEMS_MAX}) n where p.merchant_id = $1`,
 test("a payment whose fee takes all of it has no day by itself; another payment brings one for both", async () => {
   const { client } = await service.merchant();
   const free = await paid(client, { amount_minor: 300_000, payment_method: "bank_transfer" });
-  expect(await settlementOf(client, free)).toEqual({ status: "pending", estimated_date: null });
+  expect(await settlementOf(client, free)).toMatchObject({ status: "pending", estimated_date: null });
   await paid(client);
   await comesTrue(client, free);
 });
@@ -286,5 +286,5 @@ test("a frozen wallet pays nothing out", async () => {
   const { client, merchantId } = await service.merchant();
   const reference = await paid(client);
   await service.operate("PATCH", `/merchants/${merchantId}`, { wallet_frozen: { IDR: true } });
-  expect(await settlementOf(client, reference)).toEqual({ status: "pending", estimated_date: null });
+  expect(await settlementOf(client, reference)).toMatchObject({ status: "pending", estimated_date: null });
 });

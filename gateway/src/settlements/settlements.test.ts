@@ -197,6 +197,24 @@ test("the statement has a line for each payment, refund and lost dispute, and ad
     "qris",
     payments[0].gateway_code,
   ]);
+  // What is in a batch names it, whoever asks for which.
+  const { uuid } = formed;
+  const [refunded] = (await client.get("/v1/refunds")).json.data;
+  expect([refunded.settlement_uuid, refunded.reference_id]).toEqual([uuid, 'order "1", of two']);
+  expect((await client.get(`/v1/disputes/${lost.uuid}`)).json.settlement_uuid).toBe(uuid);
+  const batches = (await client.get("/v1/payments")).json.data.map((one: Answer["json"]) => one.settlement.uuid);
+  expect(batches).toEqual([null, null, uuid, uuid]);
+  expect((await client.get(`/v1/payments/${payments[0].reference}`)).json.settlement).toMatchObject({ uuid });
+  // And each entry of the balance names what moved it.
+  const { data: entries } = (await client.get("/v1/balances/IDR/entries")).json;
+  const moved = entries.map((one: Answer["json"]) => [one.kind, one.object]);
+  expect(moved).toEqual([
+    ["settlement_formed", uuid],
+    ["dispute_opened", expect.stringMatching(/^dsp_/)],
+    ["dispute_opened", lost.uuid],
+    ["refund", refunded.uuid],
+    ...payments.toReversed().map(({ reference }) => ["capture", reference]),
+  ]);
   const running = (await client.get("/v1/disputes?status=needs_response")).json.data[0].uuid as string;
   await client.post(`/v1/sandbox/disputes/${running}/resolve`, { outcome: "won" });
   const [rest] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
@@ -231,6 +249,8 @@ test("a batch that the bank returns gives the funds back, and its payments go in
   await service.app.returnSettlement({ merchantId, environment: "sandbox" }, batch.uuid);
   expect(await balance(client)).toMatchObject({ available_minor: payment.net_minor, pending_settlement_minor: 0 });
   expect((await list(client)).data[0].status).toBe("failed");
+  const { settlement } = (await client.get(`/v1/payments/${payment.reference}`)).json;
+  expect(settlement).toMatchObject({ uuid: null, status: "pending" });
   const [again] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
   expect(again).toMatchObject({ payment_count: 1, net_minor: payment.net_minor });
   await expectClean(merchantId);
@@ -484,7 +504,7 @@ test("a change of the schedule holds from the next run on", async () => {
   const read = (): Promise<Answer> => client.get(`/v1/payments/${late.reference}`);
   expect((await read()).json.settlement.estimated_date).toBe(tomorrow);
   await advance(client, 20 * 3_600); // sooner than the next run of the schedule before
-  expect((await read()).json.settlement).toEqual({ status: "paid", estimated_date: tomorrow });
+  expect((await read()).json.settlement).toMatchObject({ status: "paid", estimated_date: tomorrow });
   const [batch] = (await list(client)).data;
   expect([batch.period_end, batch.payment_count]).toEqual([`${tomorrow}T05:45:00Z`, 1]);
 });

@@ -4,7 +4,7 @@ import type { Operation } from "../acquiring/operation.ts";
 import { operationOfRow } from "../acquiring/operations.sql.ts";
 import type { KeptReceipt } from "../acquiring/receipt.ts";
 import { receiptOfRow } from "../acquiring/receipts.sql.ts";
-import { type Dispute, disputeView } from "../disputes/dispute.ts";
+import { type DisputeOfOrder, disputeView } from "../disputes/dispute.ts";
 import { contestableMinor, isContestable } from "../disputes/disputes.ts";
 import { disputeOfRow } from "../disputes/disputes.sql.ts";
 import { type StoredEvent, eventOfRow } from "../events/events.sql.ts";
@@ -20,7 +20,7 @@ import { type Payment, statusView } from "../payments/payment.ts";
 import type { PayerData } from "../payments/payer-data.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { isPaid } from "../payments/states.ts";
-import { type Refund, refundView } from "../refunds/refund.ts";
+import { type RefundOfOrder, refundView } from "../refunds/refund.ts";
 import { refundOfRow } from "../refunds/refunds.sql.ts";
 import { refundableOf } from "../refunds/refunds.ts";
 import { settlementView } from "../settlements/settlement.ts";
@@ -87,8 +87,8 @@ interface Found {
   customer: Customer | undefined;
   operation: Operation | undefined;
   receipts: KeptReceipt[];
-  refunds: Refund[];
-  disputes: { dispute: Dispute; answeredAt: Micros | undefined }[];
+  refunds: RefundOfOrder[];
+  disputes: { dispute: DisputeOfOrder; answeredAt: Micros | undefined }[];
   /** Rows of `selectBatchesOf`. */
   batches: Row[];
   journals: Journal[];
@@ -156,9 +156,10 @@ async function readAll({ database, payers }: StoryParts, book: Book, reference: 
   ]);
   const [refundRows = [], disputeRows = [], receiptRows = [], [operation] = [], batchRows = [], journalRows = []] =
     lists.map((rows) => rows.slice(0, TOLD_MAX));
-  const refunds = refundRows.map(refundOfRow);
+  const { referenceId } = payment;
+  const refunds = refundRows.map((row) => ({ ...refundOfRow(row), referenceId }));
   const disputes = disputeRows.map((row) => ({
-    dispute: disputeOfRow(row),
+    dispute: { ...disputeOfRow(row), referenceId },
     answeredAt: (row.submitted_at as Micros | null) ?? undefined,
   }));
   const subjects = [reference, ...refunds.map(({ uuid }) => uuid), ...disputes.map(({ dispute }) => dispute.uuid)];

@@ -133,8 +133,16 @@ function PaymentFacts({ of: { payment, merchant } }: { of: Record }) {
           )}
         </Fact>
       )}
-      {payment.expires_at === undefined ? (
-        <Fact name="Paid">{payment.paid_at === undefined ? "never" : <Time at={payment.paid_at} />}</Fact>
+      {payment.expires_at === undefined || payment.status === "expired" ? (
+        <Fact name="Paid">
+          {payment.paid_at === undefined ? "never" : <Time at={payment.paid_at} />}
+          {payment.expires_at !== undefined && (
+            <span className="text-muted">
+              {" "}
+              (it could be until <Time at={payment.expires_at} />)
+            </span>
+          )}
+        </Fact>
       ) : (
         <Fact name="Can be paid until">
           <Time at={payment.expires_at} />
