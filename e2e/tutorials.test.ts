@@ -30,7 +30,7 @@ describe.runIf(languages.shell)("who follows the guides", () => {
   afterAll(() => follower.end());
 
   test.runIf(languages.python)(
-    "reconciles yesterday in Python: the two mistakes are found, and nothing once they are corrected",
+    "reconciles yesterday in Python: the five mistakes are found, and nothing once they are corrected",
     async () => {
       const [library = "", day = "", reconcile = "", ...others] = commandsOf("reconcile-in-python.md");
       expect(others).toEqual([]);
@@ -43,14 +43,15 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       const plain = (text: string): string =>
         text
           .replaceAll(/order-[0-9a-f]{8}/g, "order")
-          .replaceAll(/set_\w+/g, "set")
+          .replaceAll(/(pay|set)_\w+/g, "$1")
           .replaceAll(/GB\w+/g, "GB")
           .replaceAll(/\d{4}-\d\d-\d\d/g, "day");
       expect(plain(stdout)).toBe(plain(sectionOf("reconcile-in-python.md", "text")));
       const file = join(follower.shop, "orders.csv");
       const corrected = readFileSync(file, "utf8")
         .replace(",7000000", ",7500000")
-        .replace(/^[^\n]*-4,[^\n]*\n/m, "");
+        .replaceAll(/^.*-[45],.*\r\n/gm, "")
+        .replace(/^(.*)-7,7500000,2500000/m, "$1-6,7500000,0\r\n$1-7,7500000,0");
       writeFileSync(file, corrected);
       expect(await follower.type(reconcile)).toContain("Everything agrees.");
       // As a spreadsheet saves it: with a mark before the first name, with semicolons, with amounts in rupiah.
@@ -68,6 +69,36 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       writeFileSync(file, corrected.replace(/^[^\n]*-0,[^\n]*\n/m, ""));
       const unknown = await follower.typeAndFail(reconcile);
       expect(plain(unknown.stdout)).toContain(plain(sectionOf("reconcile-in-python.md", "text", 1)));
+      // A statement whose sum is right, and whose lines are not.
+      const doctored = `
+        import reconcile
+        batch = next(one for one in reconcile.gerbang.settlements.list() if one["refund_minor"])
+        lines, total = reconcile.statement(batch)
+        dispute = next(line for line in lines if line["kind"] == "dispute")
+        payment = next(line for line in lines if line["kind"] == "payment")
+        receipt = {**payment, "kind": "receipt", "id": "rcp_1", "gross_minor": 1_000_000, "fee_minor": 0, "net_minor": 1_000_000}
+        sums = {"gross_minor": int(total["gross_minor"]) + 1_000_000, "dispute_minor": 2 * int(dispute["dispute_minor"])}
+        dearer = {"gross_minor": int(payment["gross_minor"]) + 1, "fee_minor": int(payment["fee_minor"]) + 1}
+        wrong = {"gross_minor": batch["gross_minor"] + 1, "fee_minor": batch["fee_minor"] + 1}
+        for each, sum, of in [
+            (lines, total, batch),
+            ([*lines, dispute, receipt], {**total, **sums}, batch),
+            ([{**line, **dearer} if line is payment else line for line in lines], {**total, **wrong}, {**batch, **wrong}),
+            ([{**line, "net_minor": 0} if line is payment else line for line in lines], total, batch),
+            (lines, total, {**batch, **wrong}),
+        ]:
+            print(*reconcile.against_statement(of, each, sum, {}, {}, {}), sep="; ")`;
+      writeFileSync(join(follower.shop, "doctored.py"), doctored.replaceAll(/^ {8}/gm, ""));
+      const found = (await follower.type("python3 doctored.py")).replaceAll(/(pay|set|dsp)_\w+/g, "$1");
+      const adds = "set: its lines do not add up to Rp 305,250.00";
+      expect(found.split("\n")).toEqual([
+        "",
+        `set: dsp stands in it twice; ${adds}`,
+        "set: its line of pay differs from the payment",
+        `set: its line of pay differs from the payment; ${adds}`,
+        adds,
+        "",
+      ]);
     },
   );
 

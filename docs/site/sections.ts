@@ -13,6 +13,7 @@ export const sections: readonly Section[] = [
   { name: "Start", id: "Mulai" },
   { name: "Take payments", id: "Menerima pembayaran" },
   { name: "Webhooks", id: "Webhook" },
+  { name: "For finance", id: "Untuk keuangan" },
   { name: "Tools", id: "Alat" },
   { name: "Your account", id: "Akun Anda" },
   { name: "Concepts", id: "Konsep" },
