@@ -15,6 +15,7 @@ import {
   parameterNames,
   timestamp,
   wholeOrNull,
+  withExample,
 } from "../http/shapes.ts";
 import { accounts } from "../ledger/journal.ts";
 import { type EntryRow, selectEntries } from "../ledger/ledger.sql.ts";
@@ -45,8 +46,8 @@ export const entriesQuerySchema = z.strictObject({
 /** Query for the entries of a figure, or of an account of the ledger. */
 export type EntriesQuery = z.infer<typeof entriesQuerySchema> & { account?: string | undefined };
 
-export const entrySchema = z
-  .strictObject({
+export const entrySchema = withExample(
+  z.strictObject({
     id: z.string().meta({ examples: ["42-1"] }),
     journal: identity("journal"),
     kind: z.string().meta({
@@ -69,23 +70,10 @@ export const entrySchema = z
       "The figure after this entry; null beyond 2^53 - 1, which JSON cannot carry.",
     ),
     posted_at: timestamp,
-  })
-  .meta({
-    id: "BalanceEntry",
-    description: "One line of a journal.",
-    examples: [
-      {
-        id: "42-1",
-        journal: exampleIds.journal,
-        kind: "capture",
-        group: exampleIds.payment,
-        object: exampleIds.payment,
-        amount_minor: 14_895_000,
-        figure_after_minor: 14_895_000,
-        posted_at: exampleTimes.paid,
-      },
-    ],
-  });
+  }),
+  { id: "BalanceEntry", description: "One line of a journal." },
+  { posted_at: exampleTimes.paid },
+);
 
 export const entriesSchema = listSchema(entrySchema, "BalanceEntryList");
 

@@ -1,7 +1,7 @@
 // The shapes of disputes in the API.
 import { z } from "zod";
 import { disputeReasons } from "../acquirers/acquirer.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { exampleTimes } from "../http/examples.ts";
 import {
   checkedIdentity,
   currencyCode,
@@ -15,6 +15,7 @@ import {
   rangeBound,
   startingAfter,
   timestamp,
+  withExample,
 } from "../http/shapes.ts";
 import { disputeStatuses } from "../payments/payment.ts";
 import { amountMinor, batchIdentity, orderIdentity } from "../payments/payments.schema.ts";
@@ -32,8 +33,8 @@ export const disputeReason = z
 const disputeOutcome = z.enum(outcomes).meta({ id: "DisputeOutcome", description: "How it was decided." });
 
 /** A dispute, also as the data of dispute events. */
-export const disputeSchema = z
-  .strictObject({
+export const disputeSchema = withExample(
+  z.strictObject({
     uuid: identity("dispute"),
     environment: environmentField,
     payment_reference: identity("payment").meta({ description: "The payment that is contested." }),
@@ -48,29 +49,10 @@ export const disputeSchema = z
     resolved_at: timestamp.nullable().meta({ description: "Null while it runs." }),
     outcome: disputeOutcome.nullable().meta({ description: "Null while it runs." }),
     settlement_uuid: batchIdentity,
-  })
-  .meta({
-    id: "Dispute",
-    description: "A payment that its payer contests. While it runs the contested amount is held.",
-    examples: [
-      {
-        uuid: exampleIds.dispute,
-        environment: "sandbox",
-        payment_reference: exampleIds.payment,
-        reference_id: "order-1042",
-        status: "needs_response",
-        reason: "product_not_received",
-        amount_minor: 10_000_000,
-        currency: "IDR",
-        exponent: 2,
-        evidence_due_at: exampleTimes.evidenceDue,
-        opened_at: exampleTimes.disputed,
-        resolved_at: null,
-        outcome: null,
-        settlement_uuid: null,
-      },
-    ],
-  });
+  }),
+  { id: "Dispute", description: "A payment that its payer contests. While it runs the contested amount is held." },
+  { amount_minor: 10_000_000 },
+);
 
 export const disputeListSchema = listSchema(disputeSchema, "DisputeList");
 

@@ -164,6 +164,23 @@ export function exampleOf<Shape extends z.ZodType>(shape: Shape): z.output<Shape
   return first;
 }
 
+/**
+ * Names an object, with the examples of its fields as its own. A field without one has null where it may be null, else the first of its options;
+ * `given` has what is to be another.
+ */
+export function withExample<Shape extends z.ZodObject>(
+  fields: Shape,
+  meta: { id: string; description?: string },
+  given: Partial<z.output<Shape>> = {},
+): Shape {
+  const examples = Object.entries(fields.shape as Record<string, z.ZodType>).map(([name, field]) => {
+    const [first] = (field.meta()?.examples ?? []) as unknown[];
+    const [option = null] = field instanceof z.ZodEnum ? field.options : [];
+    return [name, name in given ? given[name as keyof typeof given] : (first ?? option)];
+  });
+  return fields.meta({ ...meta, examples: [Object.fromEntries(examples)] });
+}
+
 /** The list envelope of section 2.8; `id` is its component name. */
 export const listSchema = <Item extends z.ZodType>(item: Item, id: string) =>
   z

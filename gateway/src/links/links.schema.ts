@@ -1,7 +1,6 @@
 // The shapes of payment links in the API, and which of several errors is reported first.
 import { z } from "zod";
 import { wholeBetween } from "../ground/whole.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
 import type { FieldRules } from "../http/fields.ts";
 import {
   currencyCode,
@@ -13,11 +12,11 @@ import {
   startingAfter,
   text,
   timestamp,
+  withExample,
 } from "../http/shapes.ts";
 import { paymentMethodSchema, paymentMethods } from "../merchants/settings.ts";
 import { amountMinor, invalidAmount, metadataSchema } from "../payments/payments.schema.ts";
 import { returnUrlField } from "../payments/return-url.ts";
-import { exampleMetadata } from "../payments/payments.examples.ts";
 import { linkStatuses } from "./link.ts";
 
 /** A year, in seconds. */
@@ -114,8 +113,8 @@ export type LinksQuery = z.infer<typeof linksQuerySchema>;
 
 const nullableAmount = (description: string) => amountMinor.nullable().meta({ description });
 
-export const linkSchema = z
-  .strictObject({
+export const linkSchema = withExample(
+  z.strictObject({
     uuid: identity("link"),
     url: z.string().meta({
       description: "The page where it is paid. Send it, print it, or draw it as a QR code.",
@@ -151,35 +150,16 @@ export const linkSchema = z
     created_at: timestamp,
     expires_at: timestamp.nullable().meta({ description: "Null: never." }),
     deactivated_at: timestamp.nullable().meta({ description: "Null while you have not closed it." }),
-  })
-  .meta({
-    id: "PaymentLink",
-    description: "A payment link, as it stands.",
-    examples: [
-      {
-        uuid: exampleIds.link,
-        url: "https://pay.example.com/pay/l/01k9w7h2x4q6tn0ejr8zb5vcym5kq2w8zr4h6t1n3yq0ejr8zb5v",
-        status: "active" as const,
-        reusable: false,
-        amount_minor: 15_000_000,
-        minimum_minor: null,
-        maximum_minor: null,
-        currency: "IDR",
-        exponent: 2,
-        description: "Two bags of coffee",
-        payment_methods: null,
-        customer_required: false,
-        payment_expires_in: 1_800,
-        payment_reference: null,
-        environment: "sandbox" as const,
-        return_url: null,
-        metadata: exampleMetadata,
-        created_at: exampleTimes.created,
-        expires_at: "2026-11-29T03:15:00Z",
-        deactivated_at: null,
-      },
-    ],
-  });
+  }),
+  { id: "PaymentLink", description: "A payment link, as it stands." },
+  {
+    reusable: false,
+    amount_minor: 15_000_000,
+    customer_required: false,
+    payment_expires_in: 1_800,
+    expires_at: "2026-11-29T03:15:00Z",
+  },
+);
 
 /** Path parameter of a link. */
 export const linkParams = { uuid: inPath("link", "PaymentLinkUuid", "`uuid` of the payment link.") };

@@ -1,8 +1,17 @@
 // The JSON schemas of a replay of a book.
 import { z } from "zod";
 import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
-import { exampleIds, exampleSignature, exampleTimes } from "../http/examples.ts";
-import { count, environmentField, identity, inPath, listSchema, textOrNull, timestamp } from "../http/shapes.ts";
+import { exampleSignature } from "../http/examples.ts";
+import {
+  count,
+  environmentField,
+  identity,
+  inPath,
+  listSchema,
+  textOrNull,
+  timestamp,
+  withExample,
+} from "../http/shapes.ts";
 import { type Verification, verificationStatuses } from "./book-verifications.sql.ts";
 import { bookParams } from "./params.ts";
 
@@ -11,8 +20,8 @@ export const verificationParams = {
   verification_id: inPath("verification", "VerificationId", "`verification_id` of the replay."),
 };
 
-export const verificationSchema = z
-  .strictObject({
+export const verificationSchema = withExample(
+  z.strictObject({
     verification_id: identity("verification"),
     merchant_id: identity("merchant"),
     environment: environmentField,
@@ -36,30 +45,10 @@ export const verificationSchema = z
     rows: count(0, "Rows that were held against the journals so far; a row counts in each check."),
     wrong: z.string().nullable().meta({ description: "The first thing found wrong." }),
     head_hash: textOrNull(exampleSignature, "The end of the chain that was replayed, once it is."),
-  })
-  .meta({
-    id: "BookVerification",
-    examples: [
-      {
-        verification_id: exampleIds.verification,
-        merchant_id: exampleIds.merchant,
-        environment: "sandbox",
-        status: "running",
-        started_by: "sari@gateway.example",
-        started_at: exampleTimes.created,
-        ended_at: null,
-        stopped_by: null,
-        journals: 412_000,
-        journals_in_all: 1_000_000,
-        journals_per_second: 14_500,
-        checks: 0,
-        checks_in_all: 15,
-        rows: 0,
-        wrong: null,
-        head_hash: null,
-      },
-    ],
-  });
+  }),
+  { id: "BookVerification" },
+  { head_hash: null },
+);
 export const verificationListSchema = listSchema(verificationSchema, "BookVerificationList");
 
 export function verificationView(one: Verification): z.infer<typeof verificationSchema> {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { parseWireTime, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { exampleOf, identity, inPath, timestamp } from "../http/shapes.ts";
+import { exampleOf, identity, inPath, timestamp, withExample } from "../http/shapes.ts";
 import { type Incident, MESSAGE_MAX, TITLE_MAX, phaseOf, statusOf, updateStatuses } from "../status/incident.ts";
 import { componentField, impactField, incidentStatusField, statusSchema } from "../status/status.schema.ts";
 
@@ -109,28 +109,18 @@ export const correctionSchema = z
 
 const by = z.string().meta({ description: "Which operator; shown to operators alone.", examples: ["sari"] });
 
-const updateSchema = z
-  .strictObject({
+const updateSchema = withExample(
+  z.strictObject({
     update_id: identity("incidentUpdate"),
     status: incidentStatusField,
     message: z.string().meta({ examples: ["Card payments fail. We are looking into it."] }),
     at: timestamp,
     by,
     corrected_at: timestamp.nullable(),
-  })
-  .meta({
-    id: "IncidentUpdate",
-    examples: [
-      {
-        update_id: exampleIds.incidentUpdate,
-        status: "investigating",
-        message: "Card payments fail. We are looking into it.",
-        at: exampleTimes.created,
-        by: "sari",
-        corrected_at: null,
-      },
-    ],
-  });
+  }),
+  { id: "IncidentUpdate" },
+  { status: "investigating" },
+);
 
 export const incidentSchema = z
   .strictObject({

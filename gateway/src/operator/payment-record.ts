@@ -7,7 +7,7 @@ import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { environmentField, exampleOf, identity, timestamp } from "../http/shapes.ts";
+import { environmentField, exampleOf, identity, timestamp, withExample } from "../http/shapes.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { type MerchantAuditEntry, merchantAuditOfRow } from "../people/audit.sql.ts";
 import { actions } from "../people/roles.ts";
@@ -39,8 +39,8 @@ const ownerSchema = z
     ],
   });
 
-const operationSchema = z
-  .strictObject({
+const operationSchema = withExample(
+  z.strictObject({
     object: operationObject,
     gateway_code: z.string().meta({ examples: ["nusantara"] }),
     step: z.enum(operationSteps).meta({ description: "`done`: nothing is left to do." }),
@@ -54,25 +54,10 @@ const operationSchema = z
     inquiries: z.int().min(0).meta({ description: "How often it was asked since the last call." }),
     next_at: timestamp.nullable().meta({ description: "When it is looked at again; null when nothing is left." }),
     created_at: timestamp,
-  })
-  .meta({
-    id: "PaymentOperation",
-    description: "What an acquirer was asked to do over a network.",
-    examples: [
-      {
-        object: exampleIds.payment,
-        gateway_code: "nusantara",
-        step: "done",
-        operation_key: null,
-        attempt: 1,
-        refusals: 0,
-        refused_by: [],
-        inquiries: 0,
-        next_at: null,
-        created_at: exampleTimes.created,
-      },
-    ],
-  });
+  }),
+  { id: "PaymentOperation", description: "What an acquirer was asked to do over a network." },
+  { step: "done", attempt: 1, refusals: 0, refused_by: [], inquiries: 0 },
+);
 
 const byPersonSchema = z
   .strictObject({

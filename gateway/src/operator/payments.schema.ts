@@ -15,6 +15,7 @@ import {
   rangeBound,
   text,
   timestamp,
+  withExample,
 } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import type { Payment } from "../payments/payment.ts";
@@ -49,8 +50,8 @@ export const paymentsQuery = z.strictObject({
   ...pageFieldsOf("payment", "reference"),
 });
 
-const paymentSummarySchema = z
-  .strictObject({
+const paymentSummarySchema = withExample(
+  z.strictObject({
     reference: identity("payment"),
     merchant_id: identity("merchant"),
     merchant_name: z.string().meta({ examples: ["Kopi Melati"] }),
@@ -68,32 +69,15 @@ const paymentSummarySchema = z
     created_at: timestamp,
     paid_at: timestamp.nullable().meta({ description: "Null while it is not paid.", examples: [exampleTimes.paid] }),
     updated_at: timestamp,
-  })
-  .meta({
-    id: "PaymentSummary",
-    description: "A payment as it is found; `GET /ops/v1/payments/{reference}` has everything.",
-    examples: [
-      {
-        reference: exampleIds.payment,
-        merchant_id: exampleIds.merchant,
-        merchant_name: "Kopi Melati",
-        environment: "production",
-        status: "succeeded",
-        amount_minor: 15_000_000,
-        currency: "IDR",
-        exponent: 2,
-        fee_minor: 105_000,
-        refunded_minor: 0,
-        payment_method: "qris",
-        reference_id: "order-1042",
-        gateway_code: "nusantara",
-        risk: { decision: "approve", score: 0 },
-        created_at: exampleTimes.created,
-        paid_at: exampleTimes.paid,
-        updated_at: exampleTimes.paid,
-      },
-    ],
-  });
+  }),
+  { id: "PaymentSummary", description: "A payment as it is found; `GET /ops/v1/payments/{reference}` has everything." },
+  {
+    environment: "production",
+    status: "succeeded",
+    risk: { decision: "approve", score: 0 },
+    updated_at: exampleTimes.paid,
+  },
+);
 
 export function summaryView(payment: Payment, merchantName: string): z.infer<typeof paymentSummarySchema> {
   return {

@@ -3,8 +3,7 @@ import { z } from "zod";
 import type { KeptReceipt } from "../acquiring/receipt.ts";
 import { wireTime } from "../ground/clock.ts";
 import { exponentOf, wireAmount } from "../ground/money.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { currencyCode, exponentField, identity, timestamp } from "../http/shapes.ts";
+import { currencyCode, exponentField, identity, timestamp, withExample } from "../http/shapes.ts";
 import type { Payment } from "../payments/payment.ts";
 import { paymentStatusSchema } from "../payments/payments.schema.ts";
 import { paymentOfRow } from "../payments/payments.sql.ts";
@@ -25,8 +24,8 @@ const signs = {
 } as const;
 type Sign = keyof typeof signs;
 
-export const candidateSchema = z
-  .strictObject({
+export const candidateSchema = withExample(
+  z.strictObject({
     reference: identity("payment"),
     reference_id: referenceId,
     status: paymentStatusSchema.shape.status,
@@ -40,24 +39,10 @@ export const candidateSchema = z
         "What speaks for it. named: the acquirer named it. same_payer, same_amount. awaits_money: it is pending. expired: it expired or was canceled.",
       examples: [["named", "expired"]],
     }),
-  })
-  .meta({
-    id: "ReceiptCandidate",
-    description: "A payment that the money may have been meant for.",
-    examples: [
-      {
-        reference: exampleIds.payment,
-        reference_id: "order-1042",
-        status: "expired" as const,
-        amount_minor: 15_000_000,
-        currency: "IDR",
-        exponent: 2,
-        created_at: exampleTimes.created,
-        score: 80,
-        signs: ["named", "same_amount", "expired"],
-      },
-    ],
-  });
+  }),
+  { id: "ReceiptCandidate", description: "A payment that the money may have been meant for." },
+  { status: "expired" as const, score: 80, signs: ["named", "same_amount", "expired"] },
+);
 type Candidate = z.infer<typeof candidateSchema>;
 
 /** Ranks the candidates by score, then newest first. Each payment appears once. */

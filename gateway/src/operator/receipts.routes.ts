@@ -7,8 +7,8 @@ import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
 import { limitOf, page } from "../http/lists.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { currencyCode, environmentField, identity, listSchema, timestamp } from "../http/shapes.ts";
+import { exampleTimes } from "../http/examples.ts";
+import { currencyCode, environmentField, identity, listSchema, timestamp, withExample } from "../http/shapes.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
 import { type ReceiptDecision, decideReceipt } from "../acquiring/receipts.ts";
 import { type KeptReceipt, receiptStatuses } from "../acquiring/receipt.ts";
@@ -25,8 +25,8 @@ const receiptStatus = z.enum(receiptStatuses).meta({
   id: "ReceiptStatus",
   description: "`unapplied`: no payment awaited it, and it waits for your decision.",
 });
-export const receiptSchema = z
-  .strictObject({
+export const receiptSchema = withExample(
+  z.strictObject({
     uuid: identity("receipt"),
     merchant_id: identity("merchant"),
     environment: environmentField,
@@ -42,27 +42,10 @@ export const receiptSchema = z
     status: receiptStatus,
     received_at: timestamp,
     decided_at: timestamp.nullable().meta({ description: "Null before a decision." }),
-  })
-  .meta({
-    id: "Receipt",
-    description: "Money that an acquirer reported.",
-    examples: [
-      {
-        uuid: exampleIds.receipt,
-        merchant_id: exampleIds.merchant,
-        environment: "sandbox",
-        payment_reference: exampleIds.payment,
-        gateway_code: "nusantara",
-        transaction_id: "NQR-20261122-000418",
-        amount_minor: 15_000_000,
-        currency: "IDR",
-        acquirer_fee_minor: null,
-        status: "unapplied",
-        received_at: exampleTimes.paid,
-        decided_at: null,
-      },
-    ],
-  });
+  }),
+  { id: "Receipt", description: "Money that an acquirer reported." },
+  { acquirer_fee_minor: null, status: "unapplied", received_at: exampleTimes.paid },
+);
 const receiptsQuery = z.strictObject({
   ...pageFieldsOf("receipt", "uuid"),
   status: receiptStatus.optional().meta({ description: "Only receipts of this status." }),

@@ -8,8 +8,8 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { limitOf, page } from "../http/lists.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { count, environmentField, identity, listSchema, text, timestamp } from "../http/shapes.ts";
+import { exampleTimes } from "../http/examples.ts";
+import { count, environmentField, identity, listSchema, text, timestamp, withExample } from "../http/shapes.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { operationObject } from "../story/at-acquirer.schema.ts";
@@ -18,8 +18,8 @@ import { pageFieldsOf } from "./lists.ts";
 import { exceptionParams } from "./params.ts";
 
 const exampleNote = "The acquirer corrected its report; nothing moved.";
-export const exceptionSchema = z
-  .strictObject({
+export const exceptionSchema = withExample(
+  z.strictObject({
     uuid: identity("exception"),
     merchant_id: identity("merchant"),
     environment: environmentField,
@@ -30,25 +30,10 @@ export const exceptionSchema = z
     noticed_at: timestamp,
     closed_at: timestamp.nullable().meta({ description: "Null while it is open." }),
     note: z.string().nullable().meta({ description: "What was done about it." }),
-  })
-  .meta({
-    id: "ReconciliationException",
-    description: "What two records disagree about.",
-    examples: [
-      {
-        uuid: exampleIds.exception,
-        merchant_id: exampleIds.merchant,
-        environment: "sandbox",
-        kind: exceptionKinds[0],
-        gateway_code: "nusantara",
-        operation: exampleIds.payment,
-        attempt: 1,
-        noticed_at: exampleTimes.paid,
-        closed_at: null,
-        note: null,
-      },
-    ],
-  });
+  }),
+  { id: "ReconciliationException", description: "What two records disagree about." },
+  { noticed_at: exampleTimes.paid },
+);
 const closeSchema = z
   .strictObject({ note: text(1, 1_000).meta({ description: "What was done about it." }) })
   .meta({ id: "CloseException", examples: [{ note: exampleNote }] });

@@ -15,6 +15,7 @@ import {
   listSchema,
   minorAmount,
   timestamp,
+  withExample,
 } from "../http/shapes.ts";
 import type { Database } from "../store/database.ts";
 import { selectItemPage, selectItemSums } from "./items.sql.ts";
@@ -36,8 +37,8 @@ export const itemsQuery = z.strictObject({
     .meta({ description: "`id` of the last item received.", examples: [exampleIds.payment] }),
 });
 
-const itemSchema = z
-  .strictObject({
+const itemSchema = withExample(
+  z.strictObject({
     kind: kindField,
     id: z.string().meta({ description: "Of the payment, receipt, refund or dispute.", examples: [exampleIds.payment] }),
     payment_reference: identity("payment"),
@@ -48,24 +49,10 @@ const itemSchema = z
     amount_minor: minorAmount("Added or taken away, by kind.", 15_000_000),
     fee_minor: minorAmount("Its fee.", 105_000),
     occurred_at: timestamp,
-  })
-  .meta({
-    id: "SettlementItem",
-    examples: [
-      {
-        kind: "payment",
-        id: exampleIds.payment,
-        payment_reference: exampleIds.payment,
-        reference_id: "order-1042",
-        payment_method: "qris",
-        currency: "IDR",
-        exponent: 2,
-        amount_minor: 15_000_000,
-        fee_minor: 105_000,
-        occurred_at: exampleTimes.paid,
-      },
-    ],
-  });
+  }),
+  { id: "SettlementItem" },
+  { occurred_at: exampleTimes.paid },
+);
 
 const sumSchema = z
   .strictObject({

@@ -14,6 +14,7 @@ import {
   rangeBound,
   startingAfter,
   timestamp,
+  withExample,
 } from "../http/shapes.ts";
 import { settlementStatuses, statementColumns } from "./settlement.ts";
 
@@ -35,8 +36,8 @@ const settlementStatus = z.enum(settlementStatuses).meta({
 });
 
 /** A batch, also as the data of settlement events. */
-export const settlementSchema = z
-  .strictObject({
+export const settlementSchema = withExample(
+  z.strictObject({
     uuid: identity("settlement"),
     environment: environmentField,
     status: settlementStatus,
@@ -69,29 +70,10 @@ export const settlementSchema = z
         description: "The bank's reference of the transfer; null until it is paid.",
         examples: ["TRF20261122001"],
       }),
-  })
-  .meta({
-    id: "Settlement",
-    description: "A batch of payments that is paid out as one transfer.",
-    examples: [
-      {
-        uuid: exampleIds.settlement,
-        environment: "sandbox",
-        status: "paid",
-        currency: "IDR",
-        exponent: 2,
-        period_start: exampleTimes.paid,
-        period_end: exampleTimes.dayEnds,
-        gross_minor: 15_000_000,
-        fee_minor: 105_000,
-        refund_minor: 6_000_000,
-        net_minor: 8_895_000,
-        payment_count: 1,
-        paid_at: exampleTimes.payout,
-        bank_reference: "TRF20261122001",
-      },
-    ],
-  });
+  }),
+  { id: "Settlement", description: "A batch of payments that is paid out as one transfer." },
+  { status: "paid" },
+);
 
 export const settlementListSchema = listSchema(settlementSchema, "SettlementList");
 

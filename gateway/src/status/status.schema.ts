@@ -1,8 +1,8 @@
 // The JSON schema of /status.json, which the operators' API returns as well, with incidents as published.
 import { z } from "zod";
 import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { exampleOf, identity, timestamp } from "../http/shapes.ts";
+import { exampleTimes } from "../http/examples.ts";
+import { exampleOf, identity, timestamp, withExample } from "../http/shapes.ts";
 import { components } from "./components.ts";
 import { type Incident, type IncidentUpdate, incidentStatuses, statusOf } from "./incident.ts";
 import { impacts, states } from "./states.ts";
@@ -48,8 +48,8 @@ const daySchema = z
     ],
   });
 
-const componentSchema = z
-  .strictObject({
+const componentSchema = withExample(
+  z.strictObject({
     component: componentField,
     name: z.string().meta({ examples: ["API"] }),
     state: stateField.meta({ description: "What was measured, or what an open incident says where that is worse." }),
@@ -63,21 +63,10 @@ const componentSchema = z
         examples: [99.98],
       }),
     days: z.array(daySchema).meta({ description: "The last ninety, the oldest first." }),
-  })
-  .meta({
-    id: "StatusComponent",
-    examples: [
-      {
-        component: "api",
-        name: "API",
-        state: "operational",
-        measured: "operational",
-        measured_at: exampleTimes.created,
-        uptime_percent: 99.98,
-        days: [exampleOf(daySchema)],
-      },
-    ],
-  });
+  }),
+  { id: "StatusComponent" },
+  { measured_at: exampleTimes.created, days: [exampleOf(daySchema)] },
+);
 
 const updateSchema = z
   .strictObject({
@@ -98,8 +87,8 @@ const updateSchema = z
     ],
   });
 
-const incidentSchema = z
-  .strictObject({
+const incidentSchema = withExample(
+  z.strictObject({
     incident_id: identity("incident"),
     title: z.string().meta({ description: "Plain text.", examples: ["Card payments fail"] }),
     impact: impactField,
@@ -109,23 +98,10 @@ const incidentSchema = z
     ends_at: timestamp.nullable().meta({ description: "When planned work is to end; null for anything else." }),
     resolved_at: timestamp.nullable(),
     updates: z.array(updateSchema).meta({ description: "The newest first." }),
-  })
-  .meta({
-    id: "PublicIncident",
-    examples: [
-      {
-        incident_id: exampleIds.incident,
-        title: "Card payments fail",
-        impact: "major",
-        components: ["card"],
-        status: "investigating",
-        starts_at: exampleTimes.created,
-        ends_at: null,
-        resolved_at: null,
-        updates: [exampleOf(updateSchema)],
-      },
-    ],
-  });
+  }),
+  { id: "PublicIncident" },
+  { impact: "major", components: ["card"], status: "investigating", updates: [exampleOf(updateSchema)] },
+);
 
 export const statusSchema = z
   .strictObject({

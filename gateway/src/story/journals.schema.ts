@@ -12,6 +12,7 @@ import {
   positive,
   timestamp,
   wholeOrNull,
+  withExample,
 } from "../http/shapes.ts";
 import { type Journal, accounts } from "../ledger/journal.ts";
 
@@ -42,8 +43,8 @@ const entrySchema = z
 
 const hash = z.string().meta({ pattern: "^[0-9a-f]{64}$", examples: [exampleSignature] });
 
-export const journalSchema = z
-  .strictObject({
+export const journalSchema = withExample(
+  z.strictObject({
     id: identity("journal"),
     seq: positive(42, "Its number in the book; there is no gap."),
     kind: z.string().meta({ description: "What happened.", examples: ["capture"] }),
@@ -55,28 +56,17 @@ export const journalSchema = z
     entries: z.array(entrySchema).meta({ description: "They sum to zero in each currency." }),
     prev_hash: hash.meta({ description: "Hash of the journal before it." }),
     hash: hash.meta({ description: "Of everything that it says, and of the hash before it." }),
-  })
-  .meta({
-    id: "Journal",
-    description: "One movement of money.",
-    examples: [
-      {
-        id: exampleIds.journal,
-        seq: 42,
-        kind: "capture",
-        group: exampleIds.payment,
-        operation_key: `capture:${exampleIds.payment}`,
-        posted_at: exampleTimes.paid,
-        entries: [
-          exampleEntry(1, accounts.receivable("nusantara"), 15_000_000),
-          exampleEntry(2, accounts.available, -14_895_000),
-          exampleEntry(3, accounts.fees, -105_000),
-        ],
-        prev_hash: exampleSignature,
-        hash: exampleSignature,
-      },
+  }),
+  { id: "Journal", description: "One movement of money." },
+  {
+    posted_at: exampleTimes.paid,
+    entries: [
+      exampleEntry(1, accounts.receivable("nusantara"), 15_000_000),
+      exampleEntry(2, accounts.available, -14_895_000),
+      exampleEntry(3, accounts.fees, -105_000),
     ],
-  });
+  },
+);
 
 export const journalListSchema = listSchema(journalSchema, "JournalList");
 
