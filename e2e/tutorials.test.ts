@@ -100,6 +100,7 @@ describe.runIf(languages.shell)("who follows the guides", () => {
         "",
       ]);
     },
+    90_000,
   );
 
   const runs = {
