@@ -3,6 +3,7 @@
 import type { LookupAddress } from "node:dns";
 import { Resolver, lookup as systemLookup } from "node:dns/promises";
 import { isIP } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { containedIn } from "../ground/networks.ts";
 import type { Exemptions } from "./exemptions.ts";
 
@@ -129,6 +130,9 @@ export async function vet(host: string, exemptions: Exemptions): Promise<LookupA
   return found;
 }
 
+/** Addresses of one family wait this long for those of the other: some name servers never answer a question for IPv6. */
+const OTHER_FAMILY_MS = 250;
+
 /**
  * All addresses of a name, from the name servers. The system's own lookup runs on few threads, which a merchant's slow name
  * server could block for every merchant. Only names that the configuration exempts use it, because /etc/hosts may define them.
@@ -137,11 +141,15 @@ async function resolve(host: string, exemptions: Exemptions): Promise<LookupAddr
   if (exemptions.hosts.has(host)) return systemLookup(host, { all: true, order: "ipv4first" });
   if (isClosedName(host, exemptions)) throw new ForbiddenAddress(`${host} is not a public name`);
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
-  const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
-  const found = [
-    ...(v4.status === "fulfilled" ? v4.value.map((address) => ({ address, family: 4 })) : []),
-    ...(v6.status === "fulfilled" ? v6.value.map((address) => ({ address, family: 6 })) : []),
-  ];
-  if (found.length === 0) throw (v4 as PromiseRejectedResult).reason;
-  return found;
+  const found: Record<4 | 6, LookupAddress[]> = { 4: [], 6: [] };
+  const ask = async (family: 4 | 6, answer: Promise<string[]>): Promise<void> => {
+    found[family] = (await answer).map((address) => ({ address, family }));
+  };
+  const asked = [ask(4, resolver.resolve4(host)), ask(6, resolver.resolve6(host))];
+  await Promise.any(asked).catch(({ errors }: AggregateError) => {
+    throw errors[0];
+  });
+  await Promise.race([Promise.allSettled(asked), pause(OTHER_FAMILY_MS)]);
+  resolver.cancel();
+  return [...found[4], ...found[6]];
 }

@@ -22,6 +22,7 @@ vi.mock("node:dns/promises", async (original) => ({
     resolve6(): Promise<string[]> {
       return Promise.reject(new Error("ENODATA"));
     }
+    cancel(): void {}
   },
 }));
 
