@@ -6,7 +6,7 @@ import { openCheckoutAssets } from "./assets.ts";
 import { type CheckoutParts, decide, findCheckout } from "./checkout.ts";
 import type { OpenPages } from "./open-pages.ts";
 import { payerPage } from "./page.ts";
-import { PAGE_HEADERS, onRequest, pageOptions, pageRequest } from "./page-route.ts";
+import { PAGE_HEADERS, onRequest, openPage, pageOptions, pageRequest } from "./page-route.ts";
 import { qrPng } from "./qr-picture.ts";
 
 export interface CheckoutRouteParts extends CheckoutParts {
@@ -20,7 +20,7 @@ export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts)
   openCheckoutAssets(server);
   const { serviceName } = parts;
   const page = pageOptions(ROOT, serviceName);
-  server.get("/pay/:token", page, async (request, reply) => {
+  openPage(server, "/pay/:token", page, async (request, reply) => {
     const { token, path, language } = pageRequest(request, ROOT);
     const checkout = await findCheckout(parts, token);
     return reply.headers(PAGE_HEADERS).send(payerPage({ checkout, path, language, serviceName }));

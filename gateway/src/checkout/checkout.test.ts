@@ -247,6 +247,14 @@ describe("a page", () => {
     expect((await fetch(`${service.origin}/checkout/colour-red;}.css`)).status).toBe(404);
   });
 
+  test("is shown at its address with a slash at the end, too, and leads on from there", async () => {
+    const { url } = await made();
+    const { html } = await read(`${url}/`, "en");
+    expect(html).toContain('data-face="open"');
+    expect(html).toContain(`data-watch="${new URL(url).pathname}"`);
+    expect(await (await asBrowser("/pay/l/x/?lang=en")).text()).toContain("No payment is here");
+  });
+
   const asBrowser = (path: string, init: RequestInit = {}) =>
     fetch(service.origin + path, { ...init, headers: { accept: "text/html,*/*;q=0.8" } });
 
