@@ -85,6 +85,11 @@ test.each<[string, () => string[], string[]]>([
   },
 );
 
+test("a request with two Host lines is refused, whether they agree or not", async () => {
+  for (const second of ["x", "evil.example"])
+    expect(answersIn(await converse(read({ host: second, connection: "close" })))).toEqual([refusal]);
+});
+
 test("a request of which the rest never comes is ended, and not kept for ever", async () => {
   const { server } = service.app.server;
   // Node looks for such requests every 30 s and cannot be hurried: what it says then is said here.
