@@ -150,6 +150,23 @@ function operatorPort({ PORT, OPS_PORT }: { PORT: number; OPS_PORT?: number | un
   return OPS_PORT ?? (PORT === 0 ? 0 : PORT + 2);
 }
 
+/** Problems of the ports: the operators' is none, or two listeners have the same one of one address. */
+function portProblems(value: z.output<typeof variables>): string[] {
+  const { PORT, HOST, METRICS_PORT, METRICS_HOST, OPS_HOST } = value;
+  const port = operatorPort(value);
+  if (port > PORT_MAX) return ["OPS_PORT: give one, PORT + 2 is no port number"];
+  const listeners = [
+    { name: "PORT", host: HOST, port: PORT },
+    { name: "METRICS_PORT (PORT + 1 unless given)", host: METRICS_HOST, port: METRICS_PORT ?? PORT + 1 },
+    { name: "OPS_PORT (PORT + 2 unless given)", host: OPS_HOST, port },
+  ].filter((one) => one.port !== 0);
+  return [...Map.groupBy(listeners, (one) => `${one.port} of ${one.host}`)]
+    .filter(([, sharing]) => sharing.length > 1)
+    .map(
+      ([where, sharing]) => `${sharing.map(({ name }) => name).join(" and ")}: each needs its own, not port ${where}`,
+    );
+}
+
 export class ConfigError extends Error {
   override name = "ConfigError";
 }
@@ -173,9 +190,7 @@ export function readConfig(
   if (given.OPERATOR_VIEWER_TOKEN !== undefined && given.OPERATOR_VIEWER_TOKEN === given.OPERATOR_TOKEN) {
     problems.push("OPERATOR_VIEWER_TOKEN: must differ from OPERATOR_TOKEN");
   }
-  if (parsed.success && operatorPort(parsed.data) > PORT_MAX) {
-    problems.push("OPS_PORT: give one, PORT + 2 is no port number");
-  }
+  if (parsed.success) problems.push(...portProblems(parsed.data));
   if (given.MASTER_KEY_SECOND !== undefined && given.MASTER_KEY_SECOND === given.MASTER_KEY) {
     problems.push("MASTER_KEY_SECOND: must differ from MASTER_KEY");
   }

@@ -92,6 +92,24 @@ test("where PORT + 2 is no port, the operators' has to be named", () => {
   expect(problems({ PORT: "65534", OPS_PORT: "8082" })).toEqual([]);
 });
 
+test.each([
+  [
+    { PORT: "8080", OPS_PORT: "8081" },
+    "METRICS_PORT (PORT + 1 unless given) and OPS_PORT (PORT + 2 unless given)",
+    8081,
+  ],
+  [{ OPS_PORT: "8080" }, "PORT and OPS_PORT (PORT + 2 unless given)", 8080],
+  [{ METRICS_PORT: "8080" }, "PORT and METRICS_PORT (PORT + 1 unless given)", 8080],
+  [{ METRICS_PORT: "8082" }, "METRICS_PORT (PORT + 1 unless given) and OPS_PORT (PORT + 2 unless given)", 8082],
+])("a port of two listeners is told with both: %j", (variables, both, port) => {
+  expect(problems(variables)).toEqual([`${both}: each needs its own, not port ${port} of 127.0.0.1`]);
+});
+
+test("listeners may share a port of different addresses, and any that is free", () => {
+  expect(problems({ OPS_PORT: "8081", METRICS_HOST: "127.0.0.2" })).toEqual([]);
+  expect(problems({ PORT: "0", OPS_PORT: "0", METRICS_PORT: "0" })).toEqual([]);
+});
+
 test("real payments are taken in production alone", () => {
   expect(problems({ PRODUCTION_ACTIVE: "true" })).toEqual([
     expect.stringMatching(/^PRODUCTION_ACTIVE: .*NODE_ENV=production$/),
