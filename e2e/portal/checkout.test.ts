@@ -280,6 +280,23 @@ test("a payer whose phone slept hears the news on waking, although the stream di
   await page.getByText("Sudah dibayar. Terima kasih.").waitFor();
 });
 
+test("a page whose stream met a proxy's error listens again, and hears by it that it is paid", async () => {
+  const { path, outcome } = await made({ payment_method: "qris" });
+  const { page } = await portal.guest(phone);
+  portal.tolerate(/status of 502/);
+  await page.clock.install();
+  let asked = 0;
+  await page.route("**/stream", (route) => (asked++ === 0 ? route.fulfill({ status: 502 }) : route.continue()));
+  const state = page.waitForResponse((response) => response.url().endsWith("/state"));
+  await page.goto(portal.origin + path);
+  await state;
+  const stream = page.waitForResponse((response) => response.url().endsWith("/stream") && response.ok());
+  await page.clock.fastForward(6_000);
+  await stream;
+  await outcome("succeeded");
+  await page.getByText("Sudah dibayar. Terima kasih.").waitFor();
+});
+
 test("without scripts it can be paid as well, and declined it has a calm face", async () => {
   const { path } = await made({ payment_method: "ewallet", return_url: "https://toko.example/thanks" });
   const { page } = await portal.guest({ ...phone, javaScriptEnabled: false });

@@ -55,18 +55,23 @@ if (page.watch) {
       const answer = await fetch(page.watch + "/state", { cache: "no-store" });
       if (answer.ok && (always || (await answer.json()).face !== page.face)) again();
     } catch {
-      // The network failed. The next poll tries again, or the payer does.
+      // The network failed. The page asks again later, or the payer does.
     }
     isAsking = false;
   };
-  const poll = async () => {
-    await compare(false);
-    setTimeout(() => void poll(), 4000 + Math.random() * 2000);
+  let stream;
+  const listen = () => {
+    stream = new EventSource(page.watch + "/stream");
+    stream.addEventListener("face", (event) => JSON.parse(event.data).face !== page.face && again());
+    // EventSource reconnects by itself except after an error status, such as a proxy's while the service restarts. Then the page asks, and listens
+    // again after a while, at another moment than others.
+    stream.addEventListener("error", () => {
+      if (stream.readyState !== EventSource.CLOSED) return;
+      void compare(false);
+      setTimeout(listen, 4000 + Math.random() * 2000);
+    });
   };
-  const stream = new EventSource(page.watch + "/stream");
-  stream.addEventListener("face", (event) => JSON.parse(event.data).face !== page.face && again());
-  // EventSource reconnects by itself except after an error status. Then the page polls.
-  stream.addEventListener("error", () => void (stream.readyState === EventSource.CLOSED && poll()));
+  listen();
   // A page that was in the background, on a phone that slept, may have missed a change: the stream may be dead although it counts as open. The
   // countdown stands still while a phone sleeps, so after a while the page is reloaded in any case.
   let hiddenAt = 0;
