@@ -64,6 +64,8 @@ describe.runIf(possible)("the production guide", () => {
   let place: string;
   let server: PostgresServer;
   let restored: PostgresServer;
+  /** The server that is brought back to a moment. */
+  let moment: { port: number; data: string };
   let output: Record<string, string>;
   let port: Record<"api" | "other" | "worker" | "http" | "https", number>;
   const at = (...parts: string[]): string => join(place, ...parts);
@@ -75,6 +77,12 @@ describe.runIf(possible)("the production guide", () => {
     [/\bdb\.internal:5432\b/g, `db.internal:${server.port}`],
     [/\bport=5432\b/g, `port=${server.port}`],
     [/\b5433\b/g, String(restored.port)],
+    [/\b5434\b/g, String(moment.port)],
+    // Something is committed after the moment, as on a server with traffic.
+    [
+      /^MOMENT=.*$/gm,
+      "MOMENT=$(date -u '+%F %T.%N+00'); sudo -u postgres psql -qc \"comment on database gerbang is 'later'\"",
+    ],
     [/\bdb\.internal\b/g, "localhost"],
     [/\b10\.0\.0\.0\/8\b/g, "127.0.0.1/32"],
     [/\b808([012])\b/g, "$api+$1"],
@@ -101,7 +109,14 @@ describe.runIf(possible)("the production guide", () => {
   const standIns = (): Record<string, string> => ({
     "apt-get": "exit 0",
     useradd: "exit 0",
-    pg_createcluster: "exit 0",
+    pg_createcluster: `mkdir -p ${at("etc/postgresql")}/$1/$2/conf.d ${at("var/lib/postgresql")}/$1/$2`,
+    // What Debian keeps in /etc lies in the cluster's own folder here.
+    pg_ctlcluster: `
+cat ${at("etc/postgresql/15/moment/conf.d")}/*.conf >> ${moment.data}/postgresql.conf
+echo "port = ${moment.port}" >> ${moment.data}/postgresql.conf
+echo "host all all 127.0.0.1/32 scram-sha-256" >> ${moment.data}/pg_hba.conf
+chown -R ${server.runAs?.uid ?? "$(id -u)"} ${moment.data}
+cd / && exec ${server.command("start", moment.data)}`,
     // A release is the tree as it stands; its packages and pages are those of this checkout.
     git: `cp -a ${at("release")} "\${@: -1}"`,
     npm: `if [ "$1" = ci ]; then ln -s ${join(root, "node_modules")} node_modules; fi`,
@@ -153,6 +168,7 @@ esac`,
       access: [],
     });
     restored = await PostgresServer.start(at("restored"), { sockets: at("sockets") });
+    moment = { port: await freePort(), data: at("var/lib/postgresql/15/moment") };
     const [api, other, worker, http, https] = await Promise.all([1, 2, 3, 4, 5].map(() => freePort()));
     port = { api, other, worker, http, https } as typeof port;
     const certificates = await makeCertificates();
@@ -170,7 +186,7 @@ http { access_log ${at("logs/access.log")}; ${temporary.join(" ")} include ${at(
     );
     for (const [name, text] of Object.entries(standIns()))
       writeFileSync(at("bin", name), `#!/bin/bash\n${text}\n`, { mode: 0o755 });
-    writeFileSync(at("restart-postgresql"), `#!/bin/bash\n${server.restartCommand}\n`, { mode: 0o755 });
+    writeFileSync(at("restart-postgresql"), `#!/bin/bash\n${server.command("restart")}\n`, { mode: 0o755 });
     output = follow();
   }, 180_000);
 
@@ -180,6 +196,8 @@ http { access_log ${at("logs/access.log")}; ${temporary.join(" ")} include ${at(
     for (const file of readdirSync(at("run")).filter((name) => name.endsWith(".pid")))
       await systemctl(["stop", file.replace(/\.pid$/, "")], folders());
     for (const one of [server, restored]) one?.stop();
+    if (existsSync(join(moment.data, "postmaster.pid")))
+      execFileSync("bash", ["-c", server.command("stop", moment.data)]);
     rmSync(place, { recursive: true, force: true });
   });
 
@@ -268,6 +286,19 @@ http { access_log ${at("logs/access.log")}; ${temporary.join(" ")} include ${at(
     const [base = ""] = readdirSync(at("var/backups/gerbang")).filter((name) => name.startsWith("base-"));
     if (existsSync(verifier)) execFileSync(verifier, [at("var/backups/gerbang", base)], { stdio: "pipe" });
     expect(readdirSync(at("var/backups/gerbang/wal")).length).toBeGreaterThan(0);
+  });
+
+  test("the database of a moment has the books of that moment, and takes writes", async () => {
+    const read = (name: string): string => readFileSync(at("home/gerbang-setup", name), "utf8");
+    expect(read("moment.jsonl")).toBe(read("restored.jsonl"));
+    const password = read("owner-password").trim();
+    const client = new pg.Client(`postgres://gerbang_owner:${password}@127.0.0.1:${moment.port}/gerbang`);
+    await client.connect();
+    const { rows } = await client.query(
+      "select pg_is_in_recovery() as waits, shobj_description(oid, 'pg_database') as said from pg_database where datname = 'gerbang'",
+    );
+    await client.end();
+    expect(rows).toEqual([{ waits: false, said: null }]);
   });
 
   test("each process was replaced in the upgrade and became ready again", () => {

@@ -131,11 +131,11 @@ export class PostgresServer {
     return `postgres://postgres@localhost:${this.port}/${database}?host=${encodeURIComponent(this.sockets)}`;
   }
 
-  /** A shell command that restarts the server. */
-  get restartCommand(): string {
-    const program = `${join(this.programs.directory, "pg_ctl")} -D ${this.cluster} -w -m fast -l ${join(this.folder, "server.log")}`;
+  /** A shell command that starts, restarts or stops the server, or another one of the same user in the folder `cluster`. */
+  command(what: "start" | "restart" | "stop", cluster = this.cluster): string {
+    const program = `${join(this.programs.directory, "pg_ctl")} -D ${cluster} -w -m fast -l ${join(this.folder, "server.log")}`;
     const user = this.runAs && `setpriv --reuid=${this.runAs.uid} --regid=${this.runAs.gid} --clear-groups `;
-    return `${user ?? ""}${program} restart > /dev/null`;
+    return `${user ?? ""}${program} ${what} > /dev/null`;
   }
 
   boot(): void {
