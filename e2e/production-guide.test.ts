@@ -348,4 +348,30 @@ http { access_log ${at("logs/access.log")}; ${temporary.join(" ")} include ${at(
     // What runs goes on: the schema is looked at when a process starts.
     expect((await fetch(`http://127.0.0.1:${port.api}/v1/health`)).status).toBe(200);
   });
+
+  test.skipIf(nginx === "")("what opens a payer's page is in no log of nginx, when nobody answers, too", async () => {
+    for (const name of readdirSync(at("run")).filter((file) => /^gerbang-api@\d+\.pid$/.test(file)))
+      await systemctl(["stop", name.replace(/\.pid$/, "")], folders());
+    const ask = (path: string): string =>
+      execFileSync(
+        "curl",
+        [
+          "-s",
+          "-o",
+          "/dev/null",
+          "-w",
+          "%{http_code}",
+          "--cacert",
+          at("ca.pem"),
+          `https://localhost:${port.https}${path}`,
+        ],
+        {
+          encoding: "utf8",
+        },
+      );
+    expect([ask("/v1/asked-in-vain"), ask("/pay/token-of-a-payer")]).toEqual(["502", "502"]);
+    const logged = ["nginx.log", "access.log"].map((name) => readFileSync(at("logs", name), "utf8")).join("");
+    expect(logged).toContain("asked-in-vain");
+    expect(logged).not.toContain("token-of-a-payer");
+  });
 });
