@@ -1,12 +1,12 @@
 // Routes of payers' pages at /pay/{token}: the page, its QR code as a file, its state and its stream. The token alone gives access.
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
 import { Fault } from "../ground/fault.ts";
 import { sendReply } from "../http/server.ts";
 import { openCheckoutAssets } from "./assets.ts";
 import { type CheckoutParts, decide, findCheckout } from "./checkout.ts";
 import type { OpenPages } from "./open-pages.ts";
 import { payerPage } from "./page.ts";
-import { PAGE_HEADERS, onRequest, openPage, pageOptions, pageRequest } from "./page-route.ts";
+import { PAGE_HEADERS, onRequest, pageOptions, pageRequest } from "./page-route.ts";
 import { qrPng } from "./qr-picture.ts";
 
 export interface CheckoutRouteParts extends CheckoutParts {
@@ -20,11 +20,13 @@ export function openCheckout(server: FastifyInstance, parts: CheckoutRouteParts)
   openCheckoutAssets(server);
   const { serviceName } = parts;
   const page = pageOptions(ROOT, serviceName);
-  openPage(server, "/pay/:token", page, async (request, reply) => {
+  const show: RouteHandlerMethod = async (request, reply) => {
     const { token, path, language } = pageRequest(request, ROOT);
     const checkout = await findCheckout(parts, token);
     return reply.headers(PAGE_HEADERS).send(payerPage({ checkout, path, language, serviceName }));
-  });
+  };
+  // People and messengers add a slash to an address.
+  for (const url of ["/pay/:token", "/pay/:token/"]) server.get(url, page, show);
   server.post("/pay/:token", page, async (request, reply) => {
     const { token, path, language } = pageRequest(request, ROOT);
     const { payment } = await findCheckout(parts, token);

@@ -5,7 +5,7 @@ import { Fault } from "../ground/fault.ts";
 import { type LinkCheckout, type LinkCheckoutParts, beginPayment, findLink } from "./links.ts";
 import { type Problems, type SentForm, judgeForm, newOnce, sentForm } from "./link-form.ts";
 import { linkPage } from "./link-page.ts";
-import { PAGE_HEADERS, type PageRequest, openPage, pageOptions, pageRequest } from "./page-route.ts";
+import { PAGE_HEADERS, type PageRequest, pageOptions, pageRequest } from "./page-route.ts";
 
 /** Payments begun from one IP address in a minute, in each process: enough for an office behind one address, too few for a program. */
 const BEGUN_PER_ADDRESS = 30;
@@ -44,10 +44,11 @@ export function openLinkPages(server: FastifyInstance, parts: LinkCheckoutParts)
     return reply.headers(PAGE_HEADERS).send(linkPage({ checkout, path, language, serviceName, once, sent }));
   };
 
-  openPage(server, "/pay/l/:token", page, async (request, reply) => {
-    const from = linkRequest(request);
-    return show(reply, await findLink(parts, from.token, from.once), from);
-  });
+  for (const url of ["/pay/l/:token", "/pay/l/:token/"])
+    server.get(url, page, async (request, reply) => {
+      const from = linkRequest(request);
+      return show(reply, await findLink(parts, from.token, from.once), from);
+    });
 
   server.post("/pay/l/:token", page, async (request, reply) => {
     const from = linkRequest(request);

@@ -1,11 +1,5 @@
 // What the routes of payers' pages share: headers, the address and language of a request, and the page in place of an error.
-import type {
-  FastifyContextConfig,
-  FastifyInstance,
-  FastifyRequest,
-  RouteHandlerMethod,
-  onRequestHookHandler,
-} from "fastify";
+import type { FastifyContextConfig, FastifyRequest, onRequestHookHandler } from "fastify";
 import { type Language, languageOf } from "../ground/languages.ts";
 import { errorPage } from "./error-page.ts";
 
@@ -56,14 +50,4 @@ export function pageOptions(
       },
     },
   };
-}
-
-/** Opens a page by GET, also under its address with a slash at the end, as people and messengers write it. */
-export function openPage(
-  server: FastifyInstance,
-  url: string,
-  options: ReturnType<typeof pageOptions>,
-  handler: RouteHandlerMethod,
-): void {
-  for (const each of [url, `${url}/`]) server.get(each, options, handler);
 }

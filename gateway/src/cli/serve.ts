@@ -134,7 +134,9 @@ async function run(parts: ServeParts): Promise<void> {
   try {
     // The start may wait for the database. A signal to stop ends this wait.
     const stopped = told.then(() => true);
-    if (config.mode === "production") await refusePowerfulRole(app);
+    // Nothing in the database would bind a role that may do more than the service needs.
+    const problem = config.mode === "production" ? await roleProblem(app.database) : undefined;
+    if (problem !== undefined) throw new ConfigError(problem);
     if (await Promise.race([app.start().then(() => false), stopped])) return;
     // Making the contracts takes a second. In development the first request for one makes them, so that the start is quick.
     if (config.mode === "production") app.makeContracts();
@@ -142,7 +144,10 @@ async function run(parts: ServeParts): Promise<void> {
     await app.server.listen({ port: config.port, host: config.host });
     const baseUrl = config.baseUrl ?? `${rootOf(app.server)}/v1`;
     app.setBaseUrl(baseUrl);
-    const opsUrl = await listenForOperators(app, config);
+    await app.operatorServer.listen({ port: config.operator.port, host: config.operator.host });
+    const operatorRoot = rootOf(app.operatorServer);
+    app.setOperatorRoot(operatorRoot);
+    const opsUrl = `${operatorRoot}/ops/v1`;
     const demo =
       config.mode === "production"
         ? undefined
@@ -164,31 +169,6 @@ async function run(parts: ServeParts): Promise<void> {
 function rootOf({ server }: FastifyInstance): string {
   const { address, port } = server.address() as AddressInfo;
   return `http://${address.includes(":") ? `[${address}]` : address}:${port}`;
-}
-
-/** Opens the operators' listener and returns the address of their API. Throws ConfigError when it cannot listen there. */
-async function listenForOperators(app: App, { operator }: Config): Promise<string> {
-  const { operatorServer } = app;
-  const { host, port } = operator;
-  try {
-    await operatorServer.listen({ port, host });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new ConfigError(
-      code === "EADDRINUSE"
-        ? `The operators' port ${port} of ${host} is taken. Set OPS_PORT to another one.`
-        : `The operators' API cannot listen on port ${port} of ${host} (${message}). Set OPS_HOST and OPS_PORT.`,
-    );
-  }
-  const root = rootOf(operatorServer);
-  app.setOperatorRoot(root);
-  return `${root}/ops/v1`;
-}
-
-/** Throws when the service's role in the database may do more than it needs: nothing in the database would bind it. */
-async function refusePowerfulRole({ database }: App): Promise<void> {
-  const problem = await roleProblem(database);
-  if (problem !== undefined) throw new ConfigError(problem);
 }
 
 /**

@@ -145,26 +145,21 @@ export interface Config {
 /** The settings that name files. They are known even when other variables are wrong. */
 export type FilesOfConfig = Pick<Config, "dataDirectory" | "acquirersFile"> & { production: boolean };
 
-/** The operator API's port: OPS_PORT, else PORT + 2; 0 (any free port) when PORT is 0. */
-function operatorPort({ PORT, OPS_PORT }: { PORT: number; OPS_PORT?: number | undefined }): number {
-  return OPS_PORT ?? (PORT === 0 ? 0 : PORT + 2);
-}
-
 /** Problems of the ports: the operators' is none, or two listeners have the same one of one address. */
 function portProblems(value: z.output<typeof variables>): string[] {
-  const { PORT, HOST, METRICS_PORT, METRICS_HOST, OPS_HOST } = value;
-  const port = operatorPort(value);
-  if (port > PORT_MAX) return ["OPS_PORT: give one, PORT + 2 is no port number"];
+  const { PORT, HOST, METRICS_PORT = PORT + 1, METRICS_HOST, OPS_PORT = PORT + 2, OPS_HOST } = value;
+  if (OPS_PORT > PORT_MAX) return ["OPS_PORT: give one, PORT + 2 is no port number"];
   const listeners = [
-    { name: "PORT", host: HOST, port: PORT },
-    { name: "METRICS_PORT (PORT + 1 unless given)", host: METRICS_HOST, port: METRICS_PORT ?? PORT + 1 },
-    { name: "OPS_PORT (PORT + 2 unless given)", host: OPS_HOST, port },
-  ].filter((one) => one.port !== 0);
-  return [...Map.groupBy(listeners, (one) => `${one.port} of ${one.host}`)]
-    .filter(([, sharing]) => sharing.length > 1)
-    .map(
-      ([where, sharing]) => `${sharing.map(({ name }) => name).join(" and ")}: each needs its own, not port ${where}`,
-    );
+    ["PORT", PORT, HOST],
+    ["METRICS_PORT (PORT + 1 unless given)", METRICS_PORT, METRICS_HOST],
+    ["OPS_PORT (PORT + 2 unless given)", OPS_PORT, OPS_HOST],
+  ] as const;
+  return listeners.flatMap(([name, port, host], at) =>
+    listeners
+      .slice(0, at)
+      .filter((other) => port !== 0 && other[1] === port && other[2] === host)
+      .map(([other]) => `${other} and ${name}: each needs its own, not port ${port} of ${host}`),
+  );
 }
 
 export class ConfigError extends Error {
@@ -213,7 +208,7 @@ export function readConfig(
     host: value.HOST,
     metrics: { port: value.METRICS_PORT, host: value.METRICS_HOST },
     operator: {
-      port: operatorPort(value),
+      port: value.OPS_PORT ?? (value.PORT === 0 ? 0 : value.PORT + 2),
       host: value.OPS_HOST,
       trustProxy: value.OPS_TRUST_PROXY ?? value.TRUST_PROXY,
     },

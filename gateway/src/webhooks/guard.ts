@@ -141,15 +141,12 @@ async function resolve(host: string, exemptions: Exemptions): Promise<LookupAddr
   if (exemptions.hosts.has(host)) return systemLookup(host, { all: true, order: "ipv4first" });
   if (isClosedName(host, exemptions)) throw new ForbiddenAddress(`${host} is not a public name`);
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
-  const found: Record<4 | 6, LookupAddress[]> = { 4: [], 6: [] };
-  const ask = async (family: 4 | 6, answer: Promise<string[]>): Promise<void> => {
-    found[family] = (await answer).map((address) => ({ address, family }));
-  };
+  const found: LookupAddress[] = [];
+  const ask = async (family: 4 | 6, answer: Promise<string[]>): Promise<void> =>
+    void found.push(...(await answer).map((address) => ({ address, family })));
   const asked = [ask(4, resolver.resolve4(host)), ask(6, resolver.resolve6(host))];
-  await Promise.any(asked).catch(({ errors }: AggregateError) => {
-    throw errors[0];
-  });
+  await Promise.any(asked).catch(({ errors: [first] }: AggregateError) => Promise.reject(first as Error));
   await Promise.race([Promise.allSettled(asked), pause(OTHER_FAMILY_MS)]);
   resolver.cancel();
-  return [...found[4], ...found[6]];
+  return found.sort((one, other) => one.family - other.family);
 }
