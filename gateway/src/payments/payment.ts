@@ -162,8 +162,8 @@ export function statusView(
     ...(payment.paidAt === undefined ? {} : { paid_at: wireTime(payment.paidAt) }),
     ...(isPaid(payment.status)
       ? {
+          settlement_uuid: payment.batch?.uuid ?? null,
           settlement: {
-            uuid: payment.batch?.uuid ?? null,
             status: payment.batch?.status ?? "pending",
             estimated_date: payment.batch?.payoutDate ?? estimatedDate,
           },

@@ -104,7 +104,8 @@ export const examplePayment = {
   status: "succeeded" as const,
   ...summary,
   paid_at: exampleTimes.paid,
-  settlement: { uuid: null, status: "pending" as const, estimated_date: "2026-11-23" },
+  settlement_uuid: null,
+  settlement: { status: "pending" as const, estimated_date: "2026-11-23" },
   created_at: exampleTimes.created,
   updated_at: exampleTimes.paid,
 };

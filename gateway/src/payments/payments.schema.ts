@@ -319,7 +319,6 @@ export const createdPaymentSchema = z
 
 const paymentSettlementSchema = z
   .strictObject({
-    uuid: batchIdentity,
     status: z.enum(["pending", "processing", "paid"]).meta({ description: "`pending`: in no batch yet." }),
     estimated_date: z.iso
       .date()
@@ -354,6 +353,7 @@ export const paymentStatusSchema = z
         examples: [exampleCreatedPayment.checkout_url],
       }),
     paid_at: paidAt,
+    settlement_uuid: batchIdentity.optional(),
     settlement: paymentSettlementSchema.optional().meta({ description: "Present once the payment has succeeded." }),
     created_at: timestamp,
     updated_at: timestamp,

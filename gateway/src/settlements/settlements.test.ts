@@ -202,9 +202,9 @@ test("the statement has a line for each payment, refund and lost dispute, and ad
   const [refunded] = (await client.get("/v1/refunds")).json.data;
   expect([refunded.settlement_uuid, refunded.reference_id]).toEqual([uuid, 'order "1", of two']);
   expect((await client.get(`/v1/disputes/${lost.uuid}`)).json.settlement_uuid).toBe(uuid);
-  const batches = (await client.get("/v1/payments")).json.data.map((one: Answer["json"]) => one.settlement.uuid);
+  const batches = (await client.get("/v1/payments")).json.data.map((one: Answer["json"]) => one.settlement_uuid);
   expect(batches).toEqual([null, null, uuid, uuid]);
-  expect((await client.get(`/v1/payments/${payments[0].reference}`)).json.settlement).toMatchObject({ uuid });
+  expect((await client.get(`/v1/payments/${payments[0].reference}`)).json.settlement_uuid).toBe(uuid);
   // And each entry of the balance names what moved it.
   const { data: entries } = (await client.get("/v1/balances/IDR/entries")).json;
   const moved = entries.map((one: Answer["json"]) => [one.kind, one.object]);
@@ -249,8 +249,8 @@ test("a batch that the bank returns gives the funds back, and its payments go in
   await service.app.returnSettlement({ merchantId, environment: "sandbox" }, batch.uuid);
   expect(await balance(client)).toMatchObject({ available_minor: payment.net_minor, pending_settlement_minor: 0 });
   expect((await list(client)).data[0].status).toBe("failed");
-  const { settlement } = (await client.get(`/v1/payments/${payment.reference}`)).json;
-  expect(settlement).toMatchObject({ uuid: null, status: "pending" });
+  const after = (await client.get(`/v1/payments/${payment.reference}`)).json;
+  expect(after).toMatchObject({ settlement_uuid: null, settlement: { status: "pending" } });
   const [again] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
   expect(again).toMatchObject({ payment_count: 1, net_minor: payment.net_minor });
   await expectClean(merchantId);
