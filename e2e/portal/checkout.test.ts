@@ -2,6 +2,8 @@
 // opens them, by role and name; paid from beside, by the page itself, and without scripts.
 import { expect, test } from "vitest";
 import { paths } from "../../portal/src/paths.ts";
+import { defaultSettings } from "../../gateway/src/merchants/settings.ts";
+import { alsoIn } from "../../gateway/test/currencies.ts";
 import { paymentBody } from "../../gateway/test/kit.ts";
 import { faults, look, showIn } from "./kit/look.ts";
 import { PHONE, usePortal } from "./kit/portal.ts";
@@ -236,8 +238,47 @@ test("on paper stands what to pay and where, dark letters on white, and no butto
   await page.emulateMedia({ media: "print", colorScheme: "dark" });
   await page.getByText(json.instructions.account_number).waitFor();
   await page.getByText("1.500,00").first().waitFor();
+  // A clock stands still on paper, and whoever pays by it may be in another zone.
+  const by = new Intl.DateTimeFormat("id-ID", {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone: "Asia/Jakarta",
+  }).format(Date.parse(json.expires_at));
+  await page.getByText(`Bayar paling lambat ${by} WIB`).locator("visible=true").waitFor();
+  expect(await page.getByText("Sisa waktu").isVisible()).toBe(false);
   expect(await page.locator("button:visible, aside:visible, nav:visible").count()).toBe(0);
   expect(await page.evaluate<string>("getComputedStyle(document.body).color")).toBe("rgb(27, 27, 25)");
+});
+
+test.each([
+  ["en", "KWD", "1.500", "You pay KWD 1.500, and not KWD 1,500.000."],
+  ["en", "KWD", "1,500", "You pay KWD 1,500.000, and not KWD 1.500."],
+  ["en", "KWD", "1500", "You pay KWD 1,500.000."],
+  ["id", "KWD", "1.500", "Anda membayar KWD 1.500,000, bukan KWD 1,500."],
+  ["id", "IDR", "Rp 25.000", "Anda membayar IDR 25.000,00."],
+  ["en", "IDR", "25.000", ""],
+  ["en", "JPY", "8,888", "You pay JPY 8,888."],
+])("in %s, %s %s is read back while it is typed, before anything is sent", async (lang, currency, typed, said) => {
+  const { client } = await portal.service.merchant({ settings: alsoIn(defaultSettings, "KWD", "JPY") });
+  const { json } = await client.post("/v1/payment-links", { currency, payment_methods: ["card"], reusable: true });
+  const { page } = await portal.guest(phone);
+  await page.goto(`${json.url as string}?lang=${lang}`);
+  await page.locator("#amount").pressSequentially(typed);
+  expect((await page.locator("#amount-read").textContent())?.replaceAll("\u00A0", " ")).toBe(said);
+  expect(await faults(page)).toEqual([]);
+  await look(page, `link-amount-${lang}-${currency}-${typed}`);
+  if (said === "") return;
+  // What the service takes is what was said.
+  await page.locator("button.main").click();
+  const amount =
+    said
+      .split(/, (?:and not|bukan)/)[0]
+      ?.replace(/^\D*/, "")
+      .replace(/\.$/, "") ?? "";
+  expect((await page.locator("p.amount").textContent())?.trim()).toBe(`${currency}${amount}`);
 });
 
 test("a payer whose phone slept hears the news on waking, although the stream died and counts as open", async () => {

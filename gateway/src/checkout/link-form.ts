@@ -45,18 +45,25 @@ export const referenceIdOf = ({ uuid }: Link, once: string): string =>
   `link-${encode(sha256(`${uuid}/${once}`).subarray(0, 16))}`;
 
 /**
- * Reads an amount as written in a language: 25,000.00 in English, 25.000,00 in Indonesian. Undefined when a separator is in an unexpected place, or may
- * stand before three decimals ("1,500" dinars): a guess could be wrong by orders of magnitude.
+ * The pattern of an amount as written in a language: 25,000.00 in English, 25.000,00 in Indonesian. It matches none with a separator in an unexpected
+ * place, or one that may stand before three decimals ("1,500" dinars): a guess could be wrong by orders of magnitude. Groups: the whole units, the
+ * fraction. Letters of either case match. The page's script reads by it, too.
  */
-export function amountOfText(text: string, currency: string, language: Language): Minor | undefined {
+export function amountPattern(currency: string, language: Language): string {
   const [group, point] = language === "id" ? ["\\.", ","] : [",", "\\."];
   const exponent = exponentOf(currency);
   const name = currency === "IDR" ? "(?:IDR|Rp\\.?)" : currency;
+  const grouped = `[1-9]\\d{0,2}(?:${group}\\d{3})`;
+  const groups = exponent === 3 ? `${grouped}{2,5}|${grouped}(?=${point})` : `${grouped}{1,5}`;
   const fraction = exponent > 0 ? `(?:${point}(\\d{1,${exponent}}))?` : "()";
-  const digits = `(\\d{1,16}|[1-9]\\d{0,2}(?:${group}\\d{3}){1,5})`;
-  const [, whole, part = ""] = new RegExp(`^(?:${name})?\\s*${digits}${fraction}$`, "i").exec(text) ?? [];
-  if (whole === undefined || (exponent === 3 && part === "" && /^\d+\D\d+$/.test(whole))) return undefined;
-  return BigInt(whole.replaceAll(/\D/g, "") + part.padEnd(exponent, "0"));
+  return `^(?:${name})?\\s*(\\d{1,16}|${groups})${fraction}$`;
+}
+
+export function amountOfText(text: string, currency: string, language: Language): Minor | undefined {
+  const found = new RegExp(amountPattern(currency, language), "i").exec(text);
+  if (!found) return undefined;
+  const [, whole = "", part = ""] = found;
+  return BigInt(whole.replaceAll(/\D/g, "") + part.padEnd(exponentOf(currency), "0"));
 }
 
 /** Result of checking a form: the payment to begin, or the problems to correct. */

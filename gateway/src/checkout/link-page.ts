@@ -1,11 +1,11 @@
 // The page of a payment link as HTML: merchant, amount and methods, or the reason why it cannot be paid. The page works without scripts. Pure.
 import { type Html, html } from "../ground/html.ts";
-import { type Minor, readable } from "../ground/money.ts";
+import { type Minor, exponentOf, readable } from "../ground/money.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import type { Face } from "./checkout.ts";
 import { type PageBasics, RELOAD_SECONDS, framed } from "./frame.ts";
 import { facePart } from "./faces.ts";
-import type { Problems, SentForm } from "./link-form.ts";
+import { type Problems, type SentForm, amountPattern } from "./link-form.ts";
 import { linkWords } from "./link-words.ts";
 import type { LinkCheckout, LinkFace } from "./links.ts";
 import { words } from "./words.ts";
@@ -91,6 +91,8 @@ function amountPart(parts: LinkPageParts): Html {
         ? text.atLeast(written(least, parts))
         : most !== undefined && text.atMost(written(most, parts));
   const problem = sent?.problems.amount;
+  // Stays in one line; the script puts the digits in place of the sign.
+  const figure = `${link.currency}\u00A0#`;
   return html`<div class="field">
     <label for="amount">${text.howMuch}</label>
     <div class="money">
@@ -103,10 +105,20 @@ function amountPart(parts: LinkPageParts): Html {
         maxlength="24"
         required
         value="${sent?.form.amount ?? ""}"
-        aria-describedby="amount-hint"
+        aria-describedby="amount-read amount-hint"
         ${problem !== undefined && html`aria-invalid="true"`}
       />
     </div>
+    <p
+      class="hint"
+      id="amount-read"
+      aria-live="polite"
+      data-reads="${amountPattern(link.currency, language)}"
+      data-reads-elsewhere="${amountPattern(link.currency, language === "id" ? "en" : "id")}"
+      data-exponent="${exponentOf(link.currency)}"
+      data-text="${text.youPay(figure)}"
+      data-text-elsewhere="${text.youPayRather(figure, figure)}"
+    ></p>
     <p class="hint" id="amount-hint">
       ${problem !== undefined && html`<b class="problem">${text.problems[problem]}</b>`} ${bounds}
     </p>

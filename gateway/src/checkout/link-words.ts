@@ -7,6 +7,9 @@ const en = {
   between: (least: string, most: string) => `From ${least} to ${most}.`,
   atLeast: (least: string) => `At least ${least}.`,
   atMost: (most: string) => `At most ${most}.`,
+  youPay: (amount: string) => `You pay ${amount}.`,
+  /** `other`: what the same letters mean in the other language. */
+  youPayRather: (amount: string, other: string) => `You pay ${amount}, and not ${other}.`,
   methodQuestion: "How do you pay?",
   who: "Who pays?",
   name: "Your name",
@@ -52,6 +55,8 @@ const id: LinkWords = {
   between: (least, most) => `Dari ${least} sampai ${most}.`,
   atLeast: (least) => `Paling sedikit ${least}.`,
   atMost: (most) => `Paling banyak ${most}.`,
+  youPay: (amount) => `Anda membayar ${amount}.`,
+  youPayRather: (amount, other) => `Anda membayar ${amount}, bukan ${other}.`,
   methodQuestion: "Mau bayar dengan apa?",
   who: "Siapa yang membayar?",
   name: "Nama Anda",

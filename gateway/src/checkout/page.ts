@@ -1,5 +1,5 @@
 // The payer's page as HTML: merchant, amount, time left and instructions. The page works without scripts. Pure.
-import { wireTime } from "../ground/clock.ts";
+import { type Micros, wireTime } from "../ground/clock.ts";
 import { type Html, html } from "../ground/html.ts";
 import { type Language, momentText } from "../ground/languages.ts";
 import { readable } from "../ground/money.ts";
@@ -39,7 +39,12 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
     content: html`<p class="amount">
         <small>${payment.currency}</small>${text.amountOf(readable(payment.amountMinor, payment.currency))}
       </p>
-      ${face === "open" ? html`<p class="left">${text.timeLeft}: <b data-left="${secondsLeft}">${clock(secondsLeft)}</b></p>` : facePart(face, text.faces[face], text.leads[face])}
+      ${
+        face === "open"
+          ? html`<p class="left screen">${text.timeLeft}: <b data-left="${secondsLeft}">${clock(secondsLeft)}</b></p>
+              <p class="left paper">${text.payBy} ${timePart(payment.expiresAt, language)}</p>`
+          : facePart(face, text.faces[face], text.leads[face])
+      }
       ${checkout.instructions && instructionsPart({ instructions: checkout.instructions, payment, path, language })}
       ${watch !== false && html`<p class="muted" role="status">${text.waiting}</p>`}
       ${back !== undefined && backPart(back, profile.name, face, language)}
@@ -56,7 +61,7 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
             face === "paid" &&
             payment.paidAt !== undefined &&
             html`<dt>${text.faces.paid.split(".")[0]}</dt>
-              <dd><time datetime="${wireTime(payment.paidAt)}">${momentText(payment.paidAt, language)}</time></dd>`
+              <dd>${timePart(payment.paidAt, language)}</dd>`
           }
         </dl>
       </section>`,
@@ -65,6 +70,10 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
         ? decisionPart(payment.method, path, language)
         : undefined,
   });
+}
+
+function timePart(at: Micros, language: Language): Html {
+  return html`<time datetime="${wireTime(at)}">${momentText(at, language)}</time>`;
 }
 
 function backPart(back: string, merchant: string, face: Face, language: Language): Html {

@@ -9,6 +9,8 @@ const en = {
   pay: (merchant: string) => `Pay ${merchant}`,
   amount: "Amount",
   timeLeft: "Time left",
+  /** On paper, where no clock runs. A date and a time follow. */
+  payBy: "Pay by",
   for: "For",
   reference: "Reference",
   method: {
@@ -103,6 +105,7 @@ const id: Words = {
   pay: (merchant) => `Bayar ${merchant}`,
   amount: "Jumlah",
   timeLeft: "Sisa waktu",
+  payBy: "Bayar paling lambat",
   for: "Untuk",
   reference: "Nomor referensi",
   method: {

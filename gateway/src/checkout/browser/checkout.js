@@ -20,14 +20,41 @@ if (left) {
   show();
 }
 
-// Times in the payer's zone, in the page's language; the UTC text becomes the tooltip.
-const format = new Intl.DateTimeFormat(document.documentElement.lang === "id" ? "id-ID" : "en-GB", {
-  dateStyle: "medium",
-  timeStyle: "short",
+const locale = document.documentElement.lang === "id" ? "id-ID" : "en-GB";
+
+// Times in the payer's zone, in the page's language; the UTC text becomes the tooltip. The zone is named: paper is read elsewhere, too.
+const format = new Intl.DateTimeFormat(locale, {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  timeZoneName: "short",
 });
 for (const time of document.querySelectorAll("time")) {
   time.title = time.textContent;
   time.textContent = format.format(new Date(time.dateTime));
+}
+
+// The amount as the service will read it, beside the field while it is typed: "1.500" dinars are one and a half in English, and fifteen hundred in
+// Indonesian. Where the other language reads another amount in the same letters, the text says that this one is not meant.
+const reading = document.querySelector("[data-reads]");
+if (reading) {
+  const { reads, readsElsewhere, exponent, text, textElsewhere } = reading.dataset;
+  const field = document.getElementById("amount");
+  const digits = new Intl.NumberFormat(locale, { minimumFractionDigits: exponent, maximumFractionDigits: exponent });
+  const read = (pattern) => {
+    const [, whole, part = ""] = new RegExp(pattern, "i").exec(field.value.trim()) ?? [];
+    return whole && digits.format(`${whole.replaceAll(/\D/g, "")}.${part}`);
+  };
+  const show = () => {
+    const [mine, other] = [read(reads), read(readsElsewhere)];
+    const amounts = [mine, other];
+    const isPlain = other === undefined || other === mine;
+    reading.textContent = mine ? (isPlain ? text : textElsewhere).replaceAll("#", () => amounts.shift()) : "";
+  };
+  field.addEventListener("input", show);
+  show();
 }
 
 for (const button of document.querySelectorAll("[data-copy]")) {
