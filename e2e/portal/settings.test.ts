@@ -92,6 +92,17 @@ test("an owner is told whether a letter went to whom they invite", async () => {
   expect(mail.recipients).toEqual(["<tamu@toko.example>"]);
   const link = (await page.getByRole("region", { name: "the link" }).textContent()) ?? "";
   expect(mail.taken.join("").replaceAll("=\n", "")).toContain(link.split("#")[1]);
+
+  // Both entries of the audit, the call and what it did, say whom it was for.
+  await open(paths.audit(place));
+  for (const action of ["invite", "invited"]) {
+    const row = page.getByRole("row").filter({ has: page.getByRole("button", { name: action, exact: true }) });
+    await row.getByText("tamu@toko.example").locator("visible=true").waitFor();
+  }
+  await look("audit-invited");
+  await page.getByRole("button", { name: "invite", exact: true }).click();
+  await page.getByRole("dialog").getByText("tamu@toko.example").first().waitFor();
+  expect(await page.getByRole("dialog").innerText()).not.toContain("#");
 });
 
 test("an owner takes an invitation back, and is told that the last owner stays", async () => {

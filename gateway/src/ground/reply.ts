@@ -32,6 +32,8 @@ export interface Reply {
   saveAs?: string;
   /** The object that the answer shows. */
   subject?: Subject | undefined;
+  /** What the audit of people keeps of the answer. It must hold no secret. */
+  audited?: Readonly<Record<string, unknown>>;
   /** True for a stored answer that is replayed (interface 4.11). */
   replayed?: boolean;
   /**

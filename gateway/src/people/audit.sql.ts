@@ -25,7 +25,7 @@ export interface PeopleAuditEntry extends Partial<Omit<AuditedCall, "personId">>
   action: string;
   personId?: string | undefined;
   status?: number | undefined;
-  details?: Readonly<Record<string, unknown>>;
+  details?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export function insertPeopleAudit(auditId: string, at: Micros, entry: PeopleAuditEntry): Statement {
@@ -69,7 +69,8 @@ export interface MerchantAuditEntry {
 /** Audit entries of a merchant, newest first, starting after the entry `before`. */
 export function selectMerchantAudit(merchantId: string, before: string | undefined, count: number): Statement {
   return {
-    text: `select a.audit_id, a.at, a.action, a.person_id, p.name, a.environment, a.path, a.address, a.details, answered.status
+    text: `select a.audit_id, a.at, a.action, a.person_id, p.name, a.environment, a.path, a.address, answered.status,
+  coalesce(a.details, answered.details) as details
 from people_audit a
 left join persons p using (person_id)
 left join people_audit answered on answered.request_id = a.request_id and answered.status is not null

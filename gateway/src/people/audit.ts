@@ -2,6 +2,7 @@
 import type { Clock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
+import type { Reply } from "../ground/reply.ts";
 import { type Database, isOutOfService } from "../store/database.ts";
 import {
   type AuditedCall,
@@ -22,11 +23,14 @@ export class PeopleAudit {
   }
 
   /** Performs a change between two rows of the audit, as `betweenRows` does. */
-  around<Answer extends { status: number }>(call: AuditedCall, perform: () => Promise<Answer>): Promise<Answer> {
-    const write = (status?: number): Promise<unknown> => {
+  around<Answer extends Pick<Reply, "status" | "audited">>(
+    call: AuditedCall,
+    perform: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const write = (status?: number, answer?: Answer): Promise<unknown> => {
       const now = this.clock.now();
       const auditId = status === undefined ? call.requestId : newId("request", now);
-      return this.database.query(insertPeopleAudit(auditId, now, { ...call, status }));
+      return this.database.query(insertPeopleAudit(auditId, now, { ...call, status, details: answer?.audited }));
     };
     return betweenRows({ asked: write, answered: write }, perform);
   }

@@ -56,7 +56,8 @@ export class Invitations {
       expiresAt: now + INVITATION_LASTS,
     };
     await this.inserted({ ...invitation, tokenDigest: sha256(token), invitedBy, now });
-    await noteAccess(this.parts, { action: "invited", personId: invitedBy, merchantId, details: { role } });
+    const details = { role, email: invitation.email ?? null };
+    await noteAccess(this.parts, { action: "invited", personId: invitedBy, merchantId, details });
     return { token, invitation };
   }
 

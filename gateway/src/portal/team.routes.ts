@@ -126,7 +126,8 @@ function invitationEndpoints({ people, invitationPage, serviceName, mail }: Team
         const { email } = invitation;
         const content = { merchantName: merchant.name, serviceName, url };
         const mailed = email !== undefined && mail !== undefined && (await mail.send(invitationLetter(email, content)));
-        return reply(201, { ...invitationView(invitation), url, mailed });
+        const view = invitationView(invitation);
+        return { ...reply(201, { ...view, url, mailed }), audited: { role: view.role, email: view.email } };
       },
     }),
     memberEndpoint({

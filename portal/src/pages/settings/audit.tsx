@@ -38,6 +38,7 @@ export function Page() {
           <p className="text-xs text-muted roomy:hidden">
             {nameOf(entry.person)} · <Time at={entry.at} shape="minute" />
           </p>
+          <p className="text-xs wrap-anywhere text-muted empty:hidden ample:hidden">{invitedOf(entry)}</p>
         </>
       ),
     },
@@ -47,7 +48,16 @@ export function Page() {
       cell: ({ person }) => <span className="block max-w-40 truncate">{nameOf(person)}</span>,
     },
     { head: "Outcome", cell: (entry) => <Outcome of={entry} /> },
-    { head: "Of", from: "full", cell: (entry) => <code className="font-mono text-xs">{objectOf(entry)}</code> },
+    {
+      head: "Of",
+      from: "full",
+      cell: (entry) =>
+        invitedOf(entry) === undefined ? (
+          <code className="font-mono text-xs">{objectOf(entry)}</code>
+        ) : (
+          <span className="block max-w-56 truncate">{invitedOf(entry)}</span>
+        ),
+    },
     { head: "Environment", from: "full", cell: ({ environment }) => environment ?? "" },
     { head: "From", from: "full", cell: ({ address }) => <code className="font-mono text-xs">{address}</code> },
     { head: "When", align: "right", from: "wide", cell: ({ at }) => <Time at={at} /> },
@@ -83,6 +93,12 @@ function objectOf({ path }: Entry): string {
   return path?.match(/\b[a-z]{2,4}_[0-9a-z_]{20,}/)?.[0] ?? "";
 }
 
+/** Whom an invitation is for; undefined for everything else. */
+function invitedOf({ details }: Entry): string | undefined {
+  if (typeof details !== "object" || details === null || !("email" in details)) return undefined;
+  return typeof details.email === "string" ? details.email : "whoever has the link";
+}
+
 /** What came of it. Some entries are no calls: they say only that it happened. */
 function Outcome({ of: { path, status } }: { of: Entry }) {
   if (path === null) return <Status status="done" />;
@@ -97,6 +113,7 @@ function Whole({ entry, close }: { entry: Entry; close: () => void }) {
       <div className="space-y-4">
         <Facts>
           <Fact name="Who">{nameOf(person)}</Fact>
+          {invitedOf(entry) !== undefined && <Fact name="Invited">{invitedOf(entry)}</Fact>}
           <Fact name="When">
             <Time at={at} />
           </Fact>
