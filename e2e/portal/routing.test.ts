@@ -104,6 +104,24 @@ test("an acquirer fails, an operator looks what another rule would do, lets it d
   expect(await gatewayNow()).toBe("nusantara");
 });
 
+test.each([390, 640, 768, 1024, 1280])("at %d px all fields of a rule are in sight", async (width) => {
+  const { page, open } = await portal.operator("admin", { viewport: { width, height: 900 } });
+  await open(at.routing());
+  await page.getByLabel("Rule 6: method").waitFor();
+  await page.getByLabel("Rule 6: share of the test in percent").fill("10"); // the name of the test appears
+  await page.getByLabel("Rule 2: priority").fill("soon"); // a fault stands at its cell
+  const editor = page.getByRole("group", { name: "Routing rules" });
+  const beyond = await editor.evaluate((frame) =>
+    [...frame.querySelectorAll("input,select,button")]
+      .filter((field) => field.getBoundingClientRect().right > frame.getBoundingClientRect().right)
+      .map((field) => field.getAttribute("aria-label")),
+  );
+  expect(beyond).toEqual([]);
+  expect(await editor.evaluate((frame) => frame.scrollWidth - frame.clientWidth)).toBe(0);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+  expect(await faults(page)).toEqual([]);
+});
+
 test("rules are edited by keyboard, and what is wrong stands at its cell", async () => {
   const { page, open, look } = await portal.operator("admin");
   await open(at.routing());

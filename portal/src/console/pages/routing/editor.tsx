@@ -13,6 +13,16 @@ interface Props {
   disabled: boolean;
 }
 
+const heads = [
+  "Acquirer",
+  "Method",
+  "Currency",
+  "From (minor)",
+  "To (minor)",
+  "Priority",
+  "Weight",
+  "Test: share to acquirer",
+] as const;
 const methods = ["qris", "va", "card", "ewallet", "bank_transfer"];
 
 export function Editor({ rows, onChange, faults, codes, disabled }: Props) {
@@ -54,27 +64,17 @@ export function Editor({ rows, onChange, faults, codes, disabled }: Props) {
     act();
   };
   return (
-    <div>
+    <div className="@container">
       <div
         role="group"
         aria-label="Routing rules"
         tabIndex={-1}
         className="overflow-x-auto rounded-md border border-line bg-panel"
       >
-        <table className="w-full min-w-[62rem] border-collapse text-left">
-          <thead className="border-b border-line text-xs text-muted">
+        <table className="w-full border-collapse text-left @max-[62rem]:block">
+          <thead className="border-b border-line text-xs text-muted @max-[62rem]:hidden">
             <tr>
-              {[
-                "Rule",
-                "Acquirer",
-                "Method",
-                "Currency",
-                "From (minor)",
-                "To (minor)",
-                "Priority",
-                "Weight",
-                "Test: share to acquirer",
-              ].map((head) => (
+              {["Rule", ...heads].map((head) => (
                 <th key={head} scope="col" className="px-1.5 py-2 font-medium first:pl-4">
                   {head}
                 </th>
@@ -84,7 +84,7 @@ export function Editor({ rows, onChange, faults, codes, disabled }: Props) {
               </th>
             </tr>
           </thead>
-          <tbody ref={body}>
+          <tbody ref={body} className="@max-[62rem]:block">
             {rows.map((row, at) => {
               const cell = (name: keyof Row, label: string): CellProps => ({
                 name,
@@ -99,39 +99,43 @@ export function Editor({ rows, onChange, faults, codes, disabled }: Props) {
                 <tr
                   key={row.key}
                   data-at={at}
-                  className="border-b border-line align-top last:border-b-0"
+                  className="border-b border-line align-top last:border-b-0 @max-[62rem]:flex @max-[62rem]:flex-wrap @max-[62rem]:px-2.5 @max-[62rem]:py-1.5"
                   onKeyDown={(event) => onKeyDown(event, at)}
                 >
-                  <th scope="row" className="py-2.5 pr-1.5 pl-4 font-medium text-muted">
+                  <th
+                    scope="row"
+                    className="py-2.5 pr-1.5 pl-4 font-medium text-muted @max-[62rem]:w-full @max-[62rem]:pb-0 @max-[62rem]:pl-1.5"
+                  >
+                    <span className="@min-[62rem]:hidden">Rule </span>
                     {at + 1}
                     {whole !== undefined && (
-                      <p role="note" className="w-36 text-xs font-normal text-bad">
+                      <p role="note" className="text-xs @min-[62rem]:w-36 font-normal text-bad">
                         {whole}
                       </p>
                     )}
                   </th>
-                  <Cell>
+                  <Cell head={heads[0]}>
                     <Choice {...cell("gateway_code", "acquirer")} options={codes} none="choose" width="w-28" />
                   </Cell>
-                  <Cell>
+                  <Cell head={heads[1]}>
                     <Choice {...cell("payment_method", "method")} options={methods} none="any" width="w-32" />
                   </Cell>
-                  <Cell>
+                  <Cell head={heads[2]}>
                     <Text {...cell("currency", "currency")} placeholder="any" width="w-14" />
                   </Cell>
-                  <Cell>
+                  <Cell head={heads[3]}>
                     <Text {...cell("amount_from_minor", "from")} placeholder="any" width="w-20" numeric />
                   </Cell>
-                  <Cell>
+                  <Cell head={heads[4]}>
                     <Text {...cell("amount_to_minor", "to")} placeholder="any" width="w-20" numeric />
                   </Cell>
-                  <Cell>
+                  <Cell head={heads[5]}>
                     <Text {...cell("priority", "priority")} width="w-14" numeric />
                   </Cell>
-                  <Cell>
+                  <Cell head={heads[6]}>
                     <Text {...cell("weight", "weight")} width="w-14" numeric />
                   </Cell>
-                  <Cell>
+                  <Cell head={heads[7]}>
                     <div className="flex items-start gap-1">
                       <Text
                         {...cell("split_percent", "share of the test in percent")}
@@ -152,7 +156,7 @@ export function Editor({ rows, onChange, faults, codes, disabled }: Props) {
                       </div>
                     )}
                   </Cell>
-                  <td className="py-1.5 pr-3 pl-1.5 text-right whitespace-nowrap">
+                  <td className="ml-auto self-end py-1.5 pr-3 pl-1.5 text-right whitespace-nowrap">
                     <Icon label={`Move rule ${at + 1} up`} disabled={disabled || at === 0} onClick={() => move(at, -1)}>
                       <ArrowUp size={15} aria-hidden="true" />
                     </Icon>
@@ -200,8 +204,16 @@ interface CellProps {
   onChange: (value: string) => void;
 }
 
-function Cell({ children }: { children: ReactNode }) {
-  return <td className="px-1.5 py-1.5">{children}</td>;
+/** Where the table is too narrow for its columns, the fields of a rule follow each other, each below its own head. */
+function Cell({ head, children }: { head: string; children: ReactNode }) {
+  return (
+    <td className="px-1.5 py-1.5">
+      <p aria-hidden="true" className="text-xs text-muted @min-[62rem]:hidden">
+        {head}
+      </p>
+      {children}
+    </td>
+  );
 }
 
 interface ToldProps {
