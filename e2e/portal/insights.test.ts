@@ -2,6 +2,8 @@
 // merchant's system while the page is open, people of several roles, and the page's own words.
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { defaultSettings } from "../../gateway/src/merchants/settings.ts";
+import { alsoIn } from "../../gateway/test/currencies.ts";
 import { paths } from "../../portal/src/paths.ts";
 import { faults, showIn } from "./kit/look.ts";
 import { type Member, PHONE, usePortal } from "./kit/portal.ts";
@@ -51,6 +53,20 @@ test("an empty home leads through the first steps, and fills itself when a payme
   await page.reload();
   await figure(page, "Today").getByText("1 paid of 2 · 50 %").waitFor();
   expect(await steps.count()).toBe(0);
+});
+
+test("with several currencies what one looks for daily stands above the plots: figures, what waits, what is paid out", async () => {
+  const member = await portal.member("owner");
+  const { page, place, merchantId, open, look } = member;
+  await portal.service.app.merchants.patch(merchantId, alsoIn(defaultSettings, "USD", "JPY"));
+  for (const currency of ["IDR", "USD", "JPY"])
+    await pay(member, { currency, payment_method: "card", amount_minor: 150_000 });
+  await open(paths.home(place));
+  await page.getByText("What came in, USD, by method").waitFor();
+  await look("home-currencies");
+  const regions = await page.locator("main section[aria-label]").evaluateAll((all) => all.map((one) => one.ariaLabel));
+  const order = ["USD at a glance", "Waits for you", "Paid out next", "Payments over time"];
+  expect(regions.filter((name) => order.includes(name ?? ""))).toEqual(order);
 });
 
 test("a busy week is told by method, outcome and acquirer; what waits leads to where one does something", async () => {

@@ -45,8 +45,8 @@ function Shown({ overview: { currencies, waiting, payouts, counted_at: countedAt
       <Waiting of={waiting} isNew={used.length === 0} />
       {used.length === 0 && countedAt !== null && !isNewcomer && <NoneYet />}
       {countedAt === null && <BeingCounted />}
-      {used.length > 0 && <OverTime currencies={used.map(({ currency }) => currency)} />}
       {payouts && used.length > 0 && <Payouts of={payouts} />}
+      {used.length > 0 && <OverTime currencies={used.map(({ currency }) => currency)} />}
     </>
   );
 }
