@@ -5,6 +5,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { paymentBody } from "../../gateway/test/kit.ts";
 import { type PathName, paths } from "../../portal/src/paths.ts";
 import { type Things, oneOfEverything } from "./kit/given.ts";
 import { faults, look, showIn } from "./kit/look.ts";
@@ -181,6 +182,50 @@ test("a settlement on paper is whole, says whose it is, and has nothing that onl
   expect(await page.evaluate<string>("getComputedStyle(document.documentElement).color")).toBe("rgb(26, 27, 24)");
 });
 
+test("a settlement of more items than the page shows is printed with all of them, and tells of those that are missing", async () => {
+  const { page, place, client, open } = await portal.member("owner");
+  const many = Array.from({ length: 27 }, () => client.post("/v1/payments", paymentBody({ amount_minor: 1_000_000 })));
+  const references = (await Promise.all(many)).map(({ json }) => json.reference as string);
+  for (const reference of references)
+    await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  const { json } = await client.post("/v1/sandbox/settlements/run", {});
+  const items = page.getByRole("group", { name: "Items of the batch" });
+  const rowsOnPaper: number[] = [];
+  await page.exposeFunction("print", async () => rowsOnPaper.push((await items.getByRole("row").count()) - 1));
+  await open(paths.settlement(place, json.data[0].uuid));
+  // By the browser's own menu, which no page can wait for.
+  await page.emulateMedia({ media: "print" });
+  await page.getByText("25 of 27 items: those of the page that was open.").locator("visible=true").waitFor();
+  await page.emulateMedia({ media: "screen" });
+  for (const print of [
+    () => page.getByRole("button", { name: "Print" }).click(),
+    () => page.keyboard.press("Control+p"),
+  ]) {
+    await print();
+    await expect.poll(() => rowsOnPaper).toEqual([27]);
+    await page.emulateMedia({ media: "print" });
+    expect(await page.getByText("of 27 items").count()).toBe(0);
+    await page.emulateMedia({ media: "screen" });
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    await expect.poll(() => items.getByRole("row").count()).toBe(26);
+    rowsOnPaper.length = 0;
+  }
+  // Of more than paper is for, the first ones, and where the others are.
+  await page.route("**/settlements/*/items?*", async (route) => {
+    const answer = await (await route.fetch()).json();
+    const [sum] = answer.sums;
+    await route.fulfill({ json: { ...answer, sums: [{ ...sum, items: 12_345 }] } });
+  });
+  await page.reload();
+  await page.getByRole("button", { name: "Print" }).click();
+  await expect.poll(() => rowsOnPaper).toEqual([27]);
+  await page.emulateMedia({ media: "print" });
+  await page
+    .getByText(/^The first 27 of 12345 items. All of them are in the CSV statement/)
+    .locator("visible=true")
+    .waitFor();
+});
+
 test("the call with curl stays open, and follows the filters", async () => {
   const { page, place, open } = await portal.member("owner");
   await open(paths.payments(place));
@@ -220,9 +265,15 @@ test("an empty page of what a key can fill teaches the call that fills it", { ti
 
 test("whoever may not see a page is told once which role it is", async () => {
   const { page, place, open } = await portal.member("support");
-  await open(paths.keys(place));
-  await page.getByText("Not yours to do").waitFor();
-  expect((await page.locator("main").innerText()).match(/[Yy]our role/g)).toHaveLength(2); // "Your role, support, …", "can change your role."
+  const asked: string[] = [];
+  page.on("response", (answer) => void (answer.status() === 403 && asked.push(new URL(answer.url()).pathname)));
+  for (const path of [paths.keys(place), paths.balances(place)]) {
+    await open(path);
+    await page.getByText("Not yours to do").waitFor();
+    expect((await page.locator("main").innerText()).match(/[Yy]our role/g)).toHaveLength(2); // "Your role, support, …", "can change your role."
+  }
+  expect(asked.filter((path) => path.startsWith("/portal/v1/ba"))).toEqual(["/portal/v1/balances"]);
+  expect(asked).not.toContain("/portal/v1/accounts");
 });
 
 test("no page is still to be written", () => {

@@ -1,6 +1,6 @@
 // Balances: what is yours in each currency, the accounts behind it, and the whole book to take along.
 import { useQuery } from "@tanstack/react-query";
-import { useApi, usePlace } from "../api/place.ts";
+import { useApi, useCan, usePlace } from "../api/place.ts";
 import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
 import { AccountName } from "../ui/account.tsx";
@@ -19,8 +19,10 @@ const figures = [
 
 export function Page() {
   const api = useApi();
+  const may = useCan()("balances:read");
   const balances = useQuery(api.read("/v1/balances"));
-  const book = useQuery(api.read("/v1/accounts"));
+  // Whoever may not read it is told so once, by the answer about the balances.
+  const book = useQuery({ ...api.read("/v1/accounts"), enabled: may });
   return (
     <Frame
       title="Balances"
@@ -39,9 +41,11 @@ export function Page() {
           </div>
         )}
       </Answer>
-      <Section title="The book" actions={<ExportButtons />}>
-        <Answer of={book}>{(book) => <Book of={book} />}</Answer>
-      </Section>
+      {may && (
+        <Section title="The book" actions={<ExportButtons />}>
+          <Answer of={book}>{(book) => <Book of={book} />}</Answer>
+        </Section>
+      )}
     </Frame>
   );
 }

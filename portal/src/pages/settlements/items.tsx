@@ -8,6 +8,7 @@ import { useCursor, useList } from "../../ui/list.ts";
 import { Money } from "../../ui/money.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
+import { PRINTED_MAX } from "./print.ts";
 
 type Item = Schema<"SettlementItem">;
 
@@ -16,11 +17,18 @@ function pageOf(place: Place, { kind, id, payment_reference: reference }: Item):
   return kind === "dispute" ? paths.dispute(place, id) : paths.payment(place, reference);
 }
 
-export function Items({ of: { uuid } }: { of: Schema<"Settlement"> }) {
+interface Props {
+  of: Schema<"Settlement">;
+  /** The items to print, in place of those of the open page. */
+  printed: readonly Item[] | undefined;
+}
+
+export function Items({ of: { uuid }, printed }: Props) {
   const place = usePlace();
   const api = useApi();
   const cursor = useCursor();
-  const list = useList(api.read("/v1/settlements/{uuid}/items", { path: { uuid }, query: cursor.query }));
+  const open = useList(api.read("/v1/settlements/{uuid}/items", { path: { uuid }, query: cursor.query }));
+  const list = printed && open.data ? { ...open, data: { ...open.data, data: [...printed] } } : open;
   const columns: Column<Item>[] = [
     {
       head: "Your reference",
@@ -38,15 +46,34 @@ export function Items({ of: { uuid } }: { of: Schema<"Settlement"> }) {
     { head: "When", align: "right", from: "wide", cell: (item) => <Time at={item.occurred_at} shape="minute" /> },
   ];
   return (
-    <Table
-      label="Items of the batch"
-      list={list}
-      cursor={cursor}
-      columns={columns}
-      id={(item) => item.id}
-      to={(item) => pageOf(place, item)}
-      empty={<Empty title="Nothing is in it" />}
-    />
+    <>
+      <Table
+        label="Items of the batch"
+        list={list}
+        cursor={cursor}
+        columns={columns}
+        id={(item) => item.id}
+        to={(item) => pageOf(place, item)}
+        empty={<Empty title="Nothing is in it" />}
+      />
+      {list.data && (
+        <OnPaper shown={list.data.data.length} all={countOf(list.data.sums)} isWhole={printed !== undefined} />
+      )}
+    </>
+  );
+}
+
+const countOf = (sums: readonly Schema<"SettlementSum">[]): number => sums.reduce((all, { items }) => all + items, 0);
+
+/** Says on paper that items are missing there, and where they are. */
+function OnPaper({ shown, all, isWhole }: { shown: number; all: number; isWhole: boolean }) {
+  if (shown >= all) return null;
+  return (
+    <p className="mt-2 hidden font-medium print:block">
+      {isWhole ? `The first ${shown} of ${all} items.` : `${shown} of ${all} items: those of the page that was open.`}{" "}
+      All of them are in the CSV statement of this settlement
+      {!isWhole && `; the button “Print” of the page prints up to ${PRINTED_MAX}`}.
+    </p>
   );
 }
 

@@ -18,6 +18,7 @@ import { say } from "../../ui/toast.tsx";
 import { Equation, unpaid } from "./equation.tsx";
 import { Items } from "./items.tsx";
 import { Journals } from "./journals.tsx";
+import { usePrint } from "./print.ts";
 
 export function Page() {
   const place = usePlace();
@@ -34,8 +35,9 @@ export function Page() {
     save(await api.download(`/v1/settlements/${encodeURIComponent(uuid)}/statement`), `${uuid}.csv`);
     return true;
   });
+  const { print, printed } = usePrint(uuid);
   const pays = place.environment === "sandbox" && can("sandbox:write") && settlement.data?.status === "processing";
-  const error = pay.error ?? statement.error;
+  const error = pay.error ?? statement.error ?? print.error;
   return (
     <Frame
       title="Settlement"
@@ -49,6 +51,9 @@ export function Page() {
       actions={
         settlement.data && (
           <>
+            <Button pending={print.pending} onClick={() => print.run(undefined)}>
+              Print
+            </Button>
             <Button onClick={() => statement.run(undefined)}>Download CSV</Button>
             {pays && (
               <Button look="primary" onClick={() => pay.run(undefined)}>
@@ -61,12 +66,17 @@ export function Page() {
       curl={{ path: `/v1/settlements/${uuid}` }}
     >
       {error && <ErrorNote error={error} />}
-      <Answer of={settlement}>{(settlement) => <Settlement of={settlement} />}</Answer>
+      <Answer of={settlement}>{(settlement) => <Settlement of={settlement} printed={printed} />}</Answer>
     </Frame>
   );
 }
 
-function Settlement({ of: settlement }: { of: Schema<"Settlement"> }) {
+interface Props {
+  of: Schema<"Settlement">;
+  printed: readonly Schema<"SettlementItem">[] | undefined;
+}
+
+function Settlement({ of: settlement, printed }: Props) {
   const can = useCan();
   return (
     <>
@@ -84,7 +94,7 @@ function Settlement({ of: settlement }: { of: Schema<"Settlement"> }) {
         <Fact name="Bank reference">{settlement.bank_reference ?? "none"}</Fact>
       </Facts>
       <Section title="What it is made of">
-        <Items of={settlement} />
+        <Items of={settlement} printed={printed} />
       </Section>
       {can("balances:read") && (
         <Section title="Journals">

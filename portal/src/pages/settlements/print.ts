@@ -1,0 +1,57 @@
+// Printing a settlement: its items are fetched for paper, because the page shows one part of them at a time.
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { type Action, useAction } from "../../api/action.ts";
+import { useApi } from "../../api/place.ts";
+import type { Schema } from "../../api/types.ts";
+
+type Item = Schema<"SettlementItem">;
+
+/** Paper of a dozen pages; who needs more takes the CSV statement. */
+export const PRINTED_MAX = 500;
+const FETCHED_AT_ONCE = 100;
+
+interface Printing {
+  print: Action<undefined, true>;
+  /** While the browser prints: all items, or the first PRINTED_MAX. */
+  printed: readonly Item[] | undefined;
+}
+
+export function usePrint(uuid: string): Printing {
+  const api = useApi();
+  const queries = useQueryClient();
+  const [printed, setPrinted] = useState<readonly Item[] | undefined>(undefined);
+  const print = useAction<undefined, true>(
+    async () => {
+      const items: Item[] = [];
+      let after: string | null | undefined;
+      while (after !== null && items.length < PRINTED_MAX) {
+        const query = { limit: FETCHED_AT_ONCE, starting_after: after };
+        const page = await queries.fetchQuery(api.read("/v1/settlements/{uuid}/items", { path: { uuid }, query }));
+        items.push(...page.data);
+        after = page.has_more ? page.next_cursor : null;
+      }
+      setPrinted(items);
+      return true;
+    },
+    { refresh: ["nothing"] },
+  );
+  useEffect(() => {
+    if (!printed) return undefined;
+    const end = (): void => setPrinted(undefined);
+    addEventListener("afterprint", end);
+    window.print();
+    return () => removeEventListener("afterprint", end);
+  }, [printed]);
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== "p" || !(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey)
+        return;
+      event.preventDefault();
+      void print.run(undefined);
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
+  return { print, printed };
+}
