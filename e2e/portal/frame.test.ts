@@ -92,6 +92,25 @@ test("everything is reached by the keyboard: the skip link, the menu, the palett
   await page.locator("h1:focus", { hasText: "Settlements" }).waitFor();
 });
 
+test("a double click opens a dialog, and a press beside it closes it while nothing is typed in it", async () => {
+  const { page, open, place } = await portal.member("owner");
+  await open(paths.team(place));
+  const dialog = page.getByRole("dialog");
+  const opener = page.getByRole("button", { name: "Invite somebody" });
+  await opener.dblclick();
+  await dialog.waitFor();
+  await page.mouse.click(5, 400);
+  await dialog.waitFor({ state: "detached" });
+  await opener.click();
+  await dialog.getByLabel("E-mail").fill("tamu@toko.example");
+  await page.mouse.click(5, 400);
+  await page.mouse.click(5, 400);
+  expect(await dialog.getByLabel("E-mail").inputValue()).toBe("tamu@toko.example");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  expect(await opener.evaluate((button) => button === document.activeElement)).toBe(true);
+});
+
 test("a page that is opened while the service does not answer says so within ours, and comes when it answers again", async () => {
   const { page, context, open, place } = await portal.member("owner");
   portal.tolerate(/ERR_INTERNET_DISCONNECTED|dynamically imported module|did not answer/);

@@ -5,6 +5,7 @@ import { type ReactNode, useRef, useState } from "react";
 import { type ApiError, asApiError } from "../api/error.ts";
 import { Button } from "./button.tsx";
 import { ErrorNote } from "./face.tsx";
+import { hasTyped } from "./typed.ts";
 
 interface Props {
   open: boolean;
@@ -20,8 +21,13 @@ export function Dialog({ open, onClose, title, children, wide = false }: Props) 
   // Puts the focus into the first field if there is one; else the dialog chooses.
   const firstField = (): HTMLElement | true =>
     popup.current?.querySelector<HTMLElement>("input:not([type=file]),select,textarea") ?? true;
+  const change = (to: boolean, { reason, event }: Base.Root.ChangeEventDetails): void => {
+    // A press beside the dialog does not throw away what was typed; nor is the second half of a double click, which opened it, such a press.
+    const isStray = hasTyped(popup.current ?? undefined) || (event instanceof UIEvent && event.detail > 1);
+    if (!to && !(reason === "outside-press" && isStray)) onClose();
+  };
   return (
-    <Base.Root open={open} onOpenChange={(to) => !to && onClose()}>
+    <Base.Root open={open} onOpenChange={change}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 z-40 bg-[rgb(10_10_8/0.45)]" />
         <Base.Popup

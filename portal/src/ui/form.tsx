@@ -3,6 +3,7 @@ import { type FormEvent, type ReactNode, createContext, use, useEffect, useId, u
 import type { ApiError } from "../api/error.ts";
 import { Button, type ButtonLook } from "./button.tsx";
 import { ErrorNote } from "./face.tsx";
+import { typedMark } from "./typed.ts";
 
 type Values = Record<string, string>;
 type Check = (value: string) => string | undefined;
@@ -64,6 +65,7 @@ export function Form({ values: first, onSubmit, action, children }: FormProps) {
     pending: action.pending,
     rest: action.pending || (field !== undefined && field in values) ? undefined : action.error,
   };
+  const isTyped = Object.entries(values).some(([name, value]) => value !== (first[name] ?? ""));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (action.pending) return;
@@ -78,7 +80,7 @@ export function Form({ values: first, onSubmit, action, children }: FormProps) {
   };
   return (
     <Context value={form}>
-      <form ref={element} noValidate onSubmit={submit} className="space-y-4">
+      <form ref={element} noValidate onSubmit={submit} className="space-y-4" {...typedMark(isTyped)}>
         {children}
       </form>
     </Context>
