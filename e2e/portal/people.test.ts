@@ -230,6 +230,37 @@ test("a session that is revoked elsewhere ends at the next click, and the addres
   await here.page.waitForURL(new RegExp(`${paths.accountSessions()}$`));
 });
 
+test("who is signed out elsewhere while they type loses nothing: the page is hidden, and goes on after a sign-in", async () => {
+  const here = await portal.member("owner");
+  const { page, context, open, openIn, look } = here;
+  await page.clock.install();
+  await open(paths.team(here.place));
+  await button(page, "Invite somebody").click();
+  await page.getByLabel("E-mail").fill("tamu@toko.example");
+  const tab = await context.newPage();
+  await openIn(tab)(paths.home(here.place));
+  await tab.getByRole("button", { name: "Your account" }).click();
+  await tab.getByRole("menuitem", { name: "Sign out" }).click();
+  await tab.waitForURL(/\/sign-in/);
+
+  // A page asks by itself from time to time, without a press of anybody's.
+  await page.clock.fastForward(60_000);
+  await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+  await page.locator("h1").waitFor({ state: "hidden" });
+  await look("signed-out-elsewhere");
+  await page.keyboard.press("Escape");
+  await button(page, "Go on").click();
+  await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+
+  await sign({ ...here, page: tab }, here.email);
+  await tab.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+  await button(page, "Go on").click();
+  await page.getByRole("heading", { name: "You are signed out" }).waitFor({ state: "detached" });
+  expect(await page.getByLabel("E-mail").inputValue()).toBe("tamu@toko.example");
+  await button(page, "Make the link").click();
+  await page.getByText("It is shown this once.").waitFor();
+});
+
 test("a page that is left open over a restart of the service keeps what was typed, and goes on", async () => {
   const { page, open } = await portal.member("owner");
   portal.tolerate(/ERR_CONNECTION_REFUSED/);

@@ -7,6 +7,7 @@ import { createRoot } from "react-dom/client";
 import { onSignedOut } from "./api/client.ts";
 import { asApiError } from "./api/error.ts";
 import { sessionQuery } from "./api/session.ts";
+import { hasTyped } from "./ui/typed.ts";
 import "./styles.css";
 
 const queries = new QueryClient({
@@ -21,8 +22,11 @@ const queries = new QueryClient({
   },
 });
 
-// Refetching the session shows the gate that nobody is signed in, and it leads to the sign-in.
-onSignedOut(() => void queries.resetQueries({ queryKey: sessionQuery.queryKey }));
+// Refetching the session shows the gate that nobody is signed in, and it leads to the sign-in; or it keeps the page, where something is typed.
+onSignedOut(() => {
+  const { queryKey } = sessionQuery;
+  void (hasTyped() ? queries.invalidateQueries({ queryKey }) : queries.resetQueries({ queryKey }));
+});
 
 /** Draws the pages into the document. Throws when the document has no #pages. */
 export function start(router: AnyRouter): void {

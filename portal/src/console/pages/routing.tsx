@@ -8,6 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Page as Frame } from "../../ui/page.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { typedMark } from "../../ui/typed.ts";
 import { type Schema, read, write } from "../api/client.ts";
 import { useMay } from "../api/rights.ts";
 import { type Fault, type Row, ruleOf, rowOf } from "./routing/draft.ts";
@@ -124,7 +125,7 @@ function Draft({ rows, isChanged, of, active, codes, mayChange, onChange, onDrop
   };
   return (
     <>
-      <div className="flex flex-wrap items-center gap-3">
+      <div className="flex flex-wrap items-center gap-3" {...typedMark(isChanged)}>
         <p role="status" className={isChanged ? "text-warn" : "text-muted"}>
           {isChanged ? `A draft, begun from version ${of}. Version ${active} decides.` : `Version ${of} decides.`}
           {faults !== undefined && faults.length > 0 && ` ${faults.length} to repair.`}
