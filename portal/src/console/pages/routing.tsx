@@ -158,7 +158,7 @@ function Draft({ rows, isChanged, of, active, codes, mayChange, onChange, onDrop
           They are stored as a new version and decide on every payment from now on, in every process within a second.
           Version {active} stays in the list; one click brings it back.
         </p>
-        <label className="block">
+        <label className="block" {...typedMark(note !== "")}>
           <span className="mb-1 block font-medium">Why, for whoever reads it later</span>
           <input className="field" value={note} maxLength={200} onChange={(event) => setNote(event.target.value)} />
         </label>

@@ -7,6 +7,7 @@ import { Answer } from "../../../ui/answer.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { ErrorNote } from "../../../ui/face.tsx";
+import { typedMark } from "../../../ui/typed.ts";
 import { type Schema, read, write } from "../../api/client.ts";
 
 type Cost = Schema<"StatedCost">;
@@ -72,7 +73,7 @@ function Table({ acquirer, first, mayChange, close }: Omit<Props, "of"> & { acqu
       },
     ]);
   return (
-    <div className="space-y-3">
+    <div className="space-y-3" {...typedMark(rows !== first)}>
       <div role="group" aria-label="Costs" tabIndex={-1} className="overflow-x-auto">
         <table className="w-full text-left">
           <thead className="text-xs text-muted">

@@ -10,6 +10,7 @@ import { digitsOf, minorOf } from "../../../ui/money.tsx";
 import { Page as Frame } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { say } from "../../../ui/toast.tsx";
+import { typedMark } from "../../../ui/typed.ts";
 import { type Schema, read, write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
 import { at } from "../../paths.ts";
@@ -95,7 +96,7 @@ function Editor({ of: policy }: { of: Policy }) {
   const change = (name: string, to: Partial<Row>): void =>
     setRows((before) => ({ ...before, [name]: { ...(before[name] ?? rowOf(undefined)), ...to } }));
   return (
-    <div className="space-y-4">
+    <div className="space-y-4" {...typedMark(isChanged)}>
       <ul className="divide-y divide-line rounded-md border border-line bg-panel">
         {actions.map(([name, label, about, isBounded]) => {
           const { isOn, above } = rows[name] ?? rowOf(undefined);

@@ -8,6 +8,7 @@ import { Fact, Facts } from "../../../ui/facts.tsx";
 import { Money } from "../../../ui/money.tsx";
 import { Page as Frame, Section } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
+import { typedMark } from "../../../ui/typed.ts";
 import { type Schema, read, write } from "../../api/client.ts";
 import { at } from "../../paths.ts";
 import { Decision, askedIn } from "../decisions/decide.tsx";
@@ -74,7 +75,7 @@ function Whole({ of, path }: { of: Batch; path: { id: string; environment: "sand
                 done="The payout is recorded."
                 onDone={leave}
               >
-                <label className="block">
+                <label className="block" {...typedMark(bankReference !== "")}>
                   <span className="mb-1 block font-medium">The bank&apos;s reference of the transfer</span>
                   <input
                     className="field font-mono"
