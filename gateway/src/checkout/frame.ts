@@ -1,6 +1,6 @@
 // The frame of all payers' pages: the merchant's branding, the choice of language, the sandbox's stripes. Pure.
-import { type Html, html, pageText } from "../ground/html.ts";
-import { type Language, languages } from "../ground/languages.ts";
+import { type DocumentParts, type Html, documentText, html } from "../ground/html.ts";
+import { type Language, otherLanguages } from "../ground/languages.ts";
 import type { Book } from "../merchants/books.ts";
 import { logoPath } from "../merchants/profiles.ts";
 import type { Profile } from "../merchants/profiles.sql.ts";
@@ -30,29 +30,10 @@ export interface FrameParts extends PageBasics {
   aside?: Html | undefined;
 }
 
-interface DocumentParts {
-  language: Language;
-  title: string;
-  /** Further elements of the head. */
-  head?: Html | false;
-  body: Html;
-}
-
 /** The whole HTML document of a payer's page. */
-export function payerDocument({ language, title, head, body }: DocumentParts): string {
-  return `<!doctype html>\n${pageText(
-    html`<html lang="${language}">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="robots" content="noindex" />
-        <title>${title}</title>
-        <link rel="stylesheet" href="${STYLE_PATH}" />
-        ${head}
-      </head>
-      ${body}
-    </html>`,
-  )}\n`;
+export function payerDocument({ head, ...parts }: DocumentParts): string {
+  const own = html`<meta name="robots" content="noindex" /><link rel="stylesheet" href="${STYLE_PATH}" />${head}`;
+  return documentText({ ...parts, head: own });
 }
 
 /** The document of a merchant's page. */
@@ -94,8 +75,5 @@ function logo(merchantId: string, profile: Profile): Html {
 }
 
 export function switcher(path: string, language: Language): Html {
-  const others = languages.filter((one) => one !== language);
-  return html`<nav class="language">
-    ${others.map((one) => html`<a href="${path}?lang=${one}" lang="${one}" hreflang="${one}">${words[one].name}</a>`)}
-  </nav>`;
+  return html`<nav class="language">${otherLanguages(path, language)}</nav>`;
 }

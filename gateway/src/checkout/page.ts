@@ -1,7 +1,6 @@
 // The payer's page as HTML: merchant, amount, time left and instructions. The page works without scripts. Pure.
-import { type Micros, wireTime } from "../ground/clock.ts";
 import { type Html, html } from "../ground/html.ts";
-import { type Language, momentText } from "../ground/languages.ts";
+import { type Language, moment } from "../ground/languages.ts";
 import { readable } from "../ground/money.ts";
 import type { Payment } from "../payments/payment.ts";
 import type { Checkout, Face } from "./checkout.ts";
@@ -42,7 +41,7 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
       ${
         face === "open"
           ? html`<p class="left screen">${text.timeLeft}: <b data-left="${secondsLeft}">${clock(secondsLeft)}</b></p>
-              <p class="left paper">${text.payBy} ${timePart(payment.expiresAt, language)}</p>`
+              <p class="left paper">${text.payBy} ${moment(payment.expiresAt, language)}</p>`
           : facePart(face, text.faces[face], text.leads[face])
       }
       ${checkout.instructions && instructionsPart({ instructions: checkout.instructions, payment, path, language })}
@@ -61,7 +60,7 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
             face === "paid" &&
             payment.paidAt !== undefined &&
             html`<dt>${text.faces.paid.split(".")[0]}</dt>
-              <dd>${timePart(payment.paidAt, language)}</dd>`
+              <dd>${moment(payment.paidAt, language)}</dd>`
           }
         </dl>
       </section>`,
@@ -70,10 +69,6 @@ export function payerPage({ checkout, path, language, serviceName }: PageParts):
         ? decisionPart(payment.method, path, language)
         : undefined,
   });
-}
-
-function timePart(at: Micros, language: Language): Html {
-  return html`<time datetime="${wireTime(at)}">${momentText(at, language)}</time>`;
 }
 
 function backPart(back: string, merchant: string, face: Face, language: Language): Html {

@@ -2,8 +2,6 @@
 import type { Language } from "../ground/languages.ts";
 
 const en = {
-  /** Name of the language in that language. */
-  name: "English",
   /** Turns an amount such as 1,500.00 into this language's notation. */
   amountOf: (readable: string) => readable,
   pay: (merchant: string) => `Pay ${merchant}`,
@@ -100,7 +98,6 @@ const en = {
 
 type Words = typeof en;
 const id: Words = {
-  name: "Bahasa Indonesia",
   amountOf: (readable) => readable.replaceAll(/[.,]/g, (mark) => (mark === "." ? "," : ".")),
   pay: (merchant) => `Bayar ${merchant}`,
   amount: "Jumlah",

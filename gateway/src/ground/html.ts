@@ -22,7 +22,30 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return { [made]: strings.map((text, at) => (at === 0 ? text : written(parts[at - 1]) + text)).join("") };
 }
 
-/** The text of a page, ready to send. */
+export interface DocumentParts {
+  language: string;
+  title: string;
+  /** What follows the title in the head. */
+  head?: Html | false;
+  body: Html;
+}
+
+/** A whole HTML document, ready to send. */
+export function documentText({ language, title, head, body }: DocumentParts): string {
+  return `<!doctype html>\n${pageText(
+    html`<html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        ${head}
+      </head>
+      ${body}
+    </html>`,
+  )}\n`;
+}
+
+/** The text of a piece of markup. */
 export function pageText(page: Html): string {
   return page[made];
 }

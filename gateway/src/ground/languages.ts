@@ -1,8 +1,17 @@
 // The languages of pages without a sign-in, the choice among them by a browser's preferences, and how each writes a time. Pure.
-import { type Micros, SECOND } from "./clock.ts";
+import { type Micros, SECOND, wireTime } from "./clock.ts";
+import { type Html, html } from "./html.ts";
 
 export const languages = ["id", "en"] as const;
 export type Language = (typeof languages)[number];
+
+const names: Readonly<Record<Language, string>> = { id: "Bahasa Indonesia", en: "English" };
+
+/** Links to a page in its other languages. */
+export function otherLanguages(path: string, language: Language): Html[] {
+  const others = languages.filter((one) => one !== language);
+  return others.map((one) => html`<a href="${path}?lang=${one}" lang="${one}" hreflang="${one}">${names[one]}</a>`);
+}
 
 /** The language of a page: the one chosen on the page, else the one that the browser prefers, else English. */
 export function languageOf(chosen: string | undefined, acceptLanguage: string | undefined): Language {
@@ -26,13 +35,13 @@ export function languageOf(chosen: string | undefined, acceptLanguage: string | 
 const locales: Readonly<Record<Language, string>> = { en: "en-GB", id: "id-ID" };
 
 /** A time for readers, in UTC. A script on the page shows it in the reader's own time zone. */
-export function momentText(at: Micros, language: Language): string {
+export function moment(at: Micros, language: Language): Html {
   const format = new Intl.DateTimeFormat(locales[language], {
     dateStyle: "medium",
     timeStyle: "short",
     timeZone: "UTC",
   });
-  return `${format.format((at / SECOND) * 1000)} UTC`;
+  return html`<time datetime="${wireTime(at)}">${format.format((at / SECOND) * 1000)} UTC</time>`;
 }
 
 /** The text of a UTC day, given as YYYY-MM-DD. */

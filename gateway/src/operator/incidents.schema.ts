@@ -4,7 +4,13 @@ import { parseWireTime, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { exampleOf, identity, inPath, timestamp, withExample } from "../http/shapes.ts";
 import { type Incident, MESSAGE_MAX, TITLE_MAX, phaseOf, statusOf, updateStatuses } from "../status/incident.ts";
-import { componentField, impactField, incidentStatusField, statusSchema } from "../status/status.schema.ts";
+import {
+  componentField,
+  impactField,
+  incidentStatusField,
+  publicIncidentSchema,
+  statusSchema,
+} from "../status/status.schema.ts";
 
 export const incidentParams = { id: inPath("incident", "IncidentId", "`incident_id` of the incident.") };
 export const updateParams = {
@@ -145,15 +151,8 @@ export const incidentSchema = z
     description: "What operators tell everybody on the status page.",
     examples: [
       {
-        incident_id: exampleIds.incident,
-        title: "Card payments fail",
-        impact: "major",
-        components: ["card"],
-        status: "investigating",
+        ...exampleOf(publicIncidentSchema),
         phase: "open",
-        starts_at: exampleTimes.created,
-        ends_at: null,
-        resolved_at: null,
         created_at: exampleTimes.created,
         created_by: "sari",
         updates: [exampleOf(updateSchema)],

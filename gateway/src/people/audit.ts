@@ -13,6 +13,8 @@ import {
   selectMerchantAuditEntry,
 } from "./audit.sql.ts";
 
+type Audited = Pick<Reply, "status" | "audited">;
+
 export class PeopleAudit {
   private readonly database: Database;
   private readonly clock: Clock;
@@ -23,10 +25,7 @@ export class PeopleAudit {
   }
 
   /** Performs a change between two rows of the audit, as `betweenRows` does. */
-  around<Answer extends Pick<Reply, "status" | "audited">>(
-    call: AuditedCall,
-    perform: () => Promise<Answer>,
-  ): Promise<Answer> {
+  around<Answer extends Audited>(call: AuditedCall, perform: () => Promise<Answer>): Promise<Answer> {
     const write = (status?: number, answer?: Answer): Promise<unknown> => {
       const now = this.clock.now();
       const auditId = status === undefined ? call.requestId : newId("request", now);

@@ -16,7 +16,7 @@ import {
   selectInvitations,
   takeInvitationTurn,
 } from "./invitations.sql.ts";
-import { type LetIn, type NewPerson, letIn, newcomer } from "./newcomers.ts";
+import { type LetIn, type NewPerson, letIn, newcomer, noInvitation } from "./newcomers.ts";
 import { insertMembership } from "./people.sql.ts";
 import type { Needs, Proofs } from "./proofs.ts";
 import type { MemberRole } from "./roles.ts";
@@ -122,10 +122,4 @@ export class Invitations {
     await noteAccess(this.parts, { action: "joined", personId, merchantId, address: origin.address });
     return joined;
   }
-}
-
-function noInvitation(): Fault {
-  return new Fault("OBJECT_NOT_FOUND", {
-    message: "This invitation does not exist, is over, or was accepted already.",
-  });
 }

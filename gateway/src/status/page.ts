@@ -1,7 +1,6 @@
 // The status page as HTML: the current state, ninety days of each component, and incidents. It works without scripts. Pure.
-import { type Micros, wireTime } from "../ground/clock.ts";
-import { type Html, html, pageText } from "../ground/html.ts";
-import { type Language, dayText, languages, momentText } from "../ground/languages.ts";
+import { type Html, documentText, html } from "../ground/html.ts";
+import { type Language, dayText, moment, otherLanguages } from "../ground/languages.ts";
 import { SCRIPT_PATH, STYLE_PATH } from "./assets.ts";
 import { type Incident, type IncidentUpdate, endOf, statusOf } from "./incident.ts";
 import { type State, states } from "./states.ts";
@@ -11,56 +10,47 @@ import { words } from "./words.ts";
 export function statusPage(view: StatusView, language: Language, serviceName: string): string {
   const text = words[language];
   const { open, planned, over } = view.incidents;
-  return `<!doctype html>\n${pageText(
-    html`<html lang="${language}">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${text.overall[view.state]} · ${serviceName}</title>
-        <link rel="stylesheet" href="${STYLE_PATH}" />
-        <link rel="alternate" type="application/rss+xml" title="${serviceName}" href="/status.rss" />
-        <script type="module" src="${SCRIPT_PATH}"></script>
-      </head>
-      <body>
-        <header>
-          <p class="service">${serviceName} <span>${text.title}</span></p>
-          <nav>
-            ${languages
-              .filter((one) => one !== language)
-              .map((one) => html`<a href="/status?lang=${one}" lang="${one}" hreflang="${one}">${words[one].name}</a>`)}
-          </nav>
-        </header>
-        <main>
-          <section class="overall ${view.state}">
-            ${mark(view.state)}
-            <div>
-              <h1>${text.overall[view.state]}</h1>
-              <p class="muted">${text.checked} ${moment(view.checkedAt, language)}</p>
-            </div>
-          </section>
-          ${view.isFromMemory && html`<p class="note" role="status">${text.fromMemory}</p>`}
-          ${part(text.open, open, language)} ${part(text.planned, planned, language)}
-          <section>
-            <h2>${text.now}</h2>
-            <ul class="components">
-              ${view.components.map((one) => componentPart(one, language))}
-            </ul>
-            <ul class="legend" aria-label="${text.legend}">
-              ${states.map((state) => html`<li><i class="${state}"></i>${text.states[state]}</li>`)}
-            </ul>
-          </section>
-          <section>
-            <h2>${text.past}</h2>
-            ${over.length === 0 ? html`<p class="muted">${text.nothingPast}</p>` : over.map((one) => incidentPart(one, language))}
-          </section>
-        </main>
-        <footer>
-          <p><a href="/status.rss">${text.feed}</a> <a href="/status.json">${text.json}</a></p>
-          <p class="muted">${text.measuredBy}</p>
-        </footer>
-      </body>
-    </html>`,
-  )}\n`;
+  return documentText({
+    language,
+    title: `${text.overall[view.state]} · ${serviceName}`,
+    head: html`<link rel="stylesheet" href="${STYLE_PATH}" />
+      <link rel="alternate" type="application/rss+xml" title="${serviceName}" href="/status.rss" />
+      <script type="module" src="${SCRIPT_PATH}"></script>`,
+    body: html`<body>
+      <header>
+        <p class="service">${serviceName} <span>${text.title}</span></p>
+        <nav>${otherLanguages("/status", language)}</nav>
+      </header>
+      <main>
+        <section class="overall ${view.state}">
+          ${mark(view.state)}
+          <div>
+            <h1>${text.overall[view.state]}</h1>
+            <p class="muted">${text.checked} ${moment(view.checkedAt, language)}</p>
+          </div>
+        </section>
+        ${view.isFromMemory && html`<p class="note" role="status">${text.fromMemory}</p>`}
+        ${part(text.open, open, language)} ${part(text.planned, planned, language)}
+        <section>
+          <h2>${text.now}</h2>
+          <ul class="components">
+            ${view.components.map((one) => componentPart(one, language))}
+          </ul>
+          <ul class="legend" aria-label="${text.legend}">
+            ${states.map((state) => html`<li><i class="${state}"></i>${text.states[state]}</li>`)}
+          </ul>
+        </section>
+        <section>
+          <h2>${text.past}</h2>
+          ${over.length === 0 ? html`<p class="muted">${text.nothingPast}</p>` : over.map((one) => incidentPart(one, language))}
+        </section>
+      </main>
+      <footer>
+        <p><a href="/status.rss">${text.feed}</a> <a href="/status.json">${text.json}</a></p>
+        <p class="muted">${text.measuredBy}</p>
+      </footer>
+    </body>`,
+  });
 }
 
 function part(title: string, incidents: readonly Incident[], language: Language): Html | false {
@@ -96,10 +86,6 @@ function mark(state: State): Html {
     <circle cx="12" cy="12" r="10" />
     ${strokes[state]}
   </svg>`;
-}
-
-function moment(at: Micros, language: Language): Html {
-  return html`<time datetime="${wireTime(at)}">${momentText(at, language)}</time>`;
 }
 
 /** The text that describes a day's state. */

@@ -87,7 +87,7 @@ const updateSchema = z
     ],
   });
 
-const incidentSchema = withExample(
+export const publicIncidentSchema = withExample(
   z.strictObject({
     incident_id: identity("incident"),
     title: z.string().meta({ description: "Plain text.", examples: ["Card payments fail"] }),
@@ -112,9 +112,13 @@ export const statusSchema = z
       description: "True while the database does not answer: this is then what one process knows by itself.",
     }),
     components: z.array(componentSchema),
-    incidents: z.array(incidentSchema).meta({ description: "Open ones." }),
-    maintenance: z.array(incidentSchema).meta({ description: "Planned work that has not begun, the next first." }),
-    past: z.array(incidentSchema).meta({ description: "What was over in the last fourteen days, the latest first." }),
+    incidents: z.array(publicIncidentSchema).meta({ description: "Open ones." }),
+    maintenance: z
+      .array(publicIncidentSchema)
+      .meta({ description: "Planned work that has not begun, the next first." }),
+    past: z
+      .array(publicIncidentSchema)
+      .meta({ description: "What was over in the last fourteen days, the latest first." }),
   })
   .meta({
     id: "Status",
@@ -126,7 +130,7 @@ export const statusSchema = z
         checked_at: exampleTimes.created,
         from_memory: false,
         components: [exampleOf(componentSchema)],
-        incidents: [exampleOf(incidentSchema)],
+        incidents: [exampleOf(publicIncidentSchema)],
         maintenance: [],
         past: [],
       },
@@ -173,7 +177,7 @@ function updateJson(one: IncidentUpdate): z.infer<typeof updateSchema> {
   };
 }
 
-function incidentJson(one: Incident): z.infer<typeof incidentSchema> {
+function incidentJson(one: Incident): z.infer<typeof publicIncidentSchema> {
   return {
     incident_id: one.incidentId,
     title: one.title,

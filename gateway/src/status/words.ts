@@ -2,8 +2,6 @@
 import type { Language } from "../ground/languages.ts";
 
 const en = {
-  /** The language's own name for itself. */
-  name: "English",
   title: "Status",
   components: {
     api: "API",
@@ -73,7 +71,6 @@ const en = {
 
 type Words = typeof en;
 const id: Words = {
-  name: "Bahasa Indonesia",
   title: "Status",
   components: {
     api: "API",
