@@ -2,6 +2,7 @@
 // Method: answers of each kind, put in the place of the service's own on their way to a real browser; and the status page, which has words for what fails.
 import { expect, test } from "vitest";
 import { paths } from "../../portal/src/paths.ts";
+import { oneOfEverything } from "./kit/given.ts";
 import { faults, look, showIn } from "./kit/look.ts";
 import { PHONE, usePortal } from "./kit/portal.ts";
 
@@ -54,6 +55,37 @@ test("a network that is gone has a face, and the list comes with it again", asyn
   await page.unroute("**/portal/v1/refunds?*");
   await face.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("heading", { name: "No refunds yet" }).waitFor();
+});
+
+test("a dialog stays while what it sent is under way, and says how that ended", async () => {
+  const { page, place, client, open } = await portal.member("owner");
+  const { payment } = await oneOfEverything(client);
+  await open(paths.payment(place, payment));
+  await page.getByRole("button", { name: "Refund", exact: true }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel(/Amount/).fill("1000");
+  const { promise: slow, resolve: answer } = Promise.withResolvers<void>();
+  let sent = 0;
+  await page.route("**/portal/v1/refunds", async (route) => {
+    sent++;
+    await slow;
+    const error = { code: "SERVICE_UNAVAILABLE", message: "What the service says.", request_id: REQUEST };
+    await route.fulfill({ status: 503, json: { error } });
+  });
+  const send = dialog.getByRole("button", { name: "Refund", exact: true });
+  await send.press("Enter");
+  await send.press("Enter");
+  await dialog.locator('button[aria-busy="true"]').waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await dialog.getByText("Back", { exact: true }).click({ force: true });
+  await page.mouse.click(5, 400);
+  expect(await dialog.getByLabel(/Amount/).inputValue()).toBe("1000");
+  answer();
+  await dialog.getByRole("alert").getByText("safe to try again").waitFor();
+  expect(sent).toBe(1);
+  await dialog.getByRole("button", { name: "Back" }).click();
+  await dialog.waitFor({ state: "detached" });
 });
 
 test("a form keeps what was typed through every refusal, and the second try is the same intent", async () => {

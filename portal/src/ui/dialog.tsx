@@ -24,7 +24,9 @@ export function Dialog({ open, onClose, title, children, wide = false }: Props) 
   const change = (to: boolean, { reason, event }: Base.Root.ChangeEventDetails): void => {
     // A press beside the dialog does not throw away what was typed; nor is the second half of a double click, which opened it, such a press.
     const isStray = hasTyped(popup.current ?? undefined) || (event instanceof UIEvent && event.detail > 1);
-    if (!to && !(reason === "outside-press" && isStray)) onClose();
+    // What was sent is waited for: closed, the dialog could not say that it failed, and one would send it again under another key.
+    const isSending = Boolean(popup.current?.querySelector('button[aria-busy="true"]'));
+    if (!to && !isSending && !(reason === "outside-press" && isStray)) onClose();
   };
   return (
     <Base.Root open={open} onOpenChange={change}>
@@ -67,17 +69,21 @@ interface ConfirmProps {
 /** Asks for confirmation of an action that cannot be undone. */
 export function Confirm({ open, onClose, title, children, verb, look = "danger", onConfirm }: ConfirmProps) {
   const [error, setError] = useState<ApiError | undefined>(undefined);
+  const [isSending, setSending] = useState(false);
   const close = (): void => {
     setError(undefined);
     onClose();
   };
   const confirm = async (): Promise<void> => {
     setError(undefined);
+    setSending(true);
     try {
       await onConfirm();
       close();
     } catch (thrown) {
       setError(asApiError(thrown));
+    } finally {
+      setSending(false);
     }
   };
   return (
@@ -87,7 +93,9 @@ export function Confirm({ open, onClose, title, children, verb, look = "danger",
         {error && <ErrorNote error={error} />}
       </div>
       <div className="mt-5 flex flex-wrap justify-end gap-2">
-        <Button onClick={close}>Back</Button>
+        <Button disabled={isSending} onClick={close}>
+          Back
+        </Button>
         <Button look={look} onClick={confirm}>
           {verb}
         </Button>

@@ -263,7 +263,9 @@ export function Submit({
         <Button type="submit" look={look} pending={form.pending} disabled={disabled}>
           {children}
         </Button>
-        {beside}
+        <div className="contents" inert={form.pending}>
+          {beside}
+        </div>
       </div>
     </div>
   );
