@@ -1,7 +1,7 @@
 // The JSON schemas of incidents for operators.
 import { z } from "zod";
 import { parseWireTime, wireTime, wireTimeOrNull } from "../ground/clock.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { exampleTimes } from "../http/examples.ts";
 import { exampleOf, identity, inPath, timestamp, withExample } from "../http/shapes.ts";
 import { type Incident, MESSAGE_MAX, TITLE_MAX, phaseOf, statusOf, updateStatuses } from "../status/incident.ts";
 import {
