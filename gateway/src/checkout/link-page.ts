@@ -114,7 +114,6 @@ function amountPart(parts: LinkPageParts): Html {
       id="amount-read"
       aria-live="polite"
       data-reads="${amountPattern(link.currency, language)}"
-      data-reads-elsewhere="${amountPattern(link.currency, language === "id" ? "en" : "id")}"
       data-exponent="${exponentOf(link.currency)}"
       data-text="${text.youPay(figure)}"
       data-text-elsewhere="${text.youPayRather(figure, figure)}"

@@ -36,11 +36,12 @@ for (const time of document.querySelectorAll("time")) {
   time.textContent = format.format(new Date(time.dateTime));
 }
 
-// The amount as the service will read it, beside the field while it is typed: "1.500" dinars are one and a half in English, and fifteen hundred in
-// Indonesian. Where the other language reads another amount in the same letters, the text says that this one is not meant.
+// The amount as the service will read it, beside the field while it is typed. "1.500" dinars are one and a half in English; who means fifteen hundred
+// reads that this is not what will be paid.
 const reading = document.querySelector("[data-reads]");
 if (reading) {
-  const { reads, readsElsewhere, exponent, text, textElsewhere } = reading.dataset;
+  const { reads, exponent, text, textElsewhere } = reading.dataset;
+  const inThousands = "^\\D*(\\d{1,3}[.,]\\d{3})$";
   const field = document.getElementById("amount");
   const digits = new Intl.NumberFormat(locale, { minimumFractionDigits: exponent, maximumFractionDigits: exponent });
   const read = (pattern) => {
@@ -48,7 +49,7 @@ if (reading) {
     return whole && digits.format(`${whole.replaceAll(/\D/g, "")}.${part}`);
   };
   const show = () => {
-    const [mine, other] = [read(reads), read(readsElsewhere)];
+    const [mine, other] = [read(reads), read(inThousands)];
     const amounts = [mine, other];
     const isPlain = other === undefined || other === mine;
     reading.textContent = mine ? (isPlain ? text : textElsewhere).replaceAll("#", () => amounts.shift()) : "";
