@@ -1,18 +1,14 @@
 // HTTP routes of payment links: create, list, read, deactivate. Payers use links on the payer's page, not here.
-import { Fault, validationFault } from "../ground/fault.ts";
+import { Fault } from "../ground/fault.ts";
 import { idOf, isId } from "../ground/ids.ts";
-import { DEFAULT_CURRENCY, isCurrency } from "../ground/money.ts";
 import type { Clock } from "../ground/clock.ts";
 import { reply, type Reply } from "../ground/reply.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
-import { rankOf } from "../http/fields.ts";
-import { judgeReturnUrl } from "../payments/return-url.ts";
 import { page, unknownCursor } from "../http/lists.ts";
 import { listSchema, nothing } from "../http/shapes.ts";
-import { maximumOf, paymentMethods } from "../merchants/settings.ts";
-import { invalidAmount } from "../payments/payments.schema.ts";
 import type { PaymentParts } from "../payments/payments.ts";
 import type { Database } from "../store/database.ts";
+import { judgeCreation } from "./creation-rules.ts";
 import { type LinkName, newToken } from "./link-address.ts";
 import { type LinkSnapshot, linkView } from "./link.ts";
 import {
@@ -26,7 +22,6 @@ import {
 } from "./links.schema.ts";
 import { selectLink, selectLinks, selectLookedTo, snapshotOfLinkRow } from "./links.sql.ts";
 import { createLink, deactivateLink } from "./links.ts";
-import { activeMethods } from "./methods.ts";
 
 export interface LinkRouteParts extends Pick<PaymentParts, "routingTable"> {
   database: Database;
@@ -139,37 +134,4 @@ async function listLinks(
     ({ link }) => link.uuid,
     stopped && idOf("link", stopped.link_id as string),
   );
-}
-
-type Found = { value: CreateLink } | { rank: number; fault: Error };
-
-/** Checks the rules of creation that need the merchant's settings, merged into the order of the fields' errors. */
-function judgeCreation(parts: LinkRouteParts, call: Call, input: Record<string, unknown>, judged: Found): CreateLink {
-  const { order } = createLinkRules;
-  const found = judgeReturnUrl(call.book.environment, createLinkRules, input, judged);
-  const before = (field: string): boolean => !("fault" in found) || found.rank > rankOf(order, field);
-  const { settings } = call.merchant;
-  const { currency, amount_minor: fixed, minimum_minor: least, payment_methods: methods } = input;
-  const enabled = typeof currency === "string" && isCurrency(currency) && settings.currencies.includes(currency);
-  const limit = maximumOf(settings, undefined, enabled ? currency : DEFAULT_CURRENCY);
-  for (const field of ["amount_minor", "minimum_minor", "maximum_minor"]) {
-    const value = input[field] ?? undefined;
-    if (value === undefined || !before(field)) continue;
-    if (field !== "amount_minor" && (fixed ?? undefined) !== undefined)
-      throw validationFault(field, value, `${field} is only for a link without amount_minor.`);
-    const minimum = field === "maximum_minor" && typeof least === "number" ? BigInt(least) : 1n;
-    if (BigInt(value as number) > limit || BigInt(value as number) < minimum)
-      throw invalidAmount(value, limit, minimum, field);
-  }
-  if (before("currency") && !enabled) throw new Fault("CURRENCY_NOT_SUPPORTED");
-  if (before("payment_methods") && Array.isArray(methods)) {
-    // In production, a missing acquirer means a missing route and not a missing method, as for payments.
-    const active: readonly unknown[] =
-      call.book.environment === "production"
-        ? paymentMethods.filter((method) => settings.methods[method].enabled)
-        : activeMethods(parts, call, currency as string);
-    if (!methods.every((method) => active.includes(method))) throw new Fault("PAYMENT_METHOD_UNAVAILABLE");
-  }
-  if ("fault" in found) throw found.fault;
-  return found.value;
 }

@@ -2,17 +2,14 @@
 import type { BookOwner } from "../commands/command-context.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { DEFAULT_CURRENCY, isCurrency } from "../ground/money.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { rankOf } from "../http/fields.ts";
 import { page, rangeBefore, rangeFrom } from "../http/lists.ts";
-import { maximumOf, paymentMethods } from "../merchants/settings.ts";
-import { isOffered } from "../routing/routing.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/command.ts";
 import { SharedRead } from "../store/shared-read.ts";
+import { type CreationRuleParts, judgeCreation } from "./creation-rules.ts";
 import {
   type Payment,
   type PaymentSummary,
@@ -30,7 +27,6 @@ import {
   cancelRules,
   createPaymentRules,
   createdPaymentSchema,
-  invalidAmount,
   listQuerySchema,
   paymentListSchema,
   paymentParams,
@@ -39,7 +35,6 @@ import {
 import { type PaymentName, summaryOfRow, selectSummaries } from "./payments.sql.ts";
 import { findPayments } from "./payment-search.ts";
 import type { PayerData } from "./payer-data.ts";
-import { judgeReturnUrl } from "./return-url.ts";
 import { type CallToMake, type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
 
 /** The part of acquiring/ that creations use when an acquirer must be asked for instructions. */
@@ -63,12 +58,10 @@ function awaited({ acquiring }: PaymentRouteParts, payment: Payment, call: CallT
   };
 }
 
-export interface PaymentRouteParts extends PaymentParts {
+export interface PaymentRouteParts extends PaymentParts, CreationRuleParts {
   database: Database;
   acquiring: OpensPayments;
   payers: PayerData;
-  /** Gives the address in the form to store; throws VALIDATION_ERROR for an address that webhooks must not be sent to. Waits a short time at most. */
-  checkCallbackUrl(url: string, merchantId: string): Promise<string>;
   /** The expected payout day of each payment, by reference; null when no batch can take it. Part of settlements/. */
   estimatePayouts(owner: BookOwner, waiting: readonly PaymentSummary[]): Promise<ReadonlyMap<string, string | null>>;
 }
@@ -188,50 +181,6 @@ export function createdReply({ payUrl }: Pick<PaymentParts, "payUrl">, payment: 
 
 function payerOf({ payers }: PaymentRouteParts, { book }: Call, body: CreatePayment): StoredPayer {
   return payers.seal({ book, referenceId: body.reference_id }, body.customer);
-}
-
-/** Applies the rules of creation that need the merchant's settings, in the order of the interface's table. Throws the first fault. */
-function judgeCreation(
-  parts: PaymentRouteParts,
-  call: Call,
-  input: Record<string, unknown>,
-  judged: { value: CreatePayment } | { rank: number; fault: Error },
-): CreatePayment | Promise<CreatePayment> {
-  const { order } = createPaymentRules;
-  const found = judgeReturnUrl(call.book.environment, createPaymentRules, input, judged);
-  const before = (field: string): boolean => !("fault" in found) || found.rank > rankOf(order, field);
-  const { settings } = call.merchant;
-  const { amount_minor: amount, currency, payment_method: named } = input;
-  const method = paymentMethods.find((candidate) => candidate === named);
-  const enabled = typeof currency === "string" && isCurrency(currency) && settings.currencies.includes(currency);
-  // A currency that is not enabled has no limit, so the default currency's is used; the currency's own error comes after the amount's.
-  const maximum = maximumOf(settings, method, enabled ? currency : DEFAULT_CURRENCY);
-  if (!before("amount_minor") || BigInt(amount as number) > maximum) throw invalidAmount(amount, maximum);
-  if (before("currency") && !enabled) throw new Fault("CURRENCY_NOT_SUPPORTED");
-  // Production without an acquirer answers NO_ROUTE_AVAILABLE, not PAYMENT_METHOD_UNAVAILABLE (interface 1).
-  const offered = (): boolean =>
-    method !== undefined &&
-    (call.book.environment === "production" ||
-      isOffered(parts.routingTable(), call.book.environment, method, currency as string));
-  if (before("payment_method") && !(method && settings.methods[method].enabled && offered())) {
-    throw new Fault("PAYMENT_METHOD_UNAVAILABLE");
-  }
-  const url = input.callback_url;
-  if (before("callback_url") && typeof url === "string") return withCallbackUrl(parts, call, url, found);
-  if ("fault" in found) throw found.fault;
-  return found.value;
-}
-
-/** The asynchronous end of `judgeCreation`, kept apart so that only requests with a `callback_url` wait for its check. */
-async function withCallbackUrl(
-  parts: PaymentRouteParts,
-  call: Call,
-  url: string,
-  found: { value: CreatePayment } | { rank: number; fault: Error },
-): Promise<CreatePayment> {
-  const kept = await parts.checkCallbackUrl(url, call.merchant.merchantId);
-  if ("fault" in found) throw found.fault;
-  return { ...found.value, callback_url: kept };
 }
 
 /** The payment named in the path. Throws PAYMENT_NOT_FOUND or ENVIRONMENT_MISMATCH. */
