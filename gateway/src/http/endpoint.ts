@@ -5,7 +5,7 @@ import type { Book } from "../merchants/books.ts";
 import type { Merchant, Principal, Scope } from "../merchants/directory.ts";
 import type { Command } from "../store/command.ts";
 import type { Reply } from "../ground/reply.ts";
-import type { FieldRules } from "./fields.ts";
+import type { FieldRules, Judged } from "./fields.ts";
 import type { Described, Examples } from "./openapi.ts";
 import type { Nonce } from "../auth/nonces.sql.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
@@ -55,11 +55,7 @@ export interface WriteEndpoint<Body = unknown> extends DescribedForMerchants {
   /** True when `judge` has effects outside the database: the signature is consumed before it runs. */
   actsFirst?: boolean;
   /** Checks rules beyond the schema that need the merchant's settings. Throws the fault that comes first in the interface's order. */
-  judge?(
-    call: Call,
-    input: Record<string, unknown>,
-    found: { value: Body } | { rank: number; fault: Error },
-  ): Body | Promise<Body>;
+  judge?(call: Call, input: Record<string, unknown>, found: Judged<Body>): Body | Promise<Body>;
   /** The change of state, which runs under the idempotency key. */
   command(call: Call, body: Body): Command<Reply>;
   /** For a request that comes again while its key is in progress: gives the command that continues it, or undefined to refuse it. */

@@ -16,18 +16,16 @@ export interface FieldRules<Value> {
 export const nothingAsked: FieldRules<Record<string, unknown>> = { schema: z.strictObject({}), order: [] };
 
 interface FieldFault {
-  field: string;
-  /** Position in the order of errors. */
+  /** Position of the field in the order of errors. */
   rank: number;
   fault: Fault;
 }
 
+/** What the rules of a body give: its value, or the fault of the first field that breaks one. */
+export type Judged<Value> = { value: Value } | FieldFault;
+
 /** Gives the parsed value, or the fault of the first field that breaks a rule, with the field's value in `sent`. */
-export function judgeFields<Value>(
-  rules: FieldRules<Value>,
-  input: unknown,
-  sent: unknown = input,
-): { value: Value } | FieldFault {
+export function judgeFields<Value>(rules: FieldRules<Value>, input: unknown, sent: unknown = input): Judged<Value> {
   const result = rules.schema.safeParse(input);
   if (result.success) return { value: result.data };
   const faults = result.error.issues.flatMap((issue) => faultsOf(rules, issue, sent));
@@ -43,7 +41,7 @@ export function judged<Value>(rules: FieldRules<Value>, input: unknown): Value {
 }
 
 /** The same as `judgeFields` for a body, in which an optional field that is `null` counts as left out. */
-export function judgeBody<Value>(rules: FieldRules<Value>, input: unknown): { value: Value } | FieldFault {
+export function judgeBody<Value>(rules: FieldRules<Value>, input: unknown): Judged<Value> {
   return judgeFields(rules, withoutNulls(rules.schema, input), input);
 }
 
@@ -108,7 +106,7 @@ function faultsOf<Value>(rules: FieldRules<Value>, issue: Issue, input: unknown)
     const field = showable(path.map(String).join(".")) as string;
     const value = valueAt(input, path);
     const fault = rules.faultFor?.(field, value) ?? validationFault(field, value, messageOf(issue, field, value));
-    return { field, rank: rankOf(rules.order, field), fault };
+    return { rank: rankOf(rules.order, field), fault };
   });
 }
 

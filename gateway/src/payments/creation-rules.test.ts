@@ -1,4 +1,4 @@
-// Goal: what the merchant's settings say of a creation, in the order of the interface's table. Method: the endpoint's own judgement, pure.
+// Goal: what the merchant's settings say of a creation, in the order of the interface's table. Method: the rules alone, pure.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { aCreation } from "../../test/creations.ts";
@@ -6,14 +6,14 @@ import { settingsIn } from "../../test/currencies.ts";
 import { merchantWith } from "../../test/given.ts";
 import { aRouter } from "../../test/routing.ts";
 import { Fault, type FaultCode } from "../ground/fault.ts";
-import type { Call, WriteEndpoint } from "../http/endpoint.ts";
+import type { Call } from "../http/endpoint.ts";
 import { judgeBody } from "../http/fields.ts";
 import type { Environment } from "../merchants/books.ts";
 import { type MerchantSettings, defaultSettings, paymentMethods } from "../merchants/settings.ts";
-import { type PaymentRouteParts, paymentEndpoints } from "./payments.routes.ts";
+import { judgeCreation } from "./creation-rules.ts";
+import { createPaymentRules } from "./payments.schema.ts";
 
-const parts = aRouter() as unknown as PaymentRouteParts; // what it judges by; no address is checked here
-const creation = paymentEndpoints(parts).find(({ kind, path }) => kind === "write" && path === "/v1/payments");
+const parts = { ...aRouter(), checkCallbackUrl: (url: string) => Promise.resolve(url) }; // no address is checked here
 
 /** "accepted", or the code with the field it blames. */
 function judged(
@@ -23,9 +23,8 @@ function judged(
 ): string {
   const merchant = merchantWith(settings);
   const call = { merchant, book: { merchantId: merchant.merchantId, environment } } as Call;
-  const endpoint = creation as WriteEndpoint;
   try {
-    void endpoint.judge?.(call, input, judgeBody(endpoint.body, input));
+    void judgeCreation(parts, call, input, judgeBody(createPaymentRules, input));
     return "accepted";
   } catch (error) {
     if (!(error instanceof Fault)) throw error;

@@ -2,8 +2,8 @@
 import { Fault } from "../ground/fault.ts";
 import { DEFAULT_CURRENCY, isCurrency } from "../ground/money.ts";
 import type { Call } from "../http/endpoint.ts";
-import { rankOf } from "../http/fields.ts";
-import { maximumOf, paymentMethods } from "../merchants/settings.ts";
+import { type FieldRules, type Judged, rankOf } from "../http/fields.ts";
+import { type PaymentMethod, maximumOf, paymentMethods } from "../merchants/settings.ts";
 import { isOffered } from "../routing/routing.ts";
 import { type CreatePayment, createPaymentRules, invalidAmount } from "./payments.schema.ts";
 import type { PaymentParts } from "./payments.ts";
@@ -14,34 +14,49 @@ export interface CreationRuleParts extends Pick<PaymentParts, "routingTable"> {
   checkCallbackUrl(url: string, merchantId: string): Promise<string>;
 }
 
+/**
+ * What the creations of payments and of links are held against: the body with the rule for its `return_url`, the largest amount of the method in
+ * the body's currency, and whether that currency is enabled. `isSoundUpTo`: true when this field, and all before it in the order of errors, break
+ * no rule of their own.
+ */
+export function creationLimits<Body>(
+  { merchant: { settings }, book }: Call,
+  rules: FieldRules<Body>,
+  input: Readonly<Record<string, unknown>>,
+  judged: Judged<Body>,
+  method?: PaymentMethod,
+) {
+  const found = judgeReturnUrl(book.environment, rules, input, judged);
+  const { currency } = input;
+  const isEnabled = typeof currency === "string" && isCurrency(currency) && settings.currencies.includes(currency);
+  return {
+    found,
+    isEnabled,
+    // A currency that is not enabled has no limit, so the default currency's is used; the currency's own error comes after the amount's.
+    maximum: maximumOf(settings, method, isEnabled ? currency : DEFAULT_CURRENCY),
+    isSoundUpTo: (field: string): boolean => !("fault" in found) || found.rank > rankOf(rules.order, field),
+  };
+}
+
 /** Applies the rules of creation that need the merchant's settings, in the order of the interface's table. Throws the first fault. */
 export function judgeCreation(
   parts: CreationRuleParts,
   call: Call,
   input: Record<string, unknown>,
-  judged: { value: CreatePayment } | { rank: number; fault: Error },
+  judged: Judged<CreatePayment>,
 ): CreatePayment | Promise<CreatePayment> {
-  const { order } = createPaymentRules;
-  const found = judgeReturnUrl(call.book.environment, createPaymentRules, input, judged);
-  const before = (field: string): boolean => !("fault" in found) || found.rank > rankOf(order, field);
-  const { settings } = call.merchant;
-  const { amount_minor: amount, currency, payment_method: named } = input;
+  const { amount_minor: amount, currency, payment_method: named, callback_url: url } = input;
   const method = paymentMethods.find((candidate) => candidate === named);
-  const enabled = typeof currency === "string" && isCurrency(currency) && settings.currencies.includes(currency);
-  // A currency that is not enabled has no limit, so the default currency's is used; the currency's own error comes after the amount's.
-  const maximum = maximumOf(settings, method, enabled ? currency : DEFAULT_CURRENCY);
-  if (!before("amount_minor") || BigInt(amount as number) > maximum) throw invalidAmount(amount, maximum);
-  if (before("currency") && !enabled) throw new Fault("CURRENCY_NOT_SUPPORTED");
+  const { found, isEnabled, maximum, isSoundUpTo } = creationLimits(call, createPaymentRules, input, judged, method);
+  if (!isSoundUpTo("amount_minor") || BigInt(amount as number) > maximum) throw invalidAmount(amount, maximum);
+  if (isSoundUpTo("currency") && !isEnabled) throw new Fault("CURRENCY_NOT_SUPPORTED");
   // Production without an acquirer answers NO_ROUTE_AVAILABLE, not PAYMENT_METHOD_UNAVAILABLE (interface 1).
-  const offered = (): boolean =>
-    method !== undefined &&
-    (call.book.environment === "production" ||
-      isOffered(parts.routingTable(), call.book.environment, method, currency as string));
-  if (before("payment_method") && !(method && settings.methods[method].enabled && offered())) {
+  const isTaken = (name: PaymentMethod): boolean =>
+    call.book.environment === "production" ||
+    isOffered(parts.routingTable(), call.book.environment, name, currency as string);
+  if (isSoundUpTo("payment_method") && !(method && call.merchant.settings.methods[method].enabled && isTaken(method)))
     throw new Fault("PAYMENT_METHOD_UNAVAILABLE");
-  }
-  const url = input.callback_url;
-  if (before("callback_url") && typeof url === "string") return withCallbackUrl(parts, call, url, found);
+  if (isSoundUpTo("callback_url") && typeof url === "string") return withCallbackUrl(parts, call, url, found);
   if ("fault" in found) throw found.fault;
   return found.value;
 }
@@ -51,7 +66,7 @@ async function withCallbackUrl(
   parts: CreationRuleParts,
   call: Call,
   url: string,
-  found: { value: CreatePayment } | { rank: number; fault: Error },
+  found: Judged<CreatePayment>,
 ): Promise<CreatePayment> {
   const kept = await parts.checkCallbackUrl(url, call.merchant.merchantId);
   if ("fault" in found) throw found.fault;

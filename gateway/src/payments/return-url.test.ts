@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { Fault } from "../ground/fault.ts";
 import { createPaymentRules } from "./payments.schema.ts";
+import type { Judged } from "../http/fields.ts";
 import { judgeReturnUrl, returnUrlField } from "./return-url.ts";
 
 const own = [
@@ -48,11 +49,8 @@ test.each(nowhere)("%s is none", (url) => {
 
 test("production takes https alone, and the error that stands before it in the order prevails", () => {
   const value = {};
-  const judged = (
-    environment: "sandbox" | "production",
-    url: unknown,
-    found: { value: object } | { rank: number; fault: Error } = { value },
-  ) => judgeReturnUrl<object>(environment, createPaymentRules, { return_url: url }, found);
+  const judged = (environment: "sandbox" | "production", url: unknown, found: Judged<object> = { value }) =>
+    judgeReturnUrl<object>(environment, createPaymentRules, { return_url: url }, found);
   const fieldOf = (found: object): unknown =>
     "fault" in found && found.fault instanceof Fault && found.fault.code === "VALIDATION_ERROR"
       ? found.fault.extras.details
@@ -62,8 +60,8 @@ test("production takes https alone, and the error that stands before it in the o
     expect(fieldOf(judged("production", url))).toEqual({ field: "return_url", value: url });
   }
   for (const url of [...everywhere, undefined, null, 5]) expect(judged("production", url)).toEqual({ value });
-  const earlier = { rank: 0, fault: new Error("amount") };
+  const earlier = { rank: 0, fault: new Fault("INVALID_AMOUNT") };
   expect(judged("production", own[0], earlier)).toBe(earlier);
-  const later = { rank: 99, fault: new Error("metadata") };
+  const later = { rank: 99, fault: new Fault("VALIDATION_ERROR") };
   expect(fieldOf(judged("production", own[0], later))).toMatchObject({ field: "return_url" });
 });

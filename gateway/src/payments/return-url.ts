@@ -1,6 +1,6 @@
 // The address to which a payer's browser returns: its schema, and what each environment accepts. The database enforces the same rules.
 import { z } from "zod";
-import { type FieldRules, rankOf } from "../http/fields.ts";
+import { type FieldRules, type Judged, rankOf } from "../http/fields.ts";
 import { validationFault } from "../ground/fault.ts";
 import type { Environment } from "../merchants/books.ts";
 
@@ -31,15 +31,13 @@ export const returnUrlField = returnUrl.optional().meta({
   examples: ["https://shop.example.com/orders/1042"],
 });
 
-type Found<T> = { value: T } | { rank: number; fault: Error };
-
 /** Adds the rule of the environment to a judged body: payers in production are sent to https only. */
 export function judgeReturnUrl<T>(
   environment: Environment,
   { order }: Pick<FieldRules<unknown>, "order">,
   { return_url: url }: Readonly<Record<string, unknown>>,
-  found: Found<T>,
-): Found<T> {
+  found: Judged<T>,
+): Judged<T> {
   if (environment === "sandbox" || typeof url !== "string" || !url.startsWith("http:")) return found;
   const rank = rankOf(order, "return_url");
   if ("fault" in found && found.rank <= rank) return found;
