@@ -3,7 +3,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { asOwner, cloneDatabase } from "../test/kit.ts";
-import { selectUnanswered } from "./disputes/disputes.sql.ts";
+import { selectExpiredDisputes } from "./disputes/disputes.sql.ts";
 import { claimDeliveries } from "./events/claim.sql.ts";
 import { booksWithHistory } from "./events/history.sql.ts";
 import { oldestDue } from "./events/outbox.sql.ts";
@@ -17,7 +17,7 @@ import {
   waitingRefunds,
   waitingReturns,
 } from "./operator/waiting.sql.ts";
-import { selectExpired } from "./payments/payments.sql.ts";
+import { selectExpiredPayments } from "./payments/payments.sql.ts";
 import { selectDueBooks, selectPayable } from "./settlements/settlements.sql.ts";
 import { countBooksByDeliveryDelay } from "./status/status.sql.ts";
 import { limits } from "./store/database.ts";
@@ -72,8 +72,8 @@ const claim = (which: "first" | "retry"): Statement =>
   });
 
 test.each<[string, Statement]>([
-  ["expired payments", selectExpired(due)],
-  ["overdue evidence", selectUnanswered(due)],
+  ["expired payments", selectExpiredPayments(due)],
+  ["expired disputes", selectExpiredDisputes(due)],
   ["settlement runs", selectDueBooks(due)],
   ["payouts of sandboxes", selectPayable(due)],
   ["first deliveries", claim("first")],
@@ -108,7 +108,7 @@ test("a backlog of production keeps no sandbox from expiring", async () => {
   payment_method, risk_score, currency, reference_id, risk_decision, risk_reasons, routing)
 select merchant_id, 'sandbox', gen_random_uuid(), 'pending', 1, 0, now(), now(), now() - interval '1 second', 'qris', 0, 'IDR', 'x', 'approve', '[]', '{}'
 from merchants limit 1`);
-  const { text, values } = selectExpired({ ...due, realNow: systemClock.now(), most: 10 });
+  const { text, values } = selectExpiredPayments({ ...due, realNow: systemClock.now(), most: 10 });
   const { rows } = await client.query<{ environment: string }>(text, values as unknown[]);
   await client.query("rollback");
   expect(Object.groupBy(rows, ({ environment }) => environment)).toMatchObject({

@@ -4,7 +4,7 @@ import { simulatedAcquirers } from "./acquirers/simulated.ts";
 import { performDue } from "./acquiring/operation-worker.ts";
 import { PaymentOperations, type AcquiringParts } from "./acquiring/payment-operations.ts";
 import { endNeeds, planEnd, planPayment } from "./acquiring/planning.ts";
-import { loseOverdue } from "./disputes/dispute-expiry.ts";
+import { sweepExpiredDisputes } from "./disputes/dispute-expiry.ts";
 import { EvidenceFiles } from "./disputes/evidence-files.ts";
 import type { Foundation } from "./foundation.ts";
 import type { Clock } from "./ground/clock.ts";
@@ -18,7 +18,7 @@ import { Merchants } from "./merchants/merchants.ts";
 import { Profiles } from "./merchants/profiles.ts";
 import { People } from "./people/people.ts";
 import { relyingPartyOf } from "./people/relying-party.ts";
-import { sweepExpired } from "./payments/expiry.ts";
+import { sweepExpiredPayments } from "./payments/expiry.ts";
 import { PayerData } from "./payments/payer-data.ts";
 import { createdReply } from "./payments/payments.routes.ts";
 import type { Payment } from "./payments/payment.ts";
@@ -196,8 +196,8 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     clock,
     async catchUp(book) {
       await performDue({ ...acquiringParts, paymentOperations }, book);
-      await sweepExpired(sweeping, book);
-      await loseOverdue(sweeping, book);
+      await sweepExpiredPayments(sweeping, book);
+      await sweepExpiredDisputes(sweeping, book);
       await settleDue(sweeping, book);
       deliverer?.notify(book);
     },

@@ -1,7 +1,7 @@
 // The worker runs the tasks that need no request: expiry, deliveries, and the deletion of expired rows.
 import { DueOperations, type DueParts } from "./acquiring/operation-worker.ts";
 import { handEvidenceOn } from "./acquiring/evidence-handing.ts";
-import { loseOverdue } from "./disputes/dispute-expiry.ts";
+import { sweepExpiredDisputes } from "./disputes/dispute-expiry.ts";
 import { emptyDeadSlots } from "./auth/nonces.ts";
 import type { Clock } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
@@ -15,7 +15,7 @@ import { forgetHistory } from "./events/history.ts";
 import { countCommitted, rollUpAge } from "./insights/roll-up.ts";
 import type { Merchants } from "./merchants/merchants.ts";
 import { settleDue } from "./settlements/settlement-worker.ts";
-import { sweepExpired } from "./payments/expiry.ts";
+import { sweepExpiredPayments } from "./payments/expiry.ts";
 import type { Clocks } from "./sandbox/clock.ts";
 import type { Database } from "./store/database.ts";
 import type { Lanes } from "./store/lanes.ts";
@@ -72,13 +72,13 @@ export class Worker {
     const sweep = (name: string, intervalMs: number, work: (ending: AbortSignal) => Promise<unknown>): Loop =>
       new Loop(name, intervalMs, parts, async (ending) => (parts.maySweep() ? work(ending) : undefined));
     this.loops = [
-      sweep("expiry", EXPIRY_MS, () => sweepExpired({ database, lanes, directory, clock, log })),
+      sweep("expiry", EXPIRY_MS, () => sweepExpiredPayments({ database, lanes, directory, clock, log })),
       new Loop("acquirers", ACQUIRERS_MS, parts, () => this.operations.poll()),
       new Loop("evidence", EVIDENCE_MS, parts, () => handEvidenceOn(parts.operations)),
       sweep("settlements", SETTLEMENTS_MS, () => settleDue(parts)),
       sweep("nonces", NONCES_MS, () => emptyDeadSlots(database, parts.realClock.now())),
       new Loop("clocks", CLOCKS_MS, parts, () => parts.clocks.moveLeft()),
-      sweep("disputes", DISPUTES_MS, () => loseOverdue(parts)),
+      sweep("disputes", DISPUTES_MS, () => sweepExpiredDisputes(parts)),
       new Loop("rotation", parts.rotationMs ?? deliveryTiming.rotationMs, parts, async () => {
         const marks = this.deliverer?.takeMarks() ?? [];
         if (marks.length > 0) await merchants.markPrevious(marks);

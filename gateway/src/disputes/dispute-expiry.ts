@@ -1,22 +1,23 @@
-// Dispute expiry: the worker that loses disputes which got no evidence in time, by their book's clock.
+// Dispute expiry: the worker that finds disputes which got no evidence in time by their book's clock, and loses them. The rule is `expireDispute`
+// in disputes.ts.
 import { type SweepParts, sweep } from "../commands/sweep.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
-import { selectUnanswered } from "./disputes.sql.ts";
-import { loseUnanswered } from "./disputes.ts";
+import { selectExpiredDisputes } from "./disputes.sql.ts";
+import { expireDispute } from "./disputes.ts";
 
-/** Loses all overdue disputes, of one book or of all. Gives their number. */
-export function loseOverdue(parts: SweepParts, book?: Book): Promise<number> {
+/** Loses all disputes that are due, of one book or of all. Gives their number. */
+export function sweepExpiredDisputes(parts: SweepParts, book?: Book): Promise<number> {
   return sweep(parts, {
     most: 200,
-    due: selectUnanswered,
+    due: selectExpiredDisputes,
     book,
     work: (owner, row) => {
       const key = {
         uuid: idOf("dispute", row.dispute_id as string),
         paymentReference: idOf("payment", row.payment_id as string),
       };
-      return parts.lanes.move(owner.book.merchantId, loseUnanswered(owner, key));
+      return parts.lanes.move(owner.book.merchantId, expireDispute(owner, key));
     },
     failure: "a dispute could not be closed",
   });

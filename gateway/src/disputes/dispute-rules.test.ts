@@ -12,7 +12,7 @@ import { payments } from "../payments/payments.sql.ts";
 import { paymentStatuses } from "../payments/states.ts";
 import { isRunning } from "../payments/payment.ts";
 import { type Dispute, outcomes } from "./dispute.ts";
-import { loseUnanswered, moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "./disputes.ts";
+import { expireDispute, moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "./disputes.ts";
 import { disputeSchema, openDisputeSchema, resolveDisputeSchema, resolvedExamples } from "./disputes.schema.ts";
 import { disputes, evidence } from "./disputes.sql.ts";
 
@@ -155,12 +155,12 @@ describe("evidence", () => {
     if (inTime) expect(submitted.answer.status).toBe("under_review");
     else submitted.refuses("DISPUTE_RESOLVED");
     // The worker loses exactly those whose evidence is not taken any more.
-    expect(given({ rows, offsetSeconds }).when(loseUnanswered(owner, keyOf(dispute))).answer).toBe(!inTime);
+    expect(given({ rows, offsetSeconds }).when(expireDispute(owner, keyOf(dispute))).answer).toBe(!inTime);
   });
 
   test.each(disputeStatuses)("no evidence in time loses one that is %s", (status) => {
     const { dispute, start } = contested(status, { evidenceDueAt: NOW - SECOND });
-    const lost = start.when(loseUnanswered(owner, keyOf(dispute)));
+    const lost = start.when(expireDispute(owner, keyOf(dispute)));
     expect(lost.answer).toBe(status === "needs_response");
     expect(lost.changes.isNothing).toBe(status !== "needs_response");
     expect(lost.changes.journals.map(({ kind }) => kind)).toEqual(status === "needs_response" ? ["dispute_lost"] : []);

@@ -135,9 +135,9 @@ export function selectDisputes(filter: PageFilter<DisputeStatus>): Statement {
 }
 
 /** Disputes without an acquirer whose evidence is overdue by their book's clock, of one book or of all. */
-export function selectUnanswered(due: DueBooks): Statement {
+export function selectExpiredDisputes(due: DueBooks): Statement {
   return {
-    name: "select unanswered disputes",
+    name: "select expired disputes",
     text: `select d.merchant_id, d.environment, d.dispute_id, d.payment_id
 from ${chosenWith("disputes", "t.status = 'needs_response'")}
 cross join lateral (

@@ -194,10 +194,10 @@ export function moveEvidenceDue(owner: BookOwner, key: DisputeKey, evidenceDueAt
   });
 }
 
-/** Loses a dispute that got no evidence in time. Gives false, and does nothing, when the dispute has changed meanwhile. */
-export function loseUnanswered(owner: BookOwner, key: DisputeKey): Command<boolean> {
+/** Expires a dispute that got no evidence in time: it is lost. Gives false, and does nothing, when the dispute has changed meanwhile. */
+export function expireDispute(owner: BookOwner, key: DisputeKey): Command<boolean> {
   return bookCommand(owner, {
-    name: "lose unanswered dispute",
+    name: "expire dispute",
     needs: disputeNeeds(owner.book, key),
     execute(context) {
       const dispute = findDispute(context, key);

@@ -1,15 +1,16 @@
-// The expiry worker: twice a second it finds the pending payments whose time is over by their book's clock, and expires them.
+// The expiry worker: twice a second it finds the pending payments whose time is over by their book's clock, and expires them. The rule is
+// `expirePayment` in payments.ts.
 import { type SweepParts, sweep } from "../commands/sweep.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
-import { selectExpired } from "./payments.sql.ts";
+import { selectExpiredPayments } from "./payments.sql.ts";
 import { expirePayment } from "./payments.ts";
 
 /** Expires all payments that are due, of one book or of all. Gives their number. */
-export function sweepExpired(parts: SweepParts, book?: Book): Promise<number> {
+export function sweepExpiredPayments(parts: SweepParts, book?: Book): Promise<number> {
   return sweep(parts, {
     most: 500,
-    due: selectExpired,
+    due: selectExpiredPayments,
     book,
     work: (owner, row) =>
       parts.lanes.move(owner.book.merchantId, expirePayment(owner, idOf("payment", row.payment_id as string))),

@@ -240,7 +240,7 @@ where p.merchant_id = $1::uuid and p.environment = any('{sandbox,production}'::e
  * neither waits for the other. In production that is the real clock, so one index has the payments of all books in order. In a sandbox it may be any:
  * they are read book by book.
  */
-export function selectExpired(due: DueBooks): Statement {
+export function selectExpiredPayments(due: DueBooks): Statement {
   return {
     name: "select expired payments",
     text: `(
