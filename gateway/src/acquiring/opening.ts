@@ -102,7 +102,8 @@ export function concludeOpening(
         case "known":
           return applyAnswer(parts, context, current, payment, {
             ...result,
-            isOutdated: isNewsSince(operation, current) || (isUnpaid(payment.status) && result.isOver !== true),
+            isOutdated:
+              wasInquiryPlannedSince(operation, current) || (isUnpaid(payment.status) && result.isOver !== true),
           });
         case "refused":
           return taken ? inquireAgain(context, current) : failOver(parts, context, current, payment);
@@ -136,10 +137,10 @@ function endOperation(
 }
 
 /**
- * Whether an event came since the call or inquiry began, so that the answer may be older than the event. The event applied `withInquirySoon`, which counts
- * an inquiry during a call, and pulls `dueAt` forward otherwise.
+ * True when an inquiry was planned after this call or inquiry began, so that its answer may be older than the notification, the cancellation or
+ * the judgement that asks for one. `withInquirySoon` left the trace: it raises `inquiries` during a call, and otherwise brings `dueAt` forward.
  */
-function isNewsSince(begun: Operation, current: Operation): boolean {
+function wasInquiryPlannedSince(begun: Operation, current: Operation): boolean {
   if (current.step === "calling") return current.inquiries > 0;
   return current.dueAt !== undefined && begun.dueAt !== undefined && current.dueAt < begun.dueAt;
 }
@@ -163,7 +164,7 @@ function applyAnswer(
   const objection = objectionTo(context, accepted, gatewayCode, state);
   const after = objection ? accepted : applyState(context, accepted, gatewayCode, state);
   const asked = questioned(withProviderIds(operation, providerIds), state, parts.acquirer(gatewayCode));
-  const done = answerAccepted(parts, context, asked, after, { isOutdated, state: state.status });
+  const done = answerAccepted(parts, context, asked, after, { isOutdated, reported: state.status });
   const moved = recordAstray(context, operation, after, { astray, state });
   return { ...done, exceptions: [...moved, ...(objection ? recorded(context, operation, "receipt") : [])] };
 }
@@ -196,10 +197,10 @@ function keptKey({ book, idempotencyKey }: Operation, { createdAt }: Payment): K
   return { book, key: idempotencyKey, firstSeenAt: createdAt };
 }
 
-/** What an inquiry found. `isOutdated`: it may be older than an event that came meanwhile. `state`: the payment's status in the answer. */
+/** What an inquiry found. `isOutdated`: it may be older than what came meanwhile. `reported`: the payment's status in the answer. */
 interface Observation {
   isOutdated: boolean;
-  state: ReportedState["status"];
+  reported: ReportedState["status"];
 }
 
 /** Answers the request of a payment that the acquirer has. A worker inquires for as long as `nextInquiryOf` gives a time. */
@@ -208,7 +209,7 @@ function answerAccepted(
   context: CommandContext,
   operation: Operation,
   payment: Payment,
-  observation: Observation = { isOutdated: false, state: "waiting" },
+  observation: Observation = { isOutdated: false, reported: "waiting" },
 ): { reply: Reply } {
   const { set, now } = context;
   const answer = parts.createdReply(payment);
@@ -230,7 +231,7 @@ function nextInquiryOf(
   { merchant, now, realNow }: CommandContext,
   operation: Operation,
   payment: Payment,
-  { isOutdated, state }: Observation,
+  { isOutdated, reported }: Observation,
 ): Micros | undefined {
   const { status, expiresAt } = payment;
   const acquirer = parts.acquirer(operation.gatewayCode);
@@ -247,14 +248,14 @@ function nextInquiryOf(
   }
   if (!remote || !isUnpaid(status)) return undefined;
   // The payment is over here, but its money is on the way. Inquiries go on until it has arrived or failed, since the notification may be lost.
-  if (state === "processing") return isOutdated ? realNow : again;
-  if (state !== "waiting") return undefined;
+  if (reported === "processing") return isOutdated ? realNow : again;
+  if (reported !== "waiting") return undefined;
   // The next inquiry ends the payment there, unless that was tried. A payment that cannot be ended there is inquired about near its expiry.
   if (isOutdated) return realNow;
   return expiresAt - now > LAST_INQUIRY ? atEnd : undefined;
 }
 
-/** Calls the next candidate after a refusal. When none is left, the merchant's next request continues, or a worker. */
+/** Calls the next candidate after a refusal. When none is left, the merchant's next request continues, or a worker does. */
 function failOver(parts: OpeningParts, context: CommandContext, operation: Operation, payment: Payment): Concluded {
   if (payment.status !== "pending") return backToRouting(context, operation, payment);
   const refusedBy = [...operation.refusedBy, operation.gatewayCode];
@@ -335,8 +336,8 @@ export function resumeOpening(
       const late = found.status === "pending" && found.expiresAt <= now;
       const payment = late ? expire(context, found) : found;
       if (payment.status !== "pending") {
-        const over = payment.status === "expired" ? "PAYMENT_EXPIRED" : "PAYMENT_NOT_PAYABLE";
-        const answer = faultReply(new Fault(over, { details: { status: payment.status } }), intent.requestId);
+        const code = payment.status === "expired" ? "PAYMENT_EXPIRED" : "PAYMENT_NOT_PAYABLE";
+        const answer = faultReply(new Fault(code, { details: { status: payment.status } }), intent.requestId);
         set.update(operations, { ...current, step: "done", idempotencyKey: undefined });
         completeKey(set, keptKey(operation, payment), answer, now);
         return { reply: answer };
