@@ -99,7 +99,7 @@ import { settlementEndpoints } from "./settlements/settlements.routes.ts";
 import { Incidents } from "./status/incidents.ts";
 import { eventEndpoints } from "./webhooks/events.routes.ts";
 import { type Exemptions, exemptionsOf } from "./webhooks/exemptions.ts";
-import { ForbiddenAddress, NOT_PUBLIC, hostOf, normalized, objectionTo, vet } from "./webhooks/guard.ts";
+import { ForbiddenAddress, NOT_PUBLIC, bareHost, normalized, objectionTo, vet } from "./webhooks/guard.ts";
 import { HostNames } from "./webhooks/host-names.ts";
 import { Sender } from "./webhooks/sender.ts";
 import type { DeliveryTiming } from "./webhooks/timing.ts";
@@ -346,7 +346,7 @@ function callbackUrlCheck(exemptions: Exemptions): (url: string, merchantId: str
   const names = new HostNames(exemptions);
   return async (url, merchantId) => {
     const kept = checkUrl("callback_url", url, exemptions);
-    if (await names.isForbidden(hostOf(new URL(kept)), merchantId))
+    if (await names.isForbidden(bareHost(new URL(kept).hostname), merchantId))
       throw validationFault("callback_url", url, NOT_PUBLIC);
     return kept;
   };
@@ -355,7 +355,7 @@ function callbackUrlCheck(exemptions: Exemptions): (url: string, merchantId: str
 /** Refuses a name that resolves to an address that is not public at its registration instead of at the first event. */
 async function checkResolved(url: string, exemptions: Exemptions): Promise<void> {
   try {
-    await vet(hostOf(new URL(url)), exemptions);
+    await vet(bareHost(new URL(url).hostname), exemptions);
   } catch (error) {
     // A name that cannot be looked up now may exist later, and each attempt looks it up again.
     if (error instanceof ForbiddenAddress) throw validationFault("url", url, NOT_PUBLIC);

@@ -38,7 +38,7 @@ export class DeliveryAttempts {
     this.parts = parts;
   }
 
-  /** Stops counting failed attempts: from now on this process cuts calls off, so a failure says nothing about the receiver. */
+  /** At shutdown: from now on this process cuts calls off, so a failure says nothing about the receiver and is not counted. */
   expectCutOff(): void {
     this.cutOff = true;
   }
@@ -83,6 +83,7 @@ export class DeliveryAttempts {
     span?.end(result.succeeded ? undefined : String(result.status ?? "no answer"));
     if (this.cutOff && !result.succeeded) return "not counted";
     metrics.deliveries.inc({ result: result.succeeded ? "delivered" : "failed" });
+    // Attempts made by hand do not count. At the most attempts that are kept, the schedule is over.
     const scheduled = attempt >= ATTEMPTS_KEPT_MAX ? SCHEDULED_MAX : attempt - row.by_hand;
     const bookTime = clock.now() + offset;
     recorder.record({

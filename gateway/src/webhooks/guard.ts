@@ -101,15 +101,15 @@ export function objectionTo(text: string, exemptions: Exemptions): string | unde
   }
   if (url.href.length > URL_MAX) return `The address, percent-encoded, may have at most ${URL_MAX} characters.`;
   if (/^https:\/\/[^/?#]*@/i.test(text)) return "The address must not carry a user name or password.";
-  const host = hostOf(url);
+  const host = bareHost(url.hostname);
   if (exemptions.hosts.has(host)) return undefined;
   const mayGo = isIP(host) === 0 ? !isClosedName(host, exemptions) : mayGoTo(host, exemptions);
   return mayGo ? undefined : NOT_PUBLIC;
 }
 
 /** The host as an address or a lower-case name, without brackets. `new URL` has already unified the spellings of IPv4. */
-export function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, "").toLowerCase();
+export function bareHost(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, "").toLowerCase();
 }
 
 export class ForbiddenAddress extends Error {

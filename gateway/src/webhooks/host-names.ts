@@ -49,7 +49,7 @@ export class HostNames {
   }
 
   /**
-   * True when a host, as `hostOf` gives it, is known to resolve to an address that is not public, or is found to within `waitMs`.
+   * True when a host, as `bareHost` gives it, is known to resolve to an address that is not public, or is found to within `waitMs`.
    * Never throws.
    */
   async isForbidden(host: string, merchantId: string): Promise<boolean> {
