@@ -67,7 +67,7 @@ export const usedNonces: Table<Nonce, ConsumedNonce> = {
 
 /**
  * Selects slots whose nonces have all expired, 3 to 7 minutes ago, and that are not used again soon; by the database's clock and by the process's,
- * `now`. Slots come round: to a clock that is wrong by an hour, the slots of the nonces that still count seem to be such.
+ * `now`. Slots are used in turn, so a clock that is an hour off takes slots in use for dead ones.
  */
 export function deadSlots(now: Micros): Statement {
   return {

@@ -29,10 +29,9 @@ export function nonceOf(request: {
 const SPAN_SECONDS = 300;
 
 /**
- * The nonces of a request signed by RFC 9421. The client and its nonce identify the request, whatever the method, the target and the time.
- * `nonce` belongs to the request itself. A nonce's row has `valid_until` in its key, so the same nonce with another `created` would be a new row:
- * `spanMarks` therefore has a row for each span of time from now until the nonce may be forgotten, and reads and writes alike consume them first. Whoever
- * repeats the nonce with another `created` meets at least one of them.
+ * The nonces of a request signed by RFC 9421. Client and nonce identify the request, whatever its method, target and time. A row's key includes
+ * `valid_until`, so the same nonce with another `created` would be a new row. Each request, read or write, therefore first consumes `spanMarks`: a
+ * row for each 300 s from now until the nonce may be forgotten. A repetition meets at least one of them.
  */
 export function messageNonces(request: {
   merchantId: string;

@@ -12,9 +12,9 @@ interface Page {
 }
 
 /**
- * Makes the body of a page of `limit` items. `items` has one more when there is a next page. `stoppedAt`: the cursor at which a search, newest first, stopped before
- * it had looked at everything; then a page may be short, or empty, and have a next one. It is read by a second statement: what was made between the two
- * may have moved it before the last item, which must not come twice.
+ * Makes the body of a page of `limit` items. `items` has one more when there is a next page. `stoppedAt`: the cursor at which a search, newest first,
+ * stopped before it had looked at everything; then a page may be short, or empty, and have a next one. `stoppedAt` comes from a second statement: rows
+ * made in between may move it before the last item shown. The cursor is then the last item's, so that none comes twice.
  */
 export function pageBody<Item>(
   items: readonly Item[],
@@ -26,8 +26,8 @@ export function pageBody<Item>(
   const shown = items.slice(0, limit);
   const last = shown.at(-1);
   const end = last === undefined ? undefined : cursorOf(last);
-  const isEnd = items.length > limit || (stoppedAt !== undefined && end !== undefined && end < stoppedAt);
-  const next = isEnd ? end : stoppedAt;
+  const goesOnAfterLast = items.length > limit || (stoppedAt !== undefined && end !== undefined && end < stoppedAt);
+  const next = goesOnAfterLast ? end : stoppedAt;
   return { data: shown.map(view), has_more: next !== undefined, next_cursor: next ?? null };
 }
 

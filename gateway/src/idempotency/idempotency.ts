@@ -20,7 +20,7 @@ export interface Intent {
   endpoint: string;
   bodyDigest: Buffer;
   requestId: string;
-  /** Who signed the request and what it asks for; undefined where another audit says it. */
+  /** Who signed the request and what it asks for; undefined where nothing changes, and where a person or an operator asks: another audit records it. */
   signed?: SignedChange | undefined;
   /** Real time. */
   receivedAt: Micros;
@@ -59,8 +59,8 @@ function isKept(record: KeyRecord, now: Micros): boolean {
 }
 
 /**
- * A command that consumes the request's signature and answers a key that was used before from its record. For a key that is new, or has expired
- * (`before`), it decides. Throws IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS, SIGNATURE_REPLAYED, and what `decide` throws.
+ * A command that consumes the request's signature and answers a key that was used before from its record. `decide` runs for a new key, or for one
+ * whose record (`before`) has expired. Throws IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS, SIGNATURE_REPLAYED, and what `decide` throws.
  */
 function underKey(
   intent: Intent,
@@ -100,6 +100,7 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
         if (!changes) set.drop(); // only the refusal is stored, not the changes that led to it
         decided = faultReply(error, requestId);
       }
+      // An answer that `continues` comes after the commit: until then the key is in progress.
       const isOpen = decided.continues !== undefined;
       const status = isOpen ? undefined : decided.status;
       const response = isOpen ? undefined : decided.body;
@@ -117,7 +118,7 @@ export function idempotently(intent: Intent, inner: Command<Reply>, database: Da
       const record = await readRecord(database, intent);
       if (!record) return undefined;
       const arrived = receivedAt + record.bookOffsetSeconds * SECOND;
-      // A record that had expired when the request came is not this request's: its own record was not committed.
+      // A record that had expired when the request came is not this request's: the request's own record was not committed.
       if (!isKept(record, arrived)) return undefined;
       // The record is older than this request, so this request wrote nothing: the record answers it.
       if (record.firstSeenAt < arrived) return replay(record, intent);
@@ -167,16 +168,16 @@ async function readRecord(
 }
 
 /** Time that a second request of a key waits for the first: well under the 200 ms within which IDEMPOTENCY_IN_PROGRESS is answered. */
-const RUNNING_MS = 120;
+const FIRST_REQUEST_WAIT_MS = 120;
 
-/** Lets one request of a key run at a time in this process: two at once would only make their batches fail. */
+/** Lets one request of a key run at a time in this process: two at once would write the same row, and their batches would fail. */
 export class RunningKeys {
   private readonly running = new Map<string, Promise<void>>();
 
-  /** Runs `work` once no other request of the key is running. Throws IDEMPOTENCY_IN_PROGRESS after RUNNING_MS. */
+  /** Runs `work` once no other request of the key is running. Throws IDEMPOTENCY_IN_PROGRESS after FIRST_REQUEST_WAIT_MS. */
   async alone<T>(intent: Intent, work: () => Promise<T>): Promise<T> {
     const name = `${bookKey(intent.book)} ${intent.key}`;
-    for (const until = stopwatchMs() + RUNNING_MS; ;) {
+    for (const until = stopwatchMs() + FIRST_REQUEST_WAIT_MS; ;) {
       const before = this.running.get(name);
       if (!before) break;
       if (stopwatchMs() >= until) throw new Fault("IDEMPOTENCY_IN_PROGRESS");
