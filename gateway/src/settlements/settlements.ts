@@ -45,7 +45,7 @@ function formingNeeds(book: Book): Need[] {
   return [need(settlementClocks, book), ...ledgerNeeds(book), need(unsettledItems, book)];
 }
 
-/** Batches of one run at most: the next run goes on from there. */
+/** The most batches that one run forms: the next run goes on from there. */
 const FORMED_MAX = 100;
 
 /**
@@ -102,9 +102,9 @@ function timesOf(unsettled: UnsettledItems | undefined): Micros[] {
   return [...(unsettled?.items.values() ?? [])].flat().map((item) => item.occurredAt);
 }
 
-/** The oldest of any number of times; a call such as `Math.min(...times)` has no room for all items of many currencies. */
+/** The oldest of any number of times: `Math.min(...times)` fails with too many arguments. */
 function oldest(times: readonly Micros[]): Micros | undefined {
-  return times.reduce<Micros | undefined>((least = Infinity, time) => Math.min(least, time), undefined);
+  return times.length === 0 ? undefined : times.reduce((least, time) => Math.min(least, time));
 }
 
 /** Forms batches of all unsettled items, now, whatever the schedule says. Gives the batches. */
@@ -134,7 +134,7 @@ function form(context: CommandContext, until: Micros, formedAt: Micros): { forme
     const available = -balanceOf(set, book, accounts.available, currency);
     const cut = isCut(past, ITEMS_MAX);
     const minimum = minimumPayoutOf(merchant.settings.settlement, currency);
-    // The items that are looked at may be less than the minimum, while all that wait are more: then the batch is smaller.
+    // When more items wait than were read, those read may be worth less than the minimum although all are worth more. Then no minimum applies.
     const taken = select(due, available, cut && available >= minimum ? 0n : minimum, cut);
     if (!taken) continue;
     more ||= cut;
