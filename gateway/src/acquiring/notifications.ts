@@ -16,7 +16,7 @@ import type { RoutingDecision } from "../routing/routing.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import type { Payment } from "../payments/payment.ts";
 import { capture, emitPayment, expire, findLocked, move, paymentNeeds } from "../payments/payments.ts";
-import { payments, routedPayments } from "../payments/payments.sql.ts";
+import { payments, reviewedOrRouted } from "../payments/payments.sql.ts";
 import type { KeptReceipt } from "./receipt.ts";
 import { receipts } from "./receipts.sql.ts";
 import { keepMessages } from "./keep-messages.ts";
@@ -116,8 +116,8 @@ export function reroute({ set }: CommandContext, payment: Payment, routing: Rout
 }
 
 function write(set: WorkingSet, routed: Payment): void {
-  if (set.get(routedPayments, routed)) set.update(routedPayments, routed);
-  else set.insert(routedPayments, routed);
+  if (set.get(reviewedOrRouted, routed)) set.update(reviewedOrRouted, routed);
+  else set.insert(reviewedOrRouted, routed);
   set.show(payments, routed);
 }
 

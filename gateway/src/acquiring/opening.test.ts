@@ -14,7 +14,7 @@ import { newId } from "../ground/ids.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
 import { openKeys } from "../idempotency/idempotency.sql.ts";
 import type { Payment } from "../payments/payment.ts";
-import { payments, routedPayments } from "../payments/payments.sql.ts";
+import { payments, reviewedOrRouted } from "../payments/payments.sql.ts";
 import { type PaymentStatus, paymentStatuses } from "../payments/states.ts";
 import { exceptions } from "./exceptions.sql.ts";
 import { inquireSoon } from "./notifications.ts";
@@ -96,7 +96,7 @@ describe("each result of a call, while the payment waits", () => {
     const { payment, operation, start } = waiting();
     start.when(concludeOpening(parts, merchant, operation, known())).then((changes, concluded) => {
       expect(concluded).toMatchObject({ reply: { status: 201 } });
-      expect(changes.inserted(routedPayments)).toMatchObject([
+      expect(changes.inserted(reviewedOrRouted)).toMatchObject([
         { status: "pending", gatewayCode: "kawah", instructions },
       ]);
       expect(changes.updated(payments)).toEqual([]);
@@ -119,7 +119,7 @@ describe("each result of a call, while the payment waits", () => {
       .when(concludeOpening(parts, merchant, operation, known(state as ReportedState)))
       .then((changes, concluded) => {
         expect(concluded).toMatchObject({ reply: { status: 201 } });
-        expect(changes.inserted(routedPayments)).toMatchObject([{ status: "pending", gatewayCode: "kawah" }]);
+        expect(changes.inserted(reviewedOrRouted)).toMatchObject([{ status: "pending", gatewayCode: "kawah" }]);
         expect(changes.seen(payments, payment)).toMatchObject({ status, gatewayCode: "kawah" });
         expect(changes.updated(payments)).toHaveLength(status === "pending" ? 0 : 1);
         expect(changes.updated(operations)).toMatchObject([{ step }]);
@@ -134,7 +134,7 @@ describe("each result of a call, while the payment waits", () => {
       .then((changes, concluded) => {
         expect(concluded).toMatchObject({ reply: { status: 201 }, exceptions: ["receipt"] });
         expect(changes.inserted(exceptions)).toMatchObject([{ kind: "receipt", attempt: 1, gatewayCode: "kawah" }]);
-        expect(changes.inserted(routedPayments)).toMatchObject([{ status: "pending" }]);
+        expect(changes.inserted(reviewedOrRouted)).toMatchObject([{ status: "pending" }]);
         expect(changes.journals).toEqual([]);
       });
   });
@@ -187,7 +187,7 @@ describe("each result of a call, while the payment waits", () => {
       .when(concludeOpening(openingParts(kawah, cendana), merchant, operation, { kind: "refused" }))
       .then((changes, concluded) => {
         expect(concluded).toMatchObject({ reply: { status: 201 } });
-        expect(changes.inserted(routedPayments)).toMatchObject([{ gatewayCode: "cendana" }]);
+        expect(changes.inserted(reviewedOrRouted)).toMatchObject([{ gatewayCode: "cendana" }]);
         expect(changes.updated(operations)).toMatchObject([{ step: "done", gatewayCode: "cendana", attempt: 2 }]);
       });
   });

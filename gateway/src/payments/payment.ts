@@ -89,13 +89,13 @@ function amounts(payment: PaymentSummary): Record<string, unknown> {
  * Instructions and expiry of a payment that can still be paid, and the expiry of one that no longer can: statuses and events carry them too, not only the
  * creation's answer.
  */
-function paying(payment: PaymentSummary): Record<string, unknown> {
+function payingFields(payment: PaymentSummary): Record<string, unknown> {
   if (payment.status === "expired") return { expires_at: wireTime(payment.expiresAt) };
   if (payment.status !== "pending") return {};
   return { instructions: payment.instructions ?? null, expires_at: wireTime(payment.expiresAt) };
 }
 
-function origin({ link }: PaymentSummary): Record<string, unknown> {
+function linkField({ link }: PaymentSummary): Record<string, unknown> {
   return link === undefined ? {} : { payment_link: link.uuid };
 }
 
@@ -156,8 +156,8 @@ export function statusView(
     reference_id: payment.referenceId,
     gateway_code: payment.gatewayCode ?? null,
     environment: payment.book.environment,
-    ...origin(payment),
-    ...paying(payment),
+    ...linkField(payment),
+    ...payingFields(payment),
     ...(payment.status === "pending" && checkoutUrl !== undefined ? { checkout_url: checkoutUrl } : {}),
     ...(payment.paidAt === undefined ? {} : { paid_at: wireTime(payment.paidAt) }),
     ...(isPaid(payment.status)
@@ -183,8 +183,8 @@ export function eventView(payment: Payment): Record<string, unknown> {
     payment_method: payment.method,
     reference_id: payment.referenceId,
     gateway_code: payment.gatewayCode ?? null,
-    ...origin(payment),
-    ...paying(payment),
+    ...linkField(payment),
+    ...payingFields(payment),
     ...(payment.paidAt === undefined ? {} : { paid_at: wireTime(payment.paidAt) }),
     metadata: payment.metadata ?? {},
   };

@@ -79,8 +79,8 @@ export const payments: Table<PaymentKey, Payment> = {
  * The update that follows a review or an acquirer's late answer: verdict, acquirer, instructions, expiry and state. It is written before any
  * other update of the same payment in the batch, because the database allows it only while the payment is pending.
  */
-export const routedPayments: Table<PaymentKey, Payment> = {
-  name: "routed payments",
+export const reviewedOrRouted: Table<PaymentKey, Payment> = {
+  name: "reviewed or routed payments",
   keyText: ({ book, reference }) => `${bookKey(book)}/${reference}`,
   keyOf: (payment) => payment,
   insert: bulkUpdate<Payment>("payments", keyColumns, {

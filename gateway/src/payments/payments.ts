@@ -22,7 +22,7 @@ import type { Command } from "../store/command.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import { type DisputeStatus, type LinkMark, type Payment, type StoredPayer, eventView } from "./payment.ts";
 import type { CreatePayment } from "./payments.schema.ts";
-import { payments, routedPayments, takenReferenceIds } from "./payments.sql.ts";
+import { payments, reviewedOrRouted, takenReferenceIds } from "./payments.sql.ts";
 import { type RouteParts, type RouteSelection, enterSplitTest, selectRoute } from "./route-selection.ts";
 import { type PaymentStatus, assertTransition } from "./states.ts";
 
@@ -279,7 +279,8 @@ export function expire(context: CommandContext, payment: Payment): Payment {
 /** Ends a review with a refusal. */
 export function refuse(context: CommandContext, payment: Payment): Payment {
   const judged: Payment = { ...payment, risk: { ...payment.risk, decision: "reject" } };
-  context.set.insert(routedPayments, judged);
+  // The database allows this update only while the payment is pending, so it is written before the move.
+  context.set.insert(reviewedOrRouted, judged);
   context.set.show(payments, judged);
   return move(context, judged, { status: "failed" });
 }

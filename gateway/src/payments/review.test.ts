@@ -13,7 +13,7 @@ import { otherBook } from "../merchants/books.ts";
 import type { Command } from "../store/command.ts";
 import type { Payment } from "./payment.ts";
 import { type PaymentParts, cancelPayment } from "./payments.ts";
-import { payments, routedPayments } from "./payments.sql.ts";
+import { payments, reviewedOrRouted } from "./payments.sql.ts";
 import { approvePayment, isUnderReview, refusePayment } from "./review.ts";
 import { paymentStatuses } from "./states.ts";
 
@@ -57,7 +57,7 @@ test("approved, it goes on as if just created: instructions, the time that was a
     expect(approved.instructions).toMatchObject({ type: "qr_string", expires_at: wireTime(approved.expiresAt) });
     expect(changes.updated(payments)).toEqual([]);
     expect(changes.seen(payments, approved)).toEqual(approved);
-    expect(changes.inserted(routedPayments)).toEqual([approved]);
+    expect(changes.inserted(reviewedOrRouted)).toEqual([approved]);
     expect([changes.events, changes.journals]).toEqual([["payment.created"], []]);
     expect(changes.inserted(operations)).toEqual([]);
   });
@@ -78,7 +78,7 @@ test("refused, it fails: the merchant is notified, and the verdict is kept", () 
     const risk = { ...payment.risk, decision: "reject" };
     expect(refused).toEqual({ ...payment, risk, status: "failed", updatedAt: NOW });
     expect(changes.updated(payments)).toEqual([refused]);
-    expect(changes.inserted(routedPayments)).toMatchObject([{ risk }]);
+    expect(changes.inserted(reviewedOrRouted)).toMatchObject([{ risk }]);
     expect([changes.events, changes.journals]).toEqual([["payment.failed"], []]);
   });
 });

@@ -5,7 +5,7 @@ import { Fault } from "../ground/fault.ts";
 import type { Command } from "../store/command.ts";
 import type { Payment } from "./payment.ts";
 import { DEFAULT_EXPIRES_IN, type PaymentParts, emitPayment, findLocked, paymentNeeds, refuse } from "./payments.ts";
-import { payments, routedPayments } from "./payments.sql.ts";
+import { payments, reviewedOrRouted } from "./payments.sql.ts";
 import { enterSplitTest, selectRoute } from "./route-selection.ts";
 
 /** True while a payment waits for a person's decision. */
@@ -43,7 +43,7 @@ export function approvePayment(parts: PaymentParts, owner: BookOwner, reference:
         expiresAt,
         updatedAt: now,
       };
-      set.insert(routedPayments, approved);
+      set.insert(reviewedOrRouted, approved);
       set.show(payments, approved);
       enterSplitTest(context, approved);
       parts.planPayment(context, approved, selection);

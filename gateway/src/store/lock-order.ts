@@ -28,7 +28,7 @@ export const lockOrder = [
   "reference ids",
   "payments of links",
 
-  "routed payments",
+  "reviewed or routed payments",
   "payments",
   // Appended together with their payments, under the locks of those.
   "split tests",
