@@ -100,13 +100,13 @@ export function capturePostings(payment: {
   ].filter((posting) => posting.amountMinor !== 0n);
 }
 
-interface Reversed {
+interface Money {
   currency: string;
   amountMinor: Minor;
 }
 
 /** A refund: the merchant gives the amount back, and the acquirer owes that much less. The fee is kept. */
-export function refundPostings(gatewayCode: string, { currency, amountMinor }: Reversed): Posting[] {
+export function refundPostings(gatewayCode: string, { currency, amountMinor }: Money): Posting[] {
   return [
     { account: accounts.available, currency, amountMinor },
     { account: accounts.receivable(gatewayCode), currency, amountMinor: -amountMinor },
@@ -114,12 +114,12 @@ export function refundPostings(gatewayCode: string, { currency, amountMinor }: R
 }
 
 /** A refund failed after it was posted: its postings are reversed. */
-export function refundReturnPostings(gatewayCode: string, reversed: Reversed): Posting[] {
-  return opposite(refundPostings(gatewayCode, reversed));
+export function refundReturnPostings(gatewayCode: string, refund: Money): Posting[] {
+  return reversed(refundPostings(gatewayCode, refund));
 }
 
 /** The acquirer received money that no payment awaits: the acquirer owes it, and nobody owns it yet. */
-export function unappliedPostings(gatewayCode: string, { currency, amountMinor }: Reversed): Posting[] {
+export function unappliedPostings(gatewayCode: string, { currency, amountMinor }: Money): Posting[] {
   return [
     { account: accounts.receivable(gatewayCode), currency, amountMinor },
     { account: accounts.unapplied, currency, amountMinor: -amountMinor },
@@ -127,12 +127,12 @@ export function unappliedPostings(gatewayCode: string, { currency, amountMinor }
 }
 
 /** Unapplied money goes back to the payer through its acquirer. */
-export function unappliedReturnPostings(gatewayCode: string, received: Reversed): Posting[] {
-  return opposite(unappliedPostings(gatewayCode, received));
+export function unappliedReturnPostings(gatewayCode: string, received: Money): Posting[] {
+  return reversed(unappliedPostings(gatewayCode, received));
 }
 
 /** Unapplied money is credited to the merchant, without a fee. */
-export function unappliedCreditPostings({ currency, amountMinor }: Reversed): Posting[] {
+export function unappliedCreditPostings({ currency, amountMinor }: Money): Posting[] {
   return [
     { account: accounts.unapplied, currency, amountMinor },
     { account: accounts.available, currency, amountMinor: -amountMinor },
@@ -140,7 +140,7 @@ export function unappliedCreditPostings({ currency, amountMinor }: Reversed): Po
 }
 
 /** A dispute is opened: the contested amount is held. */
-export function holdPostings({ currency, amountMinor }: Reversed): Posting[] {
+export function holdPostings({ currency, amountMinor }: Money): Posting[] {
   return [
     { account: accounts.available, currency, amountMinor },
     { account: accounts.held, currency, amountMinor: -amountMinor },
@@ -148,12 +148,12 @@ export function holdPostings({ currency, amountMinor }: Reversed): Posting[] {
 }
 
 /** A dispute is won or withdrawn: the held amount is available to the merchant again. */
-export function releasePostings(held: Reversed): Posting[] {
-  return opposite(holdPostings(held));
+export function releasePostings(held: Money): Posting[] {
+  return reversed(holdPostings(held));
 }
 
 /** A dispute is lost: the held amount goes back to the payer through the acquirer. */
-export function lossPostings(gatewayCode: string, { currency, amountMinor }: Reversed): Posting[] {
+export function lossPostings(gatewayCode: string, { currency, amountMinor }: Money): Posting[] {
   return [
     { account: accounts.held, currency, amountMinor },
     { account: accounts.receivable(gatewayCode), currency, amountMinor: -amountMinor },
@@ -161,7 +161,7 @@ export function lossPostings(gatewayCode: string, { currency, amountMinor }: Rev
 }
 
 /** A settlement batch is formed: its net waits for the bank. */
-export function settlePostings({ currency, amountMinor }: Reversed): Posting[] {
+export function settlementFormedPostings({ currency, amountMinor }: Money): Posting[] {
   return [
     { account: accounts.available, currency, amountMinor },
     { account: accounts.settling, currency, amountMinor: -amountMinor },
@@ -169,18 +169,18 @@ export function settlePostings({ currency, amountMinor }: Reversed): Posting[] {
 }
 
 /** The bank returned a settlement batch: its net is available again. */
-export function unsettlePostings(batch: Reversed): Posting[] {
-  return opposite(settlePostings(batch));
+export function settlementReturnedPostings(batch: Money): Posting[] {
+  return reversed(settlementFormedPostings(batch));
 }
 
 /** The bank paid a settlement batch out. */
-export function payoutPostings({ currency, amountMinor }: Reversed): Posting[] {
+export function settlementPaidPostings({ currency, amountMinor }: Money): Posting[] {
   return [
     { account: accounts.settling, currency, amountMinor },
     { account: accounts.bank, currency, amountMinor: -amountMinor },
   ];
 }
 
-function opposite(postings: Posting[]): Posting[] {
+function reversed(postings: Posting[]): Posting[] {
   return postings.map((posting) => ({ ...posting, amountMinor: -posting.amountMinor }));
 }

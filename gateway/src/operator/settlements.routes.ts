@@ -5,7 +5,7 @@ import { Fault, validationFault } from "../ground/fault.ts";
 import { readable } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
-import { payoutPostings, unsettlePostings } from "../ledger/journal.ts";
+import { settlementPaidPostings, settlementReturnedPostings } from "../ledger/journal.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { refuseFrozen } from "../merchants/settings.ts";
@@ -60,7 +60,7 @@ export function operatorSettlementEndpoints({
       summary: `Record that the bank ${word} the batch ${uuid} of ${readable(amountMinor, currency)} ${currency}`,
       book,
       amount,
-      postings: word === "paid" ? payoutPostings(amount) : unsettlePostings(amount),
+      postings: word === "paid" ? settlementPaidPostings(amount) : settlementReturnedPostings(amount),
     };
   };
   const record = (call: OperatorCall, book: Book, command: Command<Settlement>): Promise<Reply> => {

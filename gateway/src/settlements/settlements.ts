@@ -4,7 +4,12 @@ import type { EventType } from "../events/event.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { accounts, payoutPostings, settlePostings, unsettlePostings } from "../ledger/journal.ts";
+import {
+  accounts,
+  settlementFormedPostings,
+  settlementPaidPostings,
+  settlementReturnedPostings,
+} from "../ledger/journal.ts";
 import { balanceOf, ledgerNeeds } from "../ledger/ledger.ts";
 import { type Book, otherBook } from "../merchants/books.ts";
 import { localDate, minimumPayoutOf, nextRun, payoutDate, periodEnd } from "../merchants/settlement-schedule.ts";
@@ -160,7 +165,7 @@ function form(context: CommandContext, until: Micros, formedAt: Micros): { forme
       set.insert(batchItems, { ...item, book, uuid: settlement.uuid });
       mark(context, item, settlement.uuid);
     }
-    record(context, settlement, "settlement_formed", settlePostings);
+    record(context, settlement, "settlement_formed", settlementFormedPostings);
     emitSettlement(context, settlement, "settlement.created");
     formed.push(settlement);
   }
@@ -212,7 +217,7 @@ export function paySettlement(
         bankReference,
       };
       set.update(settlements, paid);
-      record(context, paid, "settlement_paid", payoutPostings);
+      record(context, paid, "settlement_paid", settlementPaidPostings);
       emitSettlement(context, paid, "settlement.paid");
       return paid;
     },
@@ -236,7 +241,7 @@ export function returnSettlement(
       set.update(settlements, failed);
       set.insert(releases, { book, uuid });
       for (const item of items) mark(context, item, undefined);
-      record(context, failed, "settlement_returned", unsettlePostings);
+      record(context, failed, "settlement_returned", settlementReturnedPostings);
       return failed;
     },
   });
@@ -246,7 +251,7 @@ function record(
   { post }: CommandContext,
   { uuid, currency, netMinor }: Settlement,
   kind: string,
-  postingsOf: typeof settlePostings,
+  postingsOf: typeof settlementFormedPostings,
 ): void {
   const postings = postingsOf({ currency, amountMinor: netMinor });
   post({ groupId: uuid, kind, operationKey: `${kind}:${uuid}`, postings });
