@@ -172,12 +172,15 @@ export function applyChange(settings: MerchantSettings, change: SettingsChange):
     const wanted = Array.isArray(change.methods) ? change.methods.includes(method) : change.methods?.[method];
     methods[method] = changed(methods[method], typeof wanted === "boolean" ? { enabled: wanted } : wanted);
   }
+  const { max_amount_minor: most } = change;
+  const maxima = typeof most === "object" ? { max_amount_minor_per_currency: most } : { max_amount_minor: most };
+  const { max_amount_minor, max_amount_minor_per_currency } = settings;
   const fees = { ...settings.fees };
   for (const method of paymentMethods) fees[method] = change.fees?.[method] ?? fees[method];
   return {
     settlement: changed(settings.settlement, change.settlement),
     currencies: change.currencies === undefined ? settings.currencies : [...new Set(change.currencies)],
-    ...maximaAfter(settings, change.max_amount_minor),
+    ...changed({ max_amount_minor, max_amount_minor_per_currency }, maxima),
     methods,
     fees,
     wallet_frozen: { ...settings.wallet_frozen, ...change.wallet_frozen },
@@ -213,18 +216,6 @@ function changed<Part extends object>(before: Part, change: object | undefined):
     Object.assign(after, { [field]: own });
   }
   return after;
-}
-
-function maximaAfter(
-  settings: MerchantSettings,
-  change: SettingsChange["max_amount_minor"],
-): Pick<MerchantSettings, "max_amount_minor" | "max_amount_minor_per_currency"> {
-  const named = typeof change === "number" ? { [DEFAULT_CURRENCY]: change } : (change ?? {});
-  const { [DEFAULT_CURRENCY]: own, ...others } = named;
-  return {
-    max_amount_minor: own ?? settings.max_amount_minor,
-    max_amount_minor_per_currency: { ...settings.max_amount_minor_per_currency, ...others },
-  };
 }
 
 /** The first price or limit that an enabled currency lacks: amounts of one currency are never applied to another. */
