@@ -3,7 +3,7 @@ import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import type { Reply } from "../ground/reply.ts";
-import { page, rangeBefore, rangeFrom } from "../http/lists.ts";
+import { limitOf, page, rangeBefore, rangeFrom } from "../http/lists.ts";
 import type { Book } from "../merchants/books.ts";
 import type { KeptBody } from "../requests/request-record.ts";
 import {
@@ -32,7 +32,7 @@ function requestFilterOf(book: Book, query: RequestsQuery): RequestFilter {
     createdFrom: rangeFrom("created_from", query.created_from),
     createdBefore: rangeBefore("created_to", query.created_to),
     after: query.starting_after,
-    limit: Number(query.limit ?? 25),
+    limit: limitOf(query),
   };
 }
 

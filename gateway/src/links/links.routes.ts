@@ -4,7 +4,7 @@ import { idOf, isId } from "../ground/ids.ts";
 import type { Clock } from "../ground/clock.ts";
 import { reply, type Reply } from "../ground/reply.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
-import { page, unknownCursor } from "../http/lists.ts";
+import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import { listSchema, nothing } from "../http/shapes.ts";
 import type { PaymentParts } from "../payments/payments.ts";
 import type { Database } from "../store/database.ts";
@@ -116,12 +116,13 @@ async function listLinks(
   { query, book, merchant }: Call,
   view: (snapshot: LinkSnapshot) => Record<string, unknown>,
 ): Promise<Reply> {
-  const { status, limit: asked, starting_after: after } = query as LinksQuery;
+  const asked = query as LinksQuery;
+  const { status, starting_after: after } = asked;
   if (after !== undefined) {
     const [cursor] = await database.query(selectLink(merchant.merchantId, after));
     if (cursor?.environment !== book.environment) throw unknownCursor(after);
   }
-  const limit = Number(asked ?? 25);
+  const limit = limitOf(asked);
   const realNow = clock.now();
   const filter = { book, status, realNow, after, limit };
   const rows = await database.query(selectLinks(filter));

@@ -4,7 +4,7 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
-import { page, rangeBefore, rangeFrom } from "../http/lists.ts";
+import { limitOf, page, rangeBefore, rangeFrom } from "../http/lists.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/command.ts";
@@ -197,7 +197,7 @@ async function findSummary(summaries: SharedRead<PaymentName>, call: Call): Prom
 
 async function listPayments(parts: PaymentRouteParts, call: Call): Promise<Reply> {
   const query = call.query as ListQuery;
-  const limit = Number(query.limit ?? 25);
+  const limit = limitOf(query);
   const { payments, stoppedAt } = await findPayments(
     parts.database,
     {
