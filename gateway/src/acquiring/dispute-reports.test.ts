@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { anOperation } from "../../test/acquiring.ts";
 import { NOW, book, given, merchantWith, row } from "../../test/given.ts";
+import { readsOnlyItsNeeds } from "../../test/needs.ts";
 import { aPayment } from "../../test/payments.ts";
 import { aDispute, owning } from "../../test/refunds.ts";
 import type { ReportedDispute } from "../acquirers/acquirer.ts";
@@ -41,9 +42,13 @@ function report(
   const operation = anOperation(payment.reference, { step: "done" });
   const rows = [row(payments, payment), row(operations, operation), ...(known?.rows ?? [])];
   const held = known ? 400_000n : 0n;
-  return given({ rows, balances: owning({ available: 600_000n, held }) }).when(
-    disputeReport(merchant, operation, { gatewayCode: "kawah", dispute, link: known?.link, exchanged: undefined }),
-  );
+  const command = disputeReport(merchant, operation, {
+    gatewayCode: "kawah",
+    dispute,
+    link: known?.link,
+    exchanged: undefined,
+  });
+  return given({ rows, balances: owning({ available: 600_000n, held }) }).when(readsOnlyItsNeeds(command));
 }
 
 /** A dispute that was reported before and stands so. */
@@ -100,6 +105,14 @@ describe("the first report", () => {
       expect(changes.journals.map(({ kind }) => kind)).toEqual(["dispute_opened", `dispute_${status}`]);
       expect(changes.events).toEqual(["dispute.opened", "dispute.resolved"]);
     });
+  });
+
+  test("locks no dispute: there is none to lock", () => {
+    const operation = anOperation(paid.reference, { step: "done" });
+    const first = { gatewayCode: "kawah", dispute: told(), link: undefined, exchanged: undefined };
+    const needed = disputeReport(merchant, operation, first).needs.map(({ table }) => table.name);
+    expect(needed).toContain(payments.name);
+    expect(needed).not.toContain(disputes.name);
   });
 
   test.each<[string, Payment, Partial<ReportedDispute>]>([

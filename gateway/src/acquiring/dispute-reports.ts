@@ -3,10 +3,11 @@ import type { ReportedDispute } from "../acquirers/acquirer.ts";
 import { bookCommand } from "../commands/command-context.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import { contest, contestableMinor, disputeNeeds, isContestable, resolve } from "../disputes/disputes.ts";
+import { contest, contestableMinor, isContestable, resolve } from "../disputes/disputes.ts";
 import { disputes } from "../disputes/disputes.sql.ts";
+import { ledgerNeeds } from "../ledger/ledger.ts";
 import { isRunning } from "../payments/payment.ts";
-import { findLocked } from "../payments/payments.ts";
+import { findLocked, paymentNeeds } from "../payments/payments.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
@@ -54,12 +55,16 @@ export function disputeReport(
 ): Command<ExceptionKind | undefined> {
   const { book, id: paymentReference } = operation;
   const key = { book, gatewayCode, acquirerDisputeId: told.id };
-  // An unknown dispute has no row to lock; an id that no dispute has stands for it.
-  const disputeKey = before ? { uuid: before.disputeId, paymentReference } : { uuid: "", paymentReference };
   const owner = { merchant, book };
   return bookCommand(owner, {
     name: "take dispute report",
-    needs: [...disputeNeeds(book, disputeKey), need(acquirerDisputes, key), ...exceptionNeeds(operation, ["dispute"])],
+    needs: [
+      ...paymentNeeds(book, paymentReference),
+      ...ledgerNeeds(book),
+      ...(before ? [need(disputes, { book, uuid: before.disputeId })] : []),
+      need(acquirerDisputes, key),
+      ...exceptionNeeds(operation, ["dispute"]),
+    ],
     execute(context) {
       const { set, now, realNow } = context;
       const payment = findLocked(context, paymentReference);

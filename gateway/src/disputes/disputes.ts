@@ -4,7 +4,6 @@ import type { EventType } from "../events/event.ts";
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
-import { isId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import { type Posting, holdPostings, lossPostings, releasePostings } from "../ledger/journal.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
@@ -100,10 +99,9 @@ export interface DisputeKey {
 }
 
 export function disputeNeeds(book: Book, { uuid, paymentReference }: DisputeKey): Need[] {
-  const known = paymentReference !== undefined && isId("dispute", uuid);
   return [
     ...paymentNeeds(book, paymentReference ?? ""),
-    ...(known ? [need(disputes, { book, uuid }), need(evidence, { book, uuid })] : []),
+    ...(paymentReference === undefined ? [] : [need(disputes, { book, uuid }), need(evidence, { book, uuid })]),
     ...ledgerNeeds(book),
   ];
 }

@@ -2,7 +2,7 @@
 import type { Acquirer, Capability } from "../acquirers/acquirer.ts";
 import { type BookOwner, type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { Fault, assert } from "../ground/fault.ts";
-import { isId, sameId } from "../ground/ids.ts";
+import { sameId } from "../ground/ids.ts";
 import { type Minor, wireAmount } from "../ground/money.ts";
 import { accounts, refundPostings, refundReturnPostings } from "../ledger/journal.ts";
 import { balanceOf, ledgerNeeds } from "../ledger/ledger.ts";
@@ -70,7 +70,7 @@ export function createRefund(
       const { referenceId } = payment;
       if (made) return { refund: { ...made, referenceId }, remainingMinor: remainingOf(payment) };
       const acquirer = payment.gatewayCode === undefined ? undefined : parts.acquirer(payment.gatewayCode);
-      const amountMinor = judge(context, payment, body, acquirer);
+      const amountMinor = fundedAmount(context, payment, body, acquirer);
       const later = acquirer?.refundsLater({ metadata: payment.metadata }) ?? true;
       const refund: RefundOfOrder = {
         book,
@@ -134,8 +134,8 @@ export function refundAmount(
   return amount;
 }
 
-/** The amount to refund, in minor units. Throws the first of the faults that apply, in the order that `createRefund` names. */
-function judge(
+/** The amount to refund, in minor units, which the merchant's balance covers. Throws the first of the faults that apply, in the order that `createRefund` names. */
+function fundedAmount(
   { set, merchant }: CommandContext,
   payment: Payment,
   body: CreateRefund,
@@ -179,10 +179,9 @@ export function completeRefund(owner: BookOwner, key: RefundKey, outcome: Outcom
 
 /** Needs of a command that completes a refund. */
 export function completionNeeds(book: Book, { uuid, paymentReference }: RefundKey): Need[] {
-  const known = paymentReference !== undefined && isId("refund", uuid);
   return [
     ...paymentNeeds(book, paymentReference ?? ""),
-    ...(known ? [need(refunds, { book, uuid })] : []),
+    ...(paymentReference === undefined ? [] : [need(refunds, { book, uuid })]),
     ...ledgerNeeds(book),
   ];
 }
@@ -194,9 +193,9 @@ export function complete(
   outcome: Outcome,
 ): RefundOfOrder {
   const { set, book, now } = context;
-  const known = paymentReference !== undefined && isId("refund", uuid);
-  const refund = known ? set.get(refunds, { book, uuid }) : undefined;
-  if (!refund) throw new Fault(known ? "ENVIRONMENT_MISMATCH" : "REFUND_NOT_FOUND");
+  if (paymentReference === undefined) throw new Fault("REFUND_NOT_FOUND");
+  const refund = set.get(refunds, { book, uuid });
+  if (!refund) throw new Fault("ENVIRONMENT_MISMATCH");
   if (refund.status !== "pending") throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: refund.status } });
   const payment = findLocked(context, refund.paymentReference);
   const completed = { ...refund, referenceId: payment.referenceId, status: outcome, completedAt: now };
