@@ -1,6 +1,6 @@
 // The worker runs the tasks that need no request: expiry, deliveries, and the deletion of expired rows.
 import { DueOperations, type DueParts } from "./acquiring/operation-worker.ts";
-import { handEvidenceOn } from "./acquiring/evidence-handing.ts";
+import { handEvidenceOn } from "./acquiring/evidence-submission.ts";
 import { sweepExpiredDisputes } from "./disputes/dispute-expiry.ts";
 import { emptyDeadSlots } from "./auth/nonces.ts";
 import type { Clock } from "./ground/clock.ts";

@@ -5,7 +5,7 @@ import { NOW, book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { newId } from "../ground/ids.ts";
 import { type DisputeLink, acquirerDisputes } from "./dispute-reports.sql.ts";
-import { type HandingOutcome, concludeHanding } from "./evidence-handing.ts";
+import { type HandingOutcome, concludeHanding } from "./evidence-submission.ts";
 import type { ReconciliationException } from "./exception.ts";
 import { exceptions } from "./exceptions.sql.ts";
 import { operations } from "./operations.sql.ts";
