@@ -69,16 +69,16 @@ test("a dispute is answered with a PDF and a photo before its deadline, and won"
   await button(page, "Download foto.jpg").click();
   expect((await saving).suggestedFilename()).toBe("foto.jpg");
 
-  await button(page, "Hand in…").click();
-  const question = page.getByRole("dialog", { name: "Hand in your answer?" });
+  await button(page, "Submit…").click();
+  const question = page.getByRole("dialog", { name: "Submit your answer?" });
   await question.getByText("The statement and 2 files go to whoever decides").waitFor();
-  await look("dispute-hand-in");
-  // Whoever presses twice hands in once.
-  await question.getByRole("button", { name: "Hand it in" }).dblclick();
-  await page.getByText("Your answer is handed in", { exact: true }).waitFor();
+  await look("dispute-submit");
+  // Whoever presses twice submits once.
+  await question.getByRole("button", { name: "Submit it" }).dblclick();
+  await page.getByText("Your answer is submitted", { exact: true }).waitFor();
   await page.getByText(`It was signed for. ${ATTACK}`).waitFor();
   expect(await page.getByLabel("Add files").count()).toBe(0);
-  await look("dispute-handed-in");
+  await look("dispute-submitted");
   expect((await client.get("/v1/events?type=dispute.updated")).json.data).toHaveLength(1);
 
   await button(page, "Decide for the merchant").click();
@@ -143,8 +143,8 @@ test("files that are not what they say are refused one by one in a sentence, on 
   await button(page, "Remove baik.pdf").click();
   await expect.poll(() => kept(page).count()).toBe(0);
 
-  // Without a statement nothing is handed in.
-  await button(page, "Hand in…").click();
+  // Without a statement nothing is submitted.
+  await button(page, "Submit…").click();
   await page.getByText("A statement is needed.").waitFor();
   expect((await requests.post(`/portal/v1/disputes/${uuid}/evidence/submit`)).status).toBe(422);
 });
@@ -158,14 +158,14 @@ test("the deadline passes while the page is open: nothing is taken any more, and
   await page.getByLabel("Statement").fill("Too late.");
   await page.getByText(/^Draft kept/).waitFor();
   await client.post("/v1/sandbox/clock/advance", { seconds: 8 * 24 * 3600 });
-  await button(page, "Hand in…").click();
+  await button(page, "Submit…").click();
   await page.getByText("DISPUTE_RESOLVED").waitFor();
   await page.reload();
   await settled(page);
   await page.getByText("You lost").waitFor();
-  await page.getByText("Nothing was handed in before the deadline.").waitFor();
+  await page.getByText("Nothing was submitted before the deadline.").waitFor();
   await look("dispute-lost");
-  expect(await button(page, "Hand in…").count()).toBe(0);
+  expect(await button(page, "Submit…").count()).toBe(0);
 });
 
 test("a dispute that was decided before the deadline is not told as one that nobody answered in time", async () => {
@@ -180,10 +180,10 @@ test("a dispute that was decided before the deadline is not told as one that nob
 test("a page that is told of the lost dispute takes nothing any more by itself", async () => {
   const { page, place, client, open } = await portal.member("finance");
   await open(paths.dispute(place, await disputed(client)));
-  await button(page, "Hand in…").waitFor();
+  await button(page, "Submit…").waitFor();
   await client.post("/v1/sandbox/clock/advance", { seconds: 8 * 24 * 3600 });
   await page.getByText("You lost").waitFor();
-  expect(await button(page, "Hand in…").count()).toBe(0);
+  expect(await button(page, "Submit…").count()).toBe(0);
 });
 
 test("another merchant's dispute is not there, and a viewer reads and does not write", async () => {

@@ -184,11 +184,11 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   const large = { name: "film.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(150_001) };
   await page.getByLabel("Files").setInputFiles(large);
   await page.getByText("They are too large for this form.").waitFor();
-  await day.click("Hand it in");
+  await day.click("Submit it");
   await page
     .getByLabel("Files")
     .setInputFiles({ name: "slip.txt", mimeType: "text/plain", buffer: Buffer.from("signed") });
-  await day.click("Hand it in");
+  await day.click("Submit it");
   await page.getByText("It was handed over at the door.").waitFor();
   await page.getByRole("button", { name: /^slip\.txt/ }).waitFor();
   await page.getByRole("article", { name: "Decide for the merchant" }).getByRole("button").click();

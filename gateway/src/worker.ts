@@ -1,6 +1,6 @@
 // The worker runs the tasks that need no request: expiry, deliveries, and the deletion of expired rows.
 import { DueOperations, type DueParts } from "./acquiring/operation-worker.ts";
-import { handEvidenceOn } from "./acquiring/evidence-submission.ts";
+import { submitDueEvidence } from "./acquiring/evidence-submission.ts";
 import { sweepExpiredDisputes } from "./disputes/dispute-expiry.ts";
 import { emptyDeadSlots } from "./auth/nonces.ts";
 import type { Clock } from "./ground/clock.ts";
@@ -74,7 +74,7 @@ export class Worker {
     this.loops = [
       sweep("expiry", EXPIRY_MS, () => sweepExpiredPayments({ database, lanes, directory, clock, log })),
       new Loop("acquirers", ACQUIRERS_MS, parts, () => this.operations.poll()),
-      new Loop("evidence", EVIDENCE_MS, parts, () => handEvidenceOn(parts.operations)),
+      new Loop("evidence", EVIDENCE_MS, parts, () => submitDueEvidence(parts.operations)),
       sweep("settlements", SETTLEMENTS_MS, () => settleDue(parts)),
       sweep("nonces", NONCES_MS, () => emptyDeadSlots(database, parts.realClock.now())),
       new Loop("clocks", CLOCKS_MS, parts, () => parts.clocks.moveLeft()),

@@ -68,7 +68,7 @@ export function linkOfRow(row: Row): DisputeLink {
  */
 export function claimEvidence(realNow: Micros, except: readonly string[]): Statement {
   return {
-    name: "claim evidence to hand on",
+    name: "claim evidence to submit",
     text: `with due as (
   select l.merchant_id, l.environment, l.gateway_code, l.acquirer_dispute_id
   from acquirer_disputes l

@@ -5,12 +5,12 @@ import { NOW, book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { newId } from "../ground/ids.ts";
 import { type DisputeLink, acquirerDisputes } from "./dispute-reports.sql.ts";
-import { type HandingOutcome, concludeHanding } from "./evidence-submission.ts";
+import { type SubmissionOutcome, concludeSubmission } from "./evidence-submission.ts";
 import type { ReconciliationException } from "./exception.ts";
 import { exceptions } from "./exceptions.sql.ts";
 import { operations } from "./operations.sql.ts";
 
-test.each<[HandingOutcome, number, { ends: boolean; tells: boolean }]>([
+test.each<[SubmissionOutcome, number, { ends: boolean; tells: boolean }]>([
   ["taken", 1, { ends: true, tells: false }],
   ["taken", 9, { ends: true, tells: false }],
   ["refused", 1, { ends: true, tells: true }],
@@ -26,7 +26,7 @@ test.each<[HandingOutcome, number, { ends: boolean; tells: boolean }]>([
   });
 });
 
-test.each<[HandingOutcome, number, isTold: boolean]>([
+test.each<[SubmissionOutcome, number, isTold: boolean]>([
   ["refused", 1, true],
   ["unknown", 7, false],
 ])("%s at try %i, where a person has closed the exception of an earlier dispute", (outcome, evidenceTries, isTold) => {
@@ -35,9 +35,9 @@ test.each<[HandingOutcome, number, isTold: boolean]>([
   });
 });
 
-/** The outcome of handing evidence on, where `known` is an exception that is there already. */
+/** The outcome of a submission, where `known` is an exception that is there already. */
 function handed(
-  outcome: HandingOutcome,
+  outcome: SubmissionOutcome,
   evidenceTries: number,
   known?: Pick<ReconciliationException, "closedAt" | "note">,
 ) {
@@ -53,7 +53,7 @@ function handed(
     evidenceEndedAt: undefined,
     evidenceTries,
   };
-  const conclude = concludeHanding(merchantWith(), operation, link, { outcome });
+  const conclude = concludeSubmission(merchantWith(), operation, link, { outcome });
   const before = known && {
     ...known,
     book,

@@ -27,27 +27,27 @@ const ROUND_MAX = 4;
 const TRIES_ALONE = 6;
 
 /** `unknown`: a worker submits the evidence again, under the same key. */
-export type HandingOutcome = "taken" | "refused" | "unknown";
+export type SubmissionOutcome = "taken" | "refused" | "unknown";
 
 /**
  * Submits due evidence, of one dispute of each acquirer: none waits behind another one's silence for longer than a call. Never throws for one dispute: a
  * dispute that failed is due again.
  */
-export async function handEvidenceOn(parts: AcquiringParts): Promise<void> {
+export async function submitDueEvidence(parts: AcquiringParts): Promise<void> {
   const underWay = new Map<string, Promise<void>>();
   while (underWay.size < ROUND_MAX) {
     const [row] = await parts.database.query(claimEvidence(parts.clock.now(), [...underWay.keys()]));
     if (!row) break;
     const link = linkOfRow(row);
-    const handing = handOn(parts, link).catch((error: unknown) => {
-      parts.log.warn({ err: error, dispute: link.disputeId }, "evidence could not be handed on");
+    const submission = submit(parts, link).catch((error: unknown) => {
+      parts.log.warn({ err: error, dispute: link.disputeId }, "evidence could not be submitted");
     });
-    underWay.set(link.gatewayCode, handing);
+    underWay.set(link.gatewayCode, submission);
   }
   await Promise.all(underWay.values());
 }
 
-async function handOn(parts: AcquiringParts, link: DisputeLink): Promise<void> {
+async function submit(parts: AcquiringParts, link: DisputeLink): Promise<void> {
   const { database, directory, lanes } = parts;
   const { book, disputeId, paymentReference, gatewayCode } = link;
   const merchant = await directory.merchant(book.merchantId);
@@ -57,10 +57,10 @@ async function handOn(parts: AcquiringParts, link: DisputeLink): Promise<void> {
   assert(merchant && operationRow && paymentRow && evidence, `${disputeId} lacks something`);
   const operation = operationOfRow(operationRow);
   const acquirer = parts.acquirer(gatewayCode);
-  const finish = async (outcome: HandingOutcome, exchanged?: CallMessages): Promise<void> => {
+  const finish = async (outcome: SubmissionOutcome, exchanged?: CallMessages): Promise<void> => {
     const exception = await lanes.move(
       book.merchantId,
-      concludeHanding(merchant, operation, link, { outcome, exchanged }),
+      concludeSubmission(merchant, operation, link, { outcome, exchanged }),
     );
     if (exception) logException(parts.log, operation, "evidence");
   };
@@ -102,11 +102,11 @@ async function requestOf(
 }
 
 /** Commits the outcome. Gives true when a reconciliation exception was recorded: a person has to submit the evidence by other means. */
-export function concludeHanding(
+export function concludeSubmission(
   merchant: Merchant,
   operation: Operation,
   link: DisputeLink,
-  { outcome, exchanged }: { outcome: HandingOutcome; exchanged?: CallMessages | undefined },
+  { outcome, exchanged }: { outcome: SubmissionOutcome; exchanged?: CallMessages | undefined },
 ): Command<boolean> {
   const { book } = link;
   const owner = { merchant, book };

@@ -200,7 +200,7 @@ test("a dispute may name its payment by the acquirer's own name; of another acqu
   expect(await tell(disputeOf("pi_of_nobody", "dp_stray", "open"))).toBe(404);
 });
 
-test("the merchant's evidence is handed on with its files, once", async () => {
+test("the merchant's evidence is submitted with its files, once", async () => {
   behaviour = "take";
   const { uuid } = await disputed("dp_take");
   await evidenceOf(uuid);
@@ -217,7 +217,7 @@ test("the merchant's evidence is handed on with its files, once", async () => {
   expect(taken.filter(({ disputeId }) => disputeId === "dp_take")).toHaveLength(1);
 });
 
-test("evidence whose arrival nobody knows is handed on again under the same key; what is refused waits for a person", async () => {
+test("evidence whose arrival nobody knows is submitted again under the same key; what is refused waits for a person", async () => {
   behaviour = "lose";
   const { uuid } = await disputed("dp_lose");
   await evidenceOf(uuid);

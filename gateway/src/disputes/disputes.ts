@@ -142,7 +142,7 @@ export function submitEvidence(owner: BookOwner, key: DisputeKey, given: GivenEv
   return bookCommand(owner, {
     name: "submit evidence",
     needs: disputeNeeds(owner.book, key),
-    execute: (context) => handIn(context, findAwaiting(context, key), given),
+    execute: (context) => submit(context, findAwaiting(context, key), given),
   });
 }
 
@@ -157,7 +157,7 @@ export function findAwaiting(context: CommandContext, key: DisputeKey): Dispute 
 }
 
 /** Stores the evidence and moves the dispute to `under_review`. */
-export function handIn(context: CommandContext, dispute: Dispute, given: GivenEvidence): DisputeOfOrder {
+export function submit(context: CommandContext, dispute: Dispute, given: GivenEvidence): DisputeOfOrder {
   const { set, book, now } = context;
   const reviewed: Dispute = { ...dispute, status: "under_review" };
   set.insert(evidence, { book, uuid: dispute.uuid, ...given, submittedAt: now });

@@ -1,4 +1,4 @@
-// Goal: evidence is gathered while it is awaited, within its limits, and handed in once. Method: the pure commands over disputes and files.
+// Goal: evidence is gathered while it is awaited, within its limits, and submitted once. Method: the pure commands over disputes and files.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NOW, type Then, given, ownerWith, row } from "../../test/given.ts";
@@ -135,7 +135,7 @@ describe("a file", () => {
   });
 });
 
-describe("handing in", () => {
+describe("submitting", () => {
   test("takes the draft and the files that are kept, once; one that still arrives is not among them", () => {
     const { dispute, key, files, start } = awaiting({}, [{ name: "<b>.pdf" }, { state: "arriving" }]);
     const submitted = start
@@ -198,7 +198,7 @@ describe("handing in", () => {
   });
 });
 
-test("any steps in any order: the files keep their limits, and what is handed in is what was kept then", () => {
+test("any steps in any order: the files keep their limits, and what is submitted is what was kept then", () => {
   const step = fc.oneof(
     fc.record({
       do: fc.constant("begin" as const),

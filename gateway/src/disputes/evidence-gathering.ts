@@ -6,7 +6,7 @@ import type { Book } from "../merchants/books.ts";
 import type { Command } from "../store/command.ts";
 import { type Need, need } from "../store/working-set.ts";
 import type { DisputeOfOrder, EvidenceText } from "./dispute.ts";
-import { type DisputeKey, disputeNeeds, findAwaiting, findDispute, handIn } from "./disputes.ts";
+import { type DisputeKey, disputeNeeds, findAwaiting, findDispute, submit } from "./disputes.ts";
 import type { MediaType } from "./evidence-inspection.ts";
 import { type EvidenceDraft, type EvidenceFile, evidenceDrafts, evidenceFiles, fileLists } from "./evidence.sql.ts";
 
@@ -164,7 +164,7 @@ export function submitDraft(owner: BookOwner, key: DisputeKey): Command<DisputeO
         media_type: mediaType,
         size_bytes: sizeBytes,
       }));
-      return handIn(context, dispute, { statement, carrier, trackingNumber, deliveredOn, files });
+      return submit(context, dispute, { statement, carrier, trackingNumber, deliveredOn, files });
     },
   });
 }

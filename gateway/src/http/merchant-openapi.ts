@@ -44,7 +44,7 @@ export const merchantTags = [
   ["Refunds", "Give money back, all of a payment or part of it."],
   ["Balances", "What is yours in each currency, and the journal entries behind each figure."],
   ["Settlements", "Batches in which your money is paid out, and their statements."],
-  ["Disputes", "Payments that a payer contests. Evidence is handed in through the portal."],
+  ["Disputes", "Payments that a payer contests. Evidence is submitted through the portal."],
   ["Events", "What was sent to your webhook receiver, how each attempt went, and sending it again."],
   [
     "Sandbox",

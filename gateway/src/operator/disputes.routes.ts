@@ -178,7 +178,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       ...shared,
       operationId: "submitEvidence",
       path: `${OF_BOOK}/disputes/{uuid}/evidence`,
-      summary: "Hand in the merchant's evidence, once",
+      summary: "Submit the merchant's evidence, once",
       role: "support",
       body: evidenceSchema,
       success: { description: "The dispute, under review.", schema: disputeSchema },
@@ -212,7 +212,7 @@ function evidenceEndpoints({ database, directory }: OperatorDisputeParts): Opera
       success: { description: "The statement and its files.", schema: keptEvidenceSchema },
       async handle({ params }) {
         const evidence = await read(params);
-        if (!evidence) throw new Fault("OBJECT_NOT_FOUND", { message: "No evidence was handed in to such a dispute." });
+        if (!evidence) throw new Fault("OBJECT_NOT_FOUND", { message: "No evidence was submitted to such a dispute." });
         return reply(200, evidenceView(evidence));
       },
     }),

@@ -1,5 +1,5 @@
 // Goal: whoever decides a dispute sees what the merchant said, to the byte, and a file from a stranger is saved and never
-// shown. Method: evidence handed in and read back over real HTTP, with files that would like to be opened.
+// shown. Method: evidence submitted and read back over real HTTP, with files that would like to be opened.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Answer } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, paymentBody, startService } from "../../test/kit.ts";
@@ -77,7 +77,7 @@ test("a file comes back to the byte, to be saved under a harmless name, whatever
   expect(response.headers.get("content-disposition")).toContain("UTF-8''__resi%20%F0%9F%A7%BE.pdf");
 });
 
-test("what was not handed in, or belongs to another book, is not found; without a token nothing is", async () => {
+test("what was not submitted, or belongs to another book, is not found; without a token nothing is", async () => {
   const [mine, other] = [await disputed(), await disputed()];
   expect(outcome(await service.askOperator(`${mine.path}/evidence`))).toBe("404 OBJECT_NOT_FOUND");
   await service.operate("POST", `${mine.path}/evidence`, { statement, files });

@@ -88,7 +88,7 @@ const queues: readonly Queue[] = [
   },
   {
     kind: "dispute_decision",
-    about: "A dispute whose evidence is handed in, until you record how it ended.",
+    about: "A dispute whose evidence is submitted, until you record how it ended.",
     statement: waitingDecisions,
     id: named("dispute"),
     url: (row, id) => `${bookUrl(row)}/disputes/${id}`,

@@ -24,7 +24,7 @@ export const evidenceTextSchema = z
 
 export const evidenceFileSchema = z
   .strictObject({
-    file_id: identity("file").nullable().meta({ description: "Null for a file that the operator handed in." }),
+    file_id: identity("file").nullable().meta({ description: "Null for a file that the operator submitted." }),
     number: positive(1, "Its place among the files."),
     name: z.string().meta({ description: "As its maker calls it: any text.", examples: ["resi 1042.pdf"] }),
     media_type: z
@@ -50,7 +50,7 @@ export const evidenceFileSchema = z
 export const gatheredEvidenceSchema = z
   .strictObject({
     uuid: identity("dispute"),
-    can_change: z.boolean().meta({ description: "False once it is handed in, was due, or is decided." }),
+    can_change: z.boolean().meta({ description: "False once it is submitted, was due, or is decided." }),
     now: timestamp.meta({ description: "The time in the book, by which the evidence is due." }),
     evidence_due_at: timestamp,
     asked: z
@@ -65,7 +65,7 @@ export const gatheredEvidenceSchema = z
     tracking_number: z.string().nullable(),
     delivered_on: z.string().nullable(),
     saved_at: timestamp.nullable().meta({ description: "When the draft was last kept; null when there is none." }),
-    submitted_at: timestamp.nullable().meta({ description: "When it was handed in; null before." }),
+    submitted_at: timestamp.nullable().meta({ description: "When it was submitted; null before." }),
     files: z.array(evidenceFileSchema),
     limits: z
       .strictObject({ files: z.int(), file_bytes: z.int(), files_bytes: z.int(), media_types: z.array(z.string()) })

@@ -385,7 +385,7 @@ test("another merchant's dispute and files are not found, and neither are files 
   expect(outcome(await browser.get(theirs.path))).toBe("404 OBJECT_NOT_FOUND");
 });
 
-test("it is handed in once, however often it is asked for; and after the deadline not at all", async () => {
+test("it is submitted once, however often it is asked for; and after the deadline not at all", async () => {
   const it = await disputed();
   expect(outcome(await it.browser.post(`${it.path}/submit`))).toBe("422 VALIDATION_ERROR");
   await it.browser.send("PUT", it.path, { statement });

@@ -22,7 +22,7 @@ const ownTags = [
   ["Person", "One's own profile, password and second factors."],
   ["Passkeys", "One's own passkeys."],
   ["Payers", "Forgetting a payer."],
-  ["Evidence", "What a merchant says to a dispute: a draft, its files, and handing them in."],
+  ["Evidence", "What a merchant says to a dispute: a draft, its files, and submitting them."],
   ["Team", "Who belongs to the merchant, who is invited, and what they changed."],
   ["Keys", "Credentials of the merchant's systems."],
   ["Webhooks", "Where events go, the secret that signs them, and how deliveries went."],

@@ -1,4 +1,4 @@
-// One dispute: how long there is to answer, what is asked, what is handed in, and what was decided.
+// One dispute: how long there is to answer, what is asked, what is submitted, and what was decided.
 import { useQuery } from "@tanstack/react-query";
 import { usePart } from "../../address.ts";
 import { useApi, useCan, usePlace } from "../../api/place.ts";

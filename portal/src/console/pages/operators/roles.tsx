@@ -7,7 +7,7 @@ export const roles: readonly Role[] = ["viewer", "support", "admin"];
 export const meaningOf: Readonly<Record<Role, string>> = {
   viewer: "Reads everything, and changes nothing.",
   support:
-    "Judges reviews, hands evidence in, sends events again and writes incidents. Moves no money, lets nobody in, changes no setting.",
+    "Judges reviews, submits evidence, sends events again and writes incidents. Moves no money, lets nobody in, changes no setting.",
   admin: "Does everything: money, merchants, routing, acquirers, operators.",
 };
 

@@ -1,4 +1,4 @@
-// What an operator does for a merchant in a dispute, besides deciding it: gives more time, or hands in the answer.
+// What an operator does for a merchant in a dispute, besides deciding it: gives more time, or submits the answer.
 import { useId, useState } from "react";
 import { useAction } from "../../../api/action.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -24,7 +24,7 @@ function faultOf(files: readonly File[]): string | undefined {
   if (files.length > FILES_MAX) return `At most ${FILES_MAX} files.`;
   const sum = files.reduce((bytes, { size }) => bytes + size, 0);
   if (files.every(({ size }) => size <= FILE_BYTES_MAX) && sum <= FILES_BYTES_MAX) return undefined;
-  return "They are too large for this form. The merchant can hand in files of 10 MiB, in the portal.";
+  return "They are too large for this form. The merchant can submit files of 10 MiB, in the portal.";
 }
 
 /** A time as a field of date and time takes it, in the browser's zone. */
@@ -79,7 +79,7 @@ export function AnswerFor({ path, close }: Props) {
     {
       refresh,
       done: () => {
-        say("The answer is handed in.");
+        say("The answer is submitted.");
         close();
       },
     },
@@ -93,7 +93,7 @@ export function AnswerFor({ path, close }: Props) {
         onSubmit={({ statement = "" }) => fault === undefined && action.run(statement)}
       >
         <p>
-          What you hand in is the merchant's answer, once: neither they nor you can change it afterwards. What they had
+          What you submit is the merchant's answer, once: neither they nor you can change it afterwards. What they had
           written down as a draft is not part of it.
         </p>
         <TextField
@@ -122,7 +122,7 @@ export function AnswerFor({ path, close }: Props) {
             {fault}
           </p>
         </div>
-        <Submit beside={<Button onClick={close}>Back</Button>}>Hand it in</Submit>
+        <Submit beside={<Button onClick={close}>Back</Button>}>Submit it</Submit>
       </Form>
     </Dialog>
   );

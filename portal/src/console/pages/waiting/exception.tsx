@@ -27,7 +27,7 @@ const meanings: Record<Schema<"ExceptionKind">, string> = {
   forgotten: "The acquirer does not know a payment any more that it had taken.",
   dispute:
     "It tells of a dispute that does not fit what is recorded here, or of a part and not how much. Nothing is booked. Ask it for the amount, and record a dispute of that amount on the payment where none is here yet.",
-  evidence: "It did not take the merchant's evidence: hand it on by its own pages, before its due time.",
+  evidence: "It did not take the merchant's evidence: submit it on its own pages, before its due time.",
 };
 
 export function Page() {

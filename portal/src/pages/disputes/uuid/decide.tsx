@@ -25,7 +25,7 @@ export function Decide({ uuid }: { uuid: string }) {
     <Section title="Sandbox: decide as the acquirer">
       <div className="space-y-3 rounded-md border border-line bg-panel px-4 py-3">
         <p className="text-muted">
-          With real money the acquirer decides. Here you do, whether anything was handed in or not.
+          With real money the acquirer decides. Here you do, whether anything was submitted or not.
         </p>
         <div className="flex flex-wrap gap-2">
           {outcomes.map(({ outcome, verb }) => (

@@ -1,4 +1,4 @@
-// The answer while it is written: a draft that keeps itself, files, and the handing in.
+// The answer while it is written: a draft that keeps itself, files, and its submission.
 import { useQueryClient } from "@tanstack/react-query";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { refresh, useAction } from "../../../api/action.ts";
@@ -36,10 +36,10 @@ export function Gather({ evidence }: { evidence: Gathered }) {
   };
   const save = useAction(keep, { refresh: [] });
 
-  const handIn = async (): Promise<void> => {
+  const submit = async (): Promise<void> => {
     try {
       await api.write("POST", "/v1/disputes/{uuid}/evidence/submit", { path });
-      say("Your answer is handed in.");
+      say("Your answer is submitted.");
     } finally {
       await refresh(queries, ["/v1/disputes", "/v1/overview", "/v1/payments"]);
     }
@@ -73,17 +73,17 @@ export function Gather({ evidence }: { evidence: Gathered }) {
                 <TextField name="delivered_on" label="Delivered on" type="date" />
               </div>
             )}
-            <Submit beside={<Keeper keep={keep} kept={kept} savedAt={evidence.saved_at} />}>Hand in…</Submit>
+            <Submit beside={<Keeper keep={keep} kept={kept} savedAt={evidence.saved_at} />}>Submit…</Submit>
           </Form>
         </div>
       </Section>
       <Confirm
         open={asked}
         onClose={() => setAsked(false)}
-        title="Hand in your answer?"
-        verb="Hand it in"
+        title="Submit your answer?"
+        verb="Submit it"
         look="primary"
-        onConfirm={handIn}
+        onConfirm={submit}
       >
         <p>
           The statement and {filesAsText(evidence.files.length)} go to whoever decides. You can do this once, and change

@@ -1,4 +1,4 @@
-// What was handed in, or is gathered so far, for who can only read it.
+// What was submitted, or is gathered so far, for who can only read it.
 import type { Schema } from "../../../api/types.ts";
 import { Fact, Facts } from "../../../ui/facts.tsx";
 import { Section } from "../../../ui/page.tsx";
@@ -11,12 +11,12 @@ export function Given({ evidence }: { evidence: Schema<"GatheredEvidence"> }) {
     return (
       <Section title="Answer">
         <p className="text-muted">
-          {evidence.can_change ? "Nobody has written anything yet." : "Nothing was handed in."}
+          {evidence.can_change ? "Nobody has written anything yet." : "Nothing was submitted."}
         </p>
       </Section>
     );
   return (
-    <Section title={at === null ? "Draft, not handed in" : "What you handed in"}>
+    <Section title={at === null ? "Draft, not submitted" : "What you submitted"}>
       <div className="space-y-3">
         <blockquote className="rounded-md border border-line bg-panel px-4 py-3 break-words whitespace-pre-wrap">
           {statement}
@@ -24,7 +24,7 @@ export function Given({ evidence }: { evidence: Schema<"GatheredEvidence"> }) {
         {(at !== null || carrier !== null || number !== null || day !== null) && (
           <Facts>
             {at !== null && (
-              <Fact name="Handed in">
+              <Fact name="Submitted">
                 <Time at={at} />
               </Fact>
             )}

@@ -19,8 +19,8 @@ export function DisputeState({ dispute, evidence, receivedAt }: Props) {
   if (dispute.outcome !== null) return <Outcome dispute={dispute} evidence={evidence} />;
   if (evidence.submitted_at !== null)
     return (
-      <Banner tone="calm" title="Your answer is handed in">
-        It was handed in on <Time at={evidence.submitted_at} /> and cannot be changed. The acquirer decides;{" "}
+      <Banner tone="calm" title="Your answer is submitted">
+        It was submitted on <Time at={evidence.submitted_at} /> and cannot be changed. The acquirer decides;{" "}
         <Money of={dispute} /> stay held until then.
       </Banner>
     );
@@ -83,7 +83,7 @@ function Outcome({ dispute, evidence }: Omit<Props, "receivedAt">) {
   return (
     <Banner tone="bad" title="You lost">
       {evidence.submitted_at === null && resolvedAt !== null && resolvedAt >= dueAt
-        ? "Nothing was handed in before the deadline."
+        ? "Nothing was submitted before the deadline."
         : "The acquirer decided for the payer."}{" "}
       {money} went back to the payer.
     </Banner>
