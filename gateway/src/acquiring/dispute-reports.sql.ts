@@ -12,8 +12,8 @@ export interface DisputeLink {
   acquirerDisputeId: string;
   disputeId: string;
   paymentReference: string;
-  /** When the dispute was first reported; later, when a worker next checks whether there is evidence to submit. */
-  reportedAt: Micros;
+  /** When a worker next checks whether there is evidence to submit; at first, when the dispute was reported. */
+  evidenceDueAt: Micros;
   /** When the acquirer took or refused the merchant's evidence; undefined before. */
   evidenceEndedAt: Micros | undefined;
   /** How often a worker has claimed the dispute to submit its evidence. */
@@ -35,7 +35,7 @@ const stateColumns = {
 const birthColumns = {
   dispute_id: ["uuid", ({ disputeId }: DisputeLink) => uuidOf(disputeId)],
   payment_id: ["uuid", ({ paymentReference }: DisputeLink) => uuidOf(paymentReference)],
-  evidence_due_at: ["timestamptz", ({ reportedAt }: DisputeLink) => reportedAt],
+  evidence_due_at: ["timestamptz", ({ evidenceDueAt }: DisputeLink) => evidenceDueAt],
 } as const satisfies Columns<DisputeLink>;
 
 /** Links by the acquirer's id of the dispute. Loading locks them. */
@@ -56,7 +56,7 @@ export function linkOfRow(row: Row): DisputeLink {
     acquirerDisputeId: row.acquirer_dispute_id as string,
     disputeId: idOf("dispute", row.dispute_id as string),
     paymentReference: idOf("payment", row.payment_id as string),
-    reportedAt: row.evidence_due_at as Micros,
+    evidenceDueAt: row.evidence_due_at as Micros,
     evidenceEndedAt: (row.evidence_ended_at as Micros | null) ?? undefined,
     evidenceTries: row.evidence_tries as number,
   };

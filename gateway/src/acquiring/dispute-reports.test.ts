@@ -61,7 +61,7 @@ function reported(status: "needs_response" | "under_review" | "won" | "lost" | "
     acquirerDisputeId: "dp_1",
     disputeId: dispute.uuid,
     paymentReference: payment.reference,
-    reportedAt: NOW,
+    evidenceDueAt: NOW,
     evidenceEndedAt: undefined,
     evidenceTries: 0,
   };

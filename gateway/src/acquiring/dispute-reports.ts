@@ -70,8 +70,8 @@ export function disputeReport(
       const payment = findLocked(context, paymentReference);
       keepMessages(context, operation, exchanged);
       const link = set.get(acquirerDisputes, key);
-      const astray = (): ExceptionKind => {
-        // Of the acquirer that reports it; each report is news, also after a person has closed the one before.
+      const moveNothing = (): ExceptionKind => {
+        // Under the acquirer that reports it, and once more when a person has closed the exception of an earlier report.
         recordException(context, { ...operation, gatewayCode }, operation.attempt, "dispute", true);
         return "dispute";
       };
@@ -79,11 +79,11 @@ export function disputeReport(
         const known = set.get(disputes, { book, uuid: link.disputeId });
         if (!known) throw new Fault("SERVICE_UNAVAILABLE");
         const isSame = known.amountMinor === told.amountMinor && known.currency === told.currency;
-        if (link.paymentReference !== paymentReference || !isSame) return astray();
+        if (link.paymentReference !== paymentReference || !isSame) return moveNothing();
         // Reports come in any order: the report that it was opened may be late.
         if (told.status === "open") return undefined;
         if (isRunning(known.status)) resolve(context, known, told.status);
-        else if (known.status !== told.status) return astray();
+        else if (known.status !== told.status) return moveNothing();
         return undefined;
       }
       const fits =
@@ -93,7 +93,7 @@ export function disputeReport(
         payment.currency === told.currency &&
         told.amountMinor > 0n &&
         told.amountMinor <= contestableMinor(payment);
-      if (!fits) return astray();
+      if (!fits) return moveNothing();
       // The acquirer's deadline is in real time; a sandbox book has its own clock.
       const left = told.respondBy && Math.min(Math.max(told.respondBy - realNow, -DEADLINE_MAX), DEADLINE_MAX);
       const due = left === undefined ? {} : { evidenceDueAt: left + now };
@@ -102,7 +102,7 @@ export function disputeReport(
         ...key,
         disputeId: opened.uuid,
         paymentReference,
-        reportedAt: realNow,
+        evidenceDueAt: realNow,
         evidenceEndedAt: undefined,
         evidenceTries: 0,
       });

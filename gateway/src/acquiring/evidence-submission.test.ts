@@ -49,7 +49,7 @@ function handed(
     acquirerDisputeId: "dp_1",
     disputeId: newId("dispute", NOW),
     paymentReference: reference,
-    reportedAt: NOW,
+    evidenceDueAt: NOW,
     evidenceEndedAt: undefined,
     evidenceTries,
   };

@@ -46,11 +46,9 @@ export function openNotifications(server: FastifyInstance, parts: AcquiringParts
       if (!next) continue;
       if (next.taken === "taken" && !next.isEarlier) continue;
       if (next.taken !== "taken") outcome = next;
-      const { message } = meaning;
-      const operationKey = namedBy(report);
       const reason = next.taken === "taken" ? "earlier attempt" : next.taken;
-      const stray: Stray = { gatewayCode: code, reason, operationKey, kind: report.kind, message };
-      await keep(parts, stray);
+      const { message } = meaning;
+      await keep(parts, { gatewayCode: code, reason, operationKey: namedBy(report), kind: report.kind, message });
     }
     // One report that has to come again keeps no other from being taken.
     if (failures.length > 0) throw failures[0];
@@ -84,8 +82,7 @@ async function read(
   } catch (error) {
     if (error instanceof Fault && error.code === "VALIDATION_ERROR") {
       const message: AcquirerMessage = { about: `${method} ${rest || "/"}`, status: undefined, text: maskedBody(body) };
-      const stray: Stray = { gatewayCode: code, reason: "unreadable", operationKey: "", kind: undefined, message };
-      await keep(parts, stray);
+      await keep(parts, { gatewayCode: code, reason: "unreadable", operationKey: "", kind: undefined, message });
     }
     throw error;
   }
@@ -120,9 +117,9 @@ async function takeReport(
   report: Report,
   exchanged: CallMessages | undefined,
 ): Promise<Outcome> {
-  const named = namedBy(report);
-  const isNamedByAccount = report.kind !== "payment" && report.kind !== "refund";
-  const name = readOperationKey(named) ?? (isNamedByAccount ? await nameOfAccount(parts, code, named) : undefined);
+  const key = namedBy(report);
+  const mayBeAccount = report.kind !== "payment" && report.kind !== "refund";
+  const name = readOperationKey(key) ?? (mayBeAccount ? await nameOfAccount(parts, code, key) : undefined);
   const kind = report.kind === "refund" ? "refund" : "payment";
   if (!name || (report.kind !== "look" && name.kind !== kind)) return { taken: "unknown operation" };
   const merchant = await parts.directory.merchant(name.book.merchantId);

@@ -205,8 +205,8 @@ function applyReceipt(context: CommandContext, payment: Payment, gatewayCode: st
   const { set, now } = context;
   const { book, reference } = payment;
   if (set.get(receipts, { book, gatewayCode, transactionId: receipt.transactionId })) return payment;
-  const over = payment.status === "pending" && payment.expiresAt <= now;
-  const current = over ? expire(context, payment) : payment;
+  const late = payment.status === "pending" && payment.expiresAt <= now;
+  const current = late ? expire(context, payment) : payment;
   const awaited = current.status === "pending" || current.status === "processing";
   const exact =
     current.gatewayCode === gatewayCode &&

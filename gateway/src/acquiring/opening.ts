@@ -295,16 +295,16 @@ function assignTo(
 /** No acquirer has the payment. The merchant may repeat a request with a key; without a key a worker tries while it is pending. */
 function backToRouting({ set, realNow }: CommandContext, operation: Operation, payment: Payment): Concluded {
   const { idempotencyKey } = operation;
-  const over = payment.status !== "pending";
+  const isPending = payment.status === "pending";
   const retryable = idempotencyKey !== undefined;
   set.update(operations, {
     ...operation,
-    step: retryable ? "retryable" : over ? "done" : "planned",
+    step: retryable ? "retryable" : isPending ? "planned" : "done",
     refusedBy: [],
     providerIds: undefined,
     attempt: operation.attempt + 1,
     inquiries: operation.inquiries + 1,
-    dueAt: retryable || over ? undefined : nextInquiry(operation.inquiries, realNow),
+    dueAt: isPending && !retryable ? nextInquiry(operation.inquiries, realNow) : undefined,
   });
   return { fault: new Fault("GATEWAY_ERROR") };
 }

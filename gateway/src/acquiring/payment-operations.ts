@@ -93,8 +93,8 @@ export async function callOrInquire(
   payment: Payment,
   operation: Operation,
 ): Promise<OpenResult> {
-  const over = isPaid(payment.status) || payment.status === "failed";
-  if (operation.step === "polling" && over) return { kind: "closed" };
+  const isDecided = isPaid(payment.status) || payment.status === "failed";
+  if (operation.step === "polling" && isDecided) return { kind: "closed" };
   const acquirer = parts.acquirer(operation.gatewayCode);
   // An acquirer that is no longer configured cannot be asked, so the outcome stays unknown.
   if (!acquirer) return { kind: "unknown" };

@@ -32,8 +32,8 @@ export type RefundResult = { exchanged?: CallMessages | undefined; otherMoney?: 
 const REFUSALS_MAX = 6;
 /** The refund also fails after this many attempts, about a week, when the last one was certainly not made: no report can be about another. */
 export const REFUND_ATTEMPTS_MAX = 1_000;
-/** A hint at a refund that has ended here is followed by so many inquiries, over a quarter of an hour, until one is answered. */
-const HINTED_INQUIRIES_MAX = 10;
+/** A report that something happened to a refund that has ended here is followed by so many inquiries at most, over a quarter of an hour. */
+const INQUIRIES_AFTER_END_MAX = 10;
 
 /**
  * Commits the result of a call, an inquiry or a notification about a refund. A repeated notification changes nothing. Gives the kind of a
@@ -62,8 +62,8 @@ export function concludeRefund(
       if (!found || !refund) throw new Fault("REFUND_NOT_FOUND");
       keepMessages(context, { ...found, attempt }, result.exchanged);
       const isOtherMoney = result.otherMoney === true && recordException(context, found, attempt, "other_money");
-      const told = isOtherMoney ? "other_money" : undefined;
-      if (found.attempt !== attempt) return concludeOther(context, found, refund, { attempt, result }) ?? told;
+      const exception = isOtherMoney ? "other_money" : undefined;
+      if (found.attempt !== attempt) return concludeOther(context, found, refund, { attempt, result }) ?? exception;
       const operation = result.kind === "known" ? withProviderIds(found, result.providerIds) : found;
       const done = { ...operation, step: "done" as const, dueAt: undefined };
       if (outcome === "succeeded" && refund.status === "pending") {
@@ -79,12 +79,11 @@ export function concludeRefund(
         if (found.step !== "done") set.update(operations, done);
         return isNew ? kind : undefined;
       }
-      if (operation.step === "done") return told;
-      // What the acquirer hints at is asked about for some time, also when the refund has ended here.
-      const isOpen = result.kind === "unknown" && operation.inquiries < HINTED_INQUIRIES_MAX;
-      if (refund.status !== "pending" && !isOpen) {
+      if (operation.step === "done") return exception;
+      const isAskedAgain = result.kind === "unknown" && operation.inquiries < INQUIRIES_AFTER_END_MAX;
+      if (refund.status !== "pending" && !isAskedAgain) {
         set.update(operations, done);
-        return told;
+        return exception;
       }
       const refusals = operation.round + (result.kind === "refused" ? 1 : 0);
       const wasNotMade = result.kind !== "known" && result.kind !== "unknown";
@@ -101,7 +100,7 @@ export function concludeRefund(
         inquiries: operation.inquiries + 1,
         dueAt: nextInquiry(operation.inquiries, realNow),
       });
-      return told;
+      return exception;
     },
   });
 }
@@ -120,12 +119,14 @@ function concludeOther(
   if (result.kind !== "known" || result.status === "failed") return undefined;
   const isUnderWay = wasCalled(operation) && operation.step !== "done";
   const asReported = { ...operation, attempt, providerIds: result.providerIds };
-  if (status === "pending" && result.status === "succeeded") {
-    complete(context, { uuid, paymentReference }, "succeeded");
-    set.update(operations, { ...asReported, step: "done", dueAt: undefined });
-  } else if (status === "pending" && !isUnderWay)
-    set.update(operations, { ...asReported, step: "polling", inquiries: 0, dueAt: nextInquiry(0, realNow) });
-  if (status === "pending" && !isUnderWay) return undefined;
+  if (status === "pending") {
+    if (result.status === "succeeded") {
+      complete(context, { uuid, paymentReference }, "succeeded");
+      set.update(operations, { ...asReported, step: "done", dueAt: undefined });
+    } else if (!isUnderWay)
+      set.update(operations, { ...asReported, step: "polling", inquiries: 0, dueAt: nextInquiry(0, realNow) });
+    if (!isUnderWay) return undefined;
+  }
   const kind = status === "failed" ? "refund_after_failure" : "refund_twice";
   return recordException(context, operation, attempt, kind) ? kind : undefined;
 }
