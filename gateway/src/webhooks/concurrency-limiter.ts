@@ -58,6 +58,15 @@ export function leftFor(merchantId: string, count: KeyedCount, limit: number): n
   return limit - count.inAll - count.of(merchantId);
 }
 
+/**
+ * How many slots or places a merchant can still take one after another: at most what is left for the host. Each one taken adds one to the merchant's
+ * own and takes one from the free ones, so it takes two from what `leftFor` gives; and three where what the host holds is taken off as well, as
+ * with hosts that are not healthy.
+ */
+export function capacityLeft(ofHost: number, ofAll: number, ofShared: number): number {
+  return Math.max(0, Math.min(ofHost, Math.ceil(ofAll / 2), Math.ceil(ofShared / 3)));
+}
+
 /** Beyond this number of hosts, the limiter forgets those with no call in flight. */
 const HOSTS_MAX = 10_000;
 
@@ -128,22 +137,13 @@ export class ConcurrencyLimiter {
     return state ? healthOf(state, nowMs) : "unknown";
   }
 
-  /**
-   * Number of slots that a merchant, or one that holds none, can still acquire at a host. The quotients are the closed form of repeated
-   * `acquire`: each acquired slot adds one to the merchant's own and takes one from the free ones.
-   */
+  /** Number of slots that a merchant, or one that holds none, can still acquire at a host. */
   capacityAt(host: string, nowMs: number, merchantId = ""): number {
     const health = this.healthOf(host, nowMs);
     const held = this.hosts.get(host)?.slots.size ?? 0;
-    const { all, shared } = this.limits;
-    const rooms = [
-      this.limits.host[health] - held,
-      Math.ceil(leftFor(merchantId, this.all, all) / 2),
-      ...(health === "healthy"
-        ? []
-        : [Math.ceil((leftFor(merchantId, this.kinds[health], shared[health]) - held) / 3)]),
-    ];
-    return Math.max(0, Math.min(...rooms));
+    const { all, shared, host: perHost } = this.limits;
+    const ofShared = health === "healthy" ? Infinity : leftFor(merchantId, this.kinds[health], shared[health]) - held;
+    return capacityLeft(perHost[health] - held, leftFor(merchantId, this.all, all), ofShared);
   }
 
   /** Hosts with calls in flight, each with the merchants of those calls. */

@@ -2,7 +2,7 @@
 // a free slot; deliveries that wait too long are given back. No I/O.
 import type { Micros } from "../ground/clock.ts";
 import { KeyedCount } from "../ground/keyed-count.ts";
-import { type HostHealth, leftFor } from "./concurrency-limiter.ts";
+import { type HostHealth, capacityLeft, leftFor } from "./concurrency-limiter.ts";
 
 /** A delivery that this process holds under a lease. */
 export interface LeasedDelivery<Row> {
@@ -60,12 +60,8 @@ export class DeliveryBuffer<Row> {
   capacityFor(host: string, health: HostHealth, merchantId = ""): number {
     const waiting = this.waitingFor(host);
     const { all, unhealthy, perHost } = this.limits;
-    const capacities = [
-      perHost[health] - waiting,
-      Math.ceil(leftFor(merchantId, this.count, all) / 2),
-      ...(health === "healthy" ? [] : [Math.ceil((leftFor(merchantId, this.unhealthy, unhealthy) - waiting) / 3)]),
-    ];
-    return Math.max(0, Math.min(...capacities));
+    const ofShared = health === "healthy" ? Infinity : leftFor(merchantId, this.unhealthy, unhealthy) - waiting;
+    return capacityLeft(perHost[health] - waiting, leftFor(merchantId, this.count, all), ofShared);
   }
 
   /** True while so few deliveries wait for a host that more should be claimed. */

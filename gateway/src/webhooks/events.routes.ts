@@ -203,8 +203,8 @@ export async function listEvents(
   const limit = limitOf(query);
   const filter = { book, type, hidden, delivery, createdFrom, createdBefore, after, limit };
   const rows = await database.query(selectEvents(filter));
-  const isAtEnd = rows.length > limit || !discards(filter);
-  const [stopped] = isAtEnd ? [] : await database.query(selectLookedTo(filter));
+  const isSearched = rows.length <= limit && discards(filter);
+  const [stopped] = isSearched ? await database.query(selectLookedTo(filter)) : [];
   return page(
     rows.map(eventOfRow),
     limit,

@@ -107,9 +107,11 @@ function tryAgain(
   if (delivery?.leased) return { delivery: { ...delivery, state: "pending" } };
   const url = event.callbackUrl ?? merchant.webhooks[book.environment]?.url;
   if (url === undefined) return { objection: nowhere(event) };
+  // What is left then is for the schedule's own attempts.
   if (delivery && delivery.attempts >= ATTEMPTS_KEPT_MAX - attemptOffsetsSeconds.length)
     return { objection: exhausted(event, delivery.attempts) };
   if (!delivery) return { delivery: firstDelivery(set, event, url, now) };
+  // An attempt ahead of its schedule is made by hand, and is none of the schedule's.
   const ahead = delivery.nextAttemptAt > now ? 1 : 0;
   const due =
     delivery.state === "pending"
