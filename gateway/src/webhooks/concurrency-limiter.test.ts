@@ -17,7 +17,7 @@ const limits = {
   host: { healthy: 5, slow: 3, unknown: 2, failing: 4 },
   shared: { slow: 9, unknown: 12, failing: 6 },
 };
-const to = (host: string, merchantId = host, first = true): SlotRequest => ({ host, merchantId, first });
+const to = (host: string, merchantUuid = host, first = true): SlotRequest => ({ host, merchantUuid, first });
 
 /** Takes as many slots as there are. */
 function taken(limiter: ConcurrencyLimiter, request: SlotRequest, atMs = 0): Slot[] {
@@ -146,7 +146,7 @@ test.each([
 ])("whatever happens: where %s limits bind, none is passed, and in the end every slot is free", (_, limits) => {
   const request = fc.record({
     host: fc.constantFrom("a", "b", "c", "d", "e"),
-    merchantId: fc.constantFrom("m", "n"),
+    merchantUuid: fc.constantFrom("m", "n"),
     first: fc.boolean(),
   });
   const found = fc.constantFrom<(HostHealth | undefined)[]>("healthy", "slow", "failing", undefined);
@@ -165,16 +165,16 @@ test.each([
         expect(count(({ first }) => !first)).toBeLessThanOrEqual(limits.retry);
         for (const kind of ["slow", "unknown", "failing"] as const)
           expect(count((one) => one.health === kind)).toBeLessThanOrEqual(limits.shared[kind]);
-        for (const merchantId of ["m", "n"])
-          expect(count((one) => one.merchantId === merchantId)).toBeLessThanOrEqual(limits.all / 2);
+        for (const merchantUuid of ["m", "n"])
+          expect(count((one) => one.merchantUuid === merchantUuid)).toBeLessThanOrEqual(limits.all / 2);
         for (const host of ["a", "b", "c", "d", "e"]) {
           expect(count((one) => one.host === host)).toBeLessThanOrEqual(limits.host.healthy);
-          const merchants = sent.filter((one) => one.host === host).map(({ merchantId }) => merchantId);
+          const merchants = sent.filter((one) => one.host === host).map(({ merchantUuid }) => merchantUuid);
           expect(limiter.inFlightByHost().get(host)).toEqual(merchants.length > 0 ? new Set(merchants) : undefined);
         }
-        for (const merchantId of ["m", "of nobody here"]) {
-          const room = limiter.capacityAt(next.host, nowMs, merchantId);
-          const more = taken(limiter, to(next.host, merchantId), nowMs);
+        for (const merchantUuid of ["m", "of nobody here"]) {
+          const room = limiter.capacityAt(next.host, nowMs, merchantUuid);
+          const more = taken(limiter, to(next.host, merchantUuid), nowMs);
           expect(room).toBe(more.length);
           for (const one of more) limiter.release(one, undefined);
         }

@@ -35,7 +35,7 @@ export const QUICK_MS = 1_000;
 
 export interface SlotRequest {
   host: string;
-  merchantId: string;
+  merchantUuid: string;
   first: boolean;
 }
 
@@ -54,8 +54,8 @@ interface Host {
 }
 
 /** What a merchant may still take of a limit on slots or places: it may not have more than stays free. */
-export function leftFor(merchantId: string, count: KeyedCount, limit: number): number {
-  return limit - count.inAll - count.of(merchantId);
+export function leftFor(merchantUuid: string, count: KeyedCount, limit: number): number {
+  return limit - count.inAll - count.of(merchantUuid);
 }
 
 /**
@@ -110,12 +110,12 @@ export class ConcurrencyLimiter {
    * slots that the host itself holds count too: the first call to one host comes before the second call to another, and a host may
    * have several while no other host needs them.
    */
-  acquire({ host, merchantId, first }: SlotRequest, nowMs: number): Slot | undefined {
-    if (this.capacity(first ? "first" : "retry") <= 0 || this.capacityAt(host, nowMs, merchantId) === 0)
+  acquire({ host, merchantUuid, first }: SlotRequest, nowMs: number): Slot | undefined {
+    if (this.capacity(first ? "first" : "retry") <= 0 || this.capacityAt(host, nowMs, merchantUuid) === 0)
       return undefined;
     const state = this.hosts.get(host) ?? { health: "unknown", slots: new Set<Slot>() };
     const health = healthOf(state, nowMs);
-    const slot = { host, merchantId, first, health, takenAtMs: nowMs };
+    const slot = { host, merchantUuid, first, health, takenAtMs: nowMs };
     this.hosts.delete(host);
     this.hosts.set(host, state); // moves the host to the end: `forget` drops the least recently used host first
     state.slots.add(slot);
@@ -138,25 +138,25 @@ export class ConcurrencyLimiter {
   }
 
   /** Number of slots that a merchant, or one that holds none, can still acquire at a host. */
-  capacityAt(host: string, nowMs: number, merchantId = ""): number {
+  capacityAt(host: string, nowMs: number, merchantUuid = ""): number {
     const health = this.healthOf(host, nowMs);
     const held = this.hosts.get(host)?.slots.size ?? 0;
     const { all, shared, host: perHost } = this.limits;
-    const ofShared = health === "healthy" ? Infinity : leftFor(merchantId, this.kinds[health], shared[health]) - held;
-    return capacityLeft(perHost[health] - held, leftFor(merchantId, this.all, all), ofShared);
+    const ofShared = health === "healthy" ? Infinity : leftFor(merchantUuid, this.kinds[health], shared[health]) - held;
+    return capacityLeft(perHost[health] - held, leftFor(merchantUuid, this.all, all), ofShared);
   }
 
   /** Hosts with calls in flight, each with the merchants of those calls. */
   inFlightByHost(): Map<string, Set<string>> {
     const byHost = new Map<string, Set<string>>();
     for (const [host, { slots }] of this.hosts)
-      if (slots.size > 0) byHost.set(host, new Set([...slots].map(({ merchantId }) => merchantId)));
+      if (slots.size > 0) byHost.set(host, new Set([...slots].map(({ merchantUuid }) => merchantUuid)));
     return byHost;
   }
 
-  private count({ merchantId, first, health }: Slot, slots: 1 | -1): void {
-    this.all.add(merchantId, slots);
-    if (health !== "healthy") this.kinds[health].add(merchantId, slots);
+  private count({ merchantUuid, first, health }: Slot, slots: 1 | -1): void {
+    this.all.add(merchantUuid, slots);
+    if (health !== "healthy") this.kinds[health].add(merchantUuid, slots);
     if (!first) this.retries += slots;
   }
 

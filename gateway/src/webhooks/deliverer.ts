@@ -257,7 +257,7 @@ export class Deliverer {
     const rows = await database.query<ClaimedRow>(
       claimDeliveries({ ...claim, ...lease, capacityElsewhere: CAPACITY_ELSEWHERE }),
     );
-    return rows.map((row) => ({ host: row.host, merchantId: row.merchant_id, row, token, claimedAt }));
+    return rows.map((row) => ({ host: row.host, merchantUuid: row.merchant_id, row, token, claimedAt }));
   }
 
   /** Gives deliveries to the send queue. Parks those that it has no place for, and gives them. */
@@ -284,7 +284,7 @@ export class Deliverer {
     for (const [key, own] of Map.groupBy(claimed, ({ row }) => bookKey(bookOfRow(row)))) {
       const book = bookOfRow((own[0] as Leased).row);
       for (const [host, due] of Map.groupBy(own, (delivery) => delivery.host)) {
-        const merchantUuid = due[0]?.merchantId ?? "";
+        const merchantUuid = due[0]?.merchantUuid ?? "";
         const capacity = capacityOf(capacities, merchantUuid, host) ?? CAPACITY_ELSEWHERE;
         const hasMore = isFull || own.length >= perBook || due.length >= capacity;
         if (hasMore) this.unfinished.set(key, book);

@@ -5,9 +5,9 @@ import { expect, test } from "vitest";
 import { DeliveryBuffer, type LeasedDelivery } from "./delivery-buffer.ts";
 import type { HostHealth } from "./concurrency-limiter.ts";
 
-const one = (host: string, row: number, claimedAt = 0, merchantId = host): LeasedDelivery<number> => ({
+const one = (host: string, row: number, claimedAt = 0, merchantUuid = host): LeasedDelivery<number> => ({
   host,
-  merchantId,
+  merchantUuid,
   row,
   token: "t",
   claimedAt,
@@ -15,7 +15,7 @@ const one = (host: string, row: number, claimedAt = 0, merchantId = host): Lease
 
 interface Entry {
   host: string;
-  merchantId: string;
+  merchantUuid: string;
   unhealthy: boolean;
 }
 
@@ -27,9 +27,9 @@ function waits(
   host: string,
   times: number,
   health: HostHealth,
-  merchantId = host,
+  merchantUuid = host,
 ): number {
-  return Array.from({ length: times }, (_, row) => buffer.add(one(host, row, 0, merchantId), health)).filter(Boolean)
+  return Array.from({ length: times }, (_, row) => buffer.add(one(host, row, 0, merchantUuid), health)).filter(Boolean)
     .length;
 }
 
@@ -93,7 +93,7 @@ test("a burst may wait: more is claimed for a host while its queue is short, and
 test("whatever happens, each delivery leaves once", () => {
   const step = fc.record({
     host: fc.constantFrom("a", "b", "c"),
-    merchantId: fc.constantFrom("m", "n"),
+    merchantUuid: fc.constantFrom("m", "n"),
     health: fc.constantFrom<HostHealth[]>("healthy", "slow", "unknown", "failing"),
     free: fc.constantFrom(0, 0, 0, 1),
     out: fc.integer({ min: 0, max: 9 }).map((number) => number === 0),
@@ -103,21 +103,21 @@ test("whatever happens, each delivery leaves once", () => {
     fc.property(fc.array(step, { size: "large" }), (steps) => {
       const buffer = new DeliveryBuffer<number>(small);
       const waiting = new Map<number, Entry>();
-      steps.forEach(({ host, merchantId, health, free, out, at }, row) => {
-        const places = buffer.capacityFor(host, health, merchantId);
+      steps.forEach(({ host, merchantUuid, health, free, out, at }, row) => {
+        const places = buffer.capacityFor(host, health, merchantUuid);
         const unhealthy = health !== "healthy";
         const count = (by: (of: Entry) => boolean): number => [...waiting.values()].filter(by).length;
-        const own = (of: Entry): boolean => of.merchantId === merchantId;
+        const own = (of: Entry): boolean => of.merchantUuid === merchantUuid;
         const may =
           count((of) => of.host === host) < small.perHost[health] &&
           count(own) < small.all - waiting.size &&
           (!unhealthy ||
             count((of) => own(of) && of.unhealthy) + count((of) => of.host === host) <
               small.unhealthy - count((of) => of.unhealthy));
-        const added = buffer.add(one(host, row, at, merchantId), health);
+        const added = buffer.add(one(host, row, at, merchantUuid), health);
         expect([added, places > 0]).toEqual([may, may]);
-        if (added) waiting.set(row, { host, merchantId, unhealthy });
-        if (added) expect(buffer.capacityFor(host, health, merchantId)).toBe(places - 1);
+        if (added) waiting.set(row, { host, merchantUuid, unhealthy });
+        if (added) expect(buffer.capacityFor(host, health, merchantUuid)).toBe(places - 1);
         let slots = free;
         buffer.drain(host, (entry) => slots-- > 0 && waiting.delete(entry.row));
         if (out) for (const entry of buffer.remove(at)) expect(waiting.delete(entry.row)).toBe(true);

@@ -7,7 +7,7 @@ import { type HostHealth, capacityLeft, leftFor } from "./concurrency-limiter.ts
 /** A delivery that this process holds under a lease. */
 export interface LeasedDelivery<Row> {
   host: string;
-  merchantId: string;
+  merchantUuid: string;
   row: Row;
   token: string;
   claimedAt: Micros;
@@ -53,15 +53,17 @@ export class DeliveryBuffer<Row> {
 
   /** Hosts with waiting deliveries, each with the merchants of those deliveries. */
   waitingByHost(): Map<string, Set<string>> {
-    return new Map([...this.hosts].map(([host, queue]) => [host, new Set(queue.map(({ merchantId }) => merchantId))]));
+    return new Map(
+      [...this.hosts].map(([host, queue]) => [host, new Set(queue.map(({ merchantUuid }) => merchantUuid))]),
+    );
   }
 
   /** Number of free places for a host of this health, for a merchant or, without one, for a merchant with no waiting delivery. */
-  capacityFor(host: string, health: HostHealth, merchantId = ""): number {
+  capacityFor(host: string, health: HostHealth, merchantUuid = ""): number {
     const waiting = this.waitingFor(host);
     const { all, unhealthy, perHost } = this.limits;
-    const ofShared = health === "healthy" ? Infinity : leftFor(merchantId, this.unhealthy, unhealthy) - waiting;
-    return capacityLeft(perHost[health] - waiting, leftFor(merchantId, this.count, all), ofShared);
+    const ofShared = health === "healthy" ? Infinity : leftFor(merchantUuid, this.unhealthy, unhealthy) - waiting;
+    return capacityLeft(perHost[health] - waiting, leftFor(merchantUuid, this.count, all), ofShared);
   }
 
   /** True while so few deliveries wait for a host that more should be claimed. */
@@ -79,8 +81,8 @@ export class DeliveryBuffer<Row> {
    * stay free. Hosts that are not healthy share their places as they share slots: see `ConcurrencyLimiter.acquire`.
    */
   add(waiting: LeasedDelivery<Row>, health: HostHealth): boolean {
-    const { host, merchantId } = waiting;
-    if (this.capacityFor(host, health, merchantId) === 0) return false;
+    const { host, merchantUuid } = waiting;
+    if (this.capacityFor(host, health, merchantUuid) === 0) return false;
     const entry = { ...waiting, unhealthy: health !== "healthy" };
     this.hosts.getOrInsert(host, []).push(entry);
     this.recount(entry, 1);
@@ -119,8 +121,8 @@ export class DeliveryBuffer<Row> {
     return out;
   }
 
-  private recount({ merchantId, unhealthy }: Entry<Row>, change: 1 | -1): void {
-    this.count.add(merchantId, change);
-    if (unhealthy) this.unhealthy.add(merchantId, change);
+  private recount({ merchantUuid, unhealthy }: Entry<Row>, change: 1 | -1): void {
+    this.count.add(merchantUuid, change);
+    if (unhealthy) this.unhealthy.add(merchantUuid, change);
   }
 }

@@ -162,7 +162,7 @@ test("what is sent directly is what a claim would have found", async () => {
       event_created_at: now + 60 * SECOND,
       next_attempt_at: now + 60 * SECOND,
       clock_offset_seconds: 60n,
-      merchantId: uuidOf(book.merchantId),
+      merchantUuid: uuidOf(book.merchantId),
       token,
       claimedAt: now,
     },

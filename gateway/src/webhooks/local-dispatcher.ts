@@ -123,7 +123,7 @@ export class LocalDispatcher {
       next_attempt_at: nextAttemptAt,
       clock_offset_seconds: BigInt(set.get(bookClocks, book)?.offsetSeconds ?? 0),
     };
-    return { host, merchantId: row.merchant_id, row, token, claimedAt };
+    return { host, merchantUuid: row.merchant_id, row, token, claimedAt };
   }
 
   private take(delivery: LeasedDelivery<ClaimedRow>): void {

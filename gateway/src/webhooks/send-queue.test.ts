@@ -19,7 +19,7 @@ test.each([
     onLow: () => undefined,
   });
   const row = { attempts: 0 } as ClaimedRow;
-  queue.add({ row, host: "a.test", merchantId: "mer_1", claimedAt: systemClock.now() } as Parameters<
+  queue.add({ row, host: "a.test", merchantUuid: "mer_1", claimedAt: systemClock.now() } as Parameters<
     typeof queue.add
   >[0]);
   await vi.waitFor(() => expect(lines).toHaveLength(1));

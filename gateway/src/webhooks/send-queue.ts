@@ -78,7 +78,7 @@ export class SendQueue {
     for (const hosts of [this.limiter.inFlightByHost(), this.buffer.waitingByHost()]) {
       for (const [host, merchants] of hosts) {
         add(host, undefined);
-        for (const merchantId of merchants) add(host, merchantId);
+        for (const merchantUuid of merchants) add(host, merchantUuid);
       }
     }
     for (const [key, until] of this.rejectedUntil) {
@@ -135,8 +135,8 @@ export class SendQueue {
       this.parts.onExpired(delivery);
       return true;
     }
-    const { host, merchantId, row } = delivery;
-    const slot = this.limiter.acquire({ host, merchantId, first: row.attempts === 0 }, stopwatchMs());
+    const { host, merchantUuid, row } = delivery;
+    const slot = this.limiter.acquire({ host, merchantUuid, first: row.attempts === 0 }, stopwatchMs());
     if (!slot) return false;
     void this.send(delivery, slot);
     return true;
