@@ -74,8 +74,8 @@ export async function callAcquirer<T>(
     return { kind: "unknown", reason: "the lease of the call is over" };
   }
   const circuit = remote && call === "open" ? circuits.of(code, method) : undefined;
-  const leave = circuit?.begin(clock.now());
-  if (circuit && !leave) return { kind: "refused", unavailable: true, reason: "its circuit is open" };
+  const permit = circuit?.begin(clock.now());
+  if (circuit && !permit) return { kind: "refused", unavailable: true, reason: "its circuit is open" };
   const begun = stopwatchMs();
   const span = tracing.begin(`acquirer ${call}`, {
     kind: "client",
@@ -96,8 +96,8 @@ export async function callAcquirer<T>(
   span?.end(outcome.kind === "unknown" ? "unknown" : undefined);
   // A refusal of one payment counts as healthy: the requests of one merchant must not open the circuit for all others.
   const well = outcome.kind === "answered" || (outcome.kind === "refused" && !outcome.unavailable);
-  if (circuit && leave) {
-    circuit.record(leave, well, clock.now());
+  if (circuit && permit) {
+    circuit.record(permit, well, clock.now());
     parts.onCall?.(code, method, well);
   }
   const labels = { gateway_code: code, payment_method: method, call };

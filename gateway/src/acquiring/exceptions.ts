@@ -7,14 +7,12 @@ import type { ExceptionKey, ExceptionKind, ReconciliationException } from "./exc
 import { exceptions } from "./exceptions.sql.ts";
 import type { Operation } from "./operation.ts";
 
-export const exceptionNeed = (key: ExceptionKey): Need => need(exceptions, key);
-
 /** Needs of a command that may record these kinds of exceptions about an operation. */
 export function exceptionNeeds(
   { book, id, attempt }: Pick<Operation, "book" | "id" | "attempt">,
   kinds: ExceptionKind[],
 ): Need[] {
-  return kinds.map((kind) => exceptionNeed({ book, operationId: id, attempt, kind }));
+  return kinds.map((kind) => need(exceptions, { book, operationId: id, attempt, kind }));
 }
 
 /**

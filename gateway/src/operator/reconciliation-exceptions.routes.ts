@@ -1,8 +1,8 @@
 // Endpoints of reconciliation exceptions: those that an operator must look at, and closing one.
 import { z } from "zod";
 import { type ReconciliationException, exceptionKinds } from "../acquiring/exception.ts";
-import { closeException, exceptionNeed } from "../acquiring/exceptions.ts";
-import { exceptionOfRow, selectException, selectExceptions } from "../acquiring/exceptions.sql.ts";
+import { closeException } from "../acquiring/exceptions.ts";
+import { exceptionOfRow, exceptions, selectException, selectExceptions } from "../acquiring/exceptions.sql.ts";
 import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -12,6 +12,7 @@ import { exampleTimes } from "../http/examples.ts";
 import { count, environmentField, identity, listSchema, text, timestamp, withExample } from "../http/shapes.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
+import { need } from "../store/working-set.ts";
 import { operationObject } from "../story/at-acquirer.schema.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { pageFieldsOf } from "./lists.ts";
@@ -77,7 +78,7 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
         const closed = await lanes.move(found.book.merchantId, {
           name: "close reconciliation exception",
           book: found.book,
-          needs: [exceptionNeed(found)],
+          needs: [need(exceptions, found)],
           execute(set, { realNow }) {
             const one = closeException(set, found, note, realNow);
             if (!one) throw new Fault("OBJECT_NOT_FOUND", { message: "No such reconciliation exception is open." });

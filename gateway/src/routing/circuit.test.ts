@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SECOND } from "../ground/clock.ts";
 import { simulatedAcquirers } from "../acquirers/simulated.ts";
-import { Circuit, Circuits, type Leave } from "./circuit.ts";
+import { Circuit, Circuits, type Permit } from "./circuit.ts";
 import { defaultRules, route } from "./routing.ts";
 
 const start = 1_700_000_000 * SECOND;
-const call: Leave = { begunAt: start, probe: false };
+const call: Permit = { begunAt: start, probe: false };
 
 function failing(calls: number, now = start): Circuit {
   const circuit = new Circuit();
@@ -37,7 +37,7 @@ test("after its rest one call probes, and the others stay away", () => {
   const circuit = failing(5);
   expect(circuit.begin(start + 9 * SECOND)).toBeUndefined();
   expect(circuit.state(start + 10 * SECOND)).toBe("probing");
-  const probe: Leave = { begunAt: start + 10 * SECOND, probe: true };
+  const probe: Permit = { begunAt: start + 10 * SECOND, probe: true };
   expect(circuit.admits(start + 10 * SECOND)).toBe(true);
   expect([1, 2, 3].map(() => circuit.begin(start + 10 * SECOND))).toEqual([probe, undefined, undefined]);
   expect(circuit.admits(start + 10 * SECOND)).toBe(false);
@@ -54,9 +54,9 @@ test("after its rest one call probes, and the others stay away", () => {
 test("calls that began before the circuit closed say nothing of the acquirer as it is now", () => {
   const circuit = new Circuit();
   const lost = Array.from({ length: 20 }, () => circuit.begin(start) ?? call);
-  for (const leave of lost.slice(0, 5)) circuit.record(leave, false, start + SECOND);
+  for (const permit of lost.slice(0, 5)) circuit.record(permit, false, start + SECOND);
   circuit.record(circuit.begin(start + 11 * SECOND) ?? call, true, start + 12 * SECOND);
-  for (const leave of lost.slice(5)) circuit.record(leave, false, start + 15 * SECOND);
+  for (const permit of lost.slice(5)) circuit.record(permit, false, start + 15 * SECOND);
   expect(circuit.state(start + 15 * SECOND)).toBe("closed");
 });
 
@@ -66,10 +66,10 @@ test("a probe that fails makes the rest longer, up to a bound", () => {
   const rests: number[] = [];
   for (let probe = 0; probe < 7; probe++) {
     const before = now;
-    let leave = circuit.begin(now);
-    for (; !leave; leave = circuit.begin(now)) now += SECOND;
+    let permit = circuit.begin(now);
+    for (; !permit; permit = circuit.begin(now)) now += SECOND;
     rests.push((now - before) / SECOND);
-    circuit.record(leave, false, now);
+    circuit.record(permit, false, now);
   }
   expect(rests).toEqual([10, 20, 40, 80, 160, 160, 160]);
 });
@@ -104,18 +104,18 @@ test("whatever happens: at most one probe at a time, and calls that go well alwa
       (calls) => {
         const circuit = new Circuit();
         let now = start;
-        const pending: Leave[] = [];
+        const pending: Permit[] = [];
         let probes = 0;
         for (const { wait, ok, late } of calls) {
           now += wait * SECOND;
           const probing = circuit.state(now) !== "closed";
-          const leave = circuit.begin(now);
-          if (leave) {
-            expect(leave.probe).toBe(probing);
+          const permit = circuit.begin(now);
+          if (permit) {
+            expect(permit.probe).toBe(probing);
             if (probing) expect(++probes).toBe(1);
-            if (late && !probing) pending.push(leave);
+            if (late && !probing) pending.push(permit);
             else {
-              circuit.record(leave, ok, now);
+              circuit.record(permit, ok, now);
               if (probing) probes = 0;
             }
           } else for (const ended of pending.splice(0)) circuit.record(ended, ok, now);
@@ -123,8 +123,8 @@ test("whatever happens: at most one probe at a time, and calls that go well alwa
         for (let tries = 0; circuit.state(now) !== "closed"; tries++) {
           expect(tries).toBeLessThan(400);
           now += SECOND;
-          const leave = circuit.begin(now);
-          if (leave) circuit.record(leave, true, now);
+          const permit = circuit.begin(now);
+          if (permit) circuit.record(permit, true, now);
         }
       },
     ),

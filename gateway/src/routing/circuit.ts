@@ -23,8 +23,8 @@ export interface CircuitReport {
   failures: number;
 }
 
-/** Permission to make one call, to be passed to `record` with the outcome. */
-export interface Leave {
+/** Allows one call; to be passed to `record` with the outcome. */
+export interface Permit {
   begunAt: Micros;
   /** Whether this call is the probe that decides if the circuit closes. */
   probe: boolean;
@@ -49,8 +49,8 @@ export class Circuit {
     return this.restUntil === undefined || (now >= this.restUntil && !this.probing);
   }
 
-  /** Permission for a call; undefined while the circuit is open, or another call probes. */
-  begin(now: Micros): Leave | undefined {
+  /** A permit for a call; undefined while the circuit is open, or another call probes. */
+  begin(now: Micros): Permit | undefined {
     if (!this.admits(now)) return undefined;
     this.probing = this.restUntil !== undefined;
     return { begunAt: now, probe: this.probing };
@@ -60,7 +60,7 @@ export class Circuit {
    * Records the outcome of a call. While the circuit is open, only the outcome of the probe changes its state. Once it has closed, calls that began
    * before say nothing of the acquirer as it is now: they time out together, and would open it again.
    */
-  record({ begunAt, probe }: Leave, ok: boolean, now: Micros): void {
+  record({ begunAt, probe }: Permit, ok: boolean, now: Micros): void {
     if (probe) {
       this.probing = false;
       if (ok) {

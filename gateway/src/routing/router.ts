@@ -1,11 +1,12 @@
 // The routing table of the running process, reloaded when the database changes; and the operator's switches for acquirers.
-import { type Acquirer } from "../acquirers/acquirer.ts";
+import type { Acquirer } from "../acquirers/acquirer.ts";
 import type { Clock } from "../ground/clock.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
 import { type SettingsWatch, nextEpoch } from "../store/settings-watch.ts";
 import { Circuits } from "./circuit.ts";
 import {
+  type StateChange,
   insertFirstRules,
   putAcquirerState,
   rulesOfRow,
@@ -13,7 +14,7 @@ import {
   selectAcquirerStates,
   stateOfRow,
 } from "./routing.sql.ts";
-import { type Health, type RoutingTable, defaultRules } from "./routing.ts";
+import { type RoutingTable, defaultRules } from "./routing.ts";
 
 export class Router {
   private readonly database: Database;
@@ -63,10 +64,7 @@ export class Router {
   }
 
   /** Switches an acquirer on or off, or sets its health. Gives false when there is no acquirer of this code. */
-  async setState(
-    code: string,
-    change: { enabled?: boolean | undefined; health?: Health | undefined },
-  ): Promise<boolean> {
+  async setState(code: string, change: StateChange): Promise<boolean> {
     if (!this.acquirer(code)) return false;
     await this.database.transaction(async (query) => query(putAcquirerState(code, change, await nextEpoch(query))));
     await this.watch.ask();

@@ -19,12 +19,14 @@ from first`,
   };
 }
 
+/** What an operator changes of an acquirer. */
+export interface StateChange {
+  enabled?: boolean | undefined;
+  health?: Health | undefined;
+}
+
 /** Fields that are absent stay as they are; an acquirer without a row is enabled and healthy. */
-export function putAcquirerState(
-  code: string,
-  change: { enabled?: boolean | undefined; health?: Health | undefined },
-  epoch: bigint,
-): Statement {
+export function putAcquirerState(code: string, change: StateChange, epoch: bigint): Statement {
   return {
     text: `insert into acquirer_states (gateway_code, enabled, health, epoch)
 values ($1::text, coalesce($2::boolean, true), coalesce($3::text, 'healthy'), $4::bigint)

@@ -279,13 +279,13 @@ const WEIGHT = 100;
 function judge(table: RoutingTable, request: Undrawn, acquirer: Acquirer): Candidate {
   const state = table.states.get(acquirer.code) ?? { enabled: true, health: "healthy" };
   const rule = bestRule(table.rules, request, acquirer.code);
-  const limit = limitOf(acquirer, request);
+  const inability = inabilityOf(acquirer, request);
   const obstacle = obstacleOf(state, table, request, acquirer.code);
   return {
     acquirer,
     rule,
-    verdict: limit ?? (rule ? obstacle : "no_rule"),
-    isAble: limit === undefined && obstacle === undefined,
+    verdict: inability ?? (rule ? obstacle : "no_rule"),
+    isAble: inability === undefined && obstacle === undefined,
     priority: rule?.priority ?? Infinity,
     weight: rule ? (rule.weight ?? acquirer.weight ?? WEIGHT) : 0,
     degraded: state.health === "degraded",
@@ -293,7 +293,7 @@ function judge(table: RoutingTable, request: Undrawn, acquirer: Acquirer): Candi
 }
 
 /** The verdict on a payment that the acquirer never takes, whatever its state. */
-function limitOf(acquirer: Acquirer, request: Undrawn): Verdict | undefined {
+function inabilityOf(acquirer: Acquirer, request: Undrawn): Verdict | undefined {
   if (!acquirer.capabilities.some((capability) => capability.method === request.method)) return "method_not_supported";
   const capability = capabilityOf(acquirer, request.method, request.currency);
   if (!capability) return "currency_not_supported";
@@ -349,14 +349,14 @@ export interface Share {
 }
 
 /** The share of each candidate, from the best priority down to the first that has a healthy acquirer. */
-function sharesOf(open: readonly Candidate[]): Share[] {
-  const equals = open.every(({ degraded }) => degraded);
-  const isWell = (candidate: Candidate): boolean => equals || !candidate.degraded;
-  const priorities = [...new Set(open.map(({ priority }) => priority))].toSorted((a, b) => a - b);
+function sharesOf(able: readonly Candidate[]): Share[] {
+  const allDegraded = able.every(({ degraded }) => degraded);
+  const isWell = (candidate: Candidate): boolean => allDegraded || !candidate.degraded;
+  const priorities = [...new Set(able.map(({ priority }) => priority))].toSorted((a, b) => a - b);
   const shares: Share[] = [];
   let rest = 1;
   for (const priority of priorities) {
-    const level = open.filter((candidate) => candidate.priority === priority);
+    const level = able.filter((candidate) => candidate.priority === priority);
     const well = level.filter(isWell);
     const [total, totalWell] = [weightOf(level), weightOf(well)];
     const kept = level
