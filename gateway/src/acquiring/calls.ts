@@ -88,7 +88,7 @@ export async function callAcquirer<T>(
     if (messages.length < MESSAGES_MAX) messages.push(one);
   };
   const deadlineMs = call === "submit_evidence" ? EVIDENCE_DEADLINE_MS : calls.deadlineMs;
-  const outcome = await tracing.within(span, () => withinDeadline(deadlineMs, (signal) => work(calls, signal, record)));
+  const outcome = await tracing.within(span, () => inTime(deadlineMs, (signal) => work(calls, signal, record)));
   metrics.acquirerInFlight.dec({ gateway_code: code });
   if (outcome.kind === "unknown" && outcome.otherMoney === true)
     record({ about: `${call}, not believed`, status: undefined, text: `Nothing is booked: ${outcome.reason}.` });
@@ -110,10 +110,7 @@ export async function callAcquirer<T>(
   return messages.length === 0 ? outcome : { ...outcome, exchanged: { call, messages: [...messages] } };
 }
 
-async function withinDeadline<T>(
-  deadlineMs: number,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<CallOutcome<T>> {
+async function inTime<T>(deadlineMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<CallOutcome<T>> {
   // The timer is cleared with the call: `AbortSignal.timeout` would keep all memory of an answered call until the deadline.
   const ending = new AbortController();
   let timer: NodeJS.Timeout | undefined;

@@ -151,9 +151,8 @@ export function findAwaiting(context: CommandContext, key: DisputeKey): Dispute 
   const dispute = findDispute(context, key);
   if (awaitsEvidence(dispute, context.now)) return dispute;
   const { status } = dispute;
-  const message =
-    status === "needs_response" ? "The evidence was due, and cannot be given or changed any more." : undefined;
-  throw new Fault("DISPUTE_RESOLVED", { details: { status }, ...(message === undefined ? {} : { message }) });
+  const message = "The evidence was due, and cannot be given or changed any more.";
+  throw new Fault("DISPUTE_RESOLVED", { details: { status }, ...(status === "needs_response" ? { message } : {}) });
 }
 
 /** Stores the evidence and moves the dispute to `under_review`. */

@@ -38,7 +38,10 @@ export function creationLimits<Body>(
   };
 }
 
-/** Applies the rules of creation that need the merchant's settings, in the order of the interface's table. Throws the first fault. */
+/**
+ * Applies the rules of creation that need the merchant's settings, in the order of the interface's table. Throws the first fault. Only a body with
+ * a `callback_url` waits, for the check of that address.
+ */
 export function judgeCreation(
   parts: CreationRuleParts,
   call: Call,
@@ -46,29 +49,21 @@ export function judgeCreation(
   judged: Judged<CreatePayment>,
 ): CreatePayment | Promise<CreatePayment> {
   const { amount_minor: amount, currency, payment_method: named, callback_url: url } = input;
+  const { environment } = call.book;
   const method = paymentMethods.find((candidate) => candidate === named);
   const { found, isEnabled, maximum, isSoundUpTo } = creationLimits(call, createPaymentRules, input, judged, method);
   if (!isSoundUpTo("amount_minor") || BigInt(amount as number) > maximum) throw invalidAmount(amount, maximum);
   if (isSoundUpTo("currency") && !isEnabled) throw new Fault("CURRENCY_NOT_SUPPORTED");
   // Production without an acquirer answers NO_ROUTE_AVAILABLE, not PAYMENT_METHOD_UNAVAILABLE (interface 1).
-  const isTaken = (name: PaymentMethod): boolean =>
-    call.book.environment === "production" ||
-    isOffered(parts.routingTable(), call.book.environment, name, currency as string);
-  if (isSoundUpTo("payment_method") && !(method && call.merchant.settings.methods[method].enabled && isTaken(method)))
-    throw new Fault("PAYMENT_METHOD_UNAVAILABLE");
-  if (isSoundUpTo("callback_url") && typeof url === "string") return withCallbackUrl(parts, call, url, found);
-  if ("fault" in found) throw found.fault;
-  return found.value;
-}
-
-/** The asynchronous end of `judgeCreation`, kept apart so that only requests with a `callback_url` wait for its check. */
-async function withCallbackUrl(
-  parts: CreationRuleParts,
-  call: Call,
-  url: string,
-  found: Judged<CreatePayment>,
-): Promise<CreatePayment> {
-  const kept = await parts.checkCallbackUrl(url, call.merchant.merchantId);
-  if ("fault" in found) throw found.fault;
-  return { ...found.value, callback_url: kept };
+  const isActive =
+    method !== undefined &&
+    call.merchant.settings.methods[method].enabled &&
+    (environment === "production" || isOffered(parts.routingTable(), environment, method, currency as string));
+  if (isSoundUpTo("payment_method") && !isActive) throw new Fault("PAYMENT_METHOD_UNAVAILABLE");
+  const bodyWith = (stored: { callback_url?: string }): CreatePayment => {
+    if ("fault" in found) throw found.fault;
+    return { ...found.value, ...stored };
+  };
+  if (!isSoundUpTo("callback_url") || typeof url !== "string") return bodyWith({});
+  return parts.checkCallbackUrl(url, call.merchant.merchantId).then((kept) => bodyWith({ callback_url: kept }));
 }
