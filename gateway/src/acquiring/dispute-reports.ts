@@ -8,28 +8,15 @@ import { disputes } from "../disputes/disputes.sql.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
 import { isRunning } from "../payments/payment.ts";
 import { findLocked, paymentNeeds } from "../payments/payments.ts";
-import type { Book } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
-import type { Database } from "../store/database.ts";
 import type { Command } from "../store/command.ts";
 import { need } from "../store/working-set.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { exceptionNeeds, recordException } from "./exceptions.ts";
 import type { Operation } from "./operation.ts";
-import { type DisputeLink, acquirerDisputes, linkOfRow, selectLink } from "./dispute-reports.sql.ts";
+import { type DisputeLink, acquirerDisputes } from "./dispute-reports.sql.ts";
 import { keepMessages } from "./keep-messages.ts";
 import type { CallMessages } from "./messages.ts";
-
-/** The link of an acquirer's dispute, as committed. */
-export async function linkOf(
-  database: Pick<Database, "query">,
-  book: Book,
-  gatewayCode: string,
-  acquirerDisputeId: string,
-): Promise<DisputeLink | undefined> {
-  const [row] = await database.query(selectLink(book, gatewayCode, acquirerDisputeId));
-  return row && linkOfRow(row);
-}
 
 /** An acquirer's deadline is within a year: what is further off is a mistake, and may be no time that the database knows. */
 const DEADLINE_MAX: Micros = 366 * 86_400 * SECOND;

@@ -10,7 +10,8 @@ import type { Command } from "../store/command.ts";
 import { maskedBody } from "../providers/mask.ts";
 import { billOf } from "./bills.ts";
 import { callAcquirer, logException } from "./calls.ts";
-import { disputeReport, linkOf } from "./dispute-reports.ts";
+import { disputeReport } from "./dispute-reports.ts";
+import { linkOfRow, selectLink } from "./dispute-reports.sql.ts";
 import { refundElsewhere } from "./astray.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { inquireSoon, paymentNotification } from "./notifications.ts";
@@ -193,7 +194,8 @@ async function commit(
       if (!/^[!-~]{1,64}$/.test(dispute.id))
         throw validationFault("dispute.id", dispute.id, "must be 1 to 64 ASCII characters.");
       const confirmed = await confirmDispute(parts, named, code, dispute);
-      const link = await linkOf(database, operation.book, code, dispute.id);
+      const [row] = await database.query(selectLink(operation.book, code, dispute.id));
+      const link = row && linkOfRow(row);
       const kept = exchanged && { ...exchanged, messages: [...exchanged.messages, ...confirmed] };
       return move(disputeReport(merchant, operation, { gatewayCode: code, dispute, link, exchanged: kept }));
     }

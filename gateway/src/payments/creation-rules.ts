@@ -58,7 +58,8 @@ export function judgeCreation(
   const isActive =
     method !== undefined &&
     call.merchant.settings.methods[method].enabled &&
-    (environment === "production" || isOffered(parts.routingTable(), environment, method, currency as string));
+    (environment === "production" ||
+      isOffered(parts.routingTable(), { environment, method, currency: currency as string }));
   if (isSoundUpTo("payment_method") && !isActive) throw new Fault("PAYMENT_METHOD_UNAVAILABLE");
   const bodyWith = (stored: { callback_url?: string }): CreatePayment => {
     if ("fault" in found) throw found.fault;

@@ -95,8 +95,7 @@ export class Circuits {
 
   /** The circuits that admit no call now, as `<gateway_code>/<method>`: open, or waiting for their probe to end. */
   open(now: Micros): ReadonlySet<string> {
-    const open = [...this.circuits].filter(([, circuit]) => !circuit.admits(now)).map(([name]) => name);
-    return open.length === 0 ? none : new Set(open);
+    return new Set([...this.circuits].filter(([, circuit]) => !circuit.admits(now)).map(([name]) => name));
   }
 
   of(gatewayCode: string, method: string): Circuit {
@@ -110,5 +109,3 @@ export class Circuits {
     });
   }
 }
-
-const none: ReadonlySet<string> = new Set();

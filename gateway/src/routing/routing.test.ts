@@ -68,9 +68,9 @@ test("no simulator serves production", () => {
     chosen: undefined,
     decision: { rules_version: 1, candidates: [] },
   });
-  expect(isOffered(table(), "production", "qris", "IDR")).toBe(false);
-  expect(isOffered(table(), "sandbox", "qris", "USD")).toBe(false);
-  expect(isOffered(table(), "sandbox", "card", "USD")).toBe(true);
+  expect(isOffered(table(), { environment: "production", method: "qris", currency: "IDR" })).toBe(false);
+  expect(isOffered(table(), { environment: "sandbox", method: "qris", currency: "USD" })).toBe(false);
+  expect(isOffered(table(), { environment: "sandbox", method: "card", currency: "USD" })).toBe(true);
 });
 
 test("equal priorities share by weight, and the same payment always draws the same", () => {

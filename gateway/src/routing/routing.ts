@@ -142,13 +142,8 @@ export interface SplitDecision {
 }
 
 /** True when some acquirer of the environment can take this method in this currency at all, whatever its health. */
-export function isOffered(
-  table: RoutingTable,
-  environment: Environment,
-  method: PaymentMethod,
-  currency: string,
-): boolean {
-  return capabilitiesFor(table, { environment, method, currency }).length > 0;
+export function isOffered(table: RoutingTable, asked: Asked): boolean {
+  return capabilitiesFor(table, asked).length > 0;
 }
 
 /** The smallest and the largest amount that an acquirer of the environment takes by this method and currency; undefined when none does. */
