@@ -107,6 +107,7 @@ export async function callAcquirer<T>(
   const isUsual = call === "cancel" && outcome.kind === "refused" && !outcome.unavailable;
   if (outcome.kind !== "answered" && !isUsual)
     log.warn({ gateway_code: code, call, outcome }, "an acquirer's call did not succeed");
+  // A copy: an adapter that goes on after its deadline may record more.
   return messages.length === 0 ? outcome : { ...outcome, exchanged: { call, messages: [...messages] } };
 }
 
