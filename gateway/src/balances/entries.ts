@@ -1,5 +1,5 @@
 // Explains a figure of the balances, or an account: lists the journal entries behind it, newest first, each with the figure after it.
-import { wireAmount, wireMinor } from "../ground/money.ts";
+import { isCurrency, wireAmount, wireMinor } from "../ground/money.ts";
 import { z } from "zod";
 import { wireTime } from "../ground/clock.ts";
 import { validationFault } from "../ground/fault.ts";
@@ -83,7 +83,7 @@ export function accountOfFigure(figure: (typeof figures)[number] = "available"):
 
 /**
  * Gives a page of entries. Money that a merchant owns is a credit balance, so entries of a figure have the opposite signs: added money is
- * positive. Entries of an account keep the ledger's signs. Throws VALIDATION_ERROR for a malformed currency, and a cursor that is no entry of the list.
+ * positive. Entries of an account keep the ledger's signs. Throws VALIDATION_ERROR for what is no currency, and a cursor that is no entry of the list.
  */
 export async function listEntries(
   database: Database,
@@ -91,8 +91,7 @@ export async function listEntries(
   currency: string,
   query: EntriesQuery,
 ): Promise<Reply> {
-  if (!/^[A-Z]{3}$/.test(currency))
-    throw validationFault("currency", currency, "currency must be a currency code like IDR.");
+  if (!isCurrency(currency)) throw validationFault("currency", currency, "currency must be a currency code like IDR.");
   const limit = limitOf(query);
   const cursor = query.starting_after;
   const [seq, line] = cursor?.split("-") ?? [];

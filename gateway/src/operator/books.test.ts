@@ -131,6 +131,7 @@ test("a book in which nothing happened has its accounts, at zero", async () => {
 });
 
 test.each([
+  ["/balances/ZZZ/entries", "422 VALIDATION_ERROR currency"],
   ["/balances/IDR/entries?account=merchant:wallet", "422 VALIDATION_ERROR account"],
   ["/balances/IDR/entries?account=acquirer::receivable", "422 VALIDATION_ERROR account"],
   ["/balances/IDR/entries?account=constructor", "422 VALIDATION_ERROR account"],
