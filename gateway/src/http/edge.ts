@@ -11,7 +11,7 @@ import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { digestOf, sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
-import { setNewest } from "../ground/newest.ts";
+import { NewestMap } from "../ground/newest.ts";
 import type { Reply } from "../ground/reply.ts";
 import { type Intent, RunningKeys, checkKey, idempotently, refuseUnlessRecorded } from "../idempotency/idempotency.ts";
 import type { Client, Directory, Principal } from "../merchants/directory.ts";
@@ -87,7 +87,7 @@ export class Edge {
   private readonly parts: EdgeParts;
   private readonly runningKeys = new RunningKeys();
   /** Ends of the newest nonces that this process was sent, by digest. Whether a nonce is new, the database alone decides. */
-  private readonly recentNonces = new Map<string, number>();
+  private readonly recentNonces = new NewestMap<string, number>(RECENT_NONCES_MAX);
 
   constructor(parts: EdgeParts) {
     this.parts = parts;
@@ -169,7 +169,7 @@ export class Edge {
   /** Throws SIGNATURE_REPLAYED before a repeated request is counted, because a burst of them would use up the client's quota until it is taken back. */
   private refuseRepeated({ digest, validUntil }: Nonce): void {
     const isRepeated = (this.recentNonces.get(digest) ?? 0) >= Math.floor(this.parts.clock.now() / SECOND);
-    setNewest(this.recentNonces, digest, validUntil, RECENT_NONCES_MAX);
+    this.recentNonces.set(digest, validUntil);
     if (isRepeated) throw new Fault("SIGNATURE_REPLAYED");
   }
 

@@ -1,7 +1,7 @@
 // The commit watermark of a book's events: all events up to it are visible, and no further event can be committed there. Listening relies on it.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
-import { setNewest } from "../ground/newest.ts";
+import { NewestMap } from "../ground/newest.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 
 /*
@@ -31,7 +31,7 @@ interface OffsetObservation {
 }
 
 export class CommitWatermarks {
-  private readonly books = new Map<string, OffsetObservation[]>();
+  private readonly books = new NewestMap<string, OffsetObservation[]>(BOOKS_MAX);
 
   /** Remembers an offset that was read from the database before `at`. */
   observe(book: Book, offsetSeconds: number, at: Micros): void {
@@ -41,7 +41,7 @@ export class CommitWatermarks {
     if (seen.at(-1)?.offset !== offset) seen.push({ offset, at });
     // Only the newest of the offsets older than COMMIT_LAG matters.
     while ((seen[1]?.at ?? Infinity) <= at - COMMIT_LAG) seen.shift();
-    setNewest(this.books, key, seen, BOOKS_MAX);
+    this.books.set(key, seen);
   }
 
   /** The event id up to which all events of the book are visible to a statement that begins after `now`. */

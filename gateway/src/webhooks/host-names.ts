@@ -6,7 +6,7 @@ import { isIP } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { stopwatchMs } from "../ground/clock.ts";
 import { KeyedCount } from "../ground/keyed-count.ts";
-import { setNewest } from "../ground/newest.ts";
+import { NewestMap } from "../ground/newest.ts";
 import type { Exemptions } from "./exemptions.ts";
 import { ForbiddenAddress, vet } from "./guard.ts";
 
@@ -37,7 +37,7 @@ export class HostNames {
   private readonly exemptions: Exemptions;
   private readonly lookUp: (host: string, exemptions: Exemptions) => Promise<LookupAddress[]>;
   private readonly limits: NameLimits;
-  private readonly known = new Map<string, { verdict: Verdict; until: number }>();
+  private readonly known: NewestMap<string, { verdict: Verdict; until: number }>;
   private readonly running = new Map<string, Promise<Verdict>>();
   private readonly byMerchant = new KeyedCount();
 
@@ -46,6 +46,7 @@ export class HostNames {
     this.exemptions = exemptions;
     this.lookUp = lookUp;
     this.limits = limits;
+    this.known = new NewestMap(limits.namesMax);
   }
 
   /**
@@ -87,8 +88,8 @@ export class HostNames {
   }
 
   private keep(host: string, verdict: Verdict): void {
-    const { knownMs, unknownMs, namesMax } = this.limits;
+    const { knownMs, unknownMs } = this.limits;
     const until = stopwatchMs() + (verdict === "unknown" ? unknownMs : knownMs);
-    setNewest(this.known, host, { verdict, until }, namesMax);
+    this.known.set(host, { verdict, until });
   }
 }

@@ -7,7 +7,7 @@ import { dueBooks } from "../events/outbox.ts";
 import { type NewDelivery, deliveries, events } from "../events/outbox.sql.ts";
 import type { Clock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
-import { setNewest } from "../ground/newest.ts";
+import { NewestMap } from "../ground/newest.ts";
 import { type Book, bookClocks, bookKey, bookOfRow } from "../merchants/books.ts";
 import type { WorkingSet } from "../store/working-set.ts";
 import type { LeasedDelivery } from "./delivery-buffer.ts";
@@ -37,7 +37,7 @@ interface DispatcherParts {
 export class LocalDispatcher {
   private readonly parts: DispatcherParts;
   /** For each queue (a book's deliveries to one host): whether first attempts wait in the database, and the number of that observation. */
-  private readonly queues = new Map<string, { waiting: boolean; at: number }>();
+  private readonly queues = new NewestMap<string, { waiting: boolean; at: number }>(QUEUES_MAX);
   private observations = 0;
   /** Committed deliveries that are sent in this turn of the event loop or the next ones. */
   private waiting: LeasedDelivery<ClaimedRow>[] = [];
@@ -85,7 +85,7 @@ export class LocalDispatcher {
     const queue = queueOf(book, host);
     const known = this.queues.get(queue);
     if (!waiting && known?.waiting && known.at > observation) return;
-    setNewest(this.queues, queue, { waiting, at: observation }, QUEUES_MAX);
+    this.queues.set(queue, { waiting, at: observation });
   }
 
   /** Takes no more deliveries, and gives those that were not sent yet. */

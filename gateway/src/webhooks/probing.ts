@@ -3,7 +3,7 @@
 // refuses such a probe, the delivery is sent again at once with both signatures.
 import { type Micros, SECOND } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
-import { setNewest } from "../ground/newest.ts";
+import { NewestMap } from "../ground/newest.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 import type { PreviousSecretMark } from "../merchants/merchants.ts";
 import { type AttemptResult, type OutgoingDelivery, Sender, type SenderParts } from "./sender.ts";
@@ -32,7 +32,7 @@ export class ProbingSender extends Sender {
   private readonly turns: ProbeTurns;
   private readonly log: Log;
   /** Time of each book's next turn, as far as this process knows. The database is not queried before it. */
-  private readonly next = new Map<string, Micros>();
+  private readonly next = new NewestMap<string, Micros>(BOOKS_MAX);
   private found: PreviousSecretMark[] = [];
 
   constructor(parts: SenderParts, turns: ProbeTurns, log: Log) {
@@ -71,10 +71,10 @@ export class ProbingSender extends Sender {
     const now = this.parts.clock.now();
     if (now < (this.next.get(key) ?? -Infinity)) return false;
     // Keeps deliveries that start during the query from querying too.
-    setNewest(this.next, key, now + PROBE_SECONDS * SECOND, BOOKS_MAX);
+    this.next.set(key, now + PROBE_SECONDS * SECOND);
     try {
       const { taken, next } = await this.turns.takeProbe(book, now + PROBE_SECONDS * SECOND);
-      setNewest(this.next, key, next, BOOKS_MAX);
+      this.next.set(key, next);
       return taken;
     } catch (error) {
       this.log.warn({ err: error }, "the turn of a probe could not be read; the delivery is made as usual");
