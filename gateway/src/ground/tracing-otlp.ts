@@ -11,6 +11,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import { stopwatchMs } from "./clock.ts";
 import type { Log } from "./log.ts";
+import { NewestMap } from "./newest.ts";
 import type { Attributes, Span, SpanBeginning, SpanName, Tracing, TracingOptions } from "./tracing.ts";
 
 /** Spans that may wait to be sent; further ones are dropped. */
@@ -26,7 +27,7 @@ export class OtlpTracing implements Tracing {
   private readonly provider: TracerProvider;
   private readonly tracer: api.Tracer;
   private readonly running = new AsyncLocalStorage<Span>();
-  private readonly events = new Map<string, SpanName>();
+  private readonly events = new NewestMap<string, SpanName>(EVENTS_MAX);
 
   constructor({ endpoint, serviceName, version, ratio }: TracingOptions, log: Log) {
     complainTo(log);
@@ -76,9 +77,6 @@ export class OtlpTracing implements Tracing {
 
   remember(eventId: string, { name }: Span): void {
     this.events.set(eventId, name);
-    if (this.events.size <= EVENTS_MAX) return;
-    const [oldest] = this.events.keys();
-    if (oldest !== undefined) this.events.delete(oldest);
   }
 
   remembered(eventId: string): SpanName | undefined {
