@@ -1,7 +1,7 @@
 // Goal: the client for Python does what the vectors say, and all of the API with a running service; its example works. Method: the machine's
 // python3 runs its driver, its story and the example; skipped where there is no Python of 3.9 or later.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,6 +28,20 @@ except GerbangError as error:
     expect(await run([python, "-c", code], "", environment)).toBe(
       "VALIDATION_ERROR metadata.1001: Invalid input: expected string, received number 1001\n",
     );
+  });
+  test("its types of payments and refunds name every field of the contract", async () => {
+    const code =
+      "import json, gerbang; print(json.dumps([sorted(one.__annotations__) for one in (gerbang.Payment, gerbang.Refund)]))";
+    const named = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });
+    const contract = JSON.parse(readFileSync(join(folder, "../../openapi/merchant.json"), "utf8")) as {
+      components: { schemas: Record<string, { properties?: object }> };
+    };
+    const fieldsOf = (...schemas: string[]): string[] =>
+      [...new Set(schemas.flatMap((name) => Object.keys(contract.components.schemas[name]?.properties ?? {})))].sort();
+    expect(JSON.parse(named)).toEqual([
+      fieldsOf("Payment", "CreatedPayment", "CanceledPayment", "PaymentEventData"),
+      fieldsOf("Refund", "CreatedRefund"),
+    ]);
   });
   testWholeness(join(folder, "gerbang.py"), join(folder, "README.md"), (code) =>
     run([python, "-c", "import ast, sys; ast.parse(sys.stdin.read())"], code),

@@ -83,9 +83,12 @@ class Payment(TypedDict, total=False):
     payment_link: str
     metadata: Dict[str, str]
     settlement: Json
+    settlement_uuid: Optional[str]
     created_at: str
     updated_at: str
     paid_at: str
+    canceled_at: str
+    reason: Optional[str]
 
 
 class Refund(TypedDict, total=False):
@@ -150,7 +153,7 @@ _ADVICE = {
     "REFUND_EXCEEDS_PAYMENT": "Refund no more than details.remaining_refundable_minor.",
     "PAYMENT_EXPIRED": "Create a new payment with a new reference_id.",
     "DISPUTE_LOCKED": "Wait until the dispute is decided, or until more payments come in.",
-    "INSUFFICIENT_FUNDS": "Refund less, or wait until more payments come in.",
+    "INSUFFICIENT_FUNDS": "Refund less, or wait until more payments come in, and then use a new idempotency_key.",
     "GATEWAY_TIMEOUT": "The outcome is open: do not take it for a failure. Repeat with the same idempotency_key, or wait for the webhook.",
     "RISK_REJECTED": "Ask the payer for another way to pay.",
     "RISK_REVIEW": "The payment exists and is pending (details.reference). Wait for the webhook, and do not create it again.",
