@@ -125,7 +125,7 @@ function batchEndpoints(database: Database, directory: Directory): OperatorEndpo
       ...shared,
       operationId: "getMerchantSettlementStatement",
       path: `${path}/statement`,
-      summary: "Download a batch as CSV, as its merchant does",
+      summary: "Download a batch's statement as CSV, as its merchant does",
       success: {
         description: "Comma-separated values, the names of the columns first.",
         schema: statementSchema,

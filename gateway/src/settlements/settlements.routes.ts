@@ -53,7 +53,7 @@ export function settlementEndpoints(database: Database): Endpoint[] {
       operationId: "getSettlementStatement",
       path: "/v1/settlements/{uuid}/statement",
       params: settlementParams,
-      summary: "Download a batch as CSV",
+      summary: "Download a batch's statement as CSV",
       description:
         "One line for each payment, credited receipt, refund and lost dispute; they add up to the batch. The last line has kind `total` and the sums: leave " +
         "it out when you add. Its `refund_minor` and `dispute_minor` together are the batch's `refund_minor`.\n\n| column | what it says |\n|---|---|\n" +
