@@ -21,6 +21,8 @@ export interface Heading {
 export interface Passage {
   heading: Heading | undefined;
   text: string;
+  /** Its blocks of code. */
+  code: string;
 }
 
 export interface Drawn {
@@ -62,7 +64,7 @@ class Drawing {
   private readonly around: Surroundings;
   private readonly slugs = new Slugs();
   private readonly headings: Heading[] = [];
-  private readonly passages: { heading: Heading | undefined; text: string }[] = [{ heading: undefined, text: "" }];
+  private readonly passages: Passage[] = [{ heading: undefined, text: "", code: "" }];
   private readonly hrefs: string[] = [];
   private readonly problems: string[] = [];
   private examples = 0;
@@ -115,20 +117,20 @@ class Drawing {
     const level = Number(open.tag.slice(1));
     const heading = { level, text, anchor: this.slugs.of(text) };
     this.headings.push(heading);
-    this.passages.push({ heading, text: "" });
+    this.passages.push({ heading, text: "", code: "" });
     const inner = inline ? this.inlineHtml(inline) : "";
     if (level === 1) return `<h1>${inner}</h1>`;
     return `<${open.tag} id="${escaped(heading.anchor)}">${inner} <a class="anchor" href="#${escaped(heading.anchor)}" aria-label="Link to: ${escaped(text)}">#</a></${open.tag}>`;
   }
 
   private inline(token: Token): string {
-    this.note(textOf(token));
+    this.note("text", textOf(token));
     return this.inlineHtml(token);
   }
 
-  private note(text: string): void {
+  private note(as: "text" | "code", text: string): void {
     const passage = this.passages.at(-1);
-    if (passage) passage.text += `${text}\n`;
+    if (passage) passage[as] += `${text}\n`;
   }
 
   private inlineHtml(token: Token): string {
@@ -195,13 +197,13 @@ class Drawing {
       const [language = "", label = ""] = tabbed[languageOf(info)] ?? [];
       return { language, label, code: token.content, info };
     });
-    this.note(panels.map(({ code }) => code).join("\n"));
+    this.note("code", panels.map(({ code }) => code).join("\n"));
     return exampleBlock(this.page.language, this.nextId(), panels);
   }
 
   private fence(token: Token): string {
     const info = infoOf(token);
-    this.note(token.content);
+    this.note("code", token.content);
     const example = info === "http" ? this.example(token.content) : undefined;
     const calls = languageOf(info) === "bash" ? this.calls(token.content) : [];
     if (!example) return codeBlock(this.page.language, token.content, info, calls);

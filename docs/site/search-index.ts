@@ -1,14 +1,9 @@
 // The search index: a passage for each heading, with its page and section. Pure.
 import MiniSearch from "minisearch";
+import { INDEX_OPTIONS } from "./browser/ranking.ts";
 import type { Passage } from "./markdown.ts";
 import { type Language, type Page, addressOf } from "./page.ts";
 import { sectionName } from "./sections.ts";
-
-/** The options of the index; the search in the browser must load it with the same ones. */
-export const INDEX_OPTIONS = {
-  fields: ["title", "page", "text"],
-  storeFields: ["title", "page", "section", "url", "language", "weight"],
-};
 
 interface Entry {
   id: number;
@@ -16,6 +11,7 @@ interface Entry {
   page: string;
   section: string;
   text: string;
+  code: string;
   url: string;
   language: Language;
   /** Factor on the rank: how likely the passage is what a shop's developer looks for. */
@@ -30,8 +26,8 @@ export function searchIndex(pages: readonly { page: Page; passages: readonly Pas
   );
   let id = 0;
   for (const { page, passages } of pages) {
-    for (const { heading, text } of page.group === undefined ? passages : [wholeOf(passages)]) {
-      if (heading === undefined && text.trim() === "") continue;
+    for (const { heading, text, code } of page.group === undefined ? passages : [wholeOf(passages)]) {
+      if (heading === undefined && text.trim() + code === "") continue;
       const isPage = heading === undefined || heading.level === 1;
       index.add({
         id: id++,
@@ -39,6 +35,7 @@ export function searchIndex(pages: readonly { page: Page; passages: readonly Pas
         page: page.title,
         section: groups.get(page.group ?? "") ?? sectionName(page.section, page.language),
         text,
+        code,
         url: addressOf(page) + (isPage ? "" : `#${heading.anchor}`),
         language: page.language,
         weight: weightOf(page),
@@ -48,10 +45,10 @@ export function searchIndex(pages: readonly { page: Page; passages: readonly Pas
   return JSON.stringify(index);
 }
 
-/** Explanations rank above lists of fields, and merchants' pages above operators' pages. */
-function weightOf({ section, group }: Page): number {
-  if (section === "Run the service" || section === "Decisions") return 0.4;
-  return group === undefined ? 1 : 0.6;
+/** Explanations rank above lists of fields and of commands, and merchants' pages above operators' pages and above what changed. */
+function weightOf({ id, section, group }: Page): number {
+  if (section === "Run the service" || section === "Decisions" || id === "changelog") return 0.4;
+  return group === undefined && section !== "Tools" ? 1 : 0.6;
 }
 
 /** The page of an operation, event or error as one passage: all such pages have the same headings, so these are not searched separately. */
@@ -59,5 +56,6 @@ function wholeOf(passages: readonly Passage[]): Passage {
   return {
     heading: undefined,
     text: passages.map(({ heading, text }) => `${heading?.text ?? ""}\n${text}`).join("\n"),
+    code: passages.map(({ code }) => code).join("\n"),
   };
 }

@@ -50,7 +50,8 @@ export function allPages(root = treeRoot): Page[] {
 }
 
 function withFeed(changelog: Page): Page {
-  const sentence = "What your programs may notice of it is [a feed](/docs/changelog.rss) as well.";
+  const sentence =
+    "What changed, release by release. What your programs may notice is also [a feed](/docs/changelog.rss).";
   return { ...changelog, markdown: changelog.markdown.replace(/^# .+$/m, (title) => `${title}\n\n${sentence}`) };
 }
 
@@ -115,7 +116,10 @@ function ownAssets(asset: (name: string, content: string | Buffer) => string): O
     head: script("head"),
     page: script("page"),
     run: script("run"),
-    search: script("search", { '"minisearch"': JSON.stringify(`./${basename(library)}`) }),
+    search: script("search", {
+      '"minisearch"': JSON.stringify(`./${basename(library)}`),
+      '"./ranking.ts"': JSON.stringify(`./${basename(script("ranking"))}`),
+    }),
   };
 }
 

@@ -1,5 +1,6 @@
 // The search: loads the index, shows results below the field, and works by keyboard alone.
-import MiniSearch, { type SearchOptions, type SearchResult } from "minisearch";
+import MiniSearch, { type SearchResult } from "minisearch";
+import { INDEX_OPTIONS, ranked } from "./ranking.ts";
 
 interface Result {
   title: string;
@@ -10,12 +11,6 @@ interface Result {
 }
 
 const RESULTS_MAX = 12;
-/** Must equal the options of the index. */
-const OPTIONS = {
-  fields: ["title", "page", "text"],
-  storeFields: ["title", "page", "section", "url", "language", "weight"],
-};
-const FIND: SearchOptions = { prefix: true, fuzzy: 0.2, boost: { title: 4, page: 2 }, combineWith: "AND" };
 
 const root = document.documentElement;
 const words =
@@ -68,7 +63,7 @@ export function openSearch(input: HTMLInputElement): void {
       told.textContent = words.failed;
       return;
     }
-    const found = best(index, text);
+    const found = ranked(index, text, root.lang).slice(0, RESULTS_MAX).map(resultOf);
     list.replaceChildren(...found.map(optionOf));
     list.hidden = found.length === 0;
     input.setAttribute("aria-expanded", String(found.length > 0));
@@ -101,16 +96,7 @@ async function load(): Promise<MiniSearch | undefined> {
     if (error instanceof TypeError) return undefined; // no network: the message stands where the results would be
     throw error;
   }
-  return answer.ok ? MiniSearch.loadJSON(await answer.text(), OPTIONS) : undefined;
-}
-
-/** The best results: the page's language ranks higher, and each passage has a weight. */
-function best(index: MiniSearch, text: string): Result[] {
-  const boostDocument = (_id: unknown, _term: string, stored?: Record<string, unknown>): number =>
-    (stored?.language === root.lang ? 1 : 0.5) * Number(stored?.weight ?? 1);
-  let found = index.search(text, { ...FIND, boostDocument });
-  if (found.length === 0) found = index.search(text, { ...FIND, boostDocument, combineWith: "OR" });
-  return found.slice(0, RESULTS_MAX).map(resultOf);
+  return answer.ok ? MiniSearch.loadJSON(await answer.text(), INDEX_OPTIONS) : undefined;
 }
 
 /** The fields that the index stores about a passage. */

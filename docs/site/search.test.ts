@@ -1,0 +1,66 @@
+// Goal: who types what they look for finds the page that has it. Method: the index of a build, ranked by the code that the browser runs.
+import MiniSearch from "minisearch";
+import { beforeAll, expect, test } from "vitest";
+import { INDEX_OPTIONS, ranked } from "./browser/ranking.ts";
+import { drawSite } from "./site.ts";
+
+let index: MiniSearch;
+let scripts: string[];
+beforeAll(() => {
+  const files = [...drawSite().files].map(([path, content]) => [path, String(content)] as const);
+  const [, json = ""] = files.find(([path]) => /^assets\/search\.\w+\.json$/.test(path)) ?? [];
+  index = MiniSearch.loadJSON(json, INDEX_OPTIONS);
+  scripts = files.filter(([path]) => /^assets\/(search|ranking)\.\w+\.js$/.test(path)).map(([, code]) => code);
+});
+
+test.each([
+  // Its own words.
+  ["reconcile", "reconcile-in-python"],
+  ["reconciliation", "reconcile-in-python"],
+  ["lost answer", "client-library#a-lost-answer"],
+  ["refund twice", "concepts/retries#refund-once-not-twice"],
+  ["back to the shop", "payers-page#the-way-back-to-the-shop"],
+  ["clock", "api/advance-sandbox-clock"],
+  ["statement", "api/get-settlement-statement"],
+  // A field by its name, and not every page that has its parts.
+  ["opened_from", "api/list-disputes"],
+  ["settlement_uuid", "interface#23-refund"],
+  // A letter wrong in a long word.
+  ["idempotncy conflict", "errors/IDEMPOTENCY_CONFLICT"],
+])("%s is found at %s", (typed, page) => {
+  const addresses = ranked(index, typed, "en").map(({ url }) => String(url));
+  expect(addresses.slice(0, 5)).toContain(`/docs/${page}`);
+});
+
+test("one letter does not make a short word another one", () => {
+  const terms = ranked(index, "lost answer", "en").flatMap((found) => found.terms);
+  expect(terms).toContain("lost");
+  expect(terms).not.toContain("list");
+});
+
+test("the reader's own language comes first", () => {
+  const [first] = ranked(index, "webhook", "id");
+  expect(first?.language).toBe("id");
+});
+
+test("what a passage says counts more than what its programs say", () => {
+  const two = new MiniSearch(INDEX_OPTIONS);
+  const passage = { title: "Here", page: "There", text: "", code: "", language: "en", weight: 1 };
+  two.add({ ...passage, id: 1, url: "/program", code: "refund(refund.refund)" });
+  two.add({ ...passage, id: 2, url: "/words", text: "A refund is one word of the many that stand in this passage." });
+  expect(ranked(two, "refund", "en").map(({ url }) => String(url))).toEqual(["/words", "/program"]);
+});
+
+test("words that every passage has find nothing more and nothing else", () => {
+  const [whole, bare] = ["the statement of a batch", "statement batch"].map((typed) =>
+    ranked(index, typed, "en").map(({ url }) => String(url)),
+  );
+  expect(whole).toEqual(bare);
+});
+
+test("its scripts name each other by the addresses that the build has", () => {
+  expect(scripts).toHaveLength(2);
+  for (const code of scripts)
+    for (const [, from = ""] of code.matchAll(/^import .+ from "([^"]+)";$/gm))
+      expect(from).toMatch(/^\.\/\w+\.\w{12}\.js$/);
+});
