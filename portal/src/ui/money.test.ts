@@ -7,6 +7,8 @@ test.each([
   ["1,500.00", 2, 150_000],
   ["1.500,00", 2, 150_000],
   ["1.500.000", 2, 150_000_000],
+  ["50,000", 2, 5_000_000],
+  ["999,999", 2, 99_999_900],
   ["8,888", 0, 8_888],
   ["8.888", 0, 8_888],
   ["8,888,888", 0, 8_888_888],
@@ -52,6 +54,19 @@ test("what a page writes, a form takes back", () => {
       for (const minor of amounts) expect(minorOf(digitsOf(minor, exponent, language), exponent, language)).toBe(minor);
 });
 
+test.each([
+  ["50.000", 2, 5_000_000],
+  ["50.000", 0, 50_000],
+  ["1.500,50", 2, 150_050],
+  // Fifty, or fifty thousand with the mark of another language.
+  ["50,000", 2, undefined],
+  ["0.500", 2, undefined],
+  ["0050.000", 2, undefined],
+  ["50.00", 2, 5_000],
+] as const)("%s with exponent %i on an Indonesian page is %s minor units", (typed, exponent, minor) => {
+  expect(minorOf(typed, exponent, "id")).toBe(minor);
+});
+
 test("where one mark may be either, the language of the page decides", () => {
   expect([minorOf("1,500", 3, "id"), minorOf("1.500", 3, "id")]).toEqual([1_500, undefined]);
 });
@@ -65,6 +80,10 @@ test.each([
   ["1.500.000,5", "id", "1500000.5"],
   ["150000.00", "id", "150000.00"],
   [" 1 500 ", "en", "1500"],
+  ["Rp150.000", "id", "150000"],
+  ["Rp. 150.000,00", "id", "150000.00"],
+  ["IDR 150,000.00", "en", "150000.00"],
+  ["rupiah", "id", "rupiah"],
 ] as const)("a search for %s in %s asks the API for %s", (typed, language, written) => {
   expect(writtenAmount(typed, language)).toBe(written);
 });

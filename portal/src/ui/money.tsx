@@ -29,14 +29,21 @@ const WHOLE = String.raw`(\d+|[1-9]\d{0,2}([.,])\d{3}(?:\2\d{3})*)`;
 const wholeOnly = new RegExp(`^${WHOLE}$`);
 const withDecimals = new RegExp(String.raw`^${WHOLE}(?:([.,])(\d+))?$`);
 
-/** The minor units of a typed amount; undefined when it is not valid. Takes "1500", "1,500.00" and "1.500,00", whatever the language. */
+/**
+ * The minor units of a typed amount; undefined when it is not valid. Takes "1500", "1,500.00" and "1.500,00", whatever the language. "50.000" is fifty
+ * thousand rupiah where pages group digits so, and is refused where the same mark begins the decimals.
+ */
 export function minorOf(typed: string, exponent: number, language: "en" | "id" = "en"): number | undefined {
   const text = typed.trim().replaceAll(/[\s\u00a0]/g, "");
   // Where there are no decimals a mark stands between groups: "8,888" yen.
   const match = (exponent === 0 ? wholeOnly : withDecimals).exec(text);
   if (!match) return undefined;
   const [, whole = "", group, point, decimals = ""] = match;
-  if (decimals.length > exponent || (group !== undefined && group === point)) return undefined;
+  if (group !== undefined && group === point) return undefined;
+  // Three digits behind the mark between groups, in a currency with fewer decimals: thousands.
+  const isGrouped = group === undefined && decimals.length === 3 && exponent < 3 && /^[1-9]\d{0,2}$/.test(whole);
+  if (isGrouped && point === (language === "id" ? "." : ",")) return Number(whole + decimals) * 10 ** exponent;
+  if (decimals.length > exponent) return undefined;
   // "1,500" dinars, which have three decimals: one and a half, or fifteen hundred. It is taken where pages write the decimals so.
   const mayBeGroup = group === undefined && decimals.length === 3 && /^[1-9]\d{0,2}$/.test(whole);
   if (mayBeGroup && point !== (language === "id" ? "," : ".")) return undefined;
@@ -44,11 +51,15 @@ export function minorOf(typed: string, exponent: number, language: "en" | "id" =
   return Number.isSafeInteger(minor) ? minor : undefined;
 }
 
-/** A typed amount as the API's searches take it: without groups, with a point. "1.500,00" is what Indonesian pages write. */
+/**
+ * A typed amount as the API's searches take it: without groups and currency, with a point. "Rp 1.500,00" is what payers and Indonesian pages write. A
+ * search is for an amount in any currency.
+ */
 export function writtenAmount(typed: string, language: "en" | "id"): string {
   const groups = language === "id" ? /\.(?=\d{3}(?!\d))/g : /,(?=\d{3}(?!\d))/g;
   return typed
     .replaceAll(/[\s\u00a0]/g, "")
+    .replace(/^(?:rp\.?|[a-z]{3})(?=\d)/i, "")
     .replaceAll(groups, "")
     .replace(",", ".");
 }

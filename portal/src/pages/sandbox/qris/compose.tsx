@@ -4,6 +4,7 @@ import { useApi } from "../../../api/place.ts";
 import type { Schema } from "../../../api/types.ts";
 import { Form, Submit, TextField } from "../../../ui/form.tsx";
 import { minorOf } from "../../../ui/money.tsx";
+import { useLanguage } from "../../../words.ts";
 
 type Composed = Schema<"EncodeQris">;
 
@@ -21,6 +22,8 @@ const first = {
 
 export function Compose({ take }: { take: (code: string) => void }) {
   const api = useApi();
+  const language = useLanguage();
+  const minorOfTyped = (typed: string): number => minorOf(typed, RUPIAH_EXPONENT, language) ?? 0;
   const action = useAction((body: Composed) => api.write("POST", "/v1/sandbox/qris/encode", { body }), {
     refresh: [],
     done: ({ qr_string: text }) => {
@@ -31,7 +34,7 @@ export function Compose({ take }: { take: (code: string) => void }) {
   const submit = ({ amount_minor: typed = "", bill_number: bill = "", ...rest }: Record<string, string>) =>
     action.run({
       ...(rest as Omit<Composed, "amount_minor" | "bill_number">),
-      ...(typed.trim() === "" ? {} : { amount_minor: minorOf(typed, RUPIAH_EXPONENT) ?? 0 }),
+      ...(typed.trim() === "" ? {} : { amount_minor: minorOfTyped(typed) }),
       ...(bill.trim() === "" ? {} : { bill_number: bill.trim() }),
     });
   return (
@@ -45,7 +48,9 @@ export function Compose({ take }: { take: (code: string) => void }) {
             inputMode="decimal"
             autoComplete="off"
             hint="Empty for a static code: the payer types the amount."
-            check={amountOrNone}
+            check={(value) =>
+              value.trim() === "" || minorOfTyped(value) > 0 ? undefined : "This is no amount in IDR."
+            }
           />
           <TextField name="merchant_name" label="Merchant's name" autoComplete="off" hint="Tag 59, 25 characters." />
           <TextField name="city" label="City" autoComplete="off" hint="Tag 60, 15 characters." />
@@ -71,9 +76,4 @@ export function Compose({ take }: { take: (code: string) => void }) {
       </div>
     </details>
   );
-}
-
-function amountOrNone(value: string): string | undefined {
-  const isAmount = value.trim() === "" || (minorOf(value, RUPIAH_EXPONENT) ?? 0) > 0;
-  return isAmount ? undefined : "This is no amount in IDR.";
 }
