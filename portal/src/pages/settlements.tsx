@@ -15,6 +15,7 @@ import { Status } from "../ui/status.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { say } from "../ui/toast.tsx";
+import { useListCsv } from "./settlements/list-csv.ts";
 
 type Settlement = Schema<"Settlement">;
 
@@ -35,6 +36,7 @@ export function Page() {
   const { currency, ...rest } = filters.value;
   const value = { ...rest, currency: currency?.toUpperCase() };
   const list = useList(api.read("/v1/settlements", { query: { ...value, ...cursor.query } }));
+  const csv = useListCsv(value);
   const run = useAction(
     (_: undefined, intent) => api.write("POST", "/v1/sandbox/settlements/run", { body: {} }, intent),
     {
@@ -50,7 +52,8 @@ export function Page() {
   const columns: Column<Settlement>[] = [
     { head: "Batch", cell: (batch) => <ShortId id={batch.uuid} /> },
     { head: "Status", cell: (batch) => <Status status={batch.status} /> },
-    { head: "Net", align: "right", cell: (batch) => <Money of={netOf(batch)} /> },
+    { head: "Sales", align: "right", from: "full", cell: (batch) => <Money of={amountOf(batch, batch.gross_minor)} /> },
+    { head: "Payout", align: "right", cell: (batch) => <Money of={amountOf(batch, batch.net_minor)} /> },
     { head: "Payments", align: "right", from: "full", cell: (batch) => batch.payment_count },
     {
       head: "Period ends",
@@ -69,11 +72,21 @@ export function Page() {
     <Frame
       title="Settlements"
       lead="What is paid out to your bank, newest first. Each batch adds up, down to its payments."
-      actions={runs && <Button onClick={() => run.run(undefined)}>Form batches now</Button>}
+      actions={
+        <>
+          {list.data && list.data.data.length > 0 && (
+            <Button pending={csv.pending} onClick={() => csv.run(undefined)}>
+              Download CSV
+            </Button>
+          )}
+          {runs && <Button onClick={() => run.run(undefined)}>Form batches now</Button>}
+        </>
+      }
       curl={{ path: withSearch("/v1/settlements", value) }}
     >
       <div>
         {run.error && <ErrorNote error={run.error} />}
+        {csv.error && <ErrorNote error={csv.error} />}
         <Filters of={filters} />
         <Table
           label="Settlements"
@@ -101,6 +114,6 @@ export function Page() {
   );
 }
 
-function netOf({ net_minor, currency, exponent }: Settlement) {
-  return { amount_minor: net_minor, currency, exponent };
+function amountOf({ currency, exponent }: Settlement, minor: number) {
+  return { amount_minor: minor, currency, exponent };
 }
