@@ -31,7 +31,23 @@ export function Page() {
   const list = useList(api.read("/v1/disputes", { query: { ...filters.value, ...cursor.query } }));
 
   const columns: Column<Dispute>[] = [
-    { head: "Dispute", cell: (dispute) => <ShortId id={dispute.uuid} /> },
+    {
+      head: "Dispute",
+      cell: (dispute) => (
+        <span>
+          <ShortId id={dispute.uuid} />
+          {/* A narrow table has no room for the column. */}
+          <span className="block max-w-40 truncate text-xs font-normal text-muted roomy:hidden">
+            {dispute.reference_id}
+          </span>
+        </span>
+      ),
+    },
+    {
+      head: "Your reference",
+      from: "wide",
+      cell: (dispute) => <span className="block max-w-40 truncate">{dispute.reference_id}</span>,
+    },
     {
       head: "Status",
       cell: (dispute) => (

@@ -60,6 +60,9 @@ export function Page() {
           {/* A narrow table has no room for the column beside an amount. */}
           <span className="block text-xs roomy:hidden">
             <Status status={payment.status} />
+            <span className="block font-normal text-muted">
+              <Time at={payment.created_at} shape="minute" />
+            </span>
           </span>
         </span>
       ),
@@ -97,7 +100,7 @@ export function Page() {
           columns={columns}
           id={(payment) => payment.reference}
           to={(payment) => paths.payment(place, payment.reference)}
-          empty={filters.isSet ? <NoneMatch of={list.data} /> : <NoneYet />}
+          empty={filters.isSet ? <NoneMatch of={list.data} amount={value.amount} /> : <NoneYet />}
         />
         {list.data && list.data.data.length > 0 && <SearchedTo of={list.data} />}
       </div>
@@ -105,9 +108,11 @@ export function Page() {
   );
 }
 
-function NoneMatch({ of: found }: { of: Schema<"FoundPayments"> | undefined }) {
+function NoneMatch({ of: found, amount }: { of: Schema<"FoundPayments"> | undefined; amount: string | undefined }) {
   return (
     <Empty title="No payment matches">
+      {/* "150.000" is a hundred and fifty on an English page. */}
+      {amount !== undefined && `The amount was read as ${Number(amount)}. `}
       {found?.searched_to ? <SearchedTo of={found} /> : "Change the filters, or clear them."}
     </Empty>
   );

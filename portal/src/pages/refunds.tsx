@@ -30,7 +30,23 @@ export function Page() {
   const list = useList(api.read("/v1/refunds", { query: { ...filters.value, ...cursor.query } }));
 
   const columns: Column<Refund>[] = [
-    { head: "Refund", cell: (refund) => <ShortId id={refund.uuid} /> },
+    {
+      head: "Refund",
+      cell: (refund) => (
+        <span>
+          <ShortId id={refund.uuid} />
+          {/* A narrow table has no room for the column. */}
+          <span className="block max-w-40 truncate text-xs font-normal text-muted roomy:hidden">
+            {refund.reference_id}
+          </span>
+        </span>
+      ),
+    },
+    {
+      head: "Your reference",
+      from: "wide",
+      cell: (refund) => <span className="block max-w-40 truncate">{refund.reference_id}</span>,
+    },
     { head: "Status", cell: (refund) => <Status status={refund.status} /> },
     { head: "Amount", align: "right", cell: (refund) => <Money of={refund} /> },
     {

@@ -8,6 +8,8 @@ type Words = ReturnType<typeof useWords>;
 export interface Entry {
   label: string;
   to: string;
+  /** Other words by which the palette finds the page. */
+  also?: string | undefined;
 }
 export interface Group {
   label: string | undefined;
@@ -15,6 +17,26 @@ export interface Group {
 }
 
 type Item = [label: keyof Words, to: (place: Place) => string, action?: string];
+
+/** What people look for who do not know yet how a page is called, in both languages. */
+const also: Partial<Record<keyof Words, string>> = {
+  payments: "sales orders transactions penjualan pesanan transaksi",
+  links: "invoice qr stall tagihan lapak",
+  refunds: "money back pengembalian uang kembali",
+  disputes: "chargeback complaint evidence keluhan bukti",
+  settlements: "payout bank transfer month csv pencairan bulan",
+  balances: "book ledger buku",
+  keys: "api key secret client_id",
+  webhooks: "notification callback notifikasi",
+  business: "name fee price schedule payout language time zone nama biaya jadwal bahasa",
+  team: "invite people colleague role member undang orang karyawan peran",
+  branding: "logo colour color warna",
+  audit: "history who changed riwayat",
+  profile: "name language time zone nama bahasa zona waktu",
+  authenticator: "two-factor 2fa mfa second factor otp verifikasi dua langkah",
+  passkeys: "two-factor 2fa second factor fingerprint sidik jari",
+  sessions: "devices sign out perangkat",
+};
 
 const money: Item[] = [
   ["payments", paths.payments, "payments:read"],
@@ -48,7 +70,7 @@ export function merchantMap(place: Place, words: Words, can: (action: string) =>
   const allowed = (items: Item[]): Entry[] =>
     items
       .filter(([, , action]) => action === undefined || can(action))
-      .map(([label, to]) => ({ label: words[label], to: to(place) }));
+      .map(([label, to]) => ({ label: words[label], to: to(place), also: also[label] }));
   const groups: Group[] = [
     { label: undefined, entries: [{ label: words.home, to: paths.home(place) }, ...allowed(money)] },
     { label: words.developers, entries: allowed(developers) },
@@ -63,11 +85,11 @@ export function accountMap(words: Words): Group[] {
     {
       label: words.account,
       entries: [
-        { label: words.profile, to: paths.account() },
+        { label: words.profile, to: paths.account(), also: also.profile },
         { label: words.password, to: paths.accountPassword() },
-        { label: words.authenticator, to: paths.accountAuthenticator() },
-        { label: words.passkeys, to: paths.accountPasskeys() },
-        { label: words.sessions, to: paths.accountSessions() },
+        { label: words.authenticator, to: paths.accountAuthenticator(), also: also.authenticator },
+        { label: words.passkeys, to: paths.accountPasskeys(), also: also.passkeys },
+        { label: words.sessions, to: paths.accountSessions(), also: also.sessions },
       ],
     },
   ];

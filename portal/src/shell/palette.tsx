@@ -113,7 +113,7 @@ function pageOptions(groups: readonly Group[], typed: string): Option[] {
   const wanted = typed.toLowerCase();
   return groups.flatMap((group) =>
     group.entries
-      .filter(({ label }) => `${group.label ?? ""} ${label}`.toLowerCase().includes(wanted))
+      .filter(({ label, also = "" }) => `${group.label ?? ""} ${label} ${also}`.toLowerCase().includes(wanted))
       .map(({ label, to }) => ({ to, label, detail: group.label ?? "" })),
   );
 }

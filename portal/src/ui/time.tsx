@@ -71,18 +71,19 @@ interface FromNow {
   aheadMs?: number;
 }
 
+/** Always in English, because it stands within sentences, which are: "The last one failed 4 seconds ago." */
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+
 /** The time from now: "in 3 days". Updates every 15 s, or every second when `ticking`. */
 export function TimeFromNow({ at, ticking = false, aheadMs = 0 }: FromNow) {
-  const language = useLanguage();
   const now = useNow(ticking ? 1000 : 15_000);
   const exact = Math.round((Date.parse(at) - now - aheadMs) / 1000);
   // A recent event may seem to lie in the future, because the clock is read only every 15 s.
   const seconds = !ticking && exact > 0 && exact <= 15 ? 0 : exact;
   const [unit, size] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? steps[3];
-  const text = new Intl.RelativeTimeFormat(language, { numeric: "auto" }).format(Math.trunc(seconds / size), unit);
   return (
     <time dateTime={at} title={inUtc(at)} className="whitespace-nowrap">
-      {text}
+      {relative.format(Math.trunc(seconds / size), unit)}
     </time>
   );
 }

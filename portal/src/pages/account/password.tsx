@@ -17,7 +17,7 @@ export function Page() {
       }),
     {
       async done() {
-        say("Your password is changed. Everywhere else you are signed out.");
+        say("Your new password holds. Everywhere else you are signed out.");
         if (next?.startsWith("/") && !next.startsWith("//")) await go(next);
       },
     },

@@ -64,6 +64,9 @@ function Whole({ dispute, evidence, receivedAt }: Props) {
           <Money of={dispute} />
         </Fact>
         <Fact name="Reason">{dispute.reason.replaceAll("_", " ")}</Fact>
+        <Fact name="Your reference">
+          <span className="break-all">{dispute.reference_id}</span>
+        </Fact>
         <Fact name="Payment">
           <To to={paths.payment(place, dispute.payment_reference)} className="link font-mono text-xs">
             {dispute.payment_reference}

@@ -46,7 +46,7 @@ export function Page() {
       <Answer of={story}>
         {(story) => (
           <>
-            <PaymentFacts of={story.payment} />
+            <PaymentFacts of={story.payment} isContested={story.steps.some(runsNow)} />
             <Tabs
               label="Views of the payment"
               tabs={{
@@ -76,7 +76,9 @@ export function Page() {
   );
 }
 
-function PaymentFacts({ of: payment }: { of: Payment }) {
+const runsNow = (step: Schema<"StoryStep">): boolean => step.kind === "disputed" && step.object.outcome === null;
+
+function PaymentFacts({ of: payment, isContested }: { of: Payment; isContested: boolean }) {
   const { currency, exponent, settlement } = payment;
   const place = usePlace();
   const aheadMs = useAheadMs();
@@ -103,7 +105,12 @@ function PaymentFacts({ of: payment }: { of: Payment }) {
       <Fact name="Created">
         <Time at={payment.created_at} />
       </Fact>
-      <Fact name="Refunded">{money(payment.refunded_minor)}</Fact>
+      <Fact name="Refunded">
+        {money(payment.refunded_minor)}
+        {isContested && payment.refundable_minor === 0 && (
+          <span className="text-muted"> (no refund while it is contested)</span>
+        )}
+      </Fact>
       {payment.expires_at === undefined || payment.status === "expired" ? (
         <Fact name="Paid">
           {payment.paid_at === undefined ? "never" : <Time at={payment.paid_at} />}
@@ -123,7 +130,7 @@ function PaymentFacts({ of: payment }: { of: Payment }) {
         <Fact name="Paid out to you">
           {settlement.status === "paid" ? "on " : ""}
           {settlement.estimated_date === null ? (
-            "no day yet: a dispute, a refund, the smallest payout or a frozen wallet keeps it back"
+            `no day yet: ${isContested ? "the dispute" : "a dispute, a refund, the smallest payout or a frozen wallet"} keeps it back`
           ) : (
             <Day on={settlement.estimated_date} />
           )}

@@ -17,7 +17,8 @@ import { Time } from "../../ui/time.tsx";
 const sentences: Record<Schema<"Refund">["status"], string> = {
   pending:
     "The money is on its way: it has left your available balance, and the acquirer has not said yet that it arrived.",
-  succeeded: "The money is back with the payer.",
+  succeeded:
+    "The acquirer has sent the money back to the payer. A bank or card may take some days more to show it to them.",
   failed: "The acquirer could not return the money. It is in your available balance again, and you can refund anew.",
 };
 
@@ -43,6 +44,9 @@ export function Page() {
               </Fact>
               <Fact name="Amount">
                 <Money of={refund} />
+              </Fact>
+              <Fact name="Your reference">
+                <span className="break-all">{refund.reference_id}</span>
               </Fact>
               <Fact name="Payment">
                 <To to={paths.payment(place, refund.payment_reference)} className="link font-mono text-xs">

@@ -62,7 +62,8 @@ export function Conditions({ settings }: { settings: Settings }) {
           </Fact>
         ))}
         <Fact name="Paid out">
-          T+{settlement.delay_days}, days end at {settlement.cutoff} (UTC{offsetOf(settlement.utc_offset_minutes)})
+          {delayOf(settlement.delay_days)}; a day ends at {settlement.cutoff} (UTC
+          {offsetOf(settlement.utc_offset_minutes)})
         </Fact>
         <Fact name="No payouts on">
           {settlement.closed_weekdays.map((day) => weekdays[day]).join(", ") || "no weekday"}
@@ -90,6 +91,10 @@ function Price({ fee }: { fee: Fee }) {
       {maximum !== null && <span className="text-muted"> at most {money(maximum)}</span>}
     </>
   );
+}
+
+function delayOf(days: number): string {
+  return days === 0 ? "the day of the payment (T+0)" : `${days} ${days === 1 ? "day" : "days"} after it (T+${days})`;
 }
 
 function offsetOf(minutes: number): string {

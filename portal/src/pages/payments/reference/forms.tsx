@@ -64,7 +64,7 @@ export function RefundForm({ of: payment, onDone }: Props) {
     if (minor === undefined) return;
     const made = await refund.run({ amount_minor: minor, reason: given(reason) });
     if (made === undefined) return;
-    say(made.status === "succeeded" ? "The money is back with the payer." : "The refund was accepted.");
+    say(made.status === "succeeded" ? "The acquirer has sent the money back." : "The refund was accepted.");
     onDone();
   };
   return (

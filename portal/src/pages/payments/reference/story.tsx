@@ -32,7 +32,7 @@ export function Story({ of: { steps, withheld = [], is_cut: isCut }, reader }: P
       {isCut && (
         <p className="mt-3 text-muted">More happened than is shown: of each kind, these are the first hundred.</p>
       )}
-      {hidden.length > 0 && <p className="mt-3 text-muted">Your role does not show {hidden.join(", ")}.</p>}
+      {hidden.length > 0 && <p className="mt-3 text-muted">Your role does not show {hidden.join(" and ")}.</p>}
     </section>
   );
 }

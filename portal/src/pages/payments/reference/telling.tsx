@@ -88,7 +88,15 @@ export function tell(step: Step, reader: Reader): Telling {
       return {
         ...(endings[status] ?? { title: status }),
         name: status,
-        detail: reason !== null && <p>“{reason}”</p>,
+        detail: (
+          <>
+            {reason !== null && <p>“{reason}”</p>}
+            {/* What the payer asks who thinks that they have paid. */}
+            {(status === "failed" || status === "expired") && (
+              <p className="text-muted">It was not paid. To pay after all, the payer needs another payment.</p>
+            )}
+          </>
+        ),
       };
     }
     case "journalled":

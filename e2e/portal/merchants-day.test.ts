@@ -1,0 +1,113 @@
+// Goal: the people of a shop find what they need by the words that they know: a payer's amount, an order, a plain word for a page, a month of payouts.
+// Method: an owner, a support clerk with Indonesian menus on a phone and a bookkeeper, each at a new merchant.
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { paymentBody } from "../../gateway/test/kit.ts";
+import { paths } from "../../portal/src/paths.ts";
+import { faults } from "./kit/look.ts";
+import { type Member, PHONE, settled, usePortal } from "./kit/portal.ts";
+
+const portal = usePortal();
+
+const INDONESIAN_PHONE = { locale: "id-ID", viewport: PHONE };
+
+async function made({ client }: Member, changes: Record<string, unknown> = {}, outcome = "succeeded"): Promise<string> {
+  const created = await client.post("/v1/payments", paymentBody({ amount_minor: 15_000_000, ...changes }));
+  const reference = created.json.reference as string;
+  const ended = await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome });
+  expect(ended.status, ended.text).toBe(200);
+  return reference;
+}
+
+const factOf = ({ page }: Member, name: string) => page.locator("dl div").filter({ hasText: new RegExp(`^${name}`) });
+
+test("a clerk finds a payment by the amount that its payer says, and refunds a part as it is written there", async () => {
+  const member = await portal.member("support", { browser: INDONESIAN_PHONE });
+  const { page, place } = member;
+  const reference = await made(member, { reference_id: "1042" });
+  await made(member, { reference_id: "1043", amount_minor: 9_000_000 });
+  await member.open(paths.home(place));
+  await page.getByRole("button", { name: "Cari" }).click();
+  await page.getByRole("combobox").fill("1042");
+  await page.getByRole("option", { name: "1042 payment · succeeded · IDR 150.000,00" }).waitFor();
+  await page.getByRole("combobox").fill("Rp150.000");
+  await page.getByRole("option", { name: "Payments of Rp150.000" }).click();
+  const rows = page.getByRole("group", { name: "Payments" }).getByRole("row");
+  await rows.getByText("1042").waitFor();
+  expect(await rows.count()).toBe(2);
+  // A phone has no column for the time, and callers say "yesterday".
+  expect(await rows.last().innerText()).toMatch(/succeeded\s+\d+ \S+ 20\d\d, \d\d\.\d\d/);
+  await page.getByRole("link", { name: "1042" }).click();
+  await page.getByRole("button", { name: "Refund" }).click();
+  const dialog = page.getByRole("dialog", { name: "Refund the payment" });
+  await dialog.getByLabel("Amount in IDR").fill("50.000");
+  await dialog.getByRole("button", { name: "Refund" }).click();
+  await page.getByText("The acquirer has sent the money back.").waitFor();
+  await factOf(member, "Refunded").getByText("50.000,00").waitFor();
+  await page.goto(`/portal${paths.refunds(place)}`);
+  await page.getByRole("row", { name: /1042 succeeded IDR ?50\.000,00/ }).waitFor();
+  await settled(page);
+  expect(await faults(page)).toEqual([]);
+  await page.getByRole("group", { name: "Refunds" }).getByRole("link").first().click();
+  await factOf(member, "Your reference").getByText("1042").waitFor();
+  expect((await member.requests.get(`/portal/v1/payments/${reference}`)).json.refunded_minor).toBe(5_000_000);
+});
+
+test("an amount that is read otherwise than it was meant says how it was read", async () => {
+  const member = await portal.member("support");
+  const { page, place } = member;
+  await made(member);
+  await member.open(paths.payments(place));
+  await page.getByLabel("Amount", { exact: true }).fill("150.000");
+  await page.keyboard.press("Enter");
+  await page.getByText("The amount was read as 150.").waitFor();
+});
+
+test("a payment says why it cannot be refunded or paid out, and that a failed one was not paid", async () => {
+  const member = await portal.member("support", { browser: { locale: "id-ID" } });
+  const { page, place, client } = member;
+  const contested = await made(member, { payment_method: "card", reference_id: "1041" });
+  await client.post(`/v1/sandbox/payments/${contested}/dispute`, { reason: "general" });
+  await member.open(paths.payment(place, contested));
+  await factOf(member, "Refunded").getByText("(no refund while it is contested)").waitFor();
+  await factOf(member, "Paid out to you").getByText("no day yet: the dispute keeps it back").waitFor();
+  await member.open(paths.payment(place, await made(member, {}, "failed")));
+  await page.getByText("It was not paid.").waitFor();
+  await member.open(paths.disputes(place));
+  // The sentences around it are in English.
+  await page.getByRole("row", { name: /1041 needs response .* in \d days?$/ }).waitFor();
+});
+
+test.each([
+  ["en-GB", "two-factor", "Authenticator app"],
+  ["en-GB", "logo", "Branding"],
+  ["en-GB", "payout", "Settlements"],
+  ["id-ID", "undang", "Tim"],
+  ["id-ID", "pencairan", "Settlement"],
+])("%s: who looks for “%s” finds the page %s", async (locale, word, title) => {
+  const member = await portal.member("owner", { browser: { locale } });
+  const { page, place } = member;
+  await member.open(paths.home(place));
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox").fill(word);
+  await page.getByRole("option", { name: new RegExp(`^${title}( |$)`) }).waitFor();
+});
+
+test("a bookkeeper takes the payouts of a period along, one a line", async () => {
+  const member = await portal.member("finance");
+  const { page, place, client } = member;
+  await made(member);
+  const run = await client.post("/v1/sandbox/settlements/run", {});
+  const batch = run.json.data[0] as { uuid: string; fee_minor: number; net_minor: number };
+  await member.open(paths.settlements(place));
+  await page.getByRole("row", { name: /set_.*IDR ?150,000\.00/ }).waitFor();
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download CSV" }).click(),
+  ]);
+  const [names, line, ...more] = readFileSync(await file.path(), "utf8").split("\r\n");
+  expect(names).toMatch(/^uuid,status,.*,net$/);
+  expect(line).toContain(`${batch.uuid},processing,`);
+  expect(line).toContain(`IDR,15000000,${batch.fee_minor},0,${batch.net_minor},`);
+  expect(more).toEqual([""]);
+});
