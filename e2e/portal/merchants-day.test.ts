@@ -111,3 +111,41 @@ test("a bookkeeper takes the payouts of a period along, one a line", async () =>
   expect(line).toContain(`IDR,15000000,${batch.fee_minor},0,${batch.net_minor},`);
   expect(more).toEqual([""]);
 });
+
+test("on a phone a payout and an entry of the balance say of which day they are", async () => {
+  const member = await portal.member("finance", { browser: { viewport: PHONE } });
+  const { page, place, client } = member;
+  await made(member);
+  await client.post("/v1/sandbox/settlements/run", {});
+  await member.open(paths.settlements(place));
+  await page.getByRole("row", { name: /processing to \d+ \w{3,4} 20\d\d/ }).waitFor();
+  await member.open(paths.balance(place, "IDR"));
+  await page.getByRole("row", { name: /capture \d+ \w{3,4} 20\d\d, \d\d:\d\d/ }).waitFor();
+  await settled(page);
+  expect(await faults(page)).toEqual([]);
+});
+
+test("how long a payment link is open is counted by the sandbox's clock", async () => {
+  const member = await portal.member("owner");
+  const { place, client } = member;
+  await client.post("/v1/sandbox/clock/advance", { seconds: 20 * 86_400 });
+  const link = await client.post("/v1/payment-links", {
+    currency: "IDR",
+    amount_minor: 500_000,
+    reusable: true,
+    expires_in: 7_200,
+  });
+  expect(link.status, link.text).toBe(201);
+  await member.open(paths.link(place, link.json.uuid as string));
+  await factOf(member, "Open until")
+    .getByText(/^in (2 hours|1 hour)$/)
+    .waitFor();
+});
+
+test("who may not send an event again is told who may", async () => {
+  const member = await portal.member("support");
+  await made(member);
+  const events = await member.client.get("/v1/events");
+  await member.open(paths.event(member.place, events.json.data[0].id as string));
+  await member.page.getByText("An owner or a developer may send it again.").waitFor();
+});

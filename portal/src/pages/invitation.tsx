@@ -55,7 +55,7 @@ export function Page() {
 function Lead({ of: { role, expires_at } }: { of: Schema<"SeenInvitation"> }) {
   return (
     <>
-      You are invited as <strong className="font-semibold text-ink">{role}</strong>. The invitation is over{" "}
+      You are invited as <strong className="font-semibold text-ink">{role}</strong>. The invitation ends{" "}
       <TimeFromNow at={expires_at} />.
     </>
   );

@@ -51,7 +51,18 @@ export function Page() {
   const runs = place.environment === "sandbox" && can("sandbox:write");
   const columns: Column<Settlement>[] = [
     { head: "Batch", cell: (batch) => <ShortId id={batch.uuid} /> },
-    { head: "Status", cell: (batch) => <Status status={batch.status} /> },
+    {
+      head: "Status",
+      cell: (batch) => (
+        <>
+          <Status status={batch.status} />
+          {/* A narrow table has no room for the column. */}
+          <p className="text-xs text-muted roomy:hidden">
+            to <Time at={batch.period_end} shape="day" />
+          </p>
+        </>
+      ),
+    },
     { head: "Sales", align: "right", from: "full", cell: (batch) => <Money of={amountOf(batch, batch.gross_minor)} /> },
     { head: "Payout", align: "right", cell: (batch) => <Money of={amountOf(batch, batch.net_minor)} /> },
     { head: "Payments", align: "right", from: "full", cell: (batch) => batch.payment_count },

@@ -23,7 +23,8 @@ export default function ProofDialog() {
     <Dialog open onClose={() => answerProof(false)} title="Is it still you?">
       <div className="space-y-4">
         <p className="text-muted">
-          This moves money or shows a secret. Prove once more who you are; it holds for ten minutes.
+          This moves money, shows a secret or changes who may do so. Prove once more who you are; it holds for ten
+          minutes.
         </p>
         {byPasskey && <ByPasskey onProven={proven} primary={!byPassword} />}
         {byPasskey && byPassword && <Or />}

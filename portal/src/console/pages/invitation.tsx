@@ -49,7 +49,7 @@ export function Page() {
       title={`Run ${seen.service_name}`}
       lead={
         <>
-          You are invited as <strong className="font-semibold text-ink">{seen.role}</strong>. The invitation is over{" "}
+          You are invited as <strong className="font-semibold text-ink">{seen.role}</strong>. The invitation ends{" "}
           <TimeFromNow at={seen.expires_at} />.
         </>
       }

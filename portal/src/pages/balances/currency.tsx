@@ -60,7 +60,15 @@ export function Page() {
   const columns: Column<Entry>[] = [
     {
       head: "What happened",
-      cell: (entry) => entry.kind.replaceAll("_", " "),
+      cell: (entry) => (
+        <span>
+          {entry.kind.replaceAll("_", " ")}
+          {/* A narrow table has no room for the column. */}
+          <span className="block text-xs font-normal text-muted roomy:hidden">
+            <Time at={entry.posted_at} shape="minute" />
+          </span>
+        </span>
+      ),
     },
     {
       head: "Of",

@@ -4,6 +4,7 @@ import { Download } from "lucide-react";
 import { useState } from "react";
 import { usePart } from "../../address.ts";
 import { refresh } from "../../api/action.ts";
+import { useAheadMs } from "../../api/book-clock.ts";
 import { useApi, useCan, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { paths } from "../../paths.ts";
@@ -99,6 +100,7 @@ function Address({ of: { url, status, description } }: { of: PaymentLink }) {
 
 function LinkFacts({ of: link }: { of: PaymentLink }) {
   const place = usePlace();
+  const aheadMs = useAheadMs();
   return (
     <Facts>
       <Fact name="Amount">
@@ -120,7 +122,8 @@ function LinkFacts({ of: link }: { of: PaymentLink }) {
             "you close it"
           ) : (
             <>
-              <Time at={link.expires_at} /> {link.status === "active" && <TimeFromNow at={link.expires_at} />}
+              <Time at={link.expires_at} />{" "}
+              {link.status === "active" && <TimeFromNow at={link.expires_at} aheadMs={aheadMs} />}
             </>
           )}
         </Fact>

@@ -27,7 +27,14 @@ export function Page() {
       title={event.data?.type ?? "Event"}
       above={{ to: paths.events(place), label: "Events" }}
       beside={<Identity id={id} what="the event's id" />}
-      actions={can("events:write") && event.data && <Resend id={id} />}
+      actions={
+        event.data &&
+        (can("events:write") ? (
+          <Resend id={id} />
+        ) : (
+          <span className="text-muted">An owner or a developer may send it again.</span>
+        ))
+      }
       curl={{ path: `/v1/events/${id}` }}
     >
       <Answer of={event}>
