@@ -19,7 +19,8 @@ type Refund = Schema<"ToldRefund">;
 const sentences: Record<Refund["status"], string> = {
   pending:
     "The money is on its way: it has left the merchant's available balance, and the acquirer has not said yet that it arrived.",
-  succeeded: "The money is back with the payer.",
+  succeeded:
+    "The acquirer has sent the money back to the payer. A bank or card may take some days more to show it to them.",
   failed: "The acquirer could not return the money. It is in the merchant's available balance again.",
 };
 
