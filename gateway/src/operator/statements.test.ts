@@ -3,9 +3,13 @@
 import type { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
-import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { merchantWith } from "../../test/given.ts";
+import { type TestService, lanesOn, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
+import { refundParts } from "../../test/refunds.ts";
+import { newId } from "../ground/ids.ts";
 import type { Directory } from "../merchants/directory.ts";
+import { createRefund } from "../refunds/refunds.ts";
 import { statementEndpoints } from "./statements.routes.ts";
 
 interface Movement {
@@ -112,6 +116,43 @@ test("before anything moved, and after, both ends are the same and nothing is be
   });
   const { opening_minor, closing_minor, movements } = await statement("?from=2190-01-01&to=2190-01-01");
   expect([closing_minor, movements]).toEqual([opening_minor, []]);
+});
+
+test("a refund that waited for a second operator stands in the statement of the day on which it moved money", async () => {
+  const { client, merchantId } = await service.merchant();
+  const pay = async (): Promise<string> => {
+    const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor: 1_000_000 }))).json;
+    await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+    return reference as string;
+  };
+  const nextDay = async (): Promise<string> => {
+    const { json } = await client.post("/v1/sandbox/clock/advance", { seconds: 86_400 });
+    return (json.now as string).slice(0, 10);
+  };
+  const reference = await pay();
+  const first = await nextDay();
+  await pay();
+  const second = await nextDay();
+  // Asked for on the first day before anything moved, and carried out on the second one: the refund has the identity of its approval.
+  const database = openDatabase(service.database);
+  await lanesOn(database).move(
+    merchantId,
+    createRefund(
+      refundParts("at once").parts,
+      { merchant: { ...merchantWith(), merchantId }, book: { merchantId, environment: "sandbox" } },
+      { payment_reference: reference },
+      newId("refund", Date.parse(first) * 1_000),
+    ),
+  );
+  await database.end();
+  const ofDay = async (day: string) => {
+    const { json } = await service.askOperator(
+      `/merchants/${merchantId}/books/sandbox/balances/IDR/statement?from=${day}&to=${day}`,
+    );
+    return [json.opening_minor, json.movements.map(({ kind }: { kind: string }) => kind), json.closing_minor];
+  };
+  expect(await ofDay(first)).toEqual([993_000, ["capture"], 1_986_000]);
+  expect(await ofDay(second)).toEqual([1_986_000, ["refund"], 986_000]);
 });
 
 test("a download that nobody reads leaves room for other operators", async () => {

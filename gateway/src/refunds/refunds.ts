@@ -86,7 +86,8 @@ export function createRefund(
       };
       set.insert(refunds, refund);
       context.post({
-        journalId: sameId("journal", refund.uuid),
+        // A journal's identity tells when it was posted: one that the refund's intent has is older.
+        ...(uuid === undefined && { journalId: sameId("journal", refund.uuid) }),
         groupId: payment.reference,
         kind: "refund",
         operationKey: `refund:${refund.uuid}`,

@@ -130,7 +130,8 @@ create trigger refunds_total_of_changed after update on refunds
 referencing old table as before new table as changed
 for each statement execute function check_refund_totals();
 
--- Money stands where the refund says: at commit its journal is there, which has the refund's own identity; and one that failed was given back.
+-- Money stands where the refund says: at commit its journal is there, and one that failed was given back. The journal has the refund's own
+-- identity, unless that is an approval's, which is older than the journal: then the payment has a journal for each of its refunds.
 -- It runs for each refund: tables are named with their schema, because setting a search path costs time at each call.
 create function check_refund_posted() returns trigger language plpgsql as $$
 begin
@@ -138,6 +139,15 @@ begin
     select from public.journals j
     where j.merchant_id = new.merchant_id and j.environment = new.environment and j.journal_id = new.refund_id
       and j.group_id = new.payment_id and j.kind = 'refund'
+  ) and (
+    select count(*)
+    from public.journals j
+    where j.merchant_id = new.merchant_id and j.environment = new.environment and j.group_id = new.payment_id
+      and j.kind = 'refund'
+  ) <> (
+    select count(*)
+    from public.refunds r
+    where r.merchant_id = new.merchant_id and r.environment = new.environment and r.payment_id = new.payment_id
   ) then
     raise exception 'refund % has no journal', new.refund_id using errcode = 'GB007';
   end if;
