@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { systemClock, SECOND } from "../../gateway/src/ground/clock.ts";
 import { codeOf } from "../../gateway/src/people/totp.ts";
 import { bytesOf } from "../../gateway/test/people.ts";
+import { paymentBody } from "../../gateway/test/kit.ts";
 import { PASSWORD } from "../../gateway/test/portal.ts";
 import { paths } from "../../portal/src/paths.ts";
 import { type Member, type Visit, settled, usePortal } from "./kit/portal.ts";
@@ -26,6 +27,15 @@ async function signOut({ page, open }: Visit): Promise<void> {
   await page.getByRole("button", { name: /^Your account/ }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();
   await heading(page).and(page.getByText("Sign in")).waitFor();
+}
+
+/** Lets a page with something typed hear that its session has ended: it asks by itself from time to time, without a press of anybody's. */
+async function hears(page: Page): Promise<void> {
+  const isOut = async (): Promise<boolean> => {
+    await page.clock.fastForward(20_000);
+    return page.getByRole("heading", { name: "You are signed out" }).isVisible();
+  };
+  await expect.poll(isOut, { timeout: 20_000 }).toBe(true);
 }
 
 /** A code of the authenticator that is good `steps` from now, so that none is used twice. */
@@ -243,10 +253,9 @@ test("who is signed out elsewhere while they type loses nothing: the page is hid
   await tab.getByRole("menuitem", { name: "Sign out" }).click();
   await tab.waitForURL(/\/sign-in/);
 
-  // A page asks by itself from time to time, without a press of anybody's.
-  await page.clock.fastForward(60_000);
-  await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+  await hears(page);
   await page.locator("h1").waitFor({ state: "hidden" });
+  expect(await page.getByLabel("E-mail").isVisible()).toBe(false);
   await look("signed-out-elsewhere");
   await page.keyboard.press("Escape");
   await button(page, "Go on").click();
@@ -259,6 +268,36 @@ test("who is signed out elsewhere while they type loses nothing: the page is hid
   expect(await page.getByLabel("E-mail").inputValue()).toBe("tamu@toko.example");
   await button(page, "Make the link").click();
   await page.getByText("It is shown this once.").waitFor();
+});
+
+test("what somebody typed before they were signed out elsewhere is not kept in the name of who signs in next", async () => {
+  const here = await portal.member("owner");
+  const other = await portal.member("owner", { merchantId: here.merchantId });
+  portal.tolerate(/net::ERR_FAILED/);
+  const { page, context, client, open, openIn } = here;
+  const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor: 1_000_000 }))).json;
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  const { json } = await client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "general" });
+  await page.clock.install();
+  await open(paths.dispute(here.place, json.uuid));
+  await page.route("**/evidence", (route) => (route.request().method() === "PUT" ? route.abort() : route.continue()));
+  await page.getByLabel("Statement").fill("Mine alone.");
+  await page.getByText("The draft is not kept").waitFor();
+  await page.unroute("**/evidence");
+  const tab = await context.newPage();
+  await openIn(tab)(paths.home(here.place));
+  await tab.getByRole("button", { name: "Your account" }).click();
+  await tab.getByRole("menuitem", { name: "Sign out" }).click();
+  await tab.waitForURL(/\/sign-in/);
+  await hears(page);
+  let writes = 0;
+  page.on("request", (request) => void (request.method() !== "GET" && writes++));
+  await sign({ ...here, page: tab }, other.email);
+  await tab.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+  await button(page, "Go on").click();
+  await page.getByLabel("Statement").waitFor();
+  expect(await page.getByLabel("Statement").inputValue()).toBe("");
+  expect(writes).toBe(0);
 });
 
 test("a page that is left open over a restart of the service keeps what was typed, and goes on", async () => {

@@ -16,7 +16,7 @@ export function SessionGate({ children }: { children: (session: SessionView) => 
     return (
       // Whoever signs in elsewhere as another person does not get what this one typed.
       <Fragment key={session.data.person.person_id}>
-        <div className={isOut ? "invisible" : "contents"}>{children(session.data)}</div>
+        {children(session.data)}
         {isOut && <SignedOut again={() => session.refetch()} />}
       </Fragment>
     );

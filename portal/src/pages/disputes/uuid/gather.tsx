@@ -4,6 +4,7 @@ import { type RefObject, useEffect, useRef, useState } from "react";
 import { refresh, useAction } from "../../../api/action.ts";
 import { type ApiError, asApiError } from "../../../api/error.ts";
 import { useApi } from "../../../api/place.ts";
+import { sessionQuery } from "../../../api/session.ts";
 import type { Schema } from "../../../api/types.ts";
 import { Confirm } from "../../../ui/dialog.tsx";
 import { Form, Submit, TextField, needed, useFormValues } from "../../../ui/form.tsx";
@@ -146,13 +147,16 @@ function Keeper({ keep, kept, savedAt }: KeeperProps) {
     }, KEEP_AFTER_MS);
     return () => clearTimeout(timer);
   }, [text, kept]);
-  // Who leaves the page has not waited.
+  // Who leaves the page has not waited. Where the page ends because another person has signed in, it would be kept in that one's name.
+  const queries = useQueryClient();
+  const [writer] = useState(() => queries.getQueryData(sessionQuery.queryKey)?.person.person_id);
   useEffect(
     () => () => {
       const { keep, values } = latest.current;
-      if (JSON.stringify(values) !== kept.current) keep(values).catch(() => undefined);
+      const isHere = queries.getQueryData(sessionQuery.queryKey)?.person.person_id === writer;
+      if (isHere && JSON.stringify(values) !== kept.current) keep(values).catch(() => undefined);
     },
-    [kept],
+    [kept, queries, writer],
   );
   return (
     <p role="status" className="text-xs text-muted">
