@@ -43,6 +43,23 @@ test("an hour ahead is believed after ten minutes, and is what the next step is 
   expect(clock.inDoubt()).toBe(true);
 });
 
+test.each([3 * 86_400, 1_800])(
+  "set anew to %i seconds ahead while it is in doubt, it is doubted for ten minutes from then",
+  (seconds) => {
+    const { steps: clock, pass, set } = steps();
+    clock.inDoubt();
+    set(3_600);
+    expect(clock.inDoubt()).toBe(true);
+    pass(590);
+    set(seconds);
+    expect(clock.inDoubt()).toBe(true);
+    pass(599);
+    expect(clock.inDoubt()).toBe(true);
+    pass(1);
+    expect(clock.inDoubt()).toBe(false);
+  },
+);
+
 test("a clock that is set right again is believed at once, and doubted anew for ten minutes when it goes wrong again", () => {
   const { steps: clock, pass, set } = steps();
   clock.inDoubt();

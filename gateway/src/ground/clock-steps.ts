@@ -16,8 +16,8 @@ export class ClockSteps {
   private readonly running: Clock;
   /** Clock less uptime, as it was before a step that is in doubt. */
   private believed: Micros | undefined;
-  /** Uptime at which the step was noticed. */
-  private noticedAt: Micros | undefined;
+  /** The step that is in doubt: clock less uptime since then, and the uptime at which that was noticed. */
+  private step: { difference: Micros; at: Micros } | undefined;
 
   constructor(clock: Clock, running: Clock = machineUptime) {
     this.clock = clock;
@@ -30,10 +30,10 @@ export class ClockSteps {
     const difference = this.clock.now() - running;
     const ahead = difference - (this.believed ?? difference);
     if (ahead > STEP_MIN) {
-      this.noticedAt ??= running;
-      if (running - this.noticedAt < DOUBT) return true;
+      if (!this.step || Math.abs(difference - this.step.difference) > STEP_MIN) this.step = { difference, at: running };
+      if (running - this.step.at < DOUBT) return true;
     }
-    this.noticedAt = undefined;
+    this.step = undefined;
     this.believed = difference;
     return false;
   }
