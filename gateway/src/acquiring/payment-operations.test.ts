@@ -342,6 +342,11 @@ test("an operator gives unapplied money back, or to the merchant, once", async (
     status: "credited",
   });
   await expect(service.operate("POST", `/receipts/${uuidFor(kept.reference)}/return`)).rejects.toThrow(/NOT_PAYABLE/);
+  // Money that comes after that waits for a decision of its own.
+  for (const { reference, operationKey } of [back, kept])
+    expect(await say(operationKey, paid(`again-${reference.slice(-8)}`))).toBe(200);
+  expect(await receiptsOf(back.reference)).toEqual(["returned", "unapplied"]);
+  expect(await receiptsOf(kept.reference)).toEqual(["credited", "unapplied"]);
   expect((await client.get("/v1/balances")).json.data[0].available_minor).toBe(150_000);
   // What was credited is paid out, once.
   const batch = { gross_minor: 150_000, fee_minor: 0, refund_minor: 0, net_minor: 150_000, payment_count: 0 };

@@ -2,6 +2,7 @@
 // needs a moment is forgotten when its moment is over. Method: captured requests sent again under other keys to services that come and go.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, Client } from "../../../e2e/kit/client.ts";
+import { failStatements } from "../../test/failing-statements.ts";
 import { type TestService, asOwner, cloneDatabase, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
@@ -118,6 +119,20 @@ test("replays in bursts, more than the quota at once, leave the client its quota
   for (let limit = 1; limit <= 60; limit++) reads.add(outcome(await client.get(`/v1/payments?limit=${limit}`)));
   expect(reads).toEqual(new Set(["200"]));
   expect(new Set((await bursts).flat())).toEqual(new Set(["401 SIGNATURE_REPLAYED"]));
+});
+
+test("a request that failed before its signature was used up may come again as it was, a write and a read", async () => {
+  const { client } = await service.merchant();
+  const write = captured(client, "/v1/payments", paymentBody());
+  const headers = client.headers("");
+  const read = async (): Promise<string> => outcome(await client.send("GET", "/v1/balances", undefined, headers));
+  const broken = failStatements(service.app.database.pool, "53100", (text) => /used_(read_)?nonces/.test(text));
+  expect(await write(service)).toBe("503 SERVICE_UNAVAILABLE");
+  expect(await read()).toBe("503 SERVICE_UNAVAILABLE");
+  broken.restore();
+  expect(await write(service)).toBe("201");
+  expect(await read()).toBe("200");
+  expect([await write(service), await read()]).toEqual(["401 SIGNATURE_REPLAYED", "401 SIGNATURE_REPLAYED"]);
 });
 
 test("slots are emptied when their minutes are over, and not before", async () => {
