@@ -308,7 +308,9 @@ test("refunds are listed by the time at which they were created, also where thei
     await owner.query("set session_replication_role = origin");
   });
   expect(await list(client, { created_from: from, created_to: to })).toEqual([second.uuid, inSandbox]);
+  expect(await list(client, { created_to: first.created_at as string })).toEqual([first.uuid]);
   const live = await service.client(merchantId, "production");
   expect(await list(live, { created_from: from, created_to: to })).toEqual([inProduction]);
   expect(await list(live, { created_from: third.created_at })).toEqual([]);
+  expect(await list(live, { created_from: "1970-01-01" })).toEqual([inProduction]);
 });
