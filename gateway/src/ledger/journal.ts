@@ -48,7 +48,7 @@ export interface Journal {
 }
 
 export interface JournalDraft {
-  /** The identity of the journal where its object has one journal alone and the database finds it by that; else a new one is made. */
+  /** An identity of now, by which statements find a period: the object's own, where the database finds its one journal by that; else a new one is made. */
   journalId?: string;
   groupId: string;
   kind: string;

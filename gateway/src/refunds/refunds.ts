@@ -86,8 +86,7 @@ export function createRefund(
       };
       set.insert(refunds, refund);
       context.post({
-        // A journal's identity tells when it was posted: one that the refund's intent has is older.
-        ...(uuid === undefined && { journalId: sameId("journal", refund.uuid) }),
+        ...(uuid === undefined && { journalId: sameId("journal", refund.uuid) }), // an intent's is older than the journal
         groupId: payment.reference,
         kind: "refund",
         operationKey: `refund:${refund.uuid}`,
