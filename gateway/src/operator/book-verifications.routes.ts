@@ -19,6 +19,8 @@ import { bookReportSchema } from "./merchants.schema.ts";
 import { bookParams } from "./params.ts";
 
 const path = `${OF_BOOK}/verifications`;
+const ofBook = { params: bookParams, tag: "Books" } as const;
+const ofReplay = { params: verificationParams, tag: "Books" } as const;
 
 export function bookVerificationEndpoints(directory: Directory, replays: BookReplays): OperatorEndpoint[] {
   const answer = async (
@@ -33,11 +35,10 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
   };
   return [
     operatorEndpoint({
-      tag: "Books",
+      ...ofBook,
       method: "GET",
       operationId: "verifyBook",
       path: `${OF_BOOK}/verify`,
-      params: bookParams,
       summary: "Replay a book from its first journal; takes as long as the book is",
       description: "For books of which a replay takes seconds. Of a long one start a replay, and watch how far it is.",
       role: "viewer",
@@ -49,11 +50,10 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       },
     }),
     operatorEndpoint({
-      tag: "Books",
+      ...ofBook,
       method: "POST",
       operationId: "startBookVerification",
       path,
-      params: bookParams,
       summary: "Start a replay of a book from its first journal, which goes on by itself",
       description:
         "Of a book that is being replayed already, it is that replay. A process replays one book at a time: while it does, another book is answered 503.",
@@ -65,11 +65,10 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       },
     }),
     operatorEndpoint({
-      tag: "Books",
+      ...ofBook,
       method: "GET",
       operationId: "listBookVerifications",
       path,
-      params: bookParams,
       summary: "List the replays of a book, newest first",
       role: "viewer",
       success: {
@@ -82,22 +81,20 @@ export function bookVerificationEndpoints(directory: Directory, replays: BookRep
       },
     }),
     operatorEndpoint({
-      tag: "Books",
+      ...ofReplay,
       method: "GET",
       operationId: "getBookVerification",
       path: `${path}/{verification_id}`,
-      params: verificationParams,
       summary: "Read how far a replay is, or what it found",
       role: "viewer",
       success: { description: "The replay.", schema: verificationSchema },
       handle: ({ params }) => answer(params, (book, id) => replays.read(book, id)),
     }),
     operatorEndpoint({
-      tag: "Books",
+      ...ofReplay,
       method: "POST",
       operationId: "stopBookVerification",
       path: `${path}/{verification_id}/stop`,
-      params: verificationParams,
       summary: "Stop a replay; one that has ended stays as it is",
       role: "support",
       success: { description: "The replay. It ends within a second or so.", schema: verificationSchema },

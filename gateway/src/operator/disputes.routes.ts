@@ -83,6 +83,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
     const paymentReference = dispute?.book.environment === book.environment ? dispute.paymentReference : undefined;
     return { owner: { merchant, book }, dispute, key: { uuid, paymentReference } };
   };
+  const ofBook = { path: `${OF_BOOK}/disputes`, params: bookParams, tag: "Disputes" } as const;
   const shared = {
     method: "POST",
     params: { ...bookParams, ...disputeParams },
@@ -91,24 +92,20 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
   } as const;
   return [
     operatorEndpoint({
+      ...ofBook,
       method: "GET",
       operationId: "listMerchantDisputes",
-      path: `${OF_BOOK}/disputes`,
-      params: bookParams,
       summary: "List a merchant's disputes, newest first",
-      tag: "Disputes",
       role: "viewer",
       query: disputesQuerySchema,
       success: { description: "A page of disputes.", schema: disputeListSchema },
       handle: async ({ params, query }) => listDisputes(database, (await findBook(directory, params)).book, query),
     }),
     operatorEndpoint({
+      ...ofBook,
       method: "POST",
       operationId: "recordDispute",
-      path: `${OF_BOOK}/disputes`,
-      params: bookParams,
       summary: "Record that a payment is contested; the amount is held",
-      tag: "Disputes",
       role: "admin",
       body: openSchema,
       success: { status: 201, description: "The dispute.", schema: disputeSchema },

@@ -93,22 +93,18 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
       },
     }),
     operatorEndpoint({
+      ...shared,
       method: "POST",
       operationId: "createIncident",
       path,
       summary: "Tell everybody that something happens, or that work is planned",
       description:
         "It stands on the status page at once. Texts are plain text. An incident is open until an update says `resolved`; planned work begins and ends at its times.",
-      tag,
-      role: "support",
       body: newIncidentSchema,
       bodyExamples: newIncidentExamples,
       success: { ...success, status: 201, description: "The new incident." },
       async handle({ body, operator: { name } }) {
-        const { starts_at, ends_at, ...rest } = body;
-        const times = { startsAt: timeOfField(starts_at), endsAt: timeOfField(ends_at) };
-        const made = await incidents.create({ ...rest, ...times }, name);
-        return published(201, made);
+        return published(201, await incidents.create(withTimes(body), name));
       },
     }),
     operatorEndpoint({
@@ -122,9 +118,7 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
       body: editIncidentSchema,
       success,
       async handle({ params: { id = "" }, body }) {
-        const { starts_at, ends_at, ...rest } = body;
-        const times = { startsAt: timeOfField(starts_at), endsAt: timeOfField(ends_at) };
-        return published(200, await incidents.edit(id, { ...rest, ...times }));
+        return published(200, await incidents.edit(id, withTimes(body)));
       },
     }),
     operatorEndpoint({
@@ -156,3 +150,8 @@ export function incidentEndpoints({ incidents, clock, status, publicUrl }: Incid
     }),
   ];
 }
+
+const withTimes = <Body extends { starts_at?: string | undefined; ends_at?: string | undefined }>(body: Body) => {
+  const { starts_at, ends_at, ...rest } = body;
+  return { ...rest, startsAt: timeOfField(starts_at), endsAt: timeOfField(ends_at) };
+};

@@ -56,6 +56,8 @@ export interface MerchantEndpointParts {
 
 const path = "/ops/v1/merchants";
 const tag = "Merchants";
+const ofMerchant = { params: merchantParams, tag } as const;
+const ofCredential = { path: `${path}/{id}/credentials/{client_id}`, params: credentialParams, tag } as const;
 
 export function merchantEndpoints(parts: MerchantEndpointParts): OperatorEndpoint[] {
   return [
@@ -101,23 +103,21 @@ function settingsEndpoints({ merchants, directory, lanes, database }: MerchantEn
       },
     }),
     operatorEndpoint({
+      ...ofMerchant,
       method: "GET",
       operationId: "getMerchant",
       path: `${path}/{id}`,
-      params: merchantParams,
       summary: "Read a merchant's settings",
-      tag,
       role: "viewer",
       success: { description: "The merchant.", schema: merchantSchema },
       handle: async ({ params }) => reply(200, merchantView(await required(merchants, params.id))),
     }),
     operatorEndpoint({
+      ...ofMerchant,
       method: "PATCH",
       operationId: "updateMerchant",
       path: `${path}/{id}`,
-      params: merchantParams,
       summary: "Change some of a merchant's settings; the rest stays",
-      tag,
       role: "admin",
       body: settingsChangeSchema,
       success: { description: "The merchant after the change.", schema: merchantSchema },
@@ -138,12 +138,11 @@ function settingsEndpoints({ merchants, directory, lanes, database }: MerchantEn
 
 function invitationEndpoint({ merchants, people, invitationPage }: MerchantEndpointParts): OperatorEndpoint {
   return operatorEndpoint({
+    ...ofMerchant,
     method: "POST",
     operationId: "inviteToMerchant",
     path: `${path}/{id}/invitations`,
-    params: merchantParams,
     summary: "Let somebody into a merchant: its first owner, who invites everybody else",
-    tag,
     role: "admin",
     body: inviteToMerchantSchema,
     success: { status: 201, description: "The link, which is good once.", schema: merchantInvitationSchema },
@@ -166,12 +165,11 @@ function invitationEndpoint({ merchants, people, invitationPage }: MerchantEndpo
 function credentialEndpoints({ merchants, database }: MerchantEndpointParts): OperatorEndpoint[] {
   return [
     operatorEndpoint({
+      ...ofMerchant,
       method: "POST",
       operationId: "createCredential",
       path: `${path}/{id}/credentials`,
-      params: merchantParams,
       summary: "Create a credential; without `scopes` it has all of them",
-      tag,
       role: "admin",
       body: createCredentialSchema,
       success: { status: 201, description: "The credential with its secret.", schema: createdCredentialSchema },
@@ -185,12 +183,11 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       },
     }),
     operatorEndpoint({
+      ...ofMerchant,
       method: "GET",
       operationId: "listCredentials",
       path: `${path}/{id}/credentials`,
-      params: merchantParams,
       summary: "List a merchant's credentials, newest first, revoked ones too; never their secrets",
-      tag,
       role: "viewer",
       query: credentialListQuery,
       success: { description: "A page of credentials.", schema: credentialListSchema },
@@ -205,12 +202,11 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       },
     }),
     operatorEndpoint({
+      ...ofCredential,
       method: "GET",
       operationId: "listCredentialChanges",
       path: `${path}/{id}/credentials/{client_id}/changes`,
-      params: credentialParams,
       summary: "List what requests signed with a credential changed, newest first, also of one that was revoked",
-      tag,
       role: "viewer",
       query: keyChangesQuery,
       success: { description: "A page of changes.", schema: keyChangeListSchema },
@@ -221,12 +217,10 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       },
     }),
     operatorEndpoint({
+      ...ofCredential,
       method: "PATCH",
       operationId: "updateCredential",
-      path: `${path}/{id}/credentials/{client_id}`,
-      params: credentialParams,
       summary: "Change which signatures a live credential takes, in every process within a second",
-      tag,
       role: "admin",
       body: changeCredentialSchema,
       success: { description: "The credential after the change.", schema: credentialSchema },
@@ -240,12 +234,10 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
       },
     }),
     operatorEndpoint({
+      ...ofCredential,
       method: "DELETE",
       operationId: "revokeCredential",
-      path: `${path}/{id}/credentials/{client_id}`,
-      params: credentialParams,
       summary: "Revoke a credential, in every process within a second",
-      tag,
       role: "admin",
       success: { description: "It is revoked.", schema: revokedCredentialSchema },
       async handle({ params }) {
@@ -261,13 +253,12 @@ function credentialEndpoints({ merchants, database }: MerchantEndpointParts): Op
 
 function webhookEndpoint({ merchants, ...parts }: MerchantEndpointParts): OperatorEndpoint {
   return operatorEndpoint({
+    ...ofMerchant,
     method: "PUT",
     operationId: "setWebhook",
     path: `${path}/{id}/webhook`,
-    params: merchantParams,
     summary:
       "Register the address of a book's events; what is still pending goes there, signed with the secret as it is",
-    tag,
     role: "admin",
     body: setWebhookSchema,
     success: { description: "The address as it is kept, and its signing secret.", schema: webhookSchema },

@@ -34,6 +34,7 @@ export interface OperatorPeopleParts {
 const path = "/ops/v1/operators";
 const tag = "Operators";
 const personParams = { person_id: inPath("person", "PersonId", "The operator's identity.") };
+const ofPerson = { path: `${path}/{person_id}`, params: personParams, tag } as const;
 const invitationParams = { invitation_id: inPath("invitation", "InvitationId", "The invitation's identity.") };
 const noOperator = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "There is no such operator." });
 
@@ -54,12 +55,10 @@ function peopleEndpoints({ operators }: OperatorPeopleParts): OperatorEndpoint[]
       handle: async () => onePage(await operators.list(), operatorView),
     }),
     operatorEndpoint({
+      ...ofPerson,
       method: "PATCH",
       operationId: "changeOperator",
-      path: `${path}/{person_id}`,
-      params: personParams,
       summary: "Give an operator another role, from their next request on",
-      tag,
       role: "admin",
       body: changeOperatorSchema,
       success: { description: "As they are now.", schema: operatorSchema },
@@ -73,12 +72,10 @@ function peopleEndpoints({ operators }: OperatorPeopleParts): OperatorEndpoint[]
       },
     }),
     operatorEndpoint({
+      ...ofPerson,
       method: "DELETE",
       operationId: "removeOperator",
-      path: `${path}/{person_id}`,
-      params: personParams,
       summary: "Take an operator out, and sign them out of the console everywhere",
-      tag,
       role: "admin",
       success: { description: "They may do nothing here any more.", schema: nothing },
       async handle({ params }) {

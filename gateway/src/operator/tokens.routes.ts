@@ -12,17 +12,15 @@ import type { NewToken, OperatorToken } from "./tokens.sql.ts";
 import type { MadeToken, OperatorTokens } from "./tokens.ts";
 
 const path = "/ops/v1/tokens";
-const tag = "Tokens";
+const shared = { path, tag: "Tokens", role: "admin" } as const;
 
 export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEndpoint[] {
   return [
     operatorEndpoint({
+      ...shared,
       method: "GET",
       operationId: "listOperatorTokens",
-      path,
       summary: "List tokens, newest first, those that ended too",
-      tag,
-      role: "admin",
       query: z.strictObject(pageFieldsOf("operatorToken", "token_id")),
       success: { description: "A page of tokens.", schema: listSchema(tokenSchema, "OperatorTokenList") },
       async handle({ query }) {
@@ -33,13 +31,11 @@ export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEn
       },
     }),
     operatorEndpoint({
+      ...shared,
       method: "POST",
       operationId: "createOperatorToken",
-      path,
       summary: "Make a token; it is shown this once",
       description: "It has no more rights than the token that makes it, and lives no longer.",
-      tag,
-      role: "admin",
       body: newTokenSchema,
       success: { status: 201, description: "The new token.", schema: madeTokenSchema },
       async handle({ body: { name, role = "viewer", expires_in: seconds }, operator }) {
@@ -48,6 +44,7 @@ export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEn
       },
     }),
     operatorEndpoint({
+      ...shared,
       method: "POST",
       operationId: "rotateOperatorToken",
       path: `${path}/{name}/rotate`,
@@ -55,8 +52,6 @@ export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEn
       summary: "Give a token a new secret; the one before can stay good for a while",
       description:
         "Its name, its role and its end stay. A rotation that follows soon shortens the overlap of the one before it as well.",
-      tag,
-      role: "admin",
       body: rotateTokenSchema,
       success: { description: "The token with its new secret.", schema: madeTokenSchema },
       async handle({ params: { name = "" }, body, operator }) {
@@ -66,13 +61,12 @@ export function tokenEndpoints(tokens: OperatorTokens, clock: Clock): OperatorEn
       },
     }),
     operatorEndpoint({
+      ...shared,
       method: "DELETE",
       operationId: "revokeOperatorToken",
       path: `${path}/{name}`,
       params: tokenParams,
       summary: "Revoke a token, in every process within a second",
-      tag,
-      role: "admin",
       success: {
         description: "It opens nothing any more.",
         schema: z
