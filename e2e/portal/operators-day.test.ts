@@ -348,6 +348,11 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await day.click(/^Receiver failing/, { role: "link" });
   await page.waitForURL(/\/events\?delivery=undelivered/);
   await page.getByRole("link", { name: "payment.created" }).first().waitFor();
+  await day.look();
+  await day.click("Send again since…");
+  await day.click("Send them again");
+  await page.getByText(/^\d+ events? (is|are) sent again\.$/).waitFor();
+  await page.getByText("No event matches").waitFor();
 
   expect(told.size).toBeGreaterThanOrEqual(15);
   expect(day.missing()).toEqual([]);

@@ -3,7 +3,7 @@ import { reply } from "../ground/reply.ts";
 import type { Directory } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
-import { listAttempts, listEvents, readEvent } from "../webhooks/events.routes.ts";
+import { listAttempts, listEvents, readEvent, resentReply, selectEventsToResend } from "../webhooks/events.routes.ts";
 import {
   attemptListSchema,
   attemptsQuerySchema,
@@ -12,8 +12,11 @@ import {
   eventSchema,
   eventView,
   eventsQuerySchema,
+  resendExamples,
+  resendRules,
+  resentSchema,
 } from "../webhooks/events.schema.ts";
-import { noSuchEvent, resendEvent } from "../webhooks/resend.ts";
+import { noSuchEvent, resendEvent, resendEvents } from "../webhooks/resend.ts";
 import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { bookParams } from "./params.ts";
@@ -25,8 +28,8 @@ export interface OperatorEventParts {
 }
 
 export function operatorEventEndpoints({ database, directory, lanes }: OperatorEventParts): OperatorEndpoint[] {
-  const errors = ["OBJECT_NOT_FOUND"] as const;
-  const shared = { params: { ...bookParams, event_id: eventParams.id }, tag: "Events", errors } as const;
+  const ofBook = { params: bookParams, tag: "Events", errors: ["OBJECT_NOT_FOUND"] } as const;
+  const ofEvent = { ...ofBook, params: { ...bookParams, event_id: eventParams.id } } as const;
   const find = async (params: Readonly<Record<string, string>>) => {
     const { book, merchant } = await findBook(directory, params);
     const event = await readEvent(database, book.merchantId, params.event_id ?? "");
@@ -35,20 +38,18 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
   };
   return [
     operatorEndpoint({
+      ...ofBook,
       method: "GET",
       operationId: "listMerchantEvents",
       path: `${OF_BOOK}/events`,
-      params: bookParams,
       summary: "List a merchant's events, newest first, with where their deliveries stand",
-      tag: "Events",
       role: "viewer",
       query: eventsQuerySchema,
       success: { description: "A page of events.", schema: eventListSchema },
-      errors,
       handle: async ({ params, query }) => listEvents(database, (await findBook(directory, params)).book, query),
     }),
     operatorEndpoint({
-      ...shared,
+      ...ofEvent,
       method: "GET",
       operationId: "getMerchantEvent",
       path: `${OF_BOOK}/events/{event_id}`,
@@ -58,7 +59,7 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
       handle: async ({ params }) => reply(200, eventView((await find(params)).event)),
     }),
     operatorEndpoint({
-      ...shared,
+      ...ofEvent,
       method: "GET",
       operationId: "listMerchantEventDeliveries",
       path: `${OF_BOOK}/events/{event_id}/deliveries`,
@@ -69,7 +70,7 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
       handle: async ({ params, query }) => listAttempts(database, (await find(params)).event, query),
     }),
     operatorEndpoint({
-      ...shared,
+      ...ofEvent,
       method: "POST",
       operationId: "resendMerchantEvent",
       path: `${OF_BOOK}/events/{event_id}/resend`,
@@ -80,6 +81,25 @@ export function operatorEventEndpoints({ database, directory, lanes }: OperatorE
         const { book, merchant, event } = await find(params);
         const command = resendEvent({ merchant, book }, event);
         return reply(200, eventView(await lanes.move(book.merchantId, command)));
+      },
+    }),
+    operatorEndpoint({
+      ...ofBook,
+      method: "POST",
+      operationId: "resendMerchantEvents",
+      path: `${OF_BOOK}/events/resend`,
+      summary: "Try several events of a merchant once more, such as all that were given up while its receiver failed",
+      description: "As `POST /v1/events/resend` of the merchant's own: at most 1,000 in one call, oldest first.",
+      role: "support",
+      body: resendRules,
+      bodyExamples: resendExamples,
+      success: { description: "How many are due now.", schema: resentSchema },
+      errors: ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
+      async handle({ params, body }) {
+        const { book, merchant } = await findBook(directory, params);
+        const choice = await selectEventsToResend(database, book, body);
+        const command = resendEvents({ merchant, book }, choice.chosen);
+        return resentReply(await lanes.move(book.merchantId, command), choice);
       },
     }),
   ];

@@ -1,5 +1,5 @@
-// Goal: an operator sees a merchant's events as the merchant does, of exactly the book that the path names, and only an
-// admin sends one again. Method: a service with a TLS receiver; each answer is held against its endpoint's schema.
+// Goal: an operator sees a merchant's events as the merchant does, of exactly the book that the path names, and sends one or
+// many of them again; a viewer does not. Method: a service with a TLS receiver; each answer is held against its endpoint's schema.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Answer, readAnswer } from "../../../e2e/kit/client.ts";
 import {
@@ -10,6 +10,7 @@ import {
   outcome,
   read,
   rig,
+  set,
   awaitAttempts,
   shop,
   startRig,
@@ -36,10 +37,14 @@ afterAll(async () => {
 });
 
 /** `path` follows /ops/v1/merchants. The answer, if it is a success, has passed its schema. */
-async function call(method: string, path: string, token = OPERATOR_TOKEN): Promise<Answer> {
+async function call(method: string, path: string, token = OPERATOR_TOKEN, body?: unknown): Promise<Answer> {
   const full = `/ops/v1/merchants${path}`;
   const answer = await readAnswer(
-    await fetch(service.operatorOrigin + full, { method, headers: { authorization: `Bearer ${token}` } }),
+    await fetch(service.operatorOrigin + full, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
   );
   const endpoint = endpoints.find(
     (one) =>
@@ -87,6 +92,34 @@ test("a viewer sees what the merchant sees, and an admin sends an event again", 
     ["admin", 200],
     ["viewer", 403],
   ]);
+});
+
+test("after a day of a receiver that refused, an operator sends all that was given up at once", async () => {
+  const path = "/200/given-up";
+  const of = await shop(rig.service, path);
+  for (let made = 0; made < 3; made++) await create(of.client);
+  const all = await vi.waitFor(async () => {
+    const found = await ids(of, "?delivery=delivered");
+    expect(found).toHaveLength(3);
+    return found;
+  }, 5_000);
+  const [last, ...given] = all as [string, string, string];
+  const base = `/${of.merchantId}/books/sandbox/events`;
+  const since = "2026-01-01";
+  const none = await call("POST", `${base}/resend`, OPERATOR_TOKEN, { since });
+  expect(none.json).toEqual({ resent: 0, has_more: false, next_cursor: null });
+
+  for (const id of given) await set(of, id, "state = 'undelivered'");
+  expect(outcome(await call("POST", `${base}/resend`, VIEWER_TOKEN, { since }))).toBe("403 FORBIDDEN");
+  const sent = await call("POST", `${base}/resend`, OPERATOR_TOKEN, { since });
+  expect(sent.json).toEqual({ resent: 2, has_more: false, next_cursor: null });
+  for (const id of given) await awaitAttempts(of, id, "delivered", 2);
+  expect(await read(of, last)).toMatchObject({ delivery: { attempts: 1 } });
+  expect(outcome(await call("POST", `${base}/resend`, OPERATOR_TOKEN, {}))).toBe("422 VALIDATION_ERROR event_ids");
+
+  const [live] = (await written(of, 1, "production")) as [string];
+  const others = await call("POST", `${base}/resend`, OPERATOR_TOKEN, { event_ids: [last, live] });
+  expect(outcome(others)).toBe("403 ENVIRONMENT_MISMATCH");
 });
 
 test("an event is found in its own book alone", async () => {

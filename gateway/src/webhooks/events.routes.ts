@@ -134,10 +134,7 @@ function bulkEndpoint(database: Database): Endpoint {
     },
     command(call, { choice }) {
       assert(choice, "a body that was judged has its events chosen");
-      const { chosen, next } = choice;
-      return answering(resendEvents(call, chosen), (resent) =>
-        reply(200, { resent, has_more: next !== null, next_cursor: next }),
-      );
+      return answering(resendEvents(call, choice.chosen), (resent) => resentReply(resent, choice));
     },
   });
 }
@@ -148,8 +145,12 @@ interface Choice {
   next: string | null;
 }
 
+export function resentReply(resent: number, { next }: Choice): Reply {
+  return reply(200, { resent, has_more: next !== null, next_cursor: next });
+}
+
 /** Selects the events of a body before the command is queued; the command reads them again. */
-async function selectEventsToResend(database: Database, book: Book, body: ResendBody): Promise<Choice> {
+export async function selectEventsToResend(database: Database, book: Book, body: ResendBody): Promise<Choice> {
   if (body.event_ids) {
     const eventIds = [...new Set(body.event_ids)];
     const rows = await database.query(

@@ -1,4 +1,5 @@
 // Events of a merchant's book: what happened, and whether its receiver was told.
+import { ResendSince } from "../../pages/developers/webhooks/resend-since.tsx";
 import { DeliveryState } from "../../pages/developers/events/delivery.tsx";
 import { eventTypes } from "../../pages/developers/events/types.ts";
 import { withSearch } from "../../paths.ts";
@@ -9,7 +10,8 @@ import { NoneMatch } from "../../ui/none-match.tsx";
 import { Page as Frame } from "../../ui/page.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { type Schema, read } from "../api/client.ts";
+import { type Schema, read, write } from "../api/client.ts";
+import { useMay } from "../api/rights.ts";
 import { at } from "../paths.ts";
 import { BookSwitch, useBook, useMerchantName } from "./merchants/book.tsx";
 
@@ -35,6 +37,7 @@ export function Page() {
   const book = useBook();
   const { id, environment } = book;
   const name = useMerchantName(id);
+  const may = useMay();
   const filters = useFilters(spec);
   const cursor = useCursor();
   const path = { id, environment };
@@ -45,7 +48,17 @@ export function Page() {
       title="Events"
       above={{ to: at.merchant(id), label: name }}
       lead={`What happened in ${name}'s ${environment} book, newest first, and whether its receiver was told.`}
-      actions={<BookSwitch of={book} to={at.events} />}
+      actions={
+        <>
+          <BookSwitch of={book} to={at.events} />
+          {may("support") && (
+            <ResendSince
+              send={(body) => write("POST", "/v1/merchants/{id}/books/{environment}/events/resend", { path, body })}
+              refresh={["/v1/merchants/{id}/books/{environment}/events", "/v1/waiting", "/v1/audit"]}
+            />
+          )}
+        </>
+      }
       curl={{ path: withSearch(`/v1/merchants/${id}/books/${environment}/events`, filters.value) }}
     >
       <div>

@@ -12,7 +12,7 @@ import { Time } from "../../ui/time.tsx";
 import { eventTypes } from "./events/types.ts";
 import { DeliveryState } from "./events/delivery.tsx";
 import { TypeAt } from "./events/type-at.tsx";
-import { ResendSince } from "./webhooks/resend-since.tsx";
+import { ResendOwn } from "./webhooks/resend-own.tsx";
 
 type Event = Schema<"Event">;
 
@@ -42,7 +42,7 @@ export function Page() {
     <Frame
       title="Events"
       lead="What happened, as your receiver is told of it, newest first."
-      actions={can("events:write") && <ResendSince />}
+      actions={can("events:write") && <ResendOwn />}
       curl={{ path: withSearch("/v1/events", filters.value) }}
     >
       <div>

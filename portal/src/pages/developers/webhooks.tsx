@@ -14,7 +14,7 @@ import { Doctor } from "./webhooks/doctor.tsx";
 import { Endpoint } from "./webhooks/endpoint.tsx";
 import { FirstAddress } from "./webhooks/first-address.tsx";
 import { Misbehave } from "./webhooks/misbehave.tsx";
-import { ResendSince } from "./webhooks/resend-since.tsx";
+import { ResendOwn } from "./webhooks/resend-own.tsx";
 import { SigningSecret } from "./webhooks/signing-secret.tsx";
 import { Trigger } from "./webhooks/trigger.tsx";
 
@@ -39,7 +39,7 @@ export function Page() {
   const { tab } = useQueryText();
   const isSandbox = place.environment === "sandbox" && can("sandbox:write");
   const deliveries = (
-    <Section title="Every attempt, newest first" actions={can("events:write") && <ResendSince />}>
+    <Section title="Every attempt, newest first" actions={can("events:write") && <ResendOwn />}>
       <Deliveries />
     </Section>
   );

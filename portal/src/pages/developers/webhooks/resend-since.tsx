@@ -2,7 +2,6 @@
 import { useState } from "react";
 import { useAction } from "../../../api/action.ts";
 import type { Intent } from "../../../api/client.ts";
-import { useApi } from "../../../api/place.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, SelectField, Submit, TextField, needed } from "../../../ui/form.tsx";
@@ -11,8 +10,17 @@ import { say } from "../../../ui/toast.tsx";
 const states = ["undelivered", "delivered", "all"] as const;
 type Wish = { since: string; state: (typeof states)[number] };
 
-export function ResendSince() {
-  const api = useApi();
+interface Props {
+  /** Sends a part again, and says after which event the next one begins. */
+  send: (
+    body: Wish & { starting_after?: string },
+    intent: Intent,
+  ) => Promise<{ resent: number; next_cursor: string | null }>;
+  /** Prefixes of the API paths to refetch afterwards; all paths when left out. */
+  refresh?: readonly string[];
+}
+
+export function ResendSince({ send, refresh }: Props) {
   const [open, setOpen] = useState(false);
   const resend = useAction(
     async (wish: Wish, { key }: Intent) => {
@@ -21,13 +29,14 @@ export function ResendSince() {
       for (let part = 0; ; part++) {
         const body = { ...wish, ...(next === undefined ? {} : { starting_after: next }) };
         // One intent in parts: a part that is sent again after a lost answer takes effect once.
-        const answer = await api.write("POST", "/v1/events/resend", { body }, { key: `${key}-${part}` });
+        const answer = await send(body, { key: `${key}-${part}` });
         resent += answer.resent;
         if (answer.next_cursor === null) return resent;
         next = answer.next_cursor;
       }
     },
     {
+      ...(refresh && { refresh }),
       done: (resent) => {
         say(
           resent === 0
@@ -50,7 +59,7 @@ export function ResendSince() {
             resend.run({ since, state: states.find((one) => one === state) ?? "undelivered" })
           }
         >
-          <p>Each gets one more attempt now, with the same body. Your receiver knows it by its id.</p>
+          <p>Each gets one more attempt now, with the same body. The receiver knows it by its id.</p>
           <TextField
             name="since"
             label="Since"
