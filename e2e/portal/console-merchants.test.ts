@@ -66,6 +66,27 @@ test("every page of events is one that axe finds nothing in, in light and dark; 
   expect(await viewer.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(PHONE.width);
 });
 
+test("what a key changed is read in the console, with where it came from, and leads to each object", async () => {
+  const { id, payment } = await merchantWithBatch("Toko Melur");
+  const visit = await portal.operator("viewer");
+  const { page, open } = visit;
+  await open(at.access(id));
+  // Of its two keys the newer one, which has made everything.
+  await page.getByRole("group", { name: "Credentials" }).getByRole("link").first().click();
+  await page.getByRole("heading", { level: 1, name: "What a key changed" }).waitFor();
+  const made = page.getByRole("row", { name: /^create payment/ }).filter({ hasText: payment });
+  expect(await made.innerText()).toContain("127.0.0.1");
+  await isClean(visit, "key");
+  await made.getByRole("link", { name: payment }).click();
+  await page.getByRole("heading", { level: 1, name: "Payment", exact: true }).waitFor();
+  // The story of the payment leads back to the key.
+  await page
+    .getByRole("link", { name: /^ak_test_/ })
+    .first()
+    .click();
+  await page.getByRole("heading", { level: 1, name: "What a key changed" }).waitFor();
+});
+
 test("every page of the ledger is one that axe finds nothing in, in light and dark", async () => {
   const { id } = await merchantWithBatch("Toko <img src=x onerror=alert(1)>");
   await areClean(await portal.operator("admin"), {

@@ -24,9 +24,24 @@ const pages: Record<string, (named: Named) => string | undefined> = {
   receipt: ({ id }) => at.receipt(id),
   exception: ({ id }) => at.exception(id),
   approval: ({ id }) => at.approval(id),
+  key: ({ id, merchant }) => merchant && at.key(merchant.merchant_id, id),
+};
+
+const kinds: Record<string, string> = {
+  pay: "payment",
+  rfd: "refund",
+  dsp: "dispute",
+  set: "settlement",
+  evt: "event",
 };
 
 /** The page of an object; undefined where the console has none of its kind. */
 export function pageOf(named: Named): string | undefined {
   return pages[named.kind]?.(named);
+}
+
+/** The page of what a merchant's key changed, whose kind its identity says. */
+export function pageOfChanged(id: string, merchantId: string, environment: string): string | undefined {
+  const kind = kinds[id.split("_", 1)[0] ?? ""] ?? "";
+  return pageOf({ kind, id, merchant: { merchant_id: merchantId, environment } });
 }

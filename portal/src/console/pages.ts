@@ -30,6 +30,7 @@ export const operatorPages: Record<string, Load> = {
   "/refunds/$uuid": () => import("./pages/refunds/uuid.tsx"),
   "/merchants": () => import("./pages/merchants.tsx"),
   "/merchants/$id": () => import("./pages/merchants/id.tsx"),
+  "/merchants/$id/credentials/$client_id": () => import("./pages/merchants/client-id.tsx"),
   "/settlements": () => import("./pages/calendar.tsx"),
   "/settlements/$day": () => import("./pages/calendar/day.tsx"),
   "/merchants/$id/$environment/settlements": () => import("./pages/settlements.tsx"),

@@ -22,6 +22,8 @@ export const at = {
   refund: (uuid: string) => `/refunds/${part(uuid)}`,
   merchants: () => "/merchants",
   merchant: (id: string) => `/merchants/${part(id)}`,
+  access: (id: string) => `/merchants/${part(id)}?tab=access`,
+  key: (id: string, clientId: string) => `/merchants/${part(id)}/credentials/${part(clientId)}`,
   calendar: (environment?: string) =>
     environment === undefined || environment === "production"
       ? "/settlements"

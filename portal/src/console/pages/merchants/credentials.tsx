@@ -3,10 +3,10 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { refresh, useAction } from "../../../api/action.ts";
 import { Button } from "../../../ui/button.tsx";
-import { ShortId } from "../../../ui/copy.tsx";
 import { Confirm, Dialog } from "../../../ui/dialog.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { ChoicesField, Form, SelectField, Submit, needed } from "../../../ui/form.tsx";
+import { To } from "../../../ui/link.tsx";
 import { useCursor, useList } from "../../../ui/list.ts";
 import { Section } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
@@ -16,6 +16,7 @@ import { say } from "../../../ui/toast.tsx";
 import { scopeCount, scopes } from "../../../pages/developers/keys/terms.tsx";
 import { type Schema, read, write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
+import { at } from "../../paths.ts";
 import { environments } from "./book-links.tsx";
 import { Secret } from "./secret.tsx";
 
@@ -39,7 +40,9 @@ export function Credentials({ id }: { id: string }) {
       head: "Credential",
       cell: (one) => (
         <>
-          <ShortId id={one.client_id} />
+          <To to={at.key(id, one.client_id)} className="link font-mono text-xs break-all">
+            {one.client_id}
+          </To>
           {one.name !== null && <div className="max-w-48 truncate text-xs text-muted">{one.name}</div>}
         </>
       ),
@@ -149,7 +152,7 @@ function Revoke({ id, of, close }: { id: string; of: Credential; close: () => vo
     <Confirm open onClose={close} title="Revoke the credential?" verb="Revoke it" onConfirm={revoke}>
       <p>
         Within a second every request signed with <code className="font-mono text-xs break-all">{of.client_id}</code> of{" "}
-        {of.environment} is refused. This cannot be undone.
+        {of.environment} is refused. This cannot be undone. What it changed is read as before.
       </p>
     </Confirm>
   );
