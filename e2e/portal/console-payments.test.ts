@@ -105,6 +105,31 @@ test("an admin refunds for a merchant once, who did it stands below the story, a
   await isWhole(visit, "refund");
 });
 
+test("money that came after its payment had ended stands above what the payment says of itself", async () => {
+  const { service } = portal;
+  const { version } = await service.operate("POST", "/routing/rules", {
+    rules: [{ gateway_code: "rimba", priority: 1, weight: 1 }],
+  });
+  await service.operate("POST", `/routing/rules/${version}/activate`);
+  const { client } = await service.merchant();
+  const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor: 12_500_000 }))).json;
+  const operationKey = rimba.opened.at(-1)?.operationKey ?? "";
+  await client.post(`/v1/payments/${reference}/cancel`, {});
+  const visit = await portal.operator("support");
+  const { page, open } = visit;
+  const late = page.getByRole("status").filter({ hasText: "IDR125,000.00 came that it did not await." });
+  await open(at.payment(reference));
+  await page.getByText("nothing came").waitFor();
+  expect(await late.count()).toBe(0);
+  const receipt = { transactionId: "RMB-1", amountMinor: 12_500_000n, currency: "IDR" };
+  await report(service.origin, "rimba", { kind: "payment", operationKey, state: { status: "paid", receipt } });
+  await page.reload();
+  await late.waitFor();
+  await isWhole(visit, "payment-late-money");
+  await late.getByRole("link", { name: "decide whose it is" }).click();
+  await page.getByRole("heading", { level: 1, name: "Late money" }).waitFor();
+});
+
 test("what the merchant's people did at the portal stands below the story with their name", async () => {
   const { requests } = await portal.member("owner", { merchantId });
   const canceled = await requests.post(`/portal/v1/payments/${things.pending}/cancel`, { reason: "Sold out" });

@@ -53,6 +53,7 @@ export function Page() {
       <Answer of={record}>
         {(record) => (
           <>
+            <Unapplied of={record} />
             <PaymentFacts of={record} />
             <Tabs
               label="Views of the payment"
@@ -75,6 +76,21 @@ export function Page() {
       </Answer>
     </Frame>
   );
+}
+
+/** Above the facts, which say of an expired payment that nothing came for it. */
+function Unapplied({ of: { steps } }: { of: Record }) {
+  const received = steps.flatMap((step) =>
+    step.kind === "received" && step.object.status === "unapplied" ? [step.object] : [],
+  );
+  return received.map((money) => (
+    <p key={money.uuid} role="status" className="mb-3 rounded border border-warn/50 px-3 py-2">
+      <strong className="font-medium text-warn">
+        <Money of={money} /> came that it did not await.
+      </strong>{" "}
+      It is in no balance of the merchant&apos;s until you <To to={at.receipt(money.uuid)}>decide whose it is</To>.
+    </p>
+  ));
 }
 
 function PaymentFacts({ of: { payment, merchant } }: { of: Record }) {
