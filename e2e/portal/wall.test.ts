@@ -94,6 +94,23 @@ test("an acquirer that fails is seen within five seconds, with what it is left a
   expect(await line.textContent()).toMatch(/of the latest \d+ calls failed · left alone for qris/);
   await line.getByRole("img", { name: /rimba: left alone in \d of 60 spans/i }).waitFor();
   await look(page, "wall.acquirer-down");
+
+  // The page with the switch does not call it healthy meanwhile.
+  await open(at.acquirers());
+  const card = page.getByRole("region", { name: "rimba", exact: true });
+  await card.getByText("down", { exact: true }).waitFor();
+  expect(await card.getByText("healthy").count()).toBe(0);
+});
+
+test("a screen whose browser names no language draws the wall all the same", async () => {
+  const { context, page, open } = await portal.operator("viewer", { viewport: OFFICE });
+  // What Chromium says where the system has no locale.
+  await context.addInitScript(() =>
+    Object.defineProperty(navigator, "language", { value: "en-US@posix", configurable: true }),
+  );
+  await open(at.wallScreen());
+  await page.locator("figure canvas").first().waitFor();
+  expect(await page.getByText("Something went wrong").count()).toBe(0);
 });
 
 test("a wall that is not answered says so from afar, and recovers by itself", async () => {

@@ -1,5 +1,6 @@
 // Draws a plot with uPlot. A separate file, so that only pages with plots load uPlot.
 import { useEffect, useRef } from "react";
+import "./browser-language.ts"; // before uPlot
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { useTimeZone } from "./time.tsx";

@@ -182,9 +182,13 @@ function Card({ of: acquirer, others, period }: CardProps) {
   );
 }
 
-function State({ of: { enabled, health } }: { of: Acquirer }) {
+/** What is stated of it and what its latest calls say, in the words of the wall: one that is stated healthy may fail all the same. */
+function State({ of: { enabled, health, circuits } }: { of: Acquirer }) {
   if (!enabled) return <Status status="switched off" tone="bad" />;
-  return <Status status={health} tone={health === "healthy" ? "good" : health === "down" ? "bad" : "warn"} />;
+  if (health === "down" || circuits.some(({ state }) => state === "open")) return <Status status="down" tone="bad" />;
+  if (health === "degraded") return <Status status="degraded" tone="warn" />;
+  const fails = circuits.some(({ state, failures }) => state === "probing" || failures > 0);
+  return <Status status={fails ? "failing" : "healthy"} tone={fails ? "warn" : "good"} />;
 }
 
 function Circuit({ state }: { state: Schema<"Circuit">["state"] | undefined }) {
