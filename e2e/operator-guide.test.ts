@@ -12,7 +12,7 @@ import { Service, compiled } from "./kit/service.ts";
 const shell = ["bash", "curl"].every((program) => spawnSync(program, ["--version"]).status === 0);
 const program = fileURLToPath(new URL("../gateway/bin/gerbang.js", import.meta.url));
 /** The guides that share a shell, in the order in which they are read, and their sections with the commands of each. */
-const guides = ["operator", "operator-api"] as const;
+const guides = ["operator", "operator-api", "on-call"] as const;
 const sections = guides.flatMap((name) => {
   const text = readFileSync(new URL(`../docs/guides/${name}.md`, import.meta.url), "utf8");
   return text.split(/^#+ /m).flatMap((section) => {
@@ -102,6 +102,13 @@ describe.runIf(shell)("the operators' guides", () => {
     day("Who did what").toContain('"actor":"environment"');
     day("Operators and tokens").toContain('"name":"nightly-report"');
     day("A new release").toContain('"name":"MASTER_KEY","value":null,"secret":true');
+    const night = (heading: string) => expect(told.get(`on-call: ${heading}`), heading);
+    night("A merchant's key has leaked").toContain('"action":"create_payment"');
+    night("Webhooks were refused for a day").toContain('{"resent":0,"has_more":false,"next_cursor":null}');
+    night("The fee of a merchant was wrong").toContain('"opening_minor":0');
+    night("The fee of a merchant was wrong").toContain('"fee_minor":');
+    night("An auditor asks for proof").toContain('"clean":true');
+    night("An auditor asks for proof").toMatch(/^1$/m);
     const api = (heading: string) => expect(told.get(`operator-api: ${heading}`), heading);
     api("Tokens and roles").toContain('"name":"sari","role":"support"');
     api("Finding a payment").toContain('"kind":"journalled"');

@@ -45,8 +45,12 @@ export function searchIndex(pages: readonly { page: Page; passages: readonly Pas
   return JSON.stringify(index);
 }
 
-/** Explanations rank above lists of fields and of commands, and merchants' pages above operators' pages and above what changed. */
+/**
+ * Explanations rank above lists of fields and of commands, and merchants' pages above operators' pages and above what changed. The runbook of operators
+ * ranks nearly as high as merchants' pages: it is searched in a hurry, in the words that a merchant said.
+ */
 function weightOf({ id, section, group }: Page): number {
+  if (id === "on-call") return 0.8;
   if (section === "Run the service" || section === "Decisions" || id === "changelog") return 0.4;
   return group === undefined && section !== "Tools" ? 1 : 0.6;
 }

@@ -58,6 +58,33 @@ test(
   },
 );
 
+test("who is on call finds what to do first, in the words that were said to them", async () => {
+  const { page } = await portal.guest();
+  await page.goto("/docs");
+  const found: string[] = [];
+  for (const words of [
+    "runbook",
+    "acquirer does not answer",
+    "expired but paid",
+    "leaked key",
+    "payout returned",
+    "webhooks refused",
+    "refund stuck",
+    "evidence due",
+    "wrong fee",
+    "operator leaves",
+    "auditor",
+    "disk full",
+  ]) {
+    await page.locator("#search").fill("");
+    await page.locator("#search").fill(words);
+    const first = page.getByRole("option").first();
+    await first.waitFor();
+    if (!(await first.getAttribute("href"))?.startsWith("/docs/on-call")) found.push(words);
+  }
+  expect(found).toEqual([]);
+});
+
 test("everything is found by keyboard, with a letter wrong too", async () => {
   const { page } = await portal.guest();
   const loaded: string[] = [];
