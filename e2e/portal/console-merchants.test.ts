@@ -244,6 +244,7 @@ test("what the bank said about a batch is recorded, by a second operator where t
   ]);
   expect(download.suggestedFilename()).toBe(`${settlement}.csv`);
   await page.getByRole("button", { name: "Record that the bank paid it" }).click();
+  await page.getByText("what the bank gives back after that is not recorded here").waitFor();
   await page.getByLabel("The bank's reference").fill("TRF-0001");
   await first.look("console-settlement-pay");
   await page.getByRole("button", { name: "Record it" }).click();

@@ -96,7 +96,8 @@ function Remove({ of: { person_id, name, email }, isSelf, close }: About) {
     >
       <p>
         {isSelf ? "You are" : `${email} is`} signed out of the console everywhere. What was done stays in the audit, and
-        tokens stay good: revoke those that {isSelf ? "you" : "they"} have.
+        tokens stay good: revoke those that {isSelf ? "you" : "they"} have. So do links for the owners of merchants and
+        keys of merchants that {isSelf ? "you" : "they"} made: the audit names them.
       </p>
     </Confirm>
   );

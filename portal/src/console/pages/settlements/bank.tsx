@@ -143,6 +143,8 @@ function Say({ uuid, decision, onAsked, close }: SayProps) {
       <div className="space-y-4">
         <p className="wrap-anywhere">
           {decision.summary}. {needsApproval ? "It waits for a second operator." : "It cannot be undone here."}
+          {isPaid &&
+            " Record it when the money has left the account: what the bank gives back after that is not recorded here."}
         </p>
         {first && (
           <Plain
