@@ -140,7 +140,7 @@ test("late money is assigned to its merchant, after what it may have been meant 
   const { page, open, look } = await portal.operator("admin");
   await open(at.payment(reference));
   await page.getByText("no payment awaits it").waitFor();
-  await page.getByRole("link", { name: "Decide whose it is" }).click();
+  await page.getByRole("link", { name: "decide whose it is", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "Late money" }).waitFor();
   await open(at.waiting());
   await page.getByLabel("Kind").selectOption("Late money");
