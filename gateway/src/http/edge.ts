@@ -5,13 +5,13 @@ import { verifyMessage } from "../auth/message-signature.ts";
 import { consumeOnly, messageNonces, nonceOf } from "../auth/nonces.ts";
 import type { Nonce } from "../auth/nonces.sql.ts";
 import { tooMany } from "../auth/rate.ts";
+import { RecentNonces } from "../auth/recent-nonces.ts";
 import { type Claim, type MessageClaim, claimOf, verifySignature } from "../auth/signature.ts";
 import type { SignedMessage } from "../auth/signed-message.ts";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
 import { digestOf, sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
-import { NewestMap } from "../ground/newest.ts";
 import type { Reply } from "../ground/reply.ts";
 import { type Intent, RunningKeys, checkKey, idempotently, refuseUnlessRecorded } from "../idempotency/idempotency.ts";
 import type { Client, Directory, Principal } from "../merchants/directory.ts";
@@ -81,13 +81,10 @@ interface Known {
   body: Buffer;
 }
 
-const RECENT_NONCES_MAX = 8_192;
-
 export class Edge {
   private readonly parts: EdgeParts;
   private readonly runningKeys = new RunningKeys();
-  /** Ends of the newest nonces that this process was sent, by digest. Whether a nonce is new, the database alone decides. */
-  private readonly recentNonces = new NewestMap<string, number>(RECENT_NONCES_MAX);
+  private readonly recentNonces = new RecentNonces();
 
   constructor(parts: EdgeParts) {
     this.parts = parts;
@@ -110,11 +107,10 @@ export class Edge {
     request.isProven = true;
     name(request, client);
     try {
-      this.refuseRepeated(known.nonce);
+      this.recentNonces.refuseRepeated(known.nonce, this.parts.clock.now());
       return await this.serve(endpoint, request, reply, known);
     } catch (error) {
-      // What failed may not have consumed its nonce.
-      if (!(error instanceof Fault) || error.status >= 500) this.recentNonces.delete(known.nonce.digest);
+      if (!(error instanceof Fault) || error.status >= 500) this.recentNonces.forget(known.nonce);
       // Anybody may send a replayed signature, so it counts against the address and not against the client (section 8).
       if (error instanceof Fault && error.code === "SIGNATURE_REPLAYED") {
         request.isProven = false;
@@ -164,13 +160,6 @@ export class Edge {
   private refuseExpired({ expiresAt }: Client): void {
     if (expiresAt === undefined || this.parts.clock.now() < expiresAt) return;
     throw new Fault("CLIENT_NOT_FOUND", { message: `This key expired at ${wireTime(expiresAt)}. Use another one.` });
-  }
-
-  /** Throws SIGNATURE_REPLAYED before a repeated request is counted, because a burst of them would use up the client's quota until it is taken back. */
-  private refuseRepeated({ digest, validUntil }: Nonce): void {
-    const isRepeated = (this.recentNonces.get(digest) ?? 0) >= Math.floor(this.parts.clock.now() / SECOND);
-    this.recentNonces.set(digest, validUntil);
-    if (isRepeated) throw new Fault("SIGNATURE_REPLAYED");
   }
 
   private serve(endpoint: Endpoint, request: FastifyRequest, reply: FastifyReply, known: Known): Promise<Reply> {
