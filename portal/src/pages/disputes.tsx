@@ -3,6 +3,7 @@ import { useAheadMs } from "../api/book-clock.ts";
 import { useApi, useCan, usePlace } from "../api/place.ts";
 import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
+import { orderColumns } from "./payments/of-order.tsx";
 import { OfPaid } from "./payments/of-paid.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Filters, choice, text, useFilters } from "../ui/filters.tsx";
@@ -10,7 +11,6 @@ import { To } from "../ui/link.tsx";
 import { useCursor, useList } from "../ui/list.ts";
 import { Money } from "../ui/money.tsx";
 import { Page as Frame } from "../ui/page.tsx";
-import { ShortId } from "../ui/copy.tsx";
 import { Status } from "../ui/status.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { TimeFromNow } from "../ui/time.tsx";
@@ -31,23 +31,7 @@ export function Page() {
   const list = useList(api.read("/v1/disputes", { query: { ...filters.value, ...cursor.query } }));
 
   const columns: Column<Dispute>[] = [
-    {
-      head: "Dispute",
-      cell: (dispute) => (
-        <span>
-          <ShortId id={dispute.uuid} />
-          {/* A narrow table has no room for the column. */}
-          <span className="block max-w-40 truncate text-xs font-normal text-muted roomy:hidden">
-            {dispute.reference_id}
-          </span>
-        </span>
-      ),
-    },
-    {
-      head: "Your reference",
-      from: "wide",
-      cell: (dispute) => <span className="block max-w-40 truncate">{dispute.reference_id}</span>,
-    },
+    ...orderColumns<Dispute>("Dispute"),
     {
       head: "Status",
       cell: (dispute) => (

@@ -2,6 +2,7 @@
 import { useApi, useCan, usePlace } from "../api/place.ts";
 import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
+import { orderColumns } from "./payments/of-order.tsx";
 import { OfPaid } from "./payments/of-paid.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Filters, choice, text, useFilters } from "../ui/filters.tsx";
@@ -9,7 +10,6 @@ import { useCursor, useList } from "../ui/list.ts";
 import { Money } from "../ui/money.tsx";
 import { To } from "../ui/link.tsx";
 import { Page as Frame } from "../ui/page.tsx";
-import { ShortId } from "../ui/copy.tsx";
 import { Status } from "../ui/status.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
@@ -30,23 +30,7 @@ export function Page() {
   const list = useList(api.read("/v1/refunds", { query: { ...filters.value, ...cursor.query } }));
 
   const columns: Column<Refund>[] = [
-    {
-      head: "Refund",
-      cell: (refund) => (
-        <span>
-          <ShortId id={refund.uuid} />
-          {/* A narrow table has no room for the column. */}
-          <span className="block max-w-40 truncate text-xs font-normal text-muted roomy:hidden">
-            {refund.reference_id}
-          </span>
-        </span>
-      ),
-    },
-    {
-      head: "Your reference",
-      from: "wide",
-      cell: (refund) => <span className="block max-w-40 truncate">{refund.reference_id}</span>,
-    },
+    ...orderColumns<Refund>("Refund"),
     { head: "Status", cell: (refund) => <Status status={refund.status} /> },
     { head: "Amount", align: "right", cell: (refund) => <Money of={refund} /> },
     {

@@ -20,6 +20,7 @@ import { PaymentActions } from "./reference/actions.tsx";
 import { useMemberReader } from "./reference/reader.ts";
 import { Story } from "./reference/story.tsx";
 import { AfterFee, Fee } from "./reference/fee.tsx";
+import { WhenPaid } from "./reference/when-paid.tsx";
 
 type Payment = Schema<"PaymentWhole">;
 
@@ -111,21 +112,9 @@ function PaymentFacts({ of: payment, isContested }: { of: Payment; isContested: 
           <span className="text-muted"> (no refund while it is contested)</span>
         )}
       </Fact>
-      {payment.expires_at === undefined || payment.status === "expired" ? (
-        <Fact name="Paid">
-          {payment.paid_at === undefined ? "never" : <Time at={payment.paid_at} />}
-          {payment.expires_at !== undefined && (
-            <span className="text-muted">
-              {" "}
-              (it could be until <Time at={payment.expires_at} />)
-            </span>
-          )}
-        </Fact>
-      ) : (
-        <Fact name="Can be paid until">
-          <Time at={payment.expires_at} /> <TimeFromNow at={payment.expires_at} ticking aheadMs={aheadMs} />
-        </Fact>
-      )}
+      <WhenPaid of={payment}>
+        {payment.expires_at !== undefined && <TimeFromNow at={payment.expires_at} ticking aheadMs={aheadMs} />}
+      </WhenPaid>
       {settlement && (
         <Fact name="Paid out to you">
           {settlement.status === "paid" ? "on " : ""}

@@ -21,6 +21,7 @@ import { RecordView } from "./record.tsx";
 import { Contest } from "./reference/contest.tsx";
 import { Refund } from "./reference/refund.tsx";
 import { AfterFee, Fee } from "../../../pages/payments/reference/fee.tsx";
+import { WhenPaid } from "../../../pages/payments/reference/when-paid.tsx";
 
 type Record = Schema<"PaymentRecord">;
 
@@ -149,21 +150,7 @@ function PaymentFacts({ of: { payment, merchant } }: { of: Record }) {
           )}
         </Fact>
       )}
-      {payment.expires_at === undefined || payment.status === "expired" ? (
-        <Fact name="Paid">
-          {payment.paid_at === undefined ? "never" : <Time at={payment.paid_at} />}
-          {payment.expires_at !== undefined && (
-            <span className="text-muted">
-              {" "}
-              (it could be until <Time at={payment.expires_at} />)
-            </span>
-          )}
-        </Fact>
-      ) : (
-        <Fact name="Can be paid until">
-          <Time at={payment.expires_at} />
-        </Fact>
-      )}
+      <WhenPaid of={payment} />
     </Facts>
   );
 }
