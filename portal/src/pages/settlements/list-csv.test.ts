@@ -1,6 +1,6 @@
 // Goal: a line of the CSV says what a batch is, to the unit, and nothing in it is a formula or another column.
 import { expect, test } from "vitest";
-import { csvOf } from "./list-csv.ts";
+import { allBatches, csvOf } from "./list-csv.ts";
 
 const batch = {
   uuid: "set_1",
@@ -36,4 +36,14 @@ test.each([
   expect(csvOf([{ ...batch, ...changes }])).toBe(
     `uuid,status,period_start,period_end,paid_at,bank_reference,payment_count,currency,gross_minor,fee_minor,refund_minor,net_minor,net\r\n${line}\r\n`,
   );
+});
+
+test("all pages are taken, and of more than a file takes none, because half a file looks like the whole", async () => {
+  const pages = (count: number) => {
+    let read = 0;
+    return () =>
+      Promise.resolve({ data: Array(100).fill(batch), has_more: ++read < count, next_cursor: `set_${read}` });
+  };
+  expect(await allBatches(pages(25))).toHaveLength(2_500);
+  await expect(allBatches(pages(26))).rejects.toThrow("Choose a shorter time");
 });

@@ -1,6 +1,7 @@
 // The batches of the list as CSV, one a line, for whoever compares payouts with the bank's account: all that the filters let through.
 import { useQueryClient } from "@tanstack/react-query";
 import { type Action, useAction } from "../../api/action.ts";
+import { ApiError } from "../../api/error.ts";
 import { useApi } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { save } from "../../ui/download.ts";
@@ -23,19 +24,38 @@ export function useListCsv(asked: Asked): Action<undefined, true> {
   const queries = useQueryClient();
   return useAction<undefined, true>(
     async () => {
-      const batches: Settlement[] = [];
-      let after: string | null | undefined;
-      while (after !== null && batches.length < LINES_MAX) {
-        const query = { ...asked, limit: FETCHED_AT_ONCE, starting_after: after };
-        const page = await queries.fetchQuery(api.read("/v1/settlements", { query }));
-        batches.push(...page.data);
-        after = page.has_more ? page.next_cursor : null;
-      }
+      const batches = await allBatches((after) =>
+        queries.fetchQuery(
+          api.read("/v1/settlements", { query: { ...asked, limit: FETCHED_AT_ONCE, starting_after: after } }),
+        ),
+      );
       save(new Blob([csvOf(batches)], { type: "text/csv" }), "settlements.csv");
       return true;
     },
     { refresh: ["nothing"] },
   );
+}
+
+interface BatchPage {
+  data: readonly Settlement[];
+  has_more: boolean;
+  next_cursor: string | null;
+}
+
+/** The batches of all pages. Throws when there are more than a file takes: one that ends in the middle would be taken for the whole. */
+export async function allBatches(read: (after: string | undefined) => Promise<BatchPage>): Promise<Settlement[]> {
+  const batches: Settlement[] = [];
+  let after: string | undefined;
+  do {
+    if (batches.length >= LINES_MAX) {
+      const message = `These are more than ${LINES_MAX} payouts. Choose a shorter time, and download it in parts.`;
+      throw new ApiError({ code: "TOO_MANY", message, status: 400 });
+    }
+    const page = await read(after);
+    batches.push(...page.data);
+    after = page.has_more ? (page.next_cursor ?? undefined) : undefined;
+  } while (after !== undefined);
+  return batches;
 }
 
 const columns = [
