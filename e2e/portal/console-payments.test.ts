@@ -119,7 +119,7 @@ test("money that came after its payment had ended stands above what the payment 
   const { page, open } = visit;
   const late = page.getByRole("status").filter({ hasText: "IDR125,000.00 came that it did not await." });
   await open(at.payment(reference));
-  await page.getByText("nothing came").waitFor();
+  await page.getByText("nothing", { exact: true }).waitFor();
   expect(await late.count()).toBe(0);
   const receipt = { transactionId: "RMB-1", amountMinor: 12_500_000n, currency: "IDR" };
   await report(service.origin, "rimba", { kind: "payment", operationKey, state: { status: "paid", receipt } });

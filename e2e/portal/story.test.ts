@@ -58,7 +58,7 @@ test("a payment that nobody paid shows no fee, and nothing that is to come", asy
   await open(paths.payment(place, reference));
   const fact = (name: string) => page.locator("dl div").filter({ hasText: new RegExp(`^${name}`) });
   await fact("Fee").getByText("none").waitFor();
-  await fact("Yours after fee").getByText("nothing came").waitFor();
+  await fact("Yours after fee").getByText("nothing", { exact: true }).waitFor();
 });
 
 test("a refund that has not arrived is not told as refunded", async () => {

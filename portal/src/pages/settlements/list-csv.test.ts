@@ -42,7 +42,11 @@ test("all pages are taken, and of more than a file takes none, because half a fi
   const pages = (count: number) => {
     let read = 0;
     return () =>
-      Promise.resolve({ data: Array(100).fill(batch), has_more: ++read < count, next_cursor: `set_${read}` });
+      Promise.resolve({
+        data: Array.from({ length: 100 }, () => batch),
+        has_more: ++read < count,
+        next_cursor: `set_${read}`,
+      });
   };
   expect(await allBatches(pages(25))).toHaveLength(2_500);
   await expect(allBatches(pages(26))).rejects.toThrow("Choose a shorter time");

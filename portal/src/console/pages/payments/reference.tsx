@@ -79,7 +79,7 @@ export function Page() {
   );
 }
 
-/** Above the facts, which say of an expired payment that nothing came for it. */
+/** Above the facts, which say of a payment that is over that nothing of it is the merchant's. */
 function Unapplied({ of: { steps } }: { of: Record }) {
   const received = steps.flatMap((step) =>
     step.kind === "received" && step.object.status === "unapplied" ? [step.object] : [],

@@ -13,6 +13,6 @@ export function Fee({ of: { status, currency, exponent, fee_minor: fee } }: Prop
 }
 
 export function AfterFee({ of: { status, currency, exponent, net_minor: net } }: Props) {
-  if (isUnpaid(status)) return <span className="text-muted">nothing came</span>;
+  if (isUnpaid(status)) return <span className="text-muted">nothing</span>;
   return <Money of={{ amount_minor: net, currency, exponent }} />;
 }
