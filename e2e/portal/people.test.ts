@@ -284,6 +284,14 @@ test("what somebody typed before they were signed out elsewhere is not kept in t
   await page.getByLabel("Statement").fill("Mine alone.");
   await page.getByText("The draft is not kept").waitFor();
   await page.unroute("**/evidence");
+  const unaware = await context.newPage();
+  await unaware.clock.install();
+  await openIn(unaware)(paths.team(here.place));
+  await button(unaware, "Invite somebody").click();
+  await unaware.getByLabel("E-mail").fill("tamu@toko.example");
+  await unaware.route("**/portal/v1/**", (route) =>
+    route.request().method() === "GET" ? route.abort() : route.continue(),
+  );
   const tab = await context.newPage();
   await openIn(tab)(paths.home(here.place));
   await tab.getByRole("button", { name: "Your account" }).click();
@@ -298,6 +306,16 @@ test("what somebody typed before they were signed out elsewhere is not kept in t
   await page.getByLabel("Statement").waitFor();
   expect(await page.getByLabel("Statement").inputValue()).toBe("");
   expect(writes).toBe(0);
+
+  // A page that has heard of nothing: what it sends is refused, and it is the other person's from its next question on.
+  portal.tolerate(/status of 401/);
+  await button(unaware, "Make the link").click();
+  await unaware.getByText("Someone else has signed in in this browser", { exact: false }).waitFor();
+  const reloaded = unaware.waitForEvent("load");
+  await unaware.unroute("**/portal/v1/**");
+  await unaware.clock.fastForward(70_000);
+  await reloaded;
+  expect(await unaware.getByText("tamu@toko.example").count()).toBe(0);
 });
 
 test("a page that is left open over a restart of the service keeps what was typed, and goes on", async () => {

@@ -4,9 +4,9 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type AnyRouter, RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { onSignedOut } from "./api/client.ts";
+import { onBehalfOf, onSignedOut } from "./api/client.ts";
 import { asApiError } from "./api/error.ts";
-import { sessionQuery } from "./api/session.ts";
+import { type SessionView, sessionQuery } from "./api/session.ts";
 import { hasTyped } from "./ui/typed.ts";
 import "./styles.css";
 
@@ -27,6 +27,8 @@ onSignedOut(() => {
   const { queryKey } = sessionQuery;
   void (hasTyped() ? queries.invalidateQueries({ queryKey }) : queries.resetQueries({ queryKey }));
 });
+
+onBehalfOf(() => queries.getQueryData<SessionView>(sessionQuery.queryKey)?.person.person_id);
 
 /** Draws the pages into the document. Throws when the document has no #pages. */
 export function start(router: AnyRouter): void {

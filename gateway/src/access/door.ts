@@ -47,11 +47,16 @@ export class PersonDoor {
     return tokenOf(request.headers.cookie, this.cookie);
   }
 
-  /** The signed-in person of a request, and the person's role for `merchantId`, if given. Throws UNAUTHORIZED. */
+  /**
+   * The signed-in person of a request, and the person's role for `merchantId`, if given. Throws UNAUTHORIZED, also when the page names another person:
+   * someone else has signed in in its browser since, and nothing that it sends is theirs.
+   */
   async person(request: FastifyRequest, merchantId?: string): Promise<SignedIn> {
     const token = this.token(request);
     const signedIn = token === undefined ? undefined : await this.door.sessions.signedIn(token, merchantId);
     if (!signedIn) throw notSignedIn();
+    if ((headerOf(request, "x-person-id") ?? signedIn.person.personId) !== signedIn.person.personId)
+      throw anotherPerson();
     request.actor = signedIn.person.personId;
     return signedIn;
   }
@@ -72,6 +77,11 @@ export class PersonDoor {
 
 export const notSignedIn = (): Fault =>
   new Fault("UNAUTHORIZED", { message: "You are not signed in, or your session is over." });
+
+const anotherPerson = (): Fault =>
+  new Fault("UNAUTHORIZED", {
+    message: "Someone else has signed in in this browser since this page was opened. Nothing was changed.",
+  });
 
 /** Value of a header; undefined unless it was sent exactly once. */
 export function headerOf(request: FastifyRequest, name: string): string | undefined {

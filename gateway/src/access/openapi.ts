@@ -18,7 +18,7 @@ export function sessionScheme(surface: Surface): Json {
     type: "apiKey",
     in: "cookie",
     name: cookieOf(surface, true).name,
-    description: `Set by signing in. On plain http, in development, it is named \`${cookieOf(surface, false).name}\`.`,
+    description: `Set by signing in. On plain http, in development, it is named \`${cookieOf(surface, false).name}\`. A page may name its person in \`X-Person-Id\`: once someone else has signed in in its browser, it is answered UNAUTHORIZED.`,
   };
 }
 

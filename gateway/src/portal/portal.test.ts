@@ -54,6 +54,18 @@ describe("signing in", () => {
     expect(browser.cookie).toBeUndefined();
   });
 
+  test("a page in whose browser someone else has signed in since is told nothing, and changes nothing", async () => {
+    const name = async (): Promise<string> => (await owner.get("/portal/v1/session")).json.person.name;
+    const before = await name();
+    const meant = async (personId: string): Promise<string> =>
+      outcome(await owner.send("PATCH", "/portal/v1/person", { name: "Another" }, { "x-person-id": personId }));
+    const { json } = await (await joins(service, merchantId, "viewer")).get("/portal/v1/session");
+    expect(await meant(json.person.person_id)).toBe("401 UNAUTHORIZED");
+    expect(await name()).toBe(before);
+    expect(await meant((await owner.get("/portal/v1/session")).json.person.person_id)).toBe("200");
+    expect(await name()).toBe("Another");
+  });
+
   test("a session that is ended elsewhere is over at once, and one of somebody else's cannot be ended", async () => {
     const phone = elsewhere(owner);
     await phone.post("/portal/v1/session", { email: phone.email, password: PASSWORD });

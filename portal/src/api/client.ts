@@ -35,6 +35,12 @@ export function onSignedOut(tell: () => void): void {
   signedOut = tell;
 }
 
+/** Requests name the person whose page this is. Once someone else has signed in in this browser, the service refuses them. */
+let personOfPage: () => string | undefined = () => undefined;
+export function onBehalfOf(person: () => string | undefined): void {
+  personOfPage = person;
+}
+
 /** The API for a person: with a place, about that merchant and environment; without a place, about the person. */
 export class Api {
   readonly place: Place | undefined;
@@ -130,13 +136,19 @@ export class Api {
     throw await faultOf(response);
   }
 
-  /** The headers that name the merchant and the environment. */
+  /** The headers that name the person, the merchant and the environment. */
   headers(): Record<string, string> {
-    return this.place ? { "x-merchant-id": this.place.merchant, "x-environment": this.place.environment } : {};
+    const person = personOfPage();
+    return {
+      ...(person === undefined ? {} : { "x-person-id": person }),
+      ...(this.place ? { "x-merchant-id": this.place.merchant, "x-environment": this.place.environment } : {}),
+    };
   }
 
   private async send<Answer>(method: string, path: string, sent: Sent, proven = false): Promise<Answer> {
-    const request = { ...sent, headers: { ...sent.headers, ...this.headers() }, parseAs: "stream" };
+    const asksWho = method === "GET" && path === "/v1/session";
+    const headers = asksWho ? sent.headers : { ...sent.headers, ...this.headers() };
+    const request = { ...sent, headers, parseAs: "stream" };
     const answered = client.request(method.toLowerCase() as never, path as never, request as never);
     const { response, error: told } = await answered.catch((error: unknown) => {
       throw sent.signal?.aborted ? error : noAnswer();

@@ -1,6 +1,6 @@
 // Shows pages to signed-in people; leads others to the sign-in and back.
 import { useQuery } from "@tanstack/react-query";
-import { Fragment, type ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { type SessionView, sessionQuery } from "../api/session.ts";
 import { ErrorFace } from "../ui/face.tsx";
 import { hasTyped } from "../ui/typed.ts";
@@ -11,14 +11,14 @@ import { SignInFirst } from "./sign-in-first.tsx";
 export function SessionGate({ children }: { children: (session: SessionView) => ReactNode }) {
   const session = useQuery({ ...sessionQuery, staleTime: 60_000 });
   const isOut = session.error?.status === 401;
+  const isAnothers = useIsAnothers(session.data?.person.person_id);
   if (isOut && !(session.data && hasTyped())) return <SignInFirst />;
-  if (session.data) {
+  if (session.data && !isAnothers) {
     return (
-      // Whoever signs in elsewhere as another person does not get what this one typed.
-      <Fragment key={session.data.person.person_id}>
+      <>
         {children(session.data)}
         {isOut && <SignedOut again={() => session.refetch()} />}
-      </Fragment>
+      </>
     );
   }
   if (session.error) {
@@ -29,4 +29,15 @@ export function SessionGate({ children }: { children: (session: SessionView) => 
     );
   }
   return <PageSkeleton />;
+}
+
+/** True once another person has signed in elsewhere in this browser. The page is then loaded anew: nothing that this one saw or typed is theirs. */
+function useIsAnothers(person: string | undefined): boolean {
+  const [first, setFirst] = useState(person);
+  if (first === undefined && person !== undefined) setFirst(person);
+  const isAnothers = first !== undefined && person !== undefined && person !== first;
+  useEffect(() => {
+    if (isAnothers) globalThis.location.reload();
+  }, [isAnothers]);
+  return isAnothers;
 }
