@@ -16,7 +16,6 @@ import type { Reply } from "../ground/reply.ts";
 import { type Intent, RunningKeys, checkKey, idempotently, refuseUnlessRecorded } from "../idempotency/idempotency.ts";
 import type { Client, Directory, Principal } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
-import type { Command } from "../store/command.ts";
 import type { Lanes } from "../store/lanes.ts";
 import { readBody } from "./body.ts";
 import { type Call, type Endpoint, type ReadEndpoint, type WriteEndpoint, actionOf, methodOf } from "./endpoint.ts";
@@ -316,16 +315,18 @@ export class Edge {
     input: Record<string, unknown>,
     request: FastifyRequest,
   ): Promise<Reply> {
-    let value: unknown;
+    let deciding: Promise<Reply>;
     try {
       judged(nothingAsked, request.query);
-      value = await judge(endpoint, call, input);
+      deciding = this.decide(endpoint, call, intent, await judge(endpoint, call, input));
     } catch (error) {
-      if (error instanceof Fault) return await this.parts.lanes.create(refuseUnlessRecorded(intent, error));
-      await this.consume(call);
-      throw error;
+      if (!(error instanceof Fault)) {
+        await this.consume(call);
+        throw error;
+      }
+      deciding = this.parts.lanes.create(refuseUnlessRecorded(intent, error));
     }
-    const decided = await this.decide(endpoint, call, intent, value);
+    const decided = await this.orResumed(endpoint, call, intent, deciding);
     const { continues } = decided;
     if (decided.replayed) return decided;
     const answer = continues === undefined ? decided : await continues();
@@ -333,18 +334,27 @@ export class Edge {
     return answer;
   }
 
-  /** Runs the command under its idempotency key. When the key is in progress, the endpoint may resume the first request instead. */
-  private async decide(endpoint: WriteEndpoint, call: Call, intent: Intent, value: unknown): Promise<Reply> {
+  /** Runs the command under its idempotency key. */
+  private decide(endpoint: WriteEndpoint, call: Call, intent: Intent, value: unknown): Promise<Reply> {
     const { lanes, database } = this.parts;
-    const run = (command: Command<Reply>): Promise<Reply> =>
-      endpoint.lane === "create" ? lanes.create(command) : lanes.move(call.book.merchantId, command);
+    const command = idempotently(intent, endpoint.command(call, value), database);
+    return endpoint.lane === "create" ? lanes.create(command) : lanes.move(call.book.merchantId, command);
+  }
+
+  /** Resumes the first request of a key in progress, if the endpoint can: also where the settings would refuse it now, since what it began is there. */
+  private async orResumed(
+    endpoint: WriteEndpoint,
+    call: Call,
+    intent: Intent,
+    deciding: Promise<Reply>,
+  ): Promise<Reply> {
     try {
-      return await run(idempotently(intent, endpoint.command(call, value), database));
+      return await deciding;
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== "IDEMPOTENCY_IN_PROGRESS") throw error;
       const again = await endpoint.resume?.(call, intent);
       if (!again) throw error;
-      return await lanes.move(call.book.merchantId, again);
+      return await this.parts.lanes.move(call.book.merchantId, again);
     }
   }
 

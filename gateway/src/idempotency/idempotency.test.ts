@@ -1,7 +1,7 @@
 // Goal: one key, one effect, one answer (section 4.11 of the interface). Method: what HTTP and the database do to it,
 // over a real socket; what happens between processes with two instances on one database, and with a lock held by hand.
 import { type IncomingMessage, request } from "node:http";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Answer, Client, operate } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { systemClock } from "../ground/clock.ts";
@@ -126,6 +126,23 @@ test("a method that is switched off is not stored either", async () => {
   expect(outcome(await create(body, key, client))).toBe("422 PAYMENT_METHOD_UNAVAILABLE");
   await operator("PATCH", `/merchants/${merchantId}`, { methods: ["va", "qris"] });
   expect(outcome(await create(body, key, client))).toBe("201");
+});
+
+test.each([
+  ["the method is switched off", { methods: ["va"] }],
+  ["less is allowed", { max_amount_minor: 1_000 }],
+])("a request that ended in GATEWAY_ERROR goes on under its key, though %s meanwhile", async (_what, settings) => {
+  const { client, merchantId } = await service.merchant();
+  const body = paymentBody({ metadata: { "sandbox.scenario": "gateway_error_once" } });
+  const key = newKey();
+  expect(outcome(await create(body, key, client))).toBe("502 GATEWAY_ERROR");
+  await operator("PATCH", `/merchants/${merchantId}`, settings);
+  const refused = async (): Promise<string> =>
+    outcome(await create({ ...body, reference_id: newKey() }, newKey(), client));
+  await vi.waitFor(async () => expect(await refused()).toMatch(/^422/));
+  expect(outcome(await create({ ...body, description: "another" }, key, client))).toBe("409 IDEMPOTENCY_CONFLICT");
+  expect(outcome(await create(body, key, client))).toBe("201");
+  expect(outcome(await create(body, key, client))).toBe("200 replay");
 });
 
 test("no route is not stored: when there is one again, the same key goes through", async () => {
