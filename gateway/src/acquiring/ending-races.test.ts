@@ -97,7 +97,8 @@ test("a payer who pays between the inquiry and the end is found by the next inqu
   const clock = movableClock();
   const all = { ...parts, ...callParts(clock) };
   const key = operationKey(operation);
-  await callOrInquire(all, merchant, payment, { ...operation, step: "calling", dueAt: NOW + 60 * SECOND });
+  const open = { ...payment, status: "pending" as const };
+  await callOrInquire(all, merchant, open, { ...operation, step: "calling", dueAt: NOW + 60 * SECOND });
   const calls = { ...(kawah.calls ?? expect.unreachable()) };
   calls.cancel = () => {
     kawah.states.set(key, paid);
@@ -239,7 +240,8 @@ test.each([
   const { payment, operation, begun } = start({ status: "canceled", expiresAt }, { step: "inquiring" });
   const clock = movableClock();
   const all = { ...parts, ...callParts(clock) };
-  await callOrInquire(all, merchant, payment, { ...operation, step: "calling", dueAt: NOW + 60 * SECOND });
+  const open = { ...payment, status: "pending" as const };
+  await callOrInquire(all, merchant, open, { ...operation, step: "calling", dueAt: NOW + 60 * SECOND });
   clock.at = expiresAt + later;
   for (const why of [new AcquirerRefused("not now", { unavailable: true }), new Error("500")]) {
     const calls = { ...(kawah.calls ?? expect.unreachable()), cancel: () => Promise.reject(why) };

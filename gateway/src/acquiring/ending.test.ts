@@ -41,7 +41,8 @@ async function round(status: PaymentStatus, state: ReportedState, endings: Behav
   const payment = aPayment({ gatewayCode: "kawah", status });
   const operation = anOperation(payment.reference, { step: "inquiring", dueAt: NOW });
   const all = { ...parts, ...callParts(movableClock()) };
-  await callOrInquire(all, merchant, payment, { ...operation, step: "calling", dueAt: NOW + 60 * SECOND });
+  const open = { ...payment, status: "pending" as const };
+  await callOrInquire(all, merchant, open, { ...operation, step: "calling", dueAt: NOW + 60 * SECOND });
   kawah.states.set(operationKey(operation), state);
   kawah.endings = endings;
   return { kawah, payment, operation, log: all.log, run: () => callOrInquire(all, merchant, payment, operation) };

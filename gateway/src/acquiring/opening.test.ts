@@ -16,6 +16,7 @@ import { openKeys } from "../idempotency/idempotency.sql.ts";
 import type { Payment } from "../payments/payment.ts";
 import { payments, reviewedOrRouted } from "../payments/payments.sql.ts";
 import { type PaymentStatus, paymentStatuses } from "../payments/states.ts";
+import type { AcquirerState } from "../routing/routing.ts";
 import { exceptions } from "./exceptions.sql.ts";
 import { inquireSoon } from "./notifications.ts";
 import { type OpenResult, concludeOpening, resumeOpening } from "./opening.ts";
@@ -89,6 +90,23 @@ test("an acquirer that says with its instructions that the payment is paid is be
   const { changes } = start.when(concludeOpening(atOnce, merchant, operation, result));
   expect(changes.updated(operations)).toMatchObject([{ step: "done" }]);
   expect(changes.events).toEqual(["payment.created", "payment.succeeded"]);
+});
+
+test.each<[string, Partial<Payment>, Partial<AcquirerState>]>([
+  ["an operator has switched its acquirer off", {}, { enabled: false }],
+  ["an operator has stated that its acquirer is down", {}, { health: "down" }],
+  ["its payment has expired", { status: "expired" }, {}],
+  ["its payment is canceled", { status: "canceled" }, {}],
+])("a call that was planned is not made when %s meanwhile", async (_why, changes, state) => {
+  const { payment, operation, start } = waiting(changes, { idempotencyKey: undefined, dueAt: NOW + 60 * SECOND });
+  const states = new Map([["kawah", { enabled: true, health: "healthy" as const, ...state }]]);
+  const now = { ...parts, routingTable: () => ({ ...parts.routingTable(), states }) };
+  kawah.opened.length = 0;
+  const result = await callOrInquire({ ...now, ...callParts(movableClock()) }, merchant, payment, operation);
+  expect([result.kind, kawah.opened]).toEqual(["refused", []]);
+  const { answer, changes: after } = start.when(concludeOpening(now, merchant, operation, result));
+  if (payment.status === "pending") expect(answer).toMatchObject({ next: { gatewayCode: "lawu", attempt: 2 } });
+  else expect(after.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
 });
 
 describe("each result of a call, while the payment waits", () => {
@@ -249,6 +267,21 @@ describe("an acquirer that has accepted a payment keeps it", () => {
     expect(concluded.changes.inserted(exceptions)).toMatchObject([{ kind: "forgotten", attempt: 1 }]);
     expect(concluded.changes.updated(operations)).toMatchObject([{ step: "polling", attempt: 1, inquiries: 2 }]);
   });
+
+  test.each<[PaymentStatus, string[]]>([
+    ["failed", []],
+    ["succeeded", ["forgotten"]],
+    ["refunded", ["forgotten"]],
+  ])(
+    "absent, where it is %s here by an earlier report: its request is answered, and nobody asks again",
+    (status, told) => {
+      const { operation, start } = waiting({ ...accepted, status }, { step: "inquiring" });
+      const concluded = start.when(concludeOpening(parts, merchant, operation, { kind: "absent" }));
+      expect(concluded.answer).toMatchObject({ reply: { status: 201 }, exceptions: told });
+      expect(concluded.changes.updated(openKeys)).toMatchObject([{ status: 201 }]);
+      expect(concluded.changes.updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
+    },
+  );
 
   test("closed: no inquiry follows", () => {
     const { operation, start } = waiting({ ...accepted, status: "succeeded" }, { step: "polling" });

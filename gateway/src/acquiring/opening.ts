@@ -107,10 +107,16 @@ export function concludeOpening(
           });
         case "refused":
           return taken ? inquireAgain(context, current) : failOver(parts, context, current, payment);
-        case "absent":
+        case "absent": {
           if (!taken) return backToRouting(context, current, payment);
-          if (isUnpaid(payment.status)) return endOperation(parts, context, current, payment);
-          return { ...inquireAgain(context, current), exceptions: recorded(context, current, "forgotten") };
+          const { status } = payment;
+          const exceptions = isUnpaid(status) || status === "failed" ? [] : recorded(context, current, "forgotten");
+          const isOpen = status === "pending" || status === "processing";
+          // That it is absent is final: what is over here is not asked about again, and its request gets its answer.
+          return isOpen
+            ? { ...inquireAgain(context, current), exceptions }
+            : { ...endOperation(parts, context, current, payment), exceptions };
+        }
         case "closed":
           return endOperation(parts, context, current, payment);
         case "unknown":

@@ -25,6 +25,7 @@ import { instructionRequest } from "../payments/route-selection.ts";
 import type { Payment } from "../payments/payment.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { isPaid, isUnpaid } from "../payments/states.ts";
+import { isSwitchedOff } from "../routing/routing.ts";
 import type { CallMessages } from "./messages.ts";
 
 /** How long after a payment's expiry a worker keeps trying to end it, where the acquirer's answers do not tell whether it has ended. */
@@ -108,6 +109,8 @@ export async function callOrInquire(
   });
   const name = { acquirer, method: payment.method };
   if (operation.step === "calling") {
+    // The call may have been planned a while ago: by now the payment may be over, or an operator may have switched the acquirer off.
+    if (request.isOver || isSwitchedOff(parts.routingTable(), acquirer.code)) return { kind: "refused" };
     const opening = await callAcquirer(parts, { ...name, call: "open", lease: operation }, (calls, signal, record) =>
       calls.open(request, signal, record),
     );

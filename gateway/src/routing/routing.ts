@@ -287,6 +287,12 @@ function judge(table: RoutingTable, request: Undrawn, acquirer: Acquirer): Candi
   };
 }
 
+/** True while the operator gives an acquirer no payments. */
+export function isSwitchedOff({ states }: Pick<RoutingTable, "states">, code: string): boolean {
+  const state = states.get(code);
+  return state?.enabled === false || state?.health === "down";
+}
+
 /** The verdict on a payment that the acquirer never takes, whatever its state. */
 function inabilityOf(acquirer: Acquirer, request: Undrawn): Verdict | undefined {
   if (!acquirer.capabilities.some((capability) => capability.method === request.method)) return "method_not_supported";
