@@ -12,17 +12,23 @@ export interface AccountOfBook {
 
 const inBook = (table: string): string => `${table}.merchant_id = $1::uuid and ${table}.environment = $2::environment`;
 
+/** So many journals by time are looked at for the first by number: more than a book gets while the clocks of two processes are apart. */
+const NEAR = 1_000;
+
 /**
  * The numbers of the first journal of a period and of the first one after it. Each depends on its time alone, so a statement begins exactly where the
- * previous one ended, even if the clocks of the posting processes differ.
+ * previous one ended; and of all journals since that time it is the least, so none ends before it begins, even if the clocks of the posting processes differ.
  */
 export function selectPeriod({ merchantId, environment }: Book, from: Micros, before: Micros): Statement {
   const firstAt = (place: string): string => `coalesce((
-  select j.seq
-  from journals j
-  where ${inBook("j")} and j.journal_id >= ${place}::uuid
-  order by j.journal_id
-  limit 1
+  select min(j.seq)
+  from (
+    select j.seq
+    from journals j
+    where ${inBook("j")} and j.journal_id >= ${place}::uuid
+    order by j.journal_id
+    limit ${NEAR}
+  ) j
 ), h.seq + 1)`;
   return {
     name: "period of a statement",

@@ -7,6 +7,7 @@ import { merchantWith } from "../../test/given.ts";
 import { type TestService, lanesOn, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
 import { refundParts } from "../../test/refunds.ts";
+import { SECOND, systemClock, wireTime } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { createRefund } from "../refunds/refunds.ts";
@@ -116,6 +117,40 @@ test("before anything moved, and after, both ends are the same and nothing is be
   });
   const { opening_minor, closing_minor, movements } = await statement("?from=2190-01-01&to=2190-01-01");
   expect([closing_minor, movements]).toEqual([opening_minor, []]);
+});
+
+test("adds up where the process that posted first has the faster clock", async () => {
+  const { client, merchantId } = await service.merchant();
+  const hurried = await startService({
+    database: service.database,
+    clock: { now: () => systemClock.now() + 90 * SECOND },
+    watchClock: false,
+    roles: ["api"],
+  });
+  const pay = async (by: Client): Promise<void> => {
+    const { reference } = (await by.post("/v1/payments", paymentBody())).json;
+    await by.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  };
+  await pay(await hurried.client(merchantId));
+  await hurried.stop();
+  await pay(client);
+  const of = async (from: string, to: string) =>
+    (await ask("GET", `/merchants/${merchantId}/books/sandbox/balances/IDR/statement?from=${from}&to=${to}&limit=100`))
+      .json;
+  const all = await of("2020-01-01", "2199-12-31");
+  const [first, second] = all.movements as Movement[];
+  expect(Date.parse(first?.posted_at ?? "")).toBeGreaterThan(Date.parse(second?.posted_at ?? ""));
+  // The second of the later journal: the period ends before the earlier one.
+  const at = second?.posted_at ?? "";
+  const [before, within, after] = [
+    await of("2020-01-01", wireTime(Date.parse(at) * 1_000 - SECOND)),
+    await of(at, at),
+    await of(wireTime(Date.parse(at) * 1_000 + SECOND), "2199-12-31"),
+  ];
+  for (const { opening_minor, closing_minor, movements } of [before, within, after])
+    expect((movements as Movement[]).reduce((sum, one) => sum + one.amount_minor, opening_minor)).toBe(closing_minor);
+  expect([within.opening_minor, after.opening_minor]).toEqual([before.closing_minor, within.closing_minor]);
+  expect([before, within, after].flatMap(({ movements }) => movements as Movement[])).toEqual(all.movements);
 });
 
 test("a refund that waited for a second operator stands in the statement of the day on which it moved money", async () => {
