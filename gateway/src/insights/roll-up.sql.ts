@@ -98,7 +98,7 @@ const totalsOfStep = addTotals(`(select *, ${endedAt} as ended_at, ${outcome} as
 
 /**
  * Counts payments that began or ended between two positions: ends for each book by quarters of an hour, beginnings and ends for all books
- * together. A payment begins with its first instructions (`payment.created`); a payment that ended without instructions counts as begun when it ends.
+ * together. A payment begins when an acquirer has it (`payment.created`), with or without instructions; one that no acquirer had, when it ends.
  */
 export function countStep(from: Position, to: Position): Statement {
   return {
@@ -108,7 +108,7 @@ export function countStep(from: Position, to: Position): Statement {
   from events e
   cross join lateral (
     select merchant_id, environment, status, amount_minor, fee_minor, created_at, updated_at, paid_at, canceled_at, payment_method, currency,
-      gateway_code, risk_decision, instructions is null as never_began
+      gateway_code, risk_decision, gateway_code is null as never_began
     from payments p
     where p.merchant_id = e.merchant_id and p.environment = e.environment and p.payment_id = e.subject_id
     limit 1
@@ -153,7 +153,7 @@ const totalsOfAll = addTotals(
     left join beyond b on b.merchant_id = p.merchant_id and b.environment = p.environment and b.subject_id = p.payment_id
   ) p`,
   {
-    begins: "case when p.instructions is null then p.has_ended and not p.ends_beyond else not p.begins_beyond end",
+    begins: "case when p.gateway_code is null then p.has_ended and not p.ends_beyond else not p.begins_beyond end",
     ends: "p.has_ended and not p.ends_beyond",
   },
 );

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { allCounted } from "../../test/counted.ts";
 import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { type ScriptedAcquirer, report, scriptedAcquirer } from "../../test/scripted-acquirer.ts";
+import type { ReportedState } from "../acquirers/acquirer.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";
 import type { Database } from "../store/database.ts";
 import { deleteExpired } from "../store/retention.ts";
@@ -12,8 +14,10 @@ import { type TotalRow, expiredTotals, selectTotals, spanStart, totalsKeptSecond
 
 let service: TestService;
 let database: Database;
+let bank: ScriptedAcquirer;
 beforeAll(async () => {
-  service = await startService({ roles: ["api"] });
+  bank = scriptedAcquirer("kawah");
+  service = await startService({ roles: ["api"], acquirers: [bank] });
   database = openDatabase(service.database);
 });
 afterAll(async () => {
@@ -73,6 +77,35 @@ test("payments of all merchants are counted as asked and as what they came to, b
   expect(later).toContain("qris nobody asked 2 300000"); // nobody judged it in time
   await rebuild(database);
   expect(await told(undefined)).toEqual(later);
+});
+
+test("one that is paid before its acquirer gave instructions is asked once, and counted the same from all payments", async () => {
+  const { version } = await service.operate("POST", "/routing/rules", {
+    rules: [{ gateway_code: bank.code, priority: 1, weight: 1 }],
+  });
+  await service.operate("POST", `/routing/rules/${version}/activate`);
+  const { client } = await service.merchant();
+  const ofCards = async (): Promise<string[]> => (await told("sandbox")).filter((line) => line.startsWith("card "));
+  bank.otherwise = "lost";
+  for (const isPaid of [true, false]) {
+    const body = paymentBody({ payment_method: "card" });
+    expect((await client.post("/v1/payments", body)).json.error.code).toBe("GATEWAY_TIMEOUT");
+    const operationKey = bank.opened.at(-1)?.operationKey ?? "";
+    const receipt = { transactionId: operationKey, amountMinor: 150_000n, currency: "IDR" };
+    const state: ReportedState = isPaid ? { status: "paid", receipt } : { status: "processing" };
+    expect(await report(service.origin, bank.code, { kind: "payment", operationKey, state })).toBe(200);
+    await allCounted(database);
+  }
+  const { data } = (await client.get("/v1/payments")).json;
+  expect(data.map(({ status }: { status: string }) => status)).toEqual(["processing", "succeeded"]);
+  const asked = bank.opened.length;
+  const counted = [
+    `card somebody asked ${asked} ${asked * 150_000}`,
+    `card somebody succeeded ${asked / 2} ${(asked / 2) * 150_000}`,
+  ];
+  expect(await ofCards()).toEqual(counted);
+  await rebuild(database);
+  expect(await ofCards()).toEqual(counted);
 });
 
 test("each length of span is kept a little longer than it is plotted, and what is older is deleted", async () => {
