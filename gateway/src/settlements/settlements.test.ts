@@ -5,10 +5,14 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { alsoIn } from "../../test/currencies.ts";
 import { defaultSettings } from "../merchants/settings.ts";
-import { type TestService, asOwner, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { merchantWith } from "../../test/given.ts";
+import { type TestService, asOwner, lanesOn, openDatabase, paymentBody, startService } from "../../test/kit.ts";
+import { SECOND, systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { exampleOf } from "../http/shapes.ts";
 import { verifyBook } from "../ledger/verify.ts";
+import type { Command } from "../store/command.ts";
+import { settleDue } from "./settlement-worker.ts";
 import { type SettlementItem, select } from "./settlement.ts";
 import { settlementSchema, statementSchema } from "./settlements.schema.ts";
 
@@ -413,6 +417,32 @@ test("a frozen wallet is not paid out, until it is thawed", async () => {
   await advance(client, 1);
   expect((await list(client)).data[0]).toMatchObject({ status: "paid" });
   await expectClean(merchantId);
+});
+
+test("a batch that another process pays a moment before is nothing to warn of", async () => {
+  const { client, merchantId } = await service.merchant();
+  await paid(client);
+  const [{ uuid }] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
+  const database = openDatabase(service.database);
+  const lanes = lanesOn(database);
+  const warn = vi.fn();
+  const parts = {
+    database,
+    lanes: {
+      quarantine: new Map(),
+      async move(id: string, command: Command<unknown>) {
+        if (command.name === "pay settlement") await client.post(`/v1/sandbox/settlements/${uuid}/pay`, {});
+        return lanes.move(id, command);
+      },
+    },
+    directory: { merchant: () => Promise.resolve({ ...merchantWith(), merchantId }) },
+    clock: { now: () => systemClock.now() + 7_200 * SECOND },
+    log: { warn },
+  };
+  await settleDue(parts as never, { merchantId, environment: "sandbox" });
+  expect(warn).not.toHaveBeenCalled();
+  expect((await list(client)).data).toMatchObject([{ uuid, status: "paid" }]);
+  await database.end();
 });
 
 test("one long step of the clock ends like many short ones", async () => {
