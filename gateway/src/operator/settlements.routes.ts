@@ -10,7 +10,7 @@ import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { refuseFrozen } from "../merchants/settings.ts";
 import { type Settlement, settlementView } from "../settlements/settlement.ts";
-import { listSettlements, readSettlement } from "../settlements/settlements.routes.ts";
+import { findSettlement, listSettlements, readSettlement } from "../settlements/settlements.routes.ts";
 import {
   settlementListSchema,
   settlementParams,
@@ -49,10 +49,7 @@ export function operatorSettlementEndpoints({
   moves,
 }: OperatorSettlementParts): OperatorEndpoint[] {
   const foresee = async ({ merchant, book }: BookOwner, uuid: string, word: "paid" | "returned"): Promise<Foreseen> => {
-    const settlement = await readSettlement(database, book.merchantId, uuid);
-    if (settlement?.book.environment !== book.environment)
-      throw new Fault(settlement ? "ENVIRONMENT_MISMATCH" : "OBJECT_NOT_FOUND");
-    const { status, netMinor: amountMinor, currency } = settlement;
+    const { status, netMinor: amountMinor, currency } = await findSettlement(database, { book, params: { uuid } });
     if (status !== "processing") throw new Fault("SETTLEMENT_CLOSED", { details: { status } });
     if (word === "paid") refuseFrozen(merchant.settings, currency);
     const amount = { amountMinor, currency };
