@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { type Browser, joins, operates } from "../../test/portal.ts";
+import { SECOND, systemClock } from "../ground/clock.ts";
 
 let service: TestService;
 let client: Client;
@@ -93,6 +94,22 @@ test.each([
   expect(became.map(({ object }) => object.status)).toEqual([status]);
   expect(kinds(told)).not.toContain("journalled");
   expect(kinds(told)).toContain("told");
+});
+
+test("what a process with a slower clock did of it is told too, after the request", async () => {
+  const hurried = await startService({
+    database: service.database,
+    clock: { now: () => systemClock.now() + 90 * SECOND },
+    watchClock: false,
+    roles: ["api"],
+  });
+  const { reference } = (await (await hurried.client(merchantId)).post("/v1/payments", paymentBody())).json;
+  await hurried.stop();
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  const told = await story(reference as string);
+  expect(kinds(told)).toEqual("asked judged routed instructed became journalled told told".split(" "));
+  const [{ at: asked } = { at: "" }] = told.steps;
+  expect(told.steps.filter(({ at }) => at < asked).map(({ kind }) => kind)).toEqual(["became", "journalled", "told"]);
 });
 
 test("a payment that the risk engine rejected was never routed", async () => {

@@ -112,7 +112,9 @@ export async function readStory(
   const found = await readAll(parts, book, reference);
   const { payment } = found;
   const acquirer = payment.gatewayCode === undefined ? undefined : parts.acquirer(payment.gatewayCode);
-  const steps = stepsOf(found).toSorted((a, b) => a.micros - b.micros || order.indexOf(a.kind) - order.indexOf(b.kind));
+  // What a process with a slower clock did comes after the request all the same.
+  const place = ({ micros }: StepDraft): Micros => Math.max(micros, payment.createdAt);
+  const steps = stepsOf(found).toSorted((a, b) => place(a) - place(b) || order.indexOf(a.kind) - order.indexOf(b.kind));
   const withheld = order.filter((kind) => actionOf[kind] !== undefined && !scopes.has(actionOf[kind]));
   return {
     payment: wholeView(found, await estimate(payment), refundableOf(payment, acquirer)),
@@ -205,7 +207,6 @@ function did({ action, subject, status }: Row, { kind, object }: StepDraft): boo
 }
 
 function stepsOf(found: Found): StepDraft[] {
-  const { payment } = found;
   return [
     ...beginning(found),
     ...found.receipts.map((receipt) => step("received", receipt.receivedAt, receivedView(receipt))),
@@ -219,7 +220,7 @@ function stepsOf(found: Found): StepDraft[] {
     ...found.events.map(({ event, createdAt, attempts }) =>
       step("told", createdAt, { event: eventView(event), attempts }),
     ),
-  ].filter(({ micros }) => micros >= payment.createdAt);
+  ];
 }
 
 function step(kind: StepKind, micros: Micros, object: object): StepDraft {
