@@ -8,20 +8,19 @@ import { paySettlement, runSchedule } from "./settlements.ts";
 
 /** Forms and pays all due batches, of one book or of all. */
 export async function settleDue(parts: SweepParts, book?: Book): Promise<void> {
-  const { lanes } = parts;
   const shared = { most: 200, book, failure: "a settlement could not go on" };
   await sweep(parts, {
     ...shared,
     due: selectDueBooks,
     // Each run forms batches, or moves the book's clock on. When it leaves items of a cutoff, the next round takes them.
-    work: (owner) => lanes.move(owner.book.merchantId, runSchedule(owner)).then(() => true),
+    work: (owner) => parts.lanes.move(owner.book.merchantId, runSchedule(owner)).then(() => true),
   });
   await sweep(parts, {
     ...shared,
     due: selectPayable,
     work(owner, row) {
       const command = paySettlement(owner, idOf("settlement", row.settlement_id as string));
-      return lanes.move(owner.book.merchantId, command).then(() => true, falseIfClosed);
+      return parts.lanes.move(owner.book.merchantId, command).then(() => true, falseIfClosed);
     },
   });
 }
