@@ -34,6 +34,12 @@ test("every shop asks the service for fifteen seconds at most: a payer is waitin
     ]).toEqual([path, expect.stringContaining("15")]);
 });
 
+test("a shop to try is sixty lines at most, blank ones included", () => {
+  const shops = files.filter((path) => /^examples\/shops\/\w+\/shop\.\w+$/.test(path));
+  expect(shops).toHaveLength(5);
+  for (const path of shops) expect([path, Math.max(60, read(path).split("\n").length - 1)]).toEqual([path, 60]);
+});
+
 test("a delivery that is not genuine is answered with 401 by every receiver", () => {
   const answering = files.filter((path) =>
     /\b(?:catch|except) ?\(?(?:Gerbang\\)?Webhook(?:Error|Exception)\b|instanceof Gerbang\\WebhookException/.test(
