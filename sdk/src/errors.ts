@@ -1,8 +1,10 @@
 // The one error class of this client, for errors that the API answers and for failures on the way to it.
 import type { components } from "./contract.ts";
 
+type Schemas = components["schemas"];
+
 /** The API's codes (interface, section 7.3). The list may grow. */
-export type ApiErrorCode = components["schemas"]["ErrorCode"];
+export type ApiErrorCode = Schemas["ErrorCode"];
 
 /** Codes of this client, for missing or unreadable answers and for misuse. */
 export type ClientErrorCode =
@@ -30,7 +32,17 @@ export interface ErrorDetails {
   REFERENCE_ID_DUPLICATE: { reference: string };
   IDEMPOTENCY_CONFLICT: { idempotency_key: string; first_seen_at: string };
   REFUND_EXCEEDS_PAYMENT: { remaining_refundable_minor: number };
+  RISK_REJECTED: { reference: string };
   RISK_REVIEW: { reference: string; status: "pending" };
+  /** The scope that the key lacks, or the address that it may not be used from. */
+  FORBIDDEN: { scope?: string; address?: string } | undefined;
+  /** Where a creation that was sent again came after it. */
+  PAYMENT_EXPIRED: { status: "expired" } | undefined;
+  /** Where the payment, the refund or the payment link stands. */
+  PAYMENT_NOT_PAYABLE: { status: Schemas["PaymentStatus" | "PaymentLinkStatus"] };
+  DISPUTE_RESOLVED: { status: Schemas["DisputeStatus"] };
+  SETTLEMENT_CLOSED: { status: Schemas["SettlementStatus"] };
+  STATE_NOT_REACHED: { reference: string; status: Schemas["PaymentStatus"] };
 }
 
 type DetailsOf<Code> = Code extends keyof ErrorDetails ? ErrorDetails[Code] : Record<string, unknown> | undefined;

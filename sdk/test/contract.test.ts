@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { contractHash, faces } from "../../portal/types/contracts.ts";
 import { rulesText } from "../rules.ts";
-import Gerbang, { version } from "../src/index.ts";
+import Gerbang, { type ErrorDetails, version } from "../src/index.ts";
 
 const root = join(import.meta.dirname, "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -18,6 +18,30 @@ test("types and rules are of the contract as it is now: npm run sdk:types", () =
 
 test("the version that the client names is its package's", () => {
   expect(version).toBe((JSON.parse(read("package.json")) as { version: string }).version);
+});
+
+test("the details of every error of the contract have a type", () => {
+  const { components } = JSON.parse(read("../openapi/merchant.json")) as {
+    components: { examples: Record<string, { value: { error?: { details?: object } } }> };
+  };
+  const shown = Object.entries(components.examples).flatMap(([code, { value }]) =>
+    value.error?.details === undefined ? [] : [[code, value.error.details] as const],
+  );
+  // `npm run types` judges these by the client's types: a code or a field that it does not know is no part of them.
+  const details: Partial<ErrorDetails> = {
+    VALIDATION_ERROR: { field: "reference_id", value: null },
+    INVALID_AMOUNT: { field: "amount_minor", value: 0, minimum_minor: 1, maximum_minor: 10_000_000_000 },
+    IDEMPOTENCY_CONFLICT: { idempotency_key: "order-1042-pay", first_seen_at: "2026-11-22T03:15:00Z" },
+    REFUND_EXCEEDS_PAYMENT: { remaining_refundable_minor: 50_000 },
+    REFERENCE_ID_DUPLICATE: { reference: "pay_01kan3t5q8e4vs0x7ybd2m9fjh" },
+    RISK_REJECTED: { reference: "pay_01kan3t5q8e4vs0x7ybd2m9fjh" },
+    RISK_REVIEW: { reference: "pay_01kan3t5q8e4vs0x7ybd2m9fjh", status: "pending" },
+    FORBIDDEN: { scope: "payments:write" },
+    PAYMENT_NOT_PAYABLE: { status: "canceled" },
+    DISPUTE_RESOLVED: { status: "won" },
+    SETTLEMENT_CLOSED: { status: "paid" },
+  };
+  expect(Object.fromEntries(shown)).toEqual(details);
 });
 
 test("every operation of the contract can be called", async () => {
