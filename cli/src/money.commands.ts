@@ -5,6 +5,12 @@ import { change, list, minor, ofIdentity as environment, one } from "./common.ts
 
 const uuid = { name: "uuid", required: true } as const;
 const reasons = rules.OpenDispute.fields.reason.options;
+/** The limits of a list in time. */
+const within = (what: string) =>
+  ({
+    from: { value: "TIME", summary: `${what} on this day (YYYY-MM-DD) or at this time, or later` },
+    to: { value: "TIME", summary: `${what} on this day or at this time, or earlier` },
+  }) as const;
 
 export const moneyCommands: readonly Command[] = [
   defineCommand({
@@ -14,6 +20,7 @@ export const moneyCommands: readonly Command[] = [
       ...list,
       status: { choices: ["pending", "succeeded", "failed"], summary: "only those in this state" },
       payment: { value: "pay_…", summary: "only those of this payment" },
+      ...within("created"),
     },
     examples: [["gerbang refunds list --payment pay_…", "what was given back of it"]],
     environment,
@@ -45,8 +52,12 @@ export const moneyCommands: readonly Command[] = [
   defineCommand({
     name: "balances list",
     summary: "Show what can be spent, what is held, and what will be paid out, by currency",
+    alone: true,
     options: one,
-    examples: [["gerbang balances list", "of the key's environment"]],
+    examples: [
+      ["gerbang balances list", "of the key's environment"],
+      ["gerbang balances", "the same"],
+    ],
     environment,
     run: async (values) => (await import("./money.ts")).listBalances(values),
   }),
@@ -123,6 +134,7 @@ export const moneyCommands: readonly Command[] = [
         summary: "only those in this state",
       },
       payment: { value: "pay_…", summary: "only those of this payment" },
+      ...within("opened"),
     },
     examples: [["gerbang disputes list --status needs_response", "those that wait for you"]],
     environment,

@@ -46,19 +46,36 @@ const status = <Item extends { status: string }>(): Column<Item> => ({
   tone: (item) => toneOf(item.status),
 });
 
+/** The merchant's own id of the payment. */
+const ownId = <Item extends { reference_id: string }>(): Column<Item> => ({
+  head: "YOUR ID",
+  cell: ({ reference_id: id }) => id,
+});
+interface Within {
+  from: string | undefined;
+  to: string | undefined;
+}
+
 const refundColumns: readonly Column<Refund>[] = [
   { head: "REFUND", cell: ({ uuid }) => uuid },
   status(),
   ...amount<Refund>(),
   { head: "PAYMENT", cell: ({ payment_reference: reference }) => reference },
+  ownId(),
   { head: "CREATED", cell: ({ created_at: at }) => at },
 ];
 
 export function listRefunds(
-  values: ListOptions & { status: RefundFilters["status"]; payment: string | undefined },
+  values: ListOptions & Within & { status: RefundFilters["status"]; payment: string | undefined },
 ): Promise<number> {
   const { refunds } = clientOf(values);
-  const filters = given<RefundFilters>({ status: values.status, payment_reference: values.payment });
+  const { status: state, payment, from, to } = values;
+  const filters = given<RefundFilters>({
+    status: state,
+    payment_reference: payment,
+    created_from: from,
+    created_to: to,
+  });
   const listing = {
     ask: (limit: number) => refunds.list({ ...filters, limit }),
     columns: refundColumns,
@@ -137,7 +154,7 @@ const settlementColumns: readonly Column<Settlement>[] = [
 ];
 
 export function listSettlements(
-  values: ListOptions & { status: SettlementFilters["status"]; from: string | undefined; to: string | undefined },
+  values: ListOptions & Within & { status: SettlementFilters["status"] },
 ): Promise<number> {
   const { settlements } = clientOf(values);
   const filters = given<SettlementFilters>({ status: values.status, date_from: values.from, date_to: values.to });
@@ -177,14 +194,21 @@ const disputeColumns: readonly Column<Dispute>[] = [
   ...amount<Dispute>(),
   { head: "REASON", cell: ({ reason }) => reason },
   { head: "PAYMENT", cell: ({ payment_reference: reference }) => reference },
+  ownId(),
   { head: "EVIDENCE UNTIL", cell: ({ evidence_due_at: at }) => at },
 ];
 
 export function listDisputes(
-  values: ListOptions & { status: DisputeFilters["status"]; payment: string | undefined },
+  values: ListOptions & Within & { status: DisputeFilters["status"]; payment: string | undefined },
 ): Promise<number> {
   const { disputes } = clientOf(values);
-  const filters = given<DisputeFilters>({ status: values.status, payment_reference: values.payment });
+  const { status: state, payment, from, to } = values;
+  const filters = given<DisputeFilters>({
+    status: state,
+    payment_reference: payment,
+    opened_from: from,
+    opened_to: to,
+  });
   const listing = {
     ask: (limit: number) => disputes.list({ ...filters, limit }),
     columns: disputeColumns,

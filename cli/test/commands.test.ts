@@ -187,6 +187,8 @@ describe("money", () => {
     expect(await json(`refunds list --payment ${reference}`)).toMatchObject([{ status: "succeeded" }]);
     const balances = (await line("balances list")).data;
     expect(balances).toMatch(/^CURRENCY +AVAILABLE +HELD +TO BE PAID OUT\nIDR +[\d,]+\.\d\d +0\.00 +0\.00\n$/);
+    expect((await line("balances")).data).toBe(balances);
+    expect(await json("balances")).toMatchObject([{ data: [{ currency: "IDR", held_minor: 0 }] }]);
     expect((await line("balances entries IDR")).data).toMatch(/ -2,500\.00 /);
     expect((await line("clock advance 3d")).code).toBe(0);
     await line("settlements run");
@@ -195,6 +197,29 @@ describe("money", () => {
     await line(`settlements pay ${uuid}`);
     expect((await line("settlements list --status paid")).data).toContain(uuid);
     expect((await line(`settlements statement ${uuid}`)).data).toContain(reference);
+  });
+
+  test("that was given back or is contested is found by its time, with the id of the order", async () => {
+    const [first, second] = [await paid(1_000_000), await paid(2_000_000)];
+    const ids = new Map<string, string>();
+    for (const reference of [first, second]) {
+      const { reference_id: id } = (await client.get(`/v1/payments/${reference}`)).json as { reference_id: string };
+      ids.set(reference, id);
+    }
+    for (const [list, act, id] of [
+      ["refunds list", `refunds create ${first} --amount-minor 1000`, ids.get(first)],
+      ["disputes list", `disputes open ${second}`, ids.get(second)],
+    ] as const) {
+      const { now } = (await json("clock show"))[0] as { now: string };
+      const before = new Date(Date.parse(now) - 60_000).toISOString();
+      await json(act);
+      const { data } = await line(list);
+      expect(data.split("\n")[0]).toMatch(/ PAYMENT +YOUR ID +/);
+      expect(data).toContain(` ${id} `);
+      expect(await json(`${list} --from ${before}`)).toHaveLength(1);
+      expect(await json(`${list} --to ${before}`)).toHaveLength(0);
+      expect((await line(`${list} --from yesterday`)).words).toMatch(/^VALIDATION_ERROR: .*_from/);
+    }
   });
 
   test("that a payer contests is held, and free again when the dispute is won", async () => {
@@ -383,6 +408,9 @@ describe("a terminal", () => {
       'gerbang payments has no command "lst". Did you mean gerbang payments list?\nHelp: gerbang payments --help\n',
     ]);
     expect((await line("payments get")).words).toContain("reference is needed");
+    expect((await line("payments")).words).toContain("gerbang payments needs one of: list, get, create");
+    expect((await line("balances lst")).words).toContain("Did you mean gerbang balances list?");
+    expect((await line("--json")).words).toContain("gerbang needs one of: ");
     expect((await line("clock advance yesterday")).words).toContain("it looks like 90, 15m, 12h or 3d");
   });
 });

@@ -45,6 +45,8 @@ interface Described<O extends Options> {
   readonly details?: readonly string[];
   readonly options?: O;
   readonly operand?: Operand;
+  /** True when the name without its last word runs it as well. */
+  readonly alone?: boolean;
   /** Each example has its purpose. */
   readonly examples: readonly (readonly [line: string, purpose: string])[];
   /** Names of the environment variables that the command reads; `variables.ts` explains them. */

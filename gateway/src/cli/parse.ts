@@ -21,6 +21,8 @@ export function parse(commands: readonly Command[], words: readonly string[]): P
   const rest = words.slice(name.length);
   if (!command) {
     if (rest.some((word) => HELP.includes(word))) return { kind: "help", words: name };
+    const usual = commands.find((one) => one.alone === true && one.name.startsWith(`${name.join(" ")} `));
+    if (usual && rest[0]?.startsWith("-") !== false) return valuesOf(usual, rest);
     throw new UsageError(unknownCommand(commands, name, rest[0]));
   }
   return valuesOf(command, rest);
