@@ -2,7 +2,7 @@
 import { UnexpectedAnswer } from "../answers.ts";
 import { type Paint, toneOf } from "./color.ts";
 import { digitsOf } from "./money.ts";
-import { type Printable, joined, lineOf } from "./text.ts";
+import { type Printable, joined, lineOf, shown, widthOf } from "./text.ts";
 
 /** Limits of what stands on many lines: the levels of an object, the letters of a name, and those of a currency. */
 const DEPTH_MAX = 30;
@@ -16,10 +16,13 @@ interface Currency {
 
 export function factsOf(object: object, paint: Paint): Printable {
   const lines = factLines(object, 0, { currency: undefined, exponent: undefined });
-  const width = lines.reduce((most, { name }) => Math.max(most, name.length), 0);
+  const width = lines.reduce((most, { name }) => Math.max(most, widthOf(shown(name))), 0);
   return joined(
     lines.map(({ name, value, isStatus }) =>
-      lineOf([paint("dim", name.padEnd(width)), paint(isStatus ? toneOf(value) : undefined, value)]),
+      lineOf([
+        paint("dim", name + " ".repeat(width - widthOf(shown(name)))),
+        paint(isStatus ? toneOf(value) : undefined, value),
+      ]),
     ),
     "",
   );

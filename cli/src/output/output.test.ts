@@ -12,7 +12,7 @@ import { paintOf, plain } from "./color.ts";
 import { factsOf } from "./facts.ts";
 import { digitsOf } from "./money.ts";
 import { tableOf } from "./table.ts";
-import { jsonOf, linesOf, shown, words } from "./text.ts";
+import { jsonOf, linesOf, shown, widthOf, words } from "./text.ts";
 
 test.each([
   [0, 2, "0.00"],
@@ -59,6 +59,35 @@ test("a table's columns line up, with amounts to the right, and its lines end wh
   expect(tableOf(columns, rows, plain).toString()).toBe(
     "NAME              AMOUNT\nkopi        1,500,000.00\nteh poci é          0.50\n",
   );
+});
+
+test.each([
+  ["", 0],
+  ["kopi é", 6],
+  ["e\u0301", 1],
+  ["日本語", 6],
+  ["コーヒー", 8],
+  ["ｶﾅ", 2],
+  ["한국", 4],
+  ["Ａ。", 4],
+  ["☕", 2],
+  ["คำ", 2],
+])("%s takes %d columns of a terminal, and what comes after it lines up", (text, width) => {
+  expect(widthOf(text)).toBe(width);
+  const columns = [
+    { head: "A", cell: (cell: string) => cell },
+    { head: "B", cell: () => "b" },
+  ];
+  const lines = tableOf(columns, [text, "x".repeat(20)], plain)
+    .toString()
+    .split("\n")
+    .slice(0, 3);
+  expect(new Set(lines.map((line) => widthOf(line)))).toEqual(new Set([23]));
+  const facts = factsOf({ [`${text}_`]: "b", ["x".repeat(20)]: "b" }, plain)
+    .toString()
+    .split("\n")
+    .slice(0, 2);
+  expect(new Set(facts.map((line) => widthOf(line)))).toEqual(new Set([23]));
 });
 
 test("an object is told by its fields, amounts with the currency that stands beside them or around them", () => {

@@ -1,7 +1,7 @@
 // Tables for people: columns that line up, amounts to the right. Pure.
 import { UnexpectedAnswer } from "../answers.ts";
 import type { Paint, Tone } from "./color.ts";
-import { type Printable, joined, lineOf, shown } from "./text.ts";
+import { type Printable, joined, lineOf, shown, widthOf } from "./text.ts";
 
 /** A longer cell moves the ones after it, and widens no other row. */
 const WIDTH_MAX = 200;
@@ -45,6 +45,3 @@ function cellOf<Item>({ head, cell }: Column<Item>, item: Item): string {
   if (typeof text === "string") return shown(text);
   throw new UnexpectedAnswer(`a row has no ${head === "" ? "text" : head}`);
 }
-
-/** Width in columns of a terminal, if each character takes one. */
-const widthOf = (text: string): number => [...text].length;

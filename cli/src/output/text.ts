@@ -9,6 +9,17 @@ const HARMFUL_IN_LINES = /(?!\r\n|[\n\t])[\p{Cc}\p{Bidi_Control}]/gu;
 /** Those that `JSON.stringify` leaves as they are. */
 const HARMFUL_IN_JSON = /[\u007F-\u009F\p{Bidi_Control}]/gu;
 
+/** Characters that take no column of a terminal, and those that take two. */
+const NARROW = /[\p{Mn}\p{Me}\p{Cf}]/gu;
+const WIDE =
+  /(?![\uFF61-\uFFDC])[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{Emoji_Presentation}\uFF01-\uFFE6]/gu;
+
+/** Width in columns of a terminal. */
+export const widthOf = (text: string): number => {
+  const visible = text.replaceAll(NARROW, "");
+  return [...visible].length + (visible.match(WIDE)?.length ?? 0);
+};
+
 /** A text from elsewhere, in one line. */
 export const shown = (text: string): string => text.replaceAll(HARMFUL, "\ufffd");
 
