@@ -4,6 +4,7 @@ import { UnexpectedAnswer, lastAnswer } from "./answers.ts";
 import { type Printable, joined, words } from "./output/text.ts";
 
 const PROBLEM_MAX = 200; // characters
+const DETAILS_MAX = 10;
 
 /** A problem that the user of the command can put right, in a sentence. */
 export class Trouble extends Error {
@@ -54,6 +55,7 @@ function ofApi({
   const lines = [
     words`${code}: ${message}${told}`,
     ...(typeof field === "string" && !message.includes(field) ? [words`Field: ${field}`] : []),
+    ...detailsOf(details, message),
     code === "SIGNATURE_INVALID" && requestId !== undefined
       ? words`Check the secret. In the sandbox, gerbang doctor ${requestId} says by another key what differs.`
       : words`${advice}`,
@@ -63,4 +65,13 @@ function ofApi({
     ...(typeof requestId === "string" ? [words`Request: ${requestId}`] : []),
   ];
   return joined(lines, "\n");
+}
+
+/** The details that the message refers to and does not say itself, a line each. */
+function detailsOf(details: Readonly<Record<string, unknown>> = {}, message: string): Printable[] {
+  return Object.entries(details)
+    .filter(([name, value]) => !/^(field|value)$/.test(name) && /^(string|number)$/.test(typeof value))
+    .filter(([, value]) => !message.includes(String(value)))
+    .slice(0, DETAILS_MAX)
+    .map(([name, value]) => words`${name.slice(0, PROBLEM_MAX)}: ${String(value).slice(0, PROBLEM_MAX)}`);
 }

@@ -222,6 +222,17 @@ describe("money", () => {
     }
   });
 
+  test("that cannot be given back is said with the numbers that the message refers to", async () => {
+    const reference = await paid(1_000_000);
+    const { code, data, words } = await line(`refunds create ${reference} --amount-minor 1000001 --json`);
+    expect([code, data]).toEqual([1, ""]);
+    expect(words).toMatch(/^REFUND_EXCEEDS_PAYMENT: .*\nremaining_refundable_minor: 1000000\n/);
+    const again = await line(`payments simulate ${reference} --outcome succeeded`);
+    expect(again.words).toMatch(/^PAYMENT_NOT_PAYABLE: .*\nstatus: succeeded\n/);
+    const waited = await line(`payments wait ${reference} --for failed`);
+    expect(waited.words).not.toMatch(/^(status|reference): /m);
+  });
+
   test("that a payer contests is held, and free again when the dispute is won", async () => {
     const reference = await paid(1_000_000);
     const [opened] = await json(`disputes open ${reference} --reason fraudulent`);
