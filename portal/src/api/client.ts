@@ -65,6 +65,17 @@ export class Api {
     });
   }
 
+  /** Reads what no page shows or keeps, such as the pages of a download. */
+  readOnce<Path extends PathOf<"GET">>(
+    signal: AbortSignal,
+    path: Path,
+    ...[parameters]: Argument<ParametersOf<OperationOf<Path, "GET">>>
+  ): Promise<AnswerOf<OperationOf<Path, "GET">>> {
+    const { path: inPath, query } = (parameters ?? {}) as DraftParameters;
+    const params = { path: inPath ?? {}, query: definedOnly(query ?? {}) };
+    return this.send("GET", path, { params, headers: {}, signal });
+  }
+
   /** Calls the API to change something. Pass the intent of `useAction` where the endpoint takes an Idempotency-Key. */
   write<Method extends WriteMethod, Path extends PathOf<Method>>(
     method: Method,

@@ -5,8 +5,10 @@ import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
 import { orderColumns } from "./payments/of-order.tsx";
 import { OfPaid } from "./payments/of-paid.tsx";
+import { type CsvColumn, amounts, fields } from "../ui/csv.ts";
+import { CsvButton, CsvNote, useCsvDownload } from "../ui/download-csv.tsx";
 import { Empty } from "../ui/empty.tsx";
-import { Filters, choice, text, useFilters } from "../ui/filters.tsx";
+import { Filters, choice, day, text, useFilters } from "../ui/filters.tsx";
 import { To } from "../ui/link.tsx";
 import { useCursor, useList } from "../ui/list.ts";
 import { Money } from "../ui/money.tsx";
@@ -21,7 +23,15 @@ type Dispute = Schema<"Dispute">;
 const spec = {
   status: choice("Status", ["needs_response", "under_review", "won", "lost", "withdrawn"]),
   payment_reference: text("Payment", "pay_…"),
+  opened_from: day("Opened from", "begin"),
+  opened_to: day("to", "end"),
 };
+
+const csvColumns: CsvColumn<Dispute>[] = [
+  ...fields<Dispute>("uuid", "payment_reference", "reference_id", "status", "reason", "currency"),
+  ...amounts<Dispute>("amount_minor"),
+  ...fields<Dispute>("opened_at", "evidence_due_at", "resolved_at", "outcome", "settlement_uuid"),
+];
 
 export function Page() {
   const place = usePlace();
@@ -29,6 +39,12 @@ export function Page() {
   const filters = useFilters(spec);
   const cursor = useCursor();
   const list = useList(api.read("/v1/disputes", { query: { ...filters.value, ...cursor.query } }));
+  const csv = useCsvDownload({
+    what: "disputes",
+    columns: csvColumns,
+    read: (page, signal) => api.readOnce(signal, "/v1/disputes", { query: { ...filters.value, ...page } }),
+    days: [filters.chosen.opened_from, filters.chosen.opened_to],
+  });
 
   const columns: Column<Dispute>[] = [
     ...orderColumns<Dispute>("Dispute"),
@@ -68,9 +84,11 @@ export function Page() {
     <Frame
       title="Disputes"
       lead="Payments that their payers contest, newest first. While a dispute runs, the contested amount is held."
+      actions={list.data && list.data.data.length > 0 && <CsvButton of={csv} />}
       curl={{ path: withSearch("/v1/disputes", filters.value) }}
     >
       <div>
+        <CsvNote of={csv} />
         <Filters of={filters} />
         <Table
           label="Disputes"

@@ -3,6 +3,8 @@ import { useApi, useCan, usePlace } from "../api/place.ts";
 import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
 import { ButtonLink } from "../ui/button.tsx";
+import { type CsvColumn, amounts, fields } from "../ui/csv.ts";
+import { CsvButton, CsvNote, useCsvDownload } from "../ui/download-csv.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Filters, choice, day, text, useFilters } from "../ui/filters.tsx";
 import { useCursor, useList } from "../ui/list.ts";
@@ -38,6 +40,15 @@ const spec = {
   created_to: day("To", "end"),
 };
 
+/** What the books need of a payment. Payers' names are left out: a file stays when a payer is forgotten here. */
+const csvColumns: CsvColumn<Payment>[] = [
+  ...fields<Payment>("reference", "reference_id", "status", "payment_method", "gateway_code", "currency"),
+  ...amounts<Payment>("amount_minor", "fee_minor", "net_minor", "refunded_minor"),
+  ...fields<Payment>("created_at", "paid_at", "expires_at", "payment_link", "settlement_uuid"),
+  ["settlement_status", ({ settlement }) => settlement?.status],
+  ["settlement_estimated_date", ({ settlement }) => settlement?.estimated_date],
+];
+
 export function Page() {
   const place = usePlace();
   const api = useApi();
@@ -48,6 +59,12 @@ export function Page() {
   const { amount, ...rest } = filters.value;
   const value = { ...rest, amount: amount && writtenAmount(amount, language) };
   const list = useList(api.read("/v1/payments/search", { query: { ...value, ...cursor.query } }));
+  const csv = useCsvDownload({
+    what: "payments",
+    columns: csvColumns,
+    read: (page, signal) => api.readOnce(signal, "/v1/payments/search", { query: { ...value, ...page } }),
+    days: [filters.chosen.created_from, filters.chosen.created_to],
+  });
   const { reference, status, payment_method, reference_id, created_from, created_to } = value;
   const known = { status, payment_method, reference_id, created_from, created_to };
 
@@ -88,10 +105,16 @@ export function Page() {
     <Frame
       title="Payments"
       lead="Everything that payers were asked to pay, newest first."
-      actions={can("payments:write") && <ButtonLink to={paths.paymentNew(place)}>New payment</ButtonLink>}
+      actions={
+        <>
+          {list.data && list.data.data.length > 0 && <CsvButton of={csv} />}
+          {can("payments:write") && <ButtonLink to={paths.paymentNew(place)}>New payment</ButtonLink>}
+        </>
+      }
       curl={{ path: reference ? `/v1/payments/${encodeURIComponent(reference)}` : withSearch("/v1/payments", known) }}
     >
       <div>
+        <CsvNote of={csv} />
         <Filters of={filters} />
         <Table
           label="Payments"

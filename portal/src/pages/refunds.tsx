@@ -4,8 +4,10 @@ import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
 import { orderColumns } from "./payments/of-order.tsx";
 import { OfPaid } from "./payments/of-paid.tsx";
+import { type CsvColumn, amounts, fields } from "../ui/csv.ts";
+import { CsvButton, CsvNote, useCsvDownload } from "../ui/download-csv.tsx";
 import { Empty } from "../ui/empty.tsx";
-import { Filters, choice, text, useFilters } from "../ui/filters.tsx";
+import { Filters, choice, day, text, useFilters } from "../ui/filters.tsx";
 import { useCursor, useList } from "../ui/list.ts";
 import { Money } from "../ui/money.tsx";
 import { To } from "../ui/link.tsx";
@@ -20,7 +22,15 @@ type Refund = Schema<"Refund">;
 const spec = {
   status: choice("Status", ["pending", "succeeded", "failed"]),
   payment_reference: text("Payment", "pay_…"),
+  created_from: day("From", "begin"),
+  created_to: day("To", "end"),
 };
+
+const csvColumns: CsvColumn<Refund>[] = [
+  ...fields<Refund>("uuid", "payment_reference", "reference_id", "status", "currency"),
+  ...amounts<Refund>("amount_minor"),
+  ...fields<Refund>("created_at", "completed_at", "settlement_uuid"),
+];
 
 export function Page() {
   const place = usePlace();
@@ -28,6 +38,12 @@ export function Page() {
   const filters = useFilters(spec);
   const cursor = useCursor();
   const list = useList(api.read("/v1/refunds", { query: { ...filters.value, ...cursor.query } }));
+  const csv = useCsvDownload({
+    what: "refunds",
+    columns: csvColumns,
+    read: (page, signal) => api.readOnce(signal, "/v1/refunds", { query: { ...filters.value, ...page } }),
+    days: [filters.chosen.created_from, filters.chosen.created_to],
+  });
 
   const columns: Column<Refund>[] = [
     ...orderColumns<Refund>("Refund"),
@@ -49,9 +65,11 @@ export function Page() {
     <Frame
       title="Refunds"
       lead="Money that went back to payers, newest first."
+      actions={list.data && list.data.data.length > 0 && <CsvButton of={csv} />}
       curl={{ path: withSearch("/v1/refunds", filters.value) }}
     >
       <div>
+        <CsvNote of={csv} />
         <Filters of={filters} />
         <Table
           label="Refunds"

@@ -4,6 +4,8 @@ import { useApi, useCan, usePlace } from "../api/place.ts";
 import type { Schema } from "../api/types.ts";
 import { paths, withSearch } from "../paths.ts";
 import { Button } from "../ui/button.tsx";
+import { type CsvColumn, decimalOf, fields } from "../ui/csv.ts";
+import { CsvButton, CsvNote, useCsvDownload } from "../ui/download-csv.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { ErrorNote } from "../ui/face.tsx";
 import { Filters, choice, day, text, useFilters } from "../ui/filters.tsx";
@@ -15,7 +17,6 @@ import { Status } from "../ui/status.tsx";
 import { type Column, Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { say } from "../ui/toast.tsx";
-import { useListCsv } from "./settlements/list-csv.ts";
 
 type Settlement = Schema<"Settlement">;
 
@@ -27,6 +28,13 @@ const spec = {
   date_to: day("to", "end"),
 };
 
+/** `net` is in the currency's own units, as in the statement of one batch. */
+const csvColumns: CsvColumn<Settlement>[] = [
+  ...fields<Settlement>("uuid", "status", "period_start", "period_end", "paid_at", "bank_reference", "payment_count"),
+  ...fields<Settlement>("currency", "gross_minor", "fee_minor", "refund_minor", "net_minor"),
+  ["net", ({ net_minor: minor, exponent }) => decimalOf(minor, exponent)],
+];
+
 export function Page() {
   const place = usePlace();
   const api = useApi();
@@ -36,7 +44,12 @@ export function Page() {
   const { currency, ...rest } = filters.value;
   const value = { ...rest, currency: currency?.toUpperCase() };
   const list = useList(api.read("/v1/settlements", { query: { ...value, ...cursor.query } }));
-  const csv = useListCsv(value);
+  const csv = useCsvDownload({
+    what: "settlements",
+    columns: csvColumns,
+    read: (page, signal) => api.readOnce(signal, "/v1/settlements", { query: { ...value, ...page } }),
+    days: [filters.chosen.date_from, filters.chosen.date_to],
+  });
   const run = useAction(
     (_: undefined, intent) => api.write("POST", "/v1/sandbox/settlements/run", { body: {} }, intent),
     {
@@ -85,11 +98,7 @@ export function Page() {
       lead="What is paid out to your bank, newest first. Each batch adds up, down to its payments."
       actions={
         <>
-          {list.data && list.data.data.length > 0 && (
-            <Button pending={csv.pending} onClick={() => csv.run(undefined)}>
-              Download CSV
-            </Button>
-          )}
+          {list.data && list.data.data.length > 0 && <CsvButton of={csv} />}
           {runs && <Button onClick={() => run.run(undefined)}>Form batches now</Button>}
         </>
       }
@@ -97,7 +106,7 @@ export function Page() {
     >
       <div>
         {run.error && <ErrorNote error={run.error} />}
-        {csv.error && <ErrorNote error={csv.error} />}
+        <CsvNote of={csv} />
         <Filters of={filters} />
         <Table
           label="Settlements"

@@ -1,0 +1,91 @@
+// Lists as CSV: all rows that the filters let through, one a line, for spreadsheets and for programs. The button is in download-csv.tsx.
+import { ApiError, asApiError } from "../api/error.ts";
+import type { ListOf } from "./list.ts";
+import { digitsOf } from "./money.tsx";
+
+/** A column's name and what a row has there. Names are the API's. */
+export type CsvColumn<Row> = readonly [name: string, of: (row: Row) => string | number | null | undefined];
+
+/** Columns of fields that have the names of the columns. */
+export function fields<Row>(...names: (keyof Row & string)[]): CsvColumn<Row>[] {
+  return names.map((name) => [name, (row) => row[name] as string | number | null | undefined]);
+}
+
+/** An amount twice: in minor units by the API's name, and as a decimal number by the name without `_minor`. */
+export function amounts<Row extends { exponent: number }>(
+  ...names: (keyof Row & `${string}_minor`)[]
+): CsvColumn<Row>[] {
+  return names.flatMap((name): CsvColumn<Row>[] => [
+    [name, (row) => row[name] as number],
+    [name.slice(0, -"_minor".length), (row) => decimalOf(row[name] as number, row.exponent)],
+  ]);
+}
+
+/** "-1500.00": without groups, with a point in every language. */
+export function decimalOf(minor: number | bigint, exponent: number): string {
+  return digitsOf(minor, exponent).replaceAll(",", "").replace("\u2212", "-");
+}
+
+export function csvOf<Row>(columns: readonly CsvColumn<Row>[], rows: readonly Row[]): string {
+  const lines = rows.map((row) => columns.map(([, of]) => fieldOf(of(row))));
+  return [columns.map(([name]) => name), ...lines].map((line) => `${line.join(",")}\r\n`).join("");
+}
+
+/** A spreadsheet takes no text for a formula: not what a bank wrote, nor an order's name. */
+function fieldOf(value: string | number | null | undefined): string {
+  const text = String(value ?? "");
+  const isFormula = /^[=+\-@\t\r\n]/.test(text) && !/^-\d+(\.\d+)?$/.test(text);
+  const safe = isFormula ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+export interface Reading {
+  /** What the rows are: "payouts". */
+  what: string;
+  /** More rows than a file takes. */
+  linesMax: number;
+  /** Told how many rows were read, after each page. */
+  onRows?: (rows: number) => void;
+  /** Given for tests. */
+  wait?: (seconds: number) => Promise<void>;
+}
+
+/** The rows of all pages. Throws when there are more than a file takes: one that ends in the middle would be taken for the whole. */
+export async function allRows<Row>(
+  read: (after: string | undefined) => Promise<ListOf<Row>>,
+  { what, linesMax, onRows, wait = sleep }: Reading,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  let after: string | undefined;
+  do {
+    const page = await patiently(() => read(after), wait);
+    rows.push(...page.data);
+    after = page.has_more ? (page.next_cursor ?? undefined) : undefined;
+    if (rows.length > linesMax || (rows.length === linesMax && after !== undefined)) {
+      const message = `These are more than ${linesMax.toLocaleString("en")} ${what}. Choose a shorter time, and download it in parts.`;
+      throw new ApiError({ code: "TOO_MANY", message, status: 400 });
+    }
+    onRows?.(rows.length);
+  } while (after !== undefined);
+  return rows;
+}
+
+const TRIES_MAX = 4;
+
+/** Hundreds of pages may use up the minute's requests, or meet a service that is restarted: both pass. */
+async function patiently<Answer>(
+  ask: () => Promise<Answer>,
+  wait: (seconds: number) => Promise<void>,
+): Promise<Answer> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ask();
+    } catch (thrown) {
+      const { status, retryAfterSeconds, isOutcomeUnknown } = asApiError(thrown);
+      if (tries === TRIES_MAX || (status !== 429 && !isOutcomeUnknown)) throw thrown;
+      await wait(retryAfterSeconds ?? tries);
+    }
+  }
+}
+
+const sleep = (seconds: number): Promise<void> => new Promise((done) => void setTimeout(done, seconds * 1_000));
