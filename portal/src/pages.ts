@@ -36,6 +36,7 @@ export const merchantPages: Record<string, Load> = {
   "/settlements/$uuid": () => import("./pages/settlements/uuid.tsx"),
   "/balances": () => import("./pages/balances.tsx"),
   "/balances/$currency": () => import("./pages/balances/currency.tsx"),
+  "/balances/$currency/statement": () => import("./pages/balances/currency/statement.tsx"),
   "/balances/journals/$journal_id": () => import("./pages/balances/journals/journal-id.tsx"),
   "/developers/keys": () => import("./pages/developers/keys.tsx"),
   "/developers/keys/$client_id": () => import("./pages/developers/keys/client-id.tsx"),

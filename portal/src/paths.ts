@@ -31,6 +31,7 @@ export const paths = {
   settlement: (place: Place, uuid: string) => `${at(place)}/settlements/${part(uuid)}`,
   balances: (place: Place) => `${at(place)}/balances`,
   balance: (place: Place, currency: string) => `${at(place)}/balances/${part(currency)}`,
+  statement: (place: Place, currency: string) => `${at(place)}/balances/${part(currency)}/statement`,
   journal: (place: Place, journalId: string) => `${at(place)}/balances/journals/${part(journalId)}`,
 
   keys: (place: Place) => `${at(place)}/developers/keys`,

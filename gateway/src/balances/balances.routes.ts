@@ -1,33 +1,21 @@
 // GET /v1/balances (interface 4.8): a merchant's balances in each enabled currency, read from the ledger.
 import { z } from "zod";
 import { type Clock, SECOND, wireTime } from "../ground/clock.ts";
-import { exponentOf, wireMinor } from "../ground/money.ts";
+import { exponentOf } from "../ground/money.ts";
 import { type Endpoint, readEndpoint } from "../http/endpoint.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { currencyCode, environmentField, exponentField, sumMinor, timestamp } from "../http/shapes.ts";
+import { currencyCode, environmentField, exponentField, timestamp } from "../http/shapes.ts";
 import { entriesParams, entriesQuerySchema, entriesSchema, listEntries } from "./entries.ts";
-import { accounts } from "../ledger/journal.ts";
+import { creditsOf, exampleOwned, ownedFields, ownedView } from "./owned.ts";
 import { type BalanceRow, selectBalances } from "../ledger/ledger.sql.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
 import type { Database } from "../store/database.ts";
 
-const exampleBalance = {
-  currency: "IDR",
-  exponent: 2,
-  available_minor: 14_895_000,
-  held_minor: 0,
-  pending_settlement_minor: 0,
-};
+const exampleBalance = { currency: "IDR", exponent: 2, ...exampleOwned };
 
 const balanceSchema = z
-  .strictObject({
-    currency: currencyCode,
-    exponent: exponentField,
-    available_minor: sumMinor(14_895_000, "Funds that can be settled. Below zero only through a dispute."),
-    held_minor: sumMinor(0, "Funds held for running disputes."),
-    pending_settlement_minor: sumMinor(0, "Funds in batches that are not paid out yet."),
-  })
+  .strictObject({ currency: currencyCode, exponent: exponentField, ...ownedFields })
   .meta({ id: "Balance", description: "What is yours in one currency.", examples: [exampleBalance] });
 
 const balancesSchema = z
@@ -60,23 +48,18 @@ export function balanceEndpoints(database: Database, clock: Clock): Endpoint[] {
       async handle(call) {
         const rows = await database.query<BalanceRow>(selectBalances(call.book));
         const [offset] = await database.query<{ clock_offset_seconds: bigint }>(selectBookOffset(call.book));
-        const kept = new Map(rows.map((row) => [`${row.account} ${row.currency}`, row.credit_minor - row.debit_minor]));
+        const credits = creditsOf(rows);
         const currencies = new Set([
           ...call.merchant.settings.currencies,
           ...rows.filter((row) => row.account !== null).map((row) => row.currency),
         ]);
-        // Money that the merchant owns is a credit balance: credits minus debits.
-        const owned = (account: string, currency: string): number | null =>
-          wireMinor(kept.get(`${account} ${currency}`) ?? 0n);
         return reply(200, {
           environment: call.book.environment,
           as_of: wireTime(clock.now() + Number(offset?.clock_offset_seconds ?? 0n) * SECOND),
           data: [...currencies].sort().map((currency) => ({
             currency,
             exponent: exponentOf(currency),
-            available_minor: owned(accounts.available, currency),
-            held_minor: owned(accounts.held, currency),
-            pending_settlement_minor: owned(accounts.settling, currency),
+            ...ownedView((account) => credits.get(`${account} ${currency}`)),
           })),
         });
       },

@@ -17,14 +17,12 @@ import {
   wholeOrNull,
   withExample,
 } from "../http/shapes.ts";
-import { accounts } from "../ledger/journal.ts";
 import { type EntryRow, selectEntries } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
+import { accountOf } from "./owned.ts";
 
-export const figures = ["available", "held", "pending_settlement"] as const;
-
-const balanceFigure = z.enum(figures).meta({ id: "BalanceFigure" });
+const balanceFigure = z.enum(Object.keys(accountOf) as (keyof typeof accountOf)[]).meta({ id: "BalanceFigure" });
 
 /** Path parameter of the currency whose figure is explained. */
 export const entriesParams = {
@@ -77,10 +75,6 @@ export const entrySchema = withExample(
 
 export const entriesSchema = listSchema(entrySchema, "BalanceEntryList");
 
-export function accountOfFigure(figure: (typeof figures)[number] = "available"): string {
-  return { available: accounts.available, held: accounts.held, pending_settlement: accounts.settling }[figure];
-}
-
 /**
  * Gives a page of entries. Money that a merchant owns is a credit balance, so entries of a figure have the opposite signs: added money is
  * positive. Entries of an account keep the ledger's signs. Throws VALIDATION_ERROR for what is no currency, and a cursor that is no entry of the list.
@@ -97,7 +91,7 @@ export async function listEntries(
   const [seq, line] = cursor?.split("-") ?? [];
   // The entry of the cursor is read too: it must be one of this list.
   const before = seq === undefined ? undefined : { seq: BigInt(seq), line: Number(line) + 1 };
-  const account = query.account ?? accountOfFigure(query.figure);
+  const account = query.account ?? accountOf[query.figure ?? "available"];
   const sign = query.account === undefined ? -1 : 1;
   const found = await database.query<EntryRow>(
     selectEntries(book, account, currency, before, cursor === undefined ? limit : limit + 1),

@@ -39,8 +39,8 @@ export class Downloads {
     this.limits = limits;
   }
 
-  /** Gives a reply that streams the download. Throws RATE_LIMITED at the limit of `whose`, SERVICE_UNAVAILABLE at the limit of all. */
-  begin({ chunks, contentType, saveAs }: Download, { whose, stillAllowed }: Reader): Reply {
+  /** Takes a place, and gives a function that leaves it. Throws RATE_LIMITED at the limit of `whose`, SERVICE_UNAVAILABLE at the limit of all. */
+  enter(whose: string): () => void {
     const { running, limits } = this;
     const isOwn = running.filter((one) => one === whose).length >= limits.each;
     if (isOwn || running.length >= limits.inAll)
@@ -49,11 +49,17 @@ export class Downloads {
         retryAfterSeconds: 10,
       });
     running.push(whose);
+    return () => void running.splice(running.indexOf(whose), 1);
+  }
+
+  /** Gives a reply that streams the download. Throws what `enter` throws. */
+  begin({ chunks, contentType, saveAs }: Download, { whose, stillAllowed }: Reader): Reply {
+    const leave = this.enter(whose);
     const stream = Readable.from(whileAllowed(chunks, stillAllowed));
     const late = setTimeout(() => stream.destroy(), WITHIN_MS).unref();
     stream.once("close", () => {
       clearTimeout(late);
-      running.splice(running.indexOf(whose), 1);
+      leave();
     });
     return { status: 200, body: "", contentType, stream, saveAs };
   }

@@ -1,8 +1,9 @@
 // Figures of one book for portal pages: payments over time, in days of the reader's time zone, and an overview. Amounts are minor units.
+import { creditsOf } from "../balances/owned.ts";
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { hourStarts, localDayStarts } from "../ground/local-days.ts";
 import type { Minor } from "../ground/money.ts";
-import { selectBalances } from "../ledger/ledger.sql.ts";
+import { type BalanceRow, selectBalances } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Database, Row } from "../store/database.ts";
 import {
@@ -121,6 +122,7 @@ export class Figures {
     const answers = await this.database.pipeline(Object.values(parts));
     const answered = (name: keyof Omit<Overview, "now"> | "counts"): Row[] | undefined => answers[names.indexOf(name)];
     const counts = (answered("counts") ?? []) as CountRow[];
+    const balances = answered("balances") as BalanceRow[] | undefined;
     return {
       now,
       countedAt,
@@ -131,7 +133,7 @@ export class Figures {
           byKey(rows, DAYS_SHOWN),
         ]),
       ),
-      balances: balancesOf(answered("balances")),
+      balances: balances && creditsOf(balances),
       batches: answered("batches") as BatchRow[] | undefined,
       disputes: answered("disputes") as DisputeRow[] | undefined,
       deliveries: answered("deliveries")?.[0] as UndeliveredRow | undefined,
@@ -156,18 +158,4 @@ function byKey(rows: readonly CountRow[], spans: number): Map<string, Count[]> {
     counts.set(row.key, own);
   }
   return counts;
-}
-
-function balancesOf(rows: Row[] | undefined): Map<string, Minor> | undefined {
-  return (
-    rows &&
-    new Map(
-      rows
-        .filter(({ account }) => account !== null)
-        .map((row) => [
-          `${row.account as string} ${row.currency as string}`,
-          (row.credit_minor as Minor) - (row.debit_minor as Minor),
-        ]),
-    )
-  );
 }

@@ -1,31 +1,18 @@
 // Statements for accounting: of a settlement batch, and of one account over a period with its opening and closing balance.
 import { z } from "zod";
-import {
-  type EntriesQuery,
-  accountOfFigure,
-  entriesParams,
-  entriesQuerySchema,
-  entrySchema,
-  entryView,
-} from "../balances/entries.ts";
+import { type EntriesQuery, entriesParams, entriesQuerySchema, entrySchema, entryView } from "../balances/entries.ts";
 import { accountField, ofFigureOrAccount } from "../balances/book.ts";
-import { type Micros, wireTime } from "../ground/clock.ts";
+import { accountOf } from "../balances/owned.ts";
+import { balanceStatementFields, periodFields, readPeriod } from "../balances/statement.ts";
+import { type AccountOfBook, selectBalanceBefore, selectMovements } from "../balances/statement.sql.ts";
+import { wireTime } from "../ground/clock.ts";
 import { Downloads } from "../ground/downloads.ts";
-import { Fault, validationFault } from "../ground/fault.ts";
-import { exponentOf, isCurrency, wireMinor } from "../ground/money.ts";
+import { Fault } from "../ground/fault.ts";
+import { exponentOf, wireMinor } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { limitOf, rangeBefore, rangeFrom } from "../http/lists.ts";
-import {
-  currencyCode,
-  environmentField,
-  exampleOf,
-  exponentField,
-  identity,
-  rangeBound,
-  sumMinor,
-  timestamp,
-} from "../http/shapes.ts";
+import { limitOf } from "../http/lists.ts";
+import { exampleOf, identity, sumMinor } from "../http/shapes.ts";
 import type { EntryRow } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
@@ -33,34 +20,20 @@ import { type Settlement, settlementView } from "../settlements/settlement.ts";
 import { downloadStatement, readSettlement } from "../settlements/settlements.routes.ts";
 import { settlementParams, settlementSchema, statementSchema } from "../settlements/settlements.schema.ts";
 import type { Database } from "../store/database.ts";
-import { type AccountOfBook, selectBalanceBefore, selectMovements, selectPeriod } from "./balance-statement.sql.ts";
 import { OF_BOOK, findBook, readerOf } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { bookParams } from "./params.ts";
 
-const periodEnd = (description: string, example: string) =>
-  rangeBound(description)
-    .unwrap()
-    .meta({ ...rangeBound(description).meta(), examples: [example] });
-const periodFields = {
-  figure: entriesQuerySchema.shape.figure,
-  account: accountField,
-  from: periodEnd("YYYY-MM-DD or a timestamp; inclusive.", "2026-11-01"),
-  to: periodEnd("YYYY-MM-DD (the whole day) or a timestamp; inclusive.", "2026-11-30"),
-};
+const accountFields = { figure: entriesQuerySchema.shape.figure, account: accountField, ...periodFields };
 const { limit, starting_after } = entriesQuerySchema.shape;
-const periodQuery = ofFigureOrAccount(z.strictObject(periodFields));
-const pageQuery = ofFigureOrAccount(z.strictObject({ ...periodFields, limit, starting_after }));
+const periodQuery = ofFigureOrAccount(z.strictObject(accountFields));
+const pageQuery = ofFigureOrAccount(z.strictObject({ ...accountFields, limit, starting_after }));
 
 const balanceStatementSchema = z
   .strictObject({
     merchant_id: identity("merchant"),
-    environment: environmentField,
     account: z.string().meta({ description: "Of the ledger.", examples: ["merchant:available"] }),
-    currency: currencyCode,
-    exponent: exponentField,
-    from: timestamp.meta({ examples: [exampleTimes.dayBegins] }),
-    before: timestamp.meta({ description: "Exclusive.", examples: [exampleTimes.dayEnds] }),
+    ...balanceStatementFields,
     opening_minor: sumMinor(0, "The figure when the period begins."),
     closing_minor: sumMinor(15_000_000, "The figure when it ends: the opening one and all movements."),
     movements: z.array(entrySchema).meta({ description: "A page of them, oldest first." }),
@@ -137,14 +110,10 @@ function batchEndpoints(database: Database, directory: Directory): OperatorEndpo
   ];
 }
 
-/** An account over a period: the numbers of its first journal and of the first one after it, and the balances at both ends in minor units. */
-interface Period extends AccountOfBook {
+/** An account over a period, with the balances at both ends in minor units. */
+interface AccountPeriod extends AccountOfBook, Awaited<ReturnType<typeof readPeriod>> {
   /** -1 for a figure of the merchant's balance, which has the opposite sign of its ledger account. */
   sign: 1 | -1;
-  from: Micros;
-  before: Micros;
-  first: bigint;
-  past: bigint;
   opening: bigint;
   closing: bigint;
 }
@@ -152,23 +121,22 @@ interface Period extends AccountOfBook {
 type PeriodQuery = Pick<EntriesQuery, "figure" | "account"> & { from: string; to: string };
 
 /** Throws VALIDATION_ERROR for an unknown currency and a reversed period. */
-async function readPeriod(database: Database, book: Book, currency: string, query: PeriodQuery): Promise<Period> {
-  if (!isCurrency(currency)) throw validationFault("currency", currency, "currency must be a currency code like IDR.");
-  const [from = 0, before = 0] = [rangeFrom("from", query.from), rangeBefore("to", query.to)];
-  if (before <= from) throw validationFault("to", query.to, "to must not be before from.");
-  const account = query.account ?? accountOfFigure(query.figure);
-  const of = { book, account, currency };
-  const [ends] = await database.query(selectPeriod(book, from, before));
-  const first = ends?.first as bigint;
-  const past = ends?.past as bigint;
+async function readAccount(
+  database: Database,
+  book: Book,
+  currency: string,
+  query: PeriodQuery,
+): Promise<AccountPeriod> {
+  const period = await readPeriod(database, book, currency, query);
+  const of = { book, account: query.account ?? accountOf[query.figure ?? "available"], currency };
   const [[opening] = [], [closing] = []] = await database.pipeline([
-    selectBalanceBefore(of, first),
-    selectBalanceBefore(of, past),
+    selectBalanceBefore(of, period.first),
+    selectBalanceBefore(of, period.past),
   ]);
   const sign = query.account === undefined ? -1 : 1;
   const figure = (row: { balance_after_minor?: unknown } | undefined): bigint =>
     BigInt(sign) * ((row?.balance_after_minor as bigint | undefined) ?? 0n);
-  return { ...of, sign, from, before, first, past, opening: figure(opening), closing: figure(closing) };
+  return { ...of, ...period, sign, opening: figure(opening), closing: figure(closing) };
 }
 
 const CSV_PAGE = 1_000;
@@ -188,7 +156,7 @@ function balanceEndpoints(database: Database, directory: Directory): OperatorEnd
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, query }) {
         const { book } = await findBook(directory, params);
-        const period = await readPeriod(database, book, params.currency ?? "", query);
+        const period = await readAccount(database, book, params.currency ?? "", query);
         const size = limitOf(query);
         const [seq, line] = query.starting_after?.split("-") ?? [];
         const after = seq === undefined ? beginningOf(period) : { seq: BigInt(seq), line: Number(line) };
@@ -224,7 +192,7 @@ function balanceEndpoints(database: Database, directory: Directory): OperatorEnd
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ params, query, ...call }) {
         const { book } = await findBook(directory, params);
-        const period = await readPeriod(database, book, params.currency ?? "", query);
+        const period = await readAccount(database, book, params.currency ?? "", query);
         const name = query.account?.replaceAll(":", "-") ?? query.figure ?? "available";
         const days = [period.from, period.before - 1].map((at) => wireTime(at).slice(0, 10)).join("-");
         const saveAs = `statement-${book.merchantId}-${book.environment}-${name}-${period.currency}-${days}.csv`;
@@ -235,10 +203,10 @@ function balanceEndpoints(database: Database, directory: Directory): OperatorEnd
   ];
 }
 
-const beginningOf = ({ first }: Period): { seq: bigint; line: number } => ({ seq: first, line: 0 });
+const beginningOf = ({ first }: AccountPeriod): { seq: bigint; line: number } => ({ seq: first, line: 0 });
 
 /** No field needs quotes: each is an identity, a word, a time or a number. */
-async function* csvOf(database: Database, period: Period): AsyncGenerator<string> {
+async function* csvOf(database: Database, period: AccountPeriod): AsyncGenerator<string> {
   const { currency, sign } = period;
   const line = (...fields: string[]): string => `${fields.join(",")}\r\n`;
   yield line("what", "journal", "kind", "group", "posted_at", "currency", "amount_minor", "figure_after_minor");

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { accountEntriesQuery, bookExport, bookSchema, exportFormatField, readBook } from "../balances/book.ts";
 import { entriesParams, entriesSchema, listEntries } from "../balances/entries.ts";
+import { ownedStatementSchema, periodFields, readStatement } from "../balances/statement.ts";
 import { Downloads } from "../ground/downloads.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -88,6 +89,8 @@ function journalEndpoints(database: Database): PortalEndpoint[] {
 }
 
 function accountEndpoints(database: Database): PortalEndpoint[] {
+  // The statement of a month of a million payments takes seconds of the database.
+  const statements = new Downloads({ inAll: 6, each: 2 });
   return [
     memberEndpoint({
       method: "GET",
@@ -108,6 +111,20 @@ function accountEndpoints(database: Database): PortalEndpoint[] {
       query: accountEntriesQuery,
       success: { description: "A page of entries, newest first.", schema: entriesSchema },
       handle: ({ book, params, query }) => listEntries(database, book, params.currency ?? "", query),
+    }),
+    memberEndpoint({
+      method: "GET",
+      path: "/portal/v1/statements/{currency}",
+      operationId: "getStatement",
+      summary: "Read what came in and went out over a period, and what was yours at both ends",
+      ...shared,
+      params: entriesParams,
+      query: z.strictObject(periodFields),
+      success: { description: "The statement; of a period that still runs, so far.", schema: ownedStatementSchema },
+      async handle({ book, params, query }) {
+        const leave = statements.enter(book.merchantId);
+        return reply(200, await readStatement(database, book, params.currency ?? "", query).finally(leave));
+      },
     }),
   ];
 }

@@ -142,3 +142,73 @@ test("who may not read balances reads no books", async () => {
   for (const path of ["journals", "accounts", "accounts/IDR/entries", "books/export?format=jsonl"])
     expect((await support.get(`/portal/v1/${path}`)).json.error.code).toBe("FORBIDDEN");
 });
+
+interface Owned {
+  available_minor: number;
+  held_minor: number;
+  pending_settlement_minor: number;
+}
+interface Statement {
+  opening: Owned;
+  closing: Owned;
+  movements: { kind: string; journals: number; added: Owned; fee_minor: number }[];
+}
+
+test("a statement leads from what was there to what is there, by what each kind of journal added", async () => {
+  const at = async (): Promise<string> => (await client.get("/v1/sandbox/clock")).json.now as string;
+  const nextMonth = async (): Promise<string> => {
+    await client.post("/v1/sandbox/clock/advance", { seconds: 30 * 86_400 });
+    return at();
+  };
+  const of = async (from: string, to: string) =>
+    (await owner.get(`/portal/v1/statements/IDR?from=${from}&to=${to}`)).json as Statement;
+  const first = await paid();
+  await paid();
+  await client.post("/v1/refunds", { payment_reference: first, amount_minor: 10_000 });
+  const begun = await nextMonth();
+  const contested = await paid();
+  await client.post(`/v1/sandbox/payments/${contested}/dispute`, { reason: "product_not_received" });
+  const end = await nextMonth();
+  const until = new Date(Date.parse(begun) - 1_000).toISOString().replace(".000", "");
+  const [whole, before, month] = [await of("2020-01-01", end), await of("2020-01-01", until), await of(begun, end)];
+
+  expect(before.opening).toEqual({ available_minor: 0, held_minor: 0, pending_settlement_minor: 0 });
+  expect(month.opening).toEqual(before.closing);
+  expect(whole.closing).toEqual(month.closing);
+  const [{ currency: _currency, exponent: _exponent, ...now }] = (await owner.get("/portal/v1/balances")).json.data;
+  expect(whole.closing).toEqual(now);
+  for (const { opening, closing, movements } of [whole, before, month])
+    for (const name of ["available_minor", "held_minor", "pending_settlement_minor"] as const)
+      expect(movements.reduce((sum, { added }) => sum + added[name], opening[name])).toBe(closing[name]);
+
+  const { amount_minor: amount, fee_minor: fee } = (await client.get(`/v1/payments/${first}`)).json;
+  const added = (available: number, held = 0) => ({
+    available_minor: available,
+    held_minor: held,
+    pending_settlement_minor: 0,
+  });
+  expect(before.movements.filter(({ kind }) => !kind.startsWith("settlement_"))).toEqual([
+    { kind: "capture", journals: 2, added: added(2 * (amount - fee)), fee_minor: 2 * fee },
+    { kind: "refund", journals: 1, added: added(-10_000), fee_minor: 0 },
+  ]);
+  expect(month.movements.find(({ kind }) => kind === "dispute_opened")).toEqual({
+    kind: "dispute_opened",
+    journals: 1,
+    added: added(-amount, amount),
+    fee_minor: 0,
+  });
+});
+
+test.each([
+  ["IDR?from=2026-01-01", 422],
+  ["IDR?from=2026-01-02&to=2026-01-01", 422],
+  ["XXQ?from=2026-01-01&to=2026-01-31", 422],
+])("GET /portal/v1/statements/%s is answered with %i", async (asked, status) => {
+  expect((await owner.get(`/portal/v1/statements/${asked}`)).status).toBe(status);
+});
+
+test("a role that may not read balances reads no statement", async () => {
+  const developer = await joins(service, merchantId, "developer");
+  const { status } = await developer.get("/portal/v1/statements/IDR?from=2026-01-01&to=2026-01-31");
+  expect(status).toBe((await developer.get("/portal/v1/balances")).status);
+});

@@ -1,4 +1,5 @@
 // Portal endpoints for a merchant's figures: payments over time, the home page, and the stream of changes.
+import { ownedView } from "../balances/owned.ts";
 import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
@@ -6,7 +7,6 @@ import { type Reply, reply } from "../ground/reply.ts";
 import { BATCHES_SHOWN, WAITING_MAX } from "../insights/figures.sql.ts";
 import { type Count, DAYS_SHOWN, type Figures, type Overview, ranges, sum } from "../insights/figures.ts";
 import type { Streams } from "../insights/stream.ts";
-import { accounts } from "../ledger/journal.ts";
 import { payoutDay } from "../settlements/outlook.ts";
 import { type MemberCall, type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 import { overviewQuery, overviewSchema, paymentsSeriesSchema, seriesQuery, streamSchema } from "./insights.schema.ts";
@@ -108,13 +108,7 @@ function overviewView({ book, merchant }: MemberCall, overview: Overview) {
       today: periodView(week.get(currency), DAYS_SHOWN - 1, DAYS_SHOWN),
       yesterday: periodView(week.get(currency), DAYS_SHOWN - 2, DAYS_SHOWN - 1),
       week: periodView(week.get(currency), 0, DAYS_SHOWN),
-      balance: balances
-        ? {
-            available_minor: wireMinor(balances.get(`${accounts.available} ${currency}`) ?? 0n),
-            held_minor: wireMinor(balances.get(`${accounts.held} ${currency}`) ?? 0n),
-            pending_settlement_minor: wireMinor(balances.get(`${accounts.settling} ${currency}`) ?? 0n),
-          }
-        : null,
+      balance: balances ? ownedView((account) => balances.get(`${account} ${currency}`)) : null,
     })),
     payouts: batches
       ? {

@@ -1,5 +1,6 @@
 // The shapes of figures over time, of the home page, and of the stream of changes.
 import { z } from "zod";
+import { exampleOwned, ownedSchema } from "../balances/owned.ts";
 import { isCurrency } from "../ground/money.ts";
 import { isTimeZone } from "../ground/time-zones.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
@@ -88,15 +89,6 @@ const examplePeriod = { ...exampleCounts, fee_minor: 945_000, outcomes: { succee
 const periodSchema = z
   .strictObject({ ...counts, fee_minor: sumMinor(945_000, "What the service cost you for them."), outcomes })
   .meta({ id: "PeriodFigures", examples: [examplePeriod] });
-
-const exampleOwned = { available_minor: 14_895_000, held_minor: 0, pending_settlement_minor: 0 };
-const ownedSchema = z
-  .strictObject({
-    available_minor: sumMinor(14_895_000, "What you can spend."),
-    held_minor: sumMinor(0, "Held for running disputes."),
-    pending_settlement_minor: sumMinor(0, "In batches that are not paid out yet."),
-  })
-  .meta({ id: "OwnedFigures", examples: [exampleOwned] });
 
 const currencySchema = z
   .strictObject({

@@ -56,7 +56,7 @@ function Balance({ of: balance }: { of: Schema<"Balance"> }) {
   return (
     <section
       aria-label={`Balance in ${currency}`}
-      className="grid divide-y divide-line rounded-md border border-line bg-panel sm:grid-cols-3 sm:divide-x sm:divide-y-0"
+      className="grid divide-y divide-line rounded-md border border-line bg-panel sm:grid-cols-3 sm:divide-x"
     >
       {figures.map(([name, field, label, meaning]) => (
         <div key={name} className="px-4 py-3">
@@ -73,6 +73,11 @@ function Balance({ of: balance }: { of: Schema<"Balance"> }) {
           </p>
         </div>
       ))}
+      <p className="px-4 py-2 sm:col-span-3">
+        <To to={paths.statement(place, currency)} className="link">
+          Statement of a month
+        </To>
+      </p>
     </section>
   );
 }

@@ -25,7 +25,7 @@ const also: Partial<Record<keyof Words, string>> = {
   refunds: "money back pengembalian uang kembali",
   disputes: "chargeback complaint evidence keluhan bukti",
   settlements: "payout bank transfer month csv pencairan bulan",
-  balances: "book ledger buku",
+  balances: "book ledger monthly statement buku laporan bulan",
   keys: "api key secret client_id",
   webhooks: "notification callback notifikasi",
   business: "name fee price schedule payout language time zone nama biaya jadwal bahasa",

@@ -1,8 +1,8 @@
-// Queries for the statement of one account over a period: the period's journals, the balances at both ends, and the entries in between.
+// Queries for statements over a period: the period's journals, an account's balance at both ends, and the entries in between or their sums.
 import type { Micros } from "../ground/clock.ts";
 import { leastIdOf, uuidOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Statement } from "../store/database.ts";
+import type { Row, Statement } from "../store/database.ts";
 
 export interface AccountOfBook {
   book: Book;
@@ -88,5 +88,28 @@ cross join lateral (
 ) j
 order by e.seq, e.line`,
     values: [uuidOf(book.merchantId), book.environment, account, currency, after.seq, after.line, past, limit],
+  };
+}
+
+export interface SumRow extends Row {
+  kind: string;
+  account: string;
+  /** Journals that have their first entry in this account: each is counted once. */
+  journals: bigint;
+  /** A text, because its size has no limit. */
+  minor: string;
+}
+
+/** The sums of the journals from one number on and before another, as `SumRow`. */
+export function selectSums({ book, currency }: Omit<AccountOfBook, "account">, from: bigint, past: bigint): Statement {
+  return {
+    name: "sums of a statement",
+    text: `select j.kind, e.account, count(*) filter (where e.line = 1) as journals, sum(e.amount_minor)::text as minor
+from entries e
+join journals j using (merchant_id, environment, seq)
+where ${inBook("e")} and e.currency = $3::text and e.seq >= $4::bigint and e.seq < $5::bigint
+  and j.seq >= $4::bigint and j.seq < $5::bigint
+group by j.kind, e.account`,
+    values: [uuidOf(book.merchantId), book.environment, currency, from, past],
   };
 }
