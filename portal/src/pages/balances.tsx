@@ -54,26 +54,25 @@ function Balance({ of: balance }: { of: Schema<"Balance"> }) {
   const place = usePlace();
   const { currency, exponent } = balance;
   return (
-    <section
-      aria-label={`Balance in ${currency}`}
-      className="grid divide-y divide-line rounded-md border border-line bg-panel sm:grid-cols-3 sm:divide-x"
-    >
-      {figures.map(([name, field, label, meaning]) => (
-        <div key={name} className="px-4 py-3">
-          <p className="font-medium">{label}</p>
-          <p className="text-xs text-muted">{meaning}</p>
-          <p className="mt-1.5 text-lg">
-            <To
-              to={withSearch(paths.balance(place, currency), { figure: name === "available" ? undefined : name })}
-              className="font-semibold text-ink hover:underline"
-            >
-              <span className="mr-1 text-xs font-normal text-muted">{currency}</span>
-              <Digits minor={balance[field]} exponent={exponent} />
-            </To>
-          </p>
-        </div>
-      ))}
-      <p className="px-4 py-2 sm:col-span-3">
+    <section aria-label={`Balance in ${currency}`} className="rounded-md border border-line bg-panel">
+      <div className="grid divide-y divide-line sm:grid-cols-3 sm:divide-x sm:divide-y-0">
+        {figures.map(([name, field, label, meaning]) => (
+          <div key={name} className="px-4 py-3">
+            <p className="font-medium">{label}</p>
+            <p className="text-xs text-muted">{meaning}</p>
+            <p className="mt-1.5 text-lg">
+              <To
+                to={withSearch(paths.balance(place, currency), { figure: name === "available" ? undefined : name })}
+                className="font-semibold text-ink hover:underline"
+              >
+                <span className="mr-1 text-xs font-normal text-muted">{currency}</span>
+                <Digits minor={balance[field]} exponent={exponent} />
+              </To>
+            </p>
+          </div>
+        ))}
+      </div>
+      <p className="border-t border-line px-4 py-2">
         <To to={paths.statement(place, currency)} className="link">
           Statement of a month
         </To>

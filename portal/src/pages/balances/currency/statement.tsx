@@ -155,8 +155,11 @@ function Equation({ of: statement }: { of: Statement }) {
           </thead>
           <tbody>
             {lines.map((line) => (
-              <tr key={line.name} className={classes("border-t border-line", emphasis(line))}>
-                <th scope="row" className="py-1.5 text-left font-[inherit]">
+              <tr
+                key={line.name}
+                className={classes("border-t border-line", isEnd(line) && "font-semibold", roomOf(line))}
+              >
+                <th scope="row" className={classes("py-1.5 text-left", !isEnd(line) && "font-normal")}>
                   {line.label}
                   {line.count !== undefined && <span className="ml-1.5 text-muted roomy:hidden">{line.count}</span>}
                 </th>
@@ -167,7 +170,7 @@ function Equation({ of: statement }: { of: Statement }) {
                     className={classes(
                       "py-1.5 pl-4 text-right whitespace-nowrap",
                       key !== "total" && wide,
-                      line[key] === 0n && line.count !== undefined && "text-muted",
+                      line[key] === 0n && !isEnd(line) && "text-muted",
                     )}
                   >
                     {digits(line[key])}
@@ -195,8 +198,7 @@ function Equation({ of: statement }: { of: Statement }) {
   );
 }
 
+const isEnd = ({ name }: Line): boolean => name === "opening" || name === "closing";
+
 /** Lines that move money from one figure to another add nothing in all: a narrow table leaves them out. */
-function emphasis({ count, total, name }: Line): string {
-  if (count === undefined && name !== "fees") return "font-semibold";
-  return total === 0n ? "hidden roomy:table-row" : "";
-}
+const roomOf = (line: Line): string => (line.total === 0n && !isEnd(line) ? "hidden roomy:table-row" : "");
