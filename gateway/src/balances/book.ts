@@ -2,8 +2,16 @@
 import { z } from "zod";
 import { assert } from "../ground/fault.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
-import { exampleIds, exampleSignature } from "../http/examples.ts";
-import { count, currencyCode, environmentField, exponentField, identity, wholeOrNull } from "../http/shapes.ts";
+import { exampleSignature } from "../http/examples.ts";
+import {
+  count,
+  currencyCode,
+  environmentField,
+  exponentField,
+  identity,
+  wholeOrNull,
+  withExample,
+} from "../http/shapes.ts";
 import { exportFormats } from "../ledger/export.ts";
 import { accounts, isAccount } from "../ledger/journal.ts";
 import { type BalanceRow, selectBalances } from "../ledger/ledger.sql.ts";
@@ -25,9 +33,21 @@ const accountSchema = z
   .meta({ id: "AccountTotals" });
 export const currencyTotalsSchema = z
   .strictObject({ currency: currencyCode, exponent: exponentField, accounts: z.array(accountSchema) })
-  .meta({ id: "CurrencyTotals", description: "Every account in one currency." });
-export const bookSchema = z
-  .strictObject({
+  .meta({
+    id: "CurrencyTotals",
+    description: "Every account in one currency.",
+    examples: [
+      {
+        currency: "IDR",
+        exponent: 2,
+        accounts: [
+          { account: accounts.available, debit_minor: 0, credit_minor: 14_895_000, balance_minor: -14_895_000 },
+        ],
+      },
+    ],
+  });
+export const bookSchema = withExample(
+  z.strictObject({
     merchant_id: identity("merchant"),
     environment: environmentField,
     journals: count(1, "Journals in it."),
@@ -39,28 +59,12 @@ export const bookSchema = z
         examples: [exampleSignature],
       }),
     currencies: z.array(currencyTotalsSchema),
-  })
-  .meta({
+  }),
+  {
     id: "Book",
     description: "The totals of a merchant's ledger in one environment.",
-    examples: [
-      {
-        merchant_id: exampleIds.merchant,
-        environment: "sandbox",
-        journals: 1,
-        head_hash: exampleSignature,
-        currencies: [
-          {
-            currency: "IDR",
-            exponent: 2,
-            accounts: [
-              { account: accounts.available, debit_minor: 0, credit_minor: 14_895_000, balance_minor: -14_895_000 },
-            ],
-          },
-        ],
-      },
-    ],
-  });
+  },
+);
 
 /** Query parameter that names an account of the ledger instead of a figure of the balances. */
 export const accountField = z

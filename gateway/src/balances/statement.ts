@@ -13,6 +13,7 @@ import {
   rangeBound,
   sumMinor,
   timestamp,
+  withExample,
 } from "../http/shapes.ts";
 import { accounts } from "../ledger/journal.ts";
 import type { Book } from "../merchants/books.ts";
@@ -29,14 +30,15 @@ export const periodFields = {
   to: bound("YYYY-MM-DD (the whole day) or a timestamp; inclusive.", "2026-11-30"),
 };
 
-const movementSchema = z
-  .strictObject({
+const movementSchema = withExample(
+  z.strictObject({
     kind: z.string().meta({ description: "What happened, as in the entries of the balances.", examples: ["capture"] }),
     journals: count(1, "How often."),
     added: ownedSchema.meta({ description: "What they added to each figure; negative where they took away." }),
     fee_minor: sumMinor(105_000, "Fees that were kept of it: with what was added they are the payers' amounts."),
-  })
-  .meta({ id: "StatementMovement" });
+  }),
+  { id: "StatementMovement" },
+);
 
 export const balanceStatementFields = {
   environment: environmentField,
@@ -45,17 +47,19 @@ export const balanceStatementFields = {
   from: timestamp.meta({ examples: [exampleTimes.dayBegins] }),
   before: timestamp.meta({ description: "Exclusive.", examples: [exampleTimes.dayEnds] }),
 };
-export const ownedStatementSchema = z
-  .strictObject({
+export const ownedStatementSchema = withExample(
+  z.strictObject({
     ...balanceStatementFields,
     opening: ownedSchema.meta({ description: "The figures when the period begins." }),
     closing: ownedSchema.meta({ description: "When it ends: the opening ones and all movements." }),
     movements: z.array(movementSchema),
-  })
-  .meta({
+  }),
+  {
     id: "OwnedStatement",
     description: "How the figures of the balances came from one end of a period to the other.",
-  });
+  },
+  { environment: "production" },
+);
 
 interface Period {
   from: Micros;

@@ -165,7 +165,7 @@ export function exampleOf<Shape extends z.ZodType>(shape: Shape): z.output<Shape
 }
 
 /**
- * Names an object, with the examples of its fields as its own. A field without one has null where it may be null, else the first of its options;
+ * Names an object, with the examples of its fields as its own. A field without one has those of its items, null where it may be null, else the first of its options;
  * `given` has what is to be another.
  */
 export function withExample<Shape extends z.ZodObject>(
@@ -176,7 +176,8 @@ export function withExample<Shape extends z.ZodObject>(
   const examples = Object.entries(fields.shape as Record<string, z.ZodType>).map(([name, field]) => {
     const [first] = (field.meta()?.examples ?? []) as unknown[];
     const [option = null] = field instanceof z.ZodEnum ? field.options : [];
-    return [name, name in given ? given[name as keyof typeof given] : (first ?? option)];
+    const items = field instanceof z.ZodArray ? (field.element as z.ZodType).meta()?.examples : undefined;
+    return [name, name in given ? given[name as keyof typeof given] : (first ?? items ?? option)];
   });
   return fields.meta({ ...meta, examples: [Object.fromEntries(examples)] });
 }

@@ -4,7 +4,7 @@ import { type Clock, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { count, environmentField, exampleOf, timestamp } from "../http/shapes.ts";
+import { count, environmentField, exampleOf, timestamp, withExample } from "../http/shapes.ts";
 import type { Router } from "../routing/router.ts";
 import type { Database } from "../store/database.ts";
 import { type MethodHealth, readAcquirerHealth } from "./acquirer-health.ts";
@@ -65,8 +65,8 @@ const methodSchema = z
     ],
   });
 
-const healthSchema = z
-  .strictObject({
+const healthSchema = withExample(
+  z.strictObject({
     gateway_code: z.string().meta({ examples: ["nusantara"] }),
     name: z.string().meta({ examples: ["Nusantara QR"] }),
     environment: environmentField,
@@ -78,23 +78,12 @@ const healthSchema = z
     span_seconds: count(60, "How long a span is."),
     at: z.array(timestamp).meta({ description: "When each span begins, oldest first. The last one still runs." }),
     methods: z.array(methodSchema),
-  })
-  .meta({
+  }),
+  {
     id: "AcquirerHealthOverTime",
-    examples: [
-      {
-        gateway_code: "nusantara",
-        name: "Nusantara QR",
-        environment: "sandbox",
-        period: "hour",
-        as_of: exampleTimes.created,
-        counted_at: exampleTimes.created,
-        span_seconds: 60,
-        at: [exampleTimes.created, exampleTimes.paid],
-        methods: [exampleOf(methodSchema)],
-      },
-    ],
-  });
+  },
+  { period: "hour", counted_at: exampleTimes.created, at: [exampleTimes.created, exampleTimes.paid] },
+);
 
 const healthQuery = z.strictObject({ period: wallQuery.shape.period });
 

@@ -24,20 +24,19 @@ import { selectAnyPayment } from "./payments.sql.ts";
 import { exceptionSchema, exceptionView } from "./reconciliation-exceptions.routes.ts";
 import { readRiskSeen, riskSeenSchema } from "./risk-seen.ts";
 
-const ownerSchema = z
-  .strictObject({
+const ownerSchema = withExample(
+  z.strictObject({
     merchant_id: identity("merchant"),
     name: z.string().meta({ examples: ["Kopi Melati"] }),
     suspended: z.boolean(),
     environment: environmentField,
-  })
-  .meta({
+  }),
+  {
     id: "PaymentOwner",
     description: "Whose payment it is.",
-    examples: [
-      { merchant_id: exampleIds.merchant, name: "Kopi Melati", suspended: false, environment: "production" as const },
-    ],
-  });
+  },
+  { suspended: false, environment: "production" },
+);
 
 const operationSchema = withExample(
   z.strictObject({
@@ -59,8 +58,8 @@ const operationSchema = withExample(
   { step: "done", attempt: 1, refusals: 0, refused_by: [], inquiries: 0 },
 );
 
-const byPersonSchema = z
-  .strictObject({
+const byPersonSchema = withExample(
+  z.strictObject({
     request_id: identity("request"),
     at: timestamp,
     action: z.string().meta({ examples: ["cancel_payment"] }),
@@ -68,22 +67,13 @@ const byPersonSchema = z
     name: z.string().nullable().meta({ description: "Null for nobody who is known." }),
     address: z.string().nullable().meta({ description: "Where it was asked from." }),
     status: z.int().nullable().meta({ description: "Status of the answer; null when it was cut short." }),
-  })
-  .meta({
+  }),
+  {
     id: "DoneByPerson",
     description: "What somebody of the merchant's did to it at the portal.",
-    examples: [
-      {
-        request_id: exampleIds.request,
-        at: exampleTimes.refunded,
-        action: "cancel_payment",
-        person_id: exampleIds.person,
-        name: "Sari",
-        address: "203.0.113.7",
-        status: 200,
-      },
-    ],
-  });
+  },
+  { at: exampleTimes.refunded, person_id: exampleIds.person, name: "Sari", address: "203.0.113.7", status: 200 },
+);
 
 export const paymentRecordSchema = storySchema
   .omit({ withheld: true })

@@ -18,6 +18,7 @@ import {
   listSchema,
   text,
   timestamp,
+  withExample,
 } from "../http/shapes.ts";
 import type { Figures } from "../insights/figures.ts";
 import type { Directory } from "../merchants/directory.ts";
@@ -66,8 +67,8 @@ const decideBeforeField = timestamp.nullable().meta({
     "Without a decision by then the payment is refused. Null where an acquirer asks: it decides by itself, and does not say when.",
 });
 
-const reviewSchema = z
-  .strictObject({
+const reviewSchema = withExample(
+  z.strictObject({
     reference: identity("payment"),
     merchant_id: identity("merchant"),
     environment: environmentField,
@@ -85,32 +86,24 @@ const reviewSchema = z
       .nullable()
       .meta({ description: "The acquirer that has the payment; null before one has." }),
     decide_before: decideBeforeField,
-  })
-  .meta({
+  }),
+  {
     id: "Review",
     description: "A payment that waits for a person's judgement.",
-    examples: [
-      {
-        reference: exampleIds.payment,
-        merchant_id: exampleIds.merchant,
-        environment: "sandbox",
-        amount_minor: 6_000_000_000,
-        currency: "IDR",
-        payment_method: "card",
-        reference_id: "order-1042",
-        customer: exampleCustomer,
-        score: 75,
-        reasons: [
-          { sign: "large_amount", points: 30 },
-          { sign: "disposable_email", points: 45 },
-        ],
-        created_at: exampleTimes.created,
-        asked_by: "fraud_detection",
-        gateway_code: null,
-        decide_before: exampleTimes.disputed,
-      },
+  },
+  {
+    amount_minor: 6_000_000_000,
+    payment_method: "card",
+    reference_id: "order-1042",
+    customer: exampleCustomer,
+    score: 75,
+    reasons: [
+      { sign: "large_amount", points: 30 },
+      { sign: "disposable_email", points: 45 },
     ],
-  });
+    decide_before: exampleTimes.disputed,
+  },
+);
 
 const reviewsQuery = z.strictObject(pageFieldsOf("payment", "reference"));
 

@@ -5,7 +5,7 @@ import { wireTime } from "../ground/clock.ts";
 import { idOf, isId } from "../ground/ids.ts";
 import { exponentOf, wireAmount } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { exampleIds } from "../http/examples.ts";
 import {
   currencyCode,
   environmentField,
@@ -16,6 +16,7 @@ import {
   textOrNull,
   timestamp,
   wholeOrNull,
+  withExample,
 } from "../http/shapes.ts";
 import type { PayerData } from "../payments/payer-data.ts";
 import type { Database, Statement } from "../store/database.ts";
@@ -35,8 +36,8 @@ import {
 const kinds = ["merchant", ...(Object.keys(sought) as SoughtKind[])] as const;
 type Kind = (typeof kinds)[number];
 
-const hitSchema = z
-  .strictObject({
+const hitSchema = withExample(
+  z.strictObject({
     kind: z.enum(kinds),
     id: z.string().meta({ examples: [exampleIds.payment] }),
     title: z.string().meta({ description: "What people know it by.", examples: ["order-1042"] }),
@@ -49,26 +50,12 @@ const hitSchema = z
     exponent: exponentField.nullable(),
     at: timestamp,
     url: textOrNull(`/ops/v1/payments/${exampleIds.payment}`, "Where it is read; null where nothing more is told."),
-  })
-  .meta({
+  }),
+  {
     id: "OperatorHit",
-    examples: [
-      {
-        kind: "payment",
-        id: exampleIds.payment,
-        title: "order-1042",
-        merchant_id: exampleIds.merchant,
-        merchant_name: "Kopi Melati",
-        environment: "production",
-        status: "succeeded",
-        amount_minor: 15_000_000,
-        currency: "IDR",
-        exponent: 2,
-        at: exampleTimes.created,
-        url: `/ops/v1/payments/${exampleIds.payment}`,
-      },
-    ],
-  });
+  },
+  { kind: "payment", environment: "production", currency: "IDR", exponent: 2 },
+);
 type Hit = z.infer<typeof hitSchema>;
 
 const hitsSchema = z

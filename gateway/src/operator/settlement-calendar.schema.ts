@@ -1,7 +1,7 @@
 // The JSON schemas of the payout calendar, and of the settlement batches of a day.
 import { z } from "zod";
 import { parseWireTime } from "../ground/clock.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { exampleIds } from "../http/examples.ts";
 import {
   count,
   currencyCode,
@@ -12,6 +12,7 @@ import {
   listSchema,
   timestamp,
   wholeOrNull,
+  withExample,
 } from "../http/shapes.ts";
 import { settlementSchema, settlementsQuerySchema } from "../settlements/settlements.schema.ts";
 import { pageFieldsOf } from "./lists.ts";
@@ -50,8 +51,8 @@ const batchesSchema = z
   })
   .meta({ id: "CalendarBatches", description: "How many batches, and what they pay out together." });
 const nothing = { batches: 0, net_minor: 0 };
-const currencySchema = z
-  .strictObject({
+const currencySchema = withExample(
+  z.strictObject({
     currency: currencyCode,
     exponent: exponentField,
     paid: batchesSchema.meta({ description: "The bank paid them." }),
@@ -65,20 +66,17 @@ const currencySchema = z
         }),
       })
       .meta({ id: "CalendarToCome", description: "Batches that are not formed yet." }),
-  })
-  .meta({
+  }),
+  {
     id: "CalendarCurrency",
-    examples: [
-      {
-        currency: "IDR",
-        exponent: 2,
-        paid: nothing,
-        processing: { batches: 3, net_minor: 9_895_000 },
-        failed: nothing,
-        to_come: { books: 12, available_minor: 214_000_000 },
-      },
-    ],
-  });
+  },
+  {
+    paid: nothing,
+    processing: { batches: 3, net_minor: 9_895_000 },
+    failed: nothing,
+    to_come: { books: 12, available_minor: 214_000_000 },
+  },
+);
 const calendarDaySchema = z
   .strictObject({
     day: z.iso.date().meta({ description: "As merchants' calendars have it.", examples: ["2026-11-23"] }),
@@ -86,8 +84,8 @@ const calendarDaySchema = z
   })
   .meta({ id: "CalendarDay", examples: [{ day: "2026-11-23", currencies: [exampleOf(currencySchema)] }] });
 
-export const calendarSchema = z
-  .strictObject({
+export const calendarSchema = withExample(
+  z.strictObject({
     environment: environmentField,
     from: z.iso.date().meta({ examples: ["2026-10-24"] }),
     to: z.iso.date().meta({ examples: ["2026-12-07"] }),
@@ -95,19 +93,12 @@ export const calendarSchema = z
     days: z
       .array(calendarDaySchema)
       .meta({ description: "Days on which anything is or was paid out, in their order." }),
-  })
-  .meta({
+  }),
+  {
     id: "SettlementCalendar",
-    examples: [
-      {
-        environment: "production",
-        from: "2026-10-24",
-        to: "2026-12-07",
-        as_of: exampleTimes.created,
-        days: [exampleOf(calendarDaySchema)],
-      },
-    ],
-  });
+  },
+  { environment: "production" },
+);
 
 const payoutSchema = settlementSchema
   .extend({

@@ -10,9 +10,8 @@ import { Downloads } from "../ground/downloads.ts";
 import { Fault } from "../ground/fault.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { limitOf } from "../http/lists.ts";
-import { exampleOf, identity, sumMinor } from "../http/shapes.ts";
+import { identity, sumMinor, withExample } from "../http/shapes.ts";
 import type { EntryRow } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
@@ -29,8 +28,8 @@ const { limit, starting_after } = entriesQuerySchema.shape;
 const periodQuery = ofFigureOrAccount(z.strictObject(accountFields));
 const pageQuery = ofFigureOrAccount(z.strictObject({ ...accountFields, limit, starting_after }));
 
-const balanceStatementSchema = z
-  .strictObject({
+const balanceStatementSchema = withExample(
+  z.strictObject({
     merchant_id: identity("merchant"),
     account: z.string().meta({ description: "Of the ledger.", examples: ["merchant:available"] }),
     ...balanceStatementFields,
@@ -39,27 +38,13 @@ const balanceStatementSchema = z
     movements: z.array(entrySchema).meta({ description: "A page of them, oldest first." }),
     has_more: z.boolean(),
     next_cursor: z.string().nullable().meta({ description: "Send it as `starting_after` for the next page." }),
-  })
-  .meta({
+  }),
+  {
     id: "BalanceStatement",
     description: "What moved an account over a period.",
-    examples: [
-      {
-        merchant_id: exampleIds.merchant,
-        environment: "production",
-        account: "merchant:available",
-        currency: "IDR",
-        exponent: 2,
-        from: exampleTimes.dayBegins,
-        before: exampleTimes.dayEnds,
-        opening_minor: 0,
-        closing_minor: 15_000_000,
-        movements: [exampleOf(entrySchema)],
-        has_more: false,
-        next_cursor: null,
-      },
-    ],
-  });
+  },
+  { environment: "production", opening_minor: 0, has_more: false },
+);
 
 const csvSchema = z.string().meta({
   id: "BalanceStatementText",

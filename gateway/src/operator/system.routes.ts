@@ -5,7 +5,7 @@ import type { Config } from "../ground/config.ts";
 import { assert } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { count, exampleOf, textOrNull, timestamp } from "../http/shapes.ts";
+import { count, exampleOf, textOrNull, timestamp, withExample } from "../http/shapes.ts";
 import { totalsKeptSeconds } from "../insights/totals.sql.ts";
 import type { Database } from "../store/database.ts";
 import { samplesKeptSeconds } from "../telemetry/telemetry.sql.ts";
@@ -25,8 +25,8 @@ import { measuredSchema, measuredView } from "./vitals.schema.ts";
 
 const DAY_SECONDS = 86_400;
 
-const processSchema = z
-  .strictObject({
+const processSchema = withExample(
+  z.strictObject({
     process_id: z.uuid().meta({ examples: ["3f6c1f0e-8a55-4c0b-9b1e-6f2f0d1c7a10"] }),
     state: z.enum(["alive", "stopped", "lost"]).meta({
       description:
@@ -41,25 +41,12 @@ const processSchema = z
     started_at: timestamp,
     seen_at: timestamp,
     now: measuredSchema.nullable().meta({ description: "By its newest sample; null without one." }),
-  })
-  .meta({
+  }),
+  {
     id: "SystemProcess",
-    examples: [
-      {
-        process_id: "3f6c1f0e-8a55-4c0b-9b1e-6f2f0d1c7a10",
-        state: "alive",
-        is_this: true,
-        roles: ["api", "worker"],
-        version: "0.1.0",
-        node: "v26.10.0",
-        host: "gateway-1",
-        pid: 4711,
-        started_at: exampleTimes.created,
-        seen_at: exampleTimes.paid,
-        now: exampleOf(measuredSchema),
-      },
-    ],
-  });
+  },
+  { is_this: true, roles: ["api", "worker"], seen_at: exampleTimes.paid, now: exampleOf(measuredSchema) },
+);
 
 const replicaSchema = z
   .strictObject({
@@ -72,8 +59,8 @@ const replicaSchema = z
   })
   .meta({ id: "SystemReplica", examples: [{ name: "standby", state: "streaming", lag_seconds: 0.2 }] });
 
-const databaseSchema = z
-  .strictObject({
+const databaseSchema = withExample(
+  z.strictObject({
     version: z.string().meta({ description: "Of PostgreSQL.", examples: ["18.4"] }),
     size_bytes: count(104_857_600),
     started_at: timestamp,
@@ -86,24 +73,12 @@ const databaseSchema = z
     schema_version: z.int().meta({ description: "Of the newest migration.", examples: [21] }),
     schema_name: z.string().meta({ examples: ["0021_status.sql"] }),
     migrated_at: timestamp,
-  })
-  .meta({
+  }),
+  {
     id: "SystemDatabase",
-    examples: [
-      {
-        version: "18.4",
-        size_bytes: 104_857_600,
-        started_at: exampleTimes.created,
-        connections: 17,
-        connections_max: 100,
-        is_replica: false,
-        replicas: [exampleOf(replicaSchema)],
-        schema_version: 21,
-        schema_name: "0021_status.sql",
-        migrated_at: exampleTimes.created,
-      },
-    ],
-  });
+  },
+  { is_replica: false },
+);
 
 const clocksSchema = z
   .strictObject({
@@ -152,8 +127,8 @@ const queueSchema = z
   })
   .meta({ id: "SystemQueue", examples: [{ what: "deliveries_due", count: 0, is_more: false }] });
 
-const systemSchema = z
-  .strictObject({
+const systemSchema = withExample(
+  z.strictObject({
     as_of: timestamp,
     processes: z.array(processSchema).meta({ description: "Those that live first; a hundred at most." }),
     database: databaseSchema,
@@ -161,21 +136,12 @@ const systemSchema = z
     queues: z.array(queueSchema),
     retention: z.array(retentionSchema).meta({ description: "What is deleted by itself, and when." }),
     settings: z.array(settingSchema).meta({ description: "Of the process that answers." }),
-  })
-  .meta({
+  }),
+  {
     id: "System",
-    examples: [
-      {
-        as_of: exampleTimes.paid,
-        processes: [exampleOf(processSchema)],
-        database: exampleOf(databaseSchema),
-        clocks: exampleOf(clocksSchema),
-        queues: [exampleOf(queueSchema)],
-        retention: [exampleOf(retentionSchema)],
-        settings: [exampleOf(settingSchema)],
-      },
-    ],
-  });
+  },
+  { as_of: exampleTimes.paid },
+);
 
 export interface SystemEndpointParts {
   database: Database;

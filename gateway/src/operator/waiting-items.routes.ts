@@ -11,8 +11,7 @@ import { evidenceView, keptEvidenceSchema, readEvidence } from "../disputes/evid
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
-import { exampleIds } from "../http/examples.ts";
-import { exampleOf, identity } from "../http/shapes.ts";
+import { exampleOf, identity, withExample } from "../http/shapes.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { settlementView } from "../settlements/settlement.ts";
@@ -41,40 +40,25 @@ export interface WaitingItemParts {
 export const totalsField = currencyTotalsSchema.meta({
   id: "BookNow",
   description: "Every account of the book in the currency, as of now.",
-  examples: [
-    {
-      currency: "IDR",
-      exponent: 2,
-      accounts: [
-        { account: "merchant:available", debit_minor: 0, credit_minor: 14_895_000, balance_minor: -14_895_000 },
-      ],
-    },
-  ],
 });
 export const decisionsField = z
   .array(outlookSchema)
   .meta({ description: "What can be decided, and what that would do." });
 const story = { record: paymentRecordSchema, book: totalsField };
 const exampleStory = { record: exampleOf(paymentRecordSchema), book: exampleOf(totalsField) };
-const receiptRecordSchema = z
-  .strictObject({
+const receiptRecordSchema = withExample(
+  z.strictObject({
     receipt: receiptSchema,
     candidates: z.array(candidateSchema).meta({ description: "What it may have been meant for, the likeliest first." }),
     ...story,
     decisions: decisionsField,
-  })
-  .meta({
+  }),
+  {
     id: "ReceiptRecord",
     description: "Money that no payment awaited, with all that a decision needs.",
-    examples: [
-      {
-        receipt: exampleOf(receiptSchema),
-        candidates: [exampleOf(candidateSchema)],
-        ...exampleStory,
-        decisions: [exampleOf(outlookSchema)],
-      },
-    ],
-  });
+  },
+  { decisions: [exampleOf(outlookSchema)] },
+);
 
 const exceptionRecordSchema = z.strictObject({ exception: exceptionSchema, ...story }).meta({
   id: "ExceptionRecord",
@@ -82,49 +66,34 @@ const exceptionRecordSchema = z.strictObject({ exception: exceptionSchema, ...st
   examples: [{ exception: exampleOf(exceptionSchema), ...exampleStory }],
 });
 
-const disputeRecordSchema = z
-  .strictObject({
+const disputeRecordSchema = withExample(
+  z.strictObject({
     dispute: disputeSchema,
     merchant_id: identity("merchant"),
     evidence: keptEvidenceSchema.nullable().meta({ description: "Null while the merchant has said nothing." }),
     ...story,
     decisions: decisionsField,
-  })
-  .meta({
+  }),
+  {
     id: "DisputeRecord",
     description: "A dispute with its evidence, the payment's story and what each outcome would do.",
-    examples: [
-      {
-        dispute: exampleOf(disputeSchema),
-        merchant_id: exampleIds.merchant,
-        evidence: exampleOf(keptEvidenceSchema),
-        ...exampleStory,
-        decisions: [exampleOf(outlookSchema)],
-      },
-    ],
-  });
+  },
+  { evidence: exampleOf(keptEvidenceSchema) },
+);
 
-const settlementRecordSchema = z
-  .strictObject({
+const settlementRecordSchema = withExample(
+  z.strictObject({
     settlement: settlementSchema,
     merchant_id: identity("merchant"),
     merchant_name: z.string().meta({ examples: ["Kopi Melati"] }),
     book: totalsField,
     decisions: decisionsField,
-  })
-  .meta({
+  }),
+  {
     id: "SettlementRecord",
     description: "A batch with its book, and what recording the bank's answer would do.",
-    examples: [
-      {
-        settlement: exampleOf(settlementSchema),
-        merchant_id: exampleIds.merchant,
-        merchant_name: "Kopi Melati",
-        book: exampleOf(totalsField),
-        decisions: [exampleOf(outlookSchema)],
-      },
-    ],
-  });
+  },
+);
 
 /** The totals of a book's accounts in one currency. Throws WALLET_NOT_FOUND. */
 export async function totalsOf(

@@ -4,7 +4,16 @@ import { exampleOwned, ownedSchema } from "../balances/owned.ts";
 import { isCurrency } from "../ground/money.ts";
 import { isTimeZone } from "../ground/time-zones.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { count, currencyCode, environmentField, exponentField, identity, sumMinor, timestamp } from "../http/shapes.ts";
+import {
+  count,
+  currencyCode,
+  environmentField,
+  exponentField,
+  identity,
+  sumMinor,
+  timestamp,
+  withExample,
+} from "../http/shapes.ts";
 import { divisions } from "../insights/figures.sql.ts";
 import { type Range, ranges } from "../insights/figures.ts";
 
@@ -54,8 +63,8 @@ const seriesSchema = z
   })
   .meta({ id: "CountSeries", examples: [{ key: "qris", total: exampleCounts, points: [exampleCounts] }] });
 
-export const paymentsSeriesSchema = z
-  .strictObject({
+export const paymentsSeriesSchema = withExample(
+  z.strictObject({
     environment: environmentField,
     currency: currencyCode,
     exponent: exponentField,
@@ -63,21 +72,12 @@ export const paymentsSeriesSchema = z
     at: z.array(timestamp).meta({ description: "When each span begins, oldest first. The last one still runs." }),
     data: z.array(seriesSchema).meta({ description: "The largest first." }),
     counted_at: countedAt,
-  })
-  .meta({
+  }),
+  {
     id: "PaymentsOverTime",
-    examples: [
-      {
-        environment: "sandbox",
-        currency: "IDR",
-        exponent: 2,
-        step: "day",
-        at: [exampleTimes.dayBegins],
-        data: [{ key: "qris", total: exampleCounts, points: [exampleCounts] }],
-        counted_at: exampleTimes.paid,
-      },
-    ],
-  });
+  },
+  { step: "day", at: [exampleTimes.dayBegins], counted_at: exampleTimes.paid },
+);
 
 const outcomes = z.record(z.string(), z.int().min(0)).meta({
   description:

@@ -1,6 +1,6 @@
 // The JSON schemas of searches: the filters and the results.
 import { z } from "zod";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { exampleIds } from "../http/examples.ts";
 import {
   checkedIdentity,
   currencyCode,
@@ -13,6 +13,7 @@ import {
   textOrNull,
   timestamp,
   wholeOrNull,
+  withExample,
 } from "../http/shapes.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import { listQuerySchema, paymentListSchema } from "../payments/payments.schema.ts";
@@ -61,8 +62,8 @@ export const searchQuery = z.strictObject({
   }),
 });
 
-const hitSchema = z
-  .strictObject({
+const hitSchema = withExample(
+  z.strictObject({
     kind: z.enum(["payment", "refund", "dispute", "settlement", "event", "journal"]),
     id: z.string().meta({ examples: [exampleIds.payment] }),
     title: z.string().meta({ description: "What people know it by.", examples: ["order-1042"] }),
@@ -71,22 +72,12 @@ const hitSchema = z
     currency: currencyCode.nullable(),
     exponent: exponentField.nullable(),
     at: timestamp,
-  })
-  .meta({
+  }),
+  {
     id: "SearchHit",
-    examples: [
-      {
-        kind: "payment",
-        id: exampleIds.payment,
-        title: "order-1042",
-        status: "succeeded",
-        amount_minor: 15_000_000,
-        currency: "IDR",
-        exponent: 2,
-        at: exampleTimes.created,
-      },
-    ],
-  });
+  },
+  { currency: "IDR", exponent: 2 },
+);
 export type Hit = z.infer<typeof hitSchema>;
 
 export const hitsSchema = z
