@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { paymentBody } from "../../gateway/test/kit.ts";
-import { paths } from "../../portal/src/paths.ts";
+import { paths, withSearch } from "../../portal/src/paths.ts";
 import { faults } from "./kit/look.ts";
 import { type Member, PHONE, settled, usePortal } from "./kit/portal.ts";
 
@@ -110,6 +110,70 @@ test("a bookkeeper takes the payouts of a period along, one a line", async () =>
   expect(line).toContain(`${batch.uuid},processing,`);
   expect(line).toContain(`IDR,15000000,${batch.fee_minor},0,${batch.net_minor},`);
   expect(more).toEqual([""]);
+});
+
+test("a bookkeeper takes the payments of a filter along, and never a part of them", async () => {
+  const member = await portal.member("finance");
+  const { page, place } = member;
+  const reference = await made(member, { reference_id: "=1+1" });
+  await made(member, {}, "failed");
+  await member.open(withSearch(paths.payments(place), { status: "succeeded" }));
+  const button = page.getByRole("button", { name: "Download CSV" });
+  const [file] = await Promise.all([page.waitForEvent("download"), button.click()]);
+  expect(file.suggestedFilename()).toBe("payments-sandbox.csv");
+  const [names, line, ...more] = readFileSync(await file.path(), "utf8").split("\r\n");
+  expect(names).toMatch(/^reference,reference_id,status,.*,amount_minor,amount,fee_minor,fee,/);
+  expect(line).toMatch(new RegExp(`^${reference},'=1\\+1,succeeded,qris,\\w+,IDR,15000000,150000.00,`));
+  expect(more).toEqual([""]);
+
+  // The second page is refused, and then takes its time: nothing is saved.
+  let saved = 0;
+  page.on("download", () => saved++);
+  const firstPage = { data: [], has_more: true, next_cursor: reference, searched_to: null };
+  await page.route("**/payments/search?*limit=100*", (route) =>
+    route.request().url().includes("starting_after")
+      ? route.fulfill({
+          status: 403,
+          json: { error: { code: "FORBIDDEN", message: "Not any more.", request_id: "r" } },
+        })
+      : route.fulfill({ json: firstPage }),
+  );
+  await button.click();
+  await page.getByText("No file was saved.").waitFor();
+  await page.route("**/payments/search?*starting_after*", () => undefined);
+  await button.click();
+  await page.getByRole("button", { name: "0 read Stop" }).click();
+  await page.getByText("Stopped. Nothing was saved.").waitFor();
+  await button.waitFor();
+  expect(saved).toBe(0);
+});
+
+test("a bookkeeper closes a month: its statement adds up, on the page, as CSV and on paper", async () => {
+  const member = await portal.member("finance");
+  const { page, place, client } = member;
+  const reference = await made(member);
+  await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 1_000_000 });
+  await member.open(paths.balances(place));
+  await page.getByRole("link", { name: "Statement of a month" }).click();
+  await page.getByRole("row", { name: /^Payments 1 150,000\.00/ }).waitFor();
+  await page.getByRole("row", { name: /^Refunds 1 −10,000\.00/ }).waitFor();
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download CSV" }).click(),
+  ]);
+  const lines = readFileSync(await file.path(), "utf8")
+    .trim()
+    .split("\r\n")
+    .map((line) => line.split(","));
+  const totals = lines.slice(1).map((line) => Number(line[8]));
+  expect(lines.map(([name]) => name)).toEqual(["line", "opening", "payments", "fees", "refunds", "closing"]);
+  expect(totals.slice(0, -1).reduce((sum, minor) => sum + minor, 0)).toBe(totals.at(-1));
+  await page.emulateMedia({ media: "print" });
+  await page.getByText("Toko Senja · sandbox").waitFor();
+  expect(await page.getByRole("button").count()).toBe(0);
+  await page.emulateMedia({ media: "screen" });
+  await page.getByLabel("Month").selectOption({ index: 1 });
+  await expect.poll(() => page.getByRole("row").allInnerTexts()).toHaveLength(3);
 });
 
 test("on a phone a payout and an entry of the balance say of which day they are", async () => {
