@@ -15,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Ajv } from "ajv";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { cloneDatabase, makeApp } from "../gateway/test/kit.ts";
@@ -72,11 +73,11 @@ interface Pod extends Tree {
   volumes: { name: string; secret?: { secretName: string } }[];
   securityContext: Tree;
 }
-const pods = manifests.flatMap((manifest) =>
-  [...valuesOf(manifest, "spec")].filter(
+const podsIn = (objects: Tree[]): Pod[] =>
+  [...valuesOf(objects, "spec")].filter(
     (spec): spec is Pod => typeof spec === "object" && spec !== null && "containers" in spec,
-  ),
-);
+  );
+const pods = podsIn(manifests);
 
 describe("settings", () => {
   const config = readFileSync(join(root, "gateway/src/ground/config.ts"), "utf8");
@@ -425,6 +426,22 @@ describe("compose", () => {
 });
 
 describe("Kubernetes", () => {
+  type Labels = Record<string, string>;
+  interface Selector {
+    matchLabels?: Labels;
+    matchExpressions?: { key: string; operator: "In"; values: string[] }[];
+  }
+  const policies = manifests.filter(({ kind }) => kind === "NetworkPolicy") as {
+    spec: {
+      podSelector: Selector;
+      ingress?: { from: unknown[]; ports: { port: string }[] }[];
+      egress: { ports: { port: number }[] }[];
+    };
+  }[];
+  const isSelected = ({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean =>
+    Object.entries(matchLabels).every(([name, value]) => labels[name] === value) &&
+    matchExpressions.every(({ key, values }) => values.includes(labels[key] ?? ""));
+
   test("every pod runs without rights, within limits, and gets secrets as files", () => {
     expect(new Set(pods.map(({ containers }) => containers[0]?.name))).toEqual(
       new Set(["api", "migrate", "verify", "worker"]),
@@ -467,12 +484,123 @@ describe("Kubernetes", () => {
     // The status page answers where nothing else does.
     const always = services.filter(({ spec }) => spec.publishNotReadyAddresses === true);
     expect(always.map(({ metadata }) => metadata.name)).toEqual(["gerbang-status"]);
-    const policies = manifests.filter(({ kind }) => kind === "NetworkPolicy") as {
-      spec: { ingress: { from: unknown[]; ports: { port: string }[] }[] };
-    }[];
-    const ingress = policies.flatMap(({ spec }) => spec.ingress);
+    const ingress = policies.flatMap(({ spec }) => spec.ingress ?? []);
     expect(ingress.map(({ ports }) => ports[0]?.port)).toEqual(["http", "metrics", "operator"]);
     expect(ingress.every(({ from }) => from.length > 0)).toBe(true);
+  });
+
+  test("what only asks the database gets out to it and to names alone; what serves also to port 443", () => {
+    const templates = [...valuesOf(manifests, "template")] as { metadata: { labels: Labels }; spec: Pod }[];
+    const ways = templates.map(({ metadata: { labels }, spec }) => [
+      spec.containers[0]?.name,
+      policies
+        .filter(({ spec: { podSelector } }) => isSelected(podSelector, labels))
+        .flatMap(({ spec: { egress } }) => egress.flatMap(({ ports }) => ports.map(({ port }) => port))),
+    ]);
+    expect(Object.fromEntries(ways)).toEqual({
+      migrate: [53, 53, 5432],
+      verify: [53, 53, 5432],
+      api: [53, 53, 5432, 443],
+      worker: [53, 53, 5432, 443],
+    });
+  });
+
+  const [, alerted = ""] = /kube_job_status_failed\{job_name=~"([^"]*)"/.exec(read("prometheus/alerts.yaml")) ?? [];
+  test("the alerts find the Jobs of the nightly verification", () => {
+    const { metadata } = manifests.find(({ kind }) => kind === "CronJob") as { metadata: { name: string } };
+    expect(`${metadata.name}-29743217`).toMatch(new RegExp(`^(?:${alerted})$`));
+  });
+
+  test("the commands without Helm apply the migration's Job alone before the rest", () => {
+    const [, name, value = ""] = /apply -f gerbang\.yaml -l (\S+)=(\S+)/.exec(read("README.md")) ?? [];
+    const selected = manifests.filter(({ metadata }) => (metadata as { labels: Labels }).labels[name ?? ""] === value);
+    expect(selected.map(({ kind }) => kind)).toEqual(["Job"]);
+  });
+
+  describe("the chart's values", () => {
+    const schema = JSON.parse(read("helm/gerbang/values.schema.json")) as Tree;
+    const own = parse(read("helm/gerbang/values.yaml")) as Tree;
+    const takes = new Ajv({ strict: false }).compile(schema);
+    /** The chart's own values with one of them changed: a path with dots, and what is there instead. */
+    const changed = (path: string, value: unknown): Tree => {
+      const values = structuredClone(own);
+      const names = path.split(".");
+      let at = values;
+      for (const name of names.slice(0, -1)) at = at[name] as Tree;
+      at[names.at(-1) ?? ""] = value;
+      return values;
+    };
+
+    test("are those that their schema knows", () => {
+      expect([takes(own), takes.errors]).toEqual([true, null]);
+      const known = Object.keys(schema.properties as Tree).filter((name) => name !== "global");
+      expect(known.sort()).toEqual(Object.keys(own).sort());
+    });
+
+    test.each([
+      ["image.tag", "1.10"],
+      ["api.replicas", 0],
+      ["settings.UNAUTHENTICATED_LIMIT_PER_MINUTE", 6_000_000],
+      ["networkPolicy.operatorFrom", []],
+      ["secrets.databaseCa", ""],
+    ])("may say %s %j", (path, value) => expect(takes(changed(path, value))).toBe(true));
+
+    test.each([
+      ["image.tag", 1.1],
+      ["baseUrl", ""],
+      ["baseUrl", "http://pay.example.com/v1"],
+      ["baseUrl", "https://pay.example.com/"],
+      ["secrets.service", ""],
+      ["settings.NESTED", { LOG_LEVEL: "info" }],
+      ["api.replicas", "two"],
+      ["api.replica", 3],
+      ["networkPolicy.databasePort", "postgres"],
+      ["networkPolicy.apiFrom", { namespaceSelector: {} }],
+      ["podAnnotations.scrape", true],
+      ["replicas", 2],
+    ])("may not say %s %j", (path, value) => expect(takes(changed(path, value))).toBe(false));
+
+    /** What Helm says to a release of this name, with these lines as its file of values. */
+    const release = (name: string, lines = ""): { stdout: string; stderr: string } => {
+      const file = join(folder, "values.yaml");
+      writeFileSync(file, lines);
+      return spawnSync("helm", ["template", name, "helm/gerbang", "--kube-version", "1.30.0", "--values", file], {
+        cwd: deploy,
+        encoding: "utf8",
+      });
+    };
+
+    test.runIf(has("helm", "version"))("are settings as they stand there, large numbers too", () => {
+      const { stdout } = release(
+        "gerbang",
+        "settings: { UNAUTHENTICATED_LIMIT_PER_MINUTE: 6000000, OPS_TRUST_PROXY: 1 }",
+      );
+      expect(stdout).toContain('{ name: UNAUTHENTICATED_LIMIT_PER_MINUTE, value: "6000000" }');
+      for (const { containers } of podsIn(objectsIn(stdout))) {
+        const names = containers.flatMap(({ env }) => env.map(({ name }) => name));
+        expect(names.length).toBe(new Set(names).size);
+      }
+    });
+
+    test.runIf(has("helm", "version")).each(["MASTER_KEY", "SMTP_URL", "PORT", "BASE_URL", "DATABASE_URL_FILE"])(
+      "are no place for %s",
+      (name) => expect(release("gerbang", `settings: { ${name}: x }`).stderr).toContain(`settings.${name}: `),
+    );
+
+    test.runIf(has("helm", "version")).each([
+      ["a".repeat(37), ""],
+      [`${"a".repeat(38)}gerbang`, ""],
+      ["a".repeat(38), "is too long"],
+      ["1st", "begins with a letter"],
+      ["pay.gerbang", "small letters, digits and dashes alone"],
+    ])("go with a release named %s, or it is said why not", (name, why) => {
+      const { stdout, stderr } = release(name);
+      if (why !== "") return expect(stderr).toContain(why);
+      const verification = objectsIn(stdout).find(({ kind }) => kind === "CronJob")?.metadata as { name: string };
+      // What Kubernetes lets a CronJob's name have; and the alerts find it under any.
+      expect(verification.name.length).toBeLessThanOrEqual(52);
+      expect(`${verification.name}-29743217`).toMatch(new RegExp(`^(?:${alerted})$`));
+    });
   });
 
   test("the chart's version is the program's", () => {

@@ -1,5 +1,28 @@
 {{/* What several templates share: names, labels, the container and its environment. */}}
 
+{{/* The alerts know the nightly verification by a name with "gerbang-verify" in it. */}}
+{{- define "gerbang.verification" -}}
+{{ ternary .Release.Name (printf "%s-gerbang" .Release.Name) (hasSuffix "gerbang" .Release.Name) }}-verify
+{{- end }}
+
+{{/* What the cluster would refuse after the migration, or what would hide in a list of variables, is refused before anything is done. */}}
+{{- define "gerbang.check" -}}
+{{- if not (regexMatch "^[a-z][-a-z0-9]*$" .Release.Name) }}
+{{- fail (printf "The release's name %q names Services: it begins with a letter, and has small letters, digits and dashes alone." .Release.Name) }}
+{{- end }}
+{{- if gt (len (include "gerbang.verification" .)) 52 }}
+{{- fail (printf "The release's name %q is too long: 37 characters are room enough, or 45 when they end in gerbang." .Release.Name) }}
+{{- end }}
+{{- range $name, $value := .Values.settings }}
+{{- if regexMatch "^(MASTER_KEY(_SECOND)?|OPERATOR_(VIEWER_)?TOKEN|(MIGRATION_)?DATABASE_URL|SMTP_URL)$" $name }}
+{{- fail (printf "settings.%s: whoever may look at the pods or the release would read it. It is a key of the secret that secrets.service names, and its file is what a setting ending in _FILE names." $name) }}
+{{- end }}
+{{- if regexMatch "^(NODE_ENV|BASE_URL|GERBANG_DATA|(OPS_|METRICS_)?(PORT|HOST)|(MASTER_KEY|OPERATOR_TOKEN|(MIGRATION_)?DATABASE_URL|ACQUIRERS)_FILE)$" $name }}
+{{- fail (printf "settings.%s: the chart gives this one itself, by baseUrl, by secrets, or as its own ports and volumes are." $name) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "gerbang.labels" -}}
 app.kubernetes.io/name: gerbang
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -62,16 +85,15 @@ securityContext:
 - { name: HOST, value: 0.0.0.0 }
 - { name: METRICS_HOST, value: 0.0.0.0 }
 - { name: OPS_HOST, value: 0.0.0.0 }
-- { name: OPS_TRUST_PROXY, value: "0" }
-- { name: DRAIN_SECONDS, value: "5" }
 - { name: MASTER_KEY_FILE, value: /etc/gerbang/secrets/master-key }
 - { name: OPERATOR_TOKEN_FILE, value: /etc/gerbang/secrets/operator-token }
 - { name: DATABASE_URL_FILE, value: /etc/gerbang/secrets/database-url }
 {{- if .Values.secrets.acquirers }}
 - { name: ACQUIRERS_FILE, value: /etc/gerbang/acquirers/acquirers.json }
 {{- end }}
+{{- /* toJson writes a large number as its digits, where quote alone would write 6e+06. */}}
 {{- range $name, $value := .Values.settings }}
-- { name: {{ $name }}, value: {{ $value | quote }} }
+- { name: {{ $name }}, value: {{ ternary $value (toJson $value) (kindIs "string" $value) | quote }} }
 {{- end }}
 {{- end }}
 
