@@ -90,14 +90,6 @@ test("a request with two Host lines is refused, whether they agree or not", asyn
     expect(answersIn(await converse(read({ host: second, connection: "close" })))).toEqual([refusal]);
 });
 
-test.each<[string, string]>([
-  ["1.1", refusal],
-  ["1.0", "200"],
-])("a request of HTTP/%s without Host: %s", async (version, expected) => {
-  const bare = read({ connection: "close" }).replace("Host: x\r\n", "").replace("HTTP/1.1", `HTTP/${version}`);
-  expect(answersIn(await converse(bare))).toEqual([expected]);
-});
-
 test("a request of which the rest never comes is ended, and not kept for ever", async () => {
   const { server } = service.app.server;
   // Node looks for such requests every 30 s and cannot be hurried: what it says then is said here.
