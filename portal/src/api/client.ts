@@ -56,12 +56,10 @@ export class Api {
 
   /** A query that the contract does not have yet; the caller gives its type. */
   readDraft<Answer>(path: string, parameters: DraftParameters = {}) {
-    const { path: inPath, query } = parameters;
-    const asked = definedOnly(query ?? {});
+    const params = paramsOf(parameters);
     return queryOptions<Answer, ApiError>({
-      queryKey: [this.place?.merchant ?? "", this.place?.environment ?? "", path, inPath ?? {}, asked],
-      queryFn: ({ signal }) =>
-        this.send<Answer>("GET", path, { params: { path: inPath ?? {}, query: asked }, headers: {}, signal }),
+      queryKey: [this.place?.merchant ?? "", this.place?.environment ?? "", path, params.path, params.query],
+      queryFn: ({ signal }) => this.send<Answer>("GET", path, { params, headers: {}, signal }),
     });
   }
 
@@ -71,9 +69,7 @@ export class Api {
     path: Path,
     ...[parameters]: Argument<ParametersOf<OperationOf<Path, "GET">>>
   ): Promise<AnswerOf<OperationOf<Path, "GET">>> {
-    const { path: inPath, query } = (parameters ?? {}) as DraftParameters;
-    const params = { path: inPath ?? {}, query: definedOnly(query ?? {}) };
-    return this.send("GET", path, { params, headers: {}, signal });
+    return this.send("GET", path, { params: paramsOf(parameters as DraftParameters | undefined), headers: {}, signal });
   }
 
   /** Calls the API to change something. Pass the intent of `useAction` where the endpoint takes an Idempotency-Key. */
@@ -87,9 +83,9 @@ export class Api {
 
   /** A change that the contract does not have yet; the caller gives its type. */
   writeDraft<Answer>(method: WriteMethod, path: string, request: DraftRequest = {}, intent?: Intent): Promise<Answer> {
-    const { path: inPath, query, body } = request;
+    const { body } = request;
     return this.send<Answer>(method, path, {
-      params: { path: inPath ?? {}, query: definedOnly(query ?? {}) },
+      params: paramsOf(request),
       headers: intent ? { "idempotency-key": intent.key } : {},
       ...(body === undefined ? {} : { body }),
     });
@@ -192,8 +188,10 @@ export interface DraftRequest extends DraftParameters {
   body?: unknown;
 }
 
-function definedOnly(query: object): object {
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined && value !== ""));
+/** The parameters as they are sent: of the query, those that have a value. */
+function paramsOf({ path = {}, query = {} }: DraftParameters = {}): { path: object; query: object } {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
+  return { path, query: Object.fromEntries(given) };
 }
 
 async function faultOf(response: Response): Promise<ApiError> {
