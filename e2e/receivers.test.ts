@@ -4,6 +4,8 @@ import { createHmac } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { newId } from "../gateway/src/ground/ids.ts";
@@ -139,6 +141,19 @@ async function tell(url: string, event: { type: string; order: string; at: numbe
   return status;
 }
 
+/** Writes to an inbox for a moment, as the program does that was started together with a receiver. What is given is when it has ended. */
+function writing(inbox: string): { ended: Promise<void> } {
+  const database = new DatabaseSync(inbox);
+  database.exec(
+    "create table if not exists others (id integer primary key); begin immediate; insert into others default values",
+  );
+  const end = (): void => {
+    database.exec("commit");
+    database.close();
+  };
+  return { ended: sleep(400).then(end) };
+}
+
 for (const [name, { folder, isThere, commands, prepare, path = "/webhooks", isLate = false }] of Object.entries(
   receivers,
 )) {
@@ -165,7 +180,9 @@ for (const [name, { folder, isThere, commands, prepare, path = "/webhooks", isLa
         LARAVEL_BASE: join(place, "laravel"),
       };
       if (prepare !== undefined) expect(await Programs.finish(folderOf(`receivers/${folder}`), prepare, env)).toBe("");
+      const { ended } = writing(env.INBOX ?? "");
       await run("all");
+      await ended;
     });
     afterAll(() => programs.stop());
 

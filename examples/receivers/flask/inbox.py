@@ -19,7 +19,6 @@ def connected():
 
 
 with connected() as database:
-    database.execute("pragma journal_mode = wal")
     database.execute("create table if not exists events (id text primary key, kept_at integer not null)")
     database.execute(
         "create table if not exists payments (reference text primary key, order_id text not null, status text not null, version text not null)"

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const database = new DatabaseSync(process.env.INBOX ?? "inbox.sqlite", { timeout: 5_000 });
 database.exec(`
-  pragma journal_mode = wal;
   create table if not exists events (id text primary key, kept_at integer not null);
   create table if not exists payments (
     reference text primary key, order_id text not null, status text not null, version text not null

@@ -9,7 +9,6 @@ function inbox(): PDO
 {
     $database = new PDO('sqlite:' . (getenv('INBOX') ?: __DIR__ . '/inbox.sqlite'), null, null, [PDO::ATTR_TIMEOUT => 5]);
     $database->setAttribute(PDO::ATTR_ERRMODE, PDO::ERRMODE_EXCEPTION);
-    $database->exec('pragma journal_mode = wal');
     $database->exec('create table if not exists events (id text primary key, kept_at integer not null)');
     $columns = 'reference text primary key, order_id text not null, status text not null, version text not null';
     $database->exec("create table if not exists payments ($columns)");
