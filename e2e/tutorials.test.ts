@@ -1,5 +1,6 @@
 // Goal: who follows the tutorial and the guides by task from an empty folder sees what they promise, in each language. Method: their programs are
 // saved and their commands typed, in their order, beside one running service. Python and PHP are skipped where they are not on the machine.
+import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
@@ -14,6 +15,9 @@ const commandsOf = (page: string): string[] =>
     .map(({ code }) => code);
 const sectionOf = (page: string, language: string, at = 0): string =>
   blocksOf(page).filter((block) => block.language === language)[at]?.code ?? "";
+
+/** Another at each try: the service keeps what an earlier one paid. */
+const newOrder = (): string => `order-${randomBytes(6).toString("hex")}`;
 
 describe.runIf(languages.shell)("who follows the guides", () => {
   let follower: Follower;
@@ -238,7 +242,7 @@ describe.runIf(languages.shell)("who follows the guides", () => {
     expect(await (await fetch(`http://localhost:${follower.port}/orders/${refunded}`)).text()).not.toContain("/refund");
     expect((await refund(declined)).status).toBe(409);
     // An order whose payment is paid before the shop has its answer, or when a part has gone back elsewhere.
-    const early = "order-0123456789ac";
+    const early = newOrder();
     const kept = await fetch(`http://localhost:${follower.port}/orders`, {
       method: "POST",
       body: new URLSearchParams({ order: early }),
@@ -332,7 +336,7 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       // Who presses twice buys once; the payment's page leads back to the order.
       const press = (order: string): Promise<Response> =>
         fetch(`${shop}/orders`, { method: "POST", body: new URLSearchParams({ order }) });
-      const order = "order-0123456789ab";
+      const order = newOrder();
       expect([(await press(order)).url, (await press(order)).url]).toEqual(Array(2).fill(`${shop}/orders/${order}`));
       const [, page = ""] = /<h1>Please pay<\/h1><p><a href="(http[^"]+\/pay\/[^"]+)"/.exec(await shown(order)) ?? [];
       const [payment, ...more] = await paymentsOf(order);
@@ -348,7 +352,7 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       expect(await paymentsOf(order)).toHaveLength(1);
       expect(await (await fetch(page)).text()).toContain(`data-back="${shop}/orders/${order}"`);
       // Who comes back may have paid a moment ago: while the payment is pending the page looks again, but not for ever.
-      const waits = "order-0000000000a1";
+      const waits = newOrder();
       expect(await (await press(waits)).text()).toContain('content="5; url=?looks=1"');
       expect(await shown(`${waits}?looks=5`)).toContain('content="5; url=?looks=6"');
       const last = await shown(`${waits}?looks=6`);
@@ -357,7 +361,7 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       // Paid and given back before the shop heard of it: a part makes no difference, the whole is not delivered.
       for (const [id, amount, says] of [
         [waits, 2_500_000, "Your order is paid"],
-        ["order-0000000000a2", undefined, "Your order is refunded"],
+        [newOrder(), undefined, "Your order is refunded"],
       ] as const) {
         await press(id);
         const [found] = await paymentsOf(id);
@@ -376,8 +380,8 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       const sold = "'description' => 'A bag of coffee',";
       const written = readFileSync(join(follower.shop, "shop.php"), "utf8");
       for (const [id, customer, says] of [
-        ["order-0000000000a3", "'email' => 'eve@reject.test'", /Your order is not paid.*200$/],
-        ["order-0000000000a4", "'phone' => '081234567890'", /Paying is not possible right now. Please tell us.*502$/],
+        [newOrder(), "'email' => 'eve@reject.test'", /Your order is not paid.*200$/],
+        [newOrder(), "'phone' => '081234567890'", /Paying is not possible right now. Please tell us.*502$/],
       ] as const) {
         const changed = written.replace(sold, `${sold} 'customer' => [${customer}],`);
         writeFileSync(join(follower.shop, "refused.php"), changed);
@@ -397,13 +401,13 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       expect((await press("../../etc/passwd")).status).toBe(404);
       // An order that cannot be written down sends nobody on, and without its secret the shop takes no event for handled.
       await follower.type("mv orders elsewhere && touch orders");
-      expect((await press("order-00000000000a")).status).toBe(500);
+      expect((await press(newOrder())).status).toBe(500);
       await follower.type("rm orders && mv elsewhere orders");
       await follower.stopPrograms();
       await follower.start(`unset GERBANG_WEBHOOK_SECRET; ${start}`);
       expect((await fetch(`${shop}/webhooks`, { method: "POST", body: "{}" })).status).toBe(500);
       // Without its keys it says so to the log alone.
-      const refused = await asked("order-ba9876543210", "shop.php", "GERBANG_CLIENT_ID=");
+      const refused = await asked(newOrder(), "shop.php", "GERBANG_CLIENT_ID=");
       expect(refused).toContain("Paying is not possible right now.");
       expect(refused).toMatch(/502$/);
       expect(await follower.type("cat refused.log")).toContain("client_id is missing");

@@ -163,8 +163,9 @@ export class Follower {
   /** Stops the background programs. */
   async stopPrograms(): Promise<void> {
     for (const child of this.running.splice(0)) {
-      if (child.exitCode !== null || child.pid === undefined) continue;
-      const gone = once(child, "exit");
+      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) continue;
+      // Its output ends when the last of its processes does: the shell may go before the server, which still holds the port.
+      const gone = once(child, "close");
       process.kill(-child.pid, "SIGTERM");
       await gone;
     }
