@@ -2,7 +2,7 @@
 // other; each word in bold has to stand on a page that its part of the day leads over. What other tests tell at length is only touched.
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { asOwner, paymentBody } from "../../gateway/test/kit.ts";
 import { scriptedAcquirer } from "../../gateway/test/scripted-acquirer.ts";
 import { uuidOf } from "../../gateway/src/ground/ids.ts";
@@ -114,6 +114,11 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   });
 
   await fetch(`${portal.consoleOrigin}/ops/v1/merchants`, { headers: { authorization: "Bearer guessed" } });
+
+  // The money of a canceled payment arrives some seconds later, and Home looks again only after more of them.
+  await vi.waitFor(async () => expect((await service.operate("GET", "/receipts")).data).toHaveLength(1), {
+    timeout: 20_000,
+  });
 
   // Who approves was there before the question.
   const other = await portal.operator("admin");

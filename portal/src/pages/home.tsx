@@ -10,7 +10,7 @@ import { useNow } from "../ui/now.ts";
 import { Page as Frame } from "../ui/page.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Time, useTimeZone } from "../ui/time.tsx";
-import { FirstSteps } from "./home/first-steps.tsx";
+import { useFirstSteps } from "./home/first-steps.tsx";
 import { Figures } from "./home/figures.tsx";
 import { OverTime } from "./home/over-time.tsx";
 import { Payouts } from "./home/payouts.tsx";
@@ -34,11 +34,13 @@ export function Page() {
 function Shown({ overview: { currencies, waiting, payouts, counted_at: countedAt } }: { overview: Overview }) {
   const used = currencies.filter(isUsed);
   const isNewcomer = useNewcomer(currencies);
+  const { isPending, firstSteps } = useFirstSteps(isNewcomer);
+  if (isPending) return <Still />;
   const shown = used.length > 0 ? used : currencies.slice(0, 1);
   return (
     <>
       {countedAt !== null && <Behind at={countedAt} />}
-      {isNewcomer && <FirstSteps />}
+      {firstSteps}
       {shown.map((figures) => (
         <Figures key={figures.currency} of={figures} />
       ))}
@@ -109,7 +111,7 @@ function NoneYet() {
 
 function Still() {
   return (
-    <div className="space-y-6">
+    <div aria-busy="true" className="space-y-6">
       <Skeleton className="h-28 w-full" />
       <Skeleton className="h-20 w-full" />
       <Skeleton className="h-80 w-full" />

@@ -1,6 +1,6 @@
 // The first steps in a sandbox: a key, a payment, a webhook, a refund and a dispute. Gone once they are taken, or hidden.
 import { Check } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { usePlace } from "../../api/place.ts";
 import { paths } from "../../paths.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -19,9 +19,15 @@ function isHidden(merchant: string): boolean {
   }
 }
 
-export function FirstSteps() {
+/**
+ * The first steps, where they are `wanted` and nobody has hidden them. While `isPending`, nothing of the page is shown: each list that comes
+ * changes the height of its step, and would push away what stands below.
+ */
+export function useFirstSteps(wanted: boolean): { isPending: boolean; firstSteps: ReactNode } {
   const { merchant } = usePlace();
   const [hidden, setHidden] = useState(() => isHidden(merchant));
+  const isShown = wanted && !hidden;
+  const { isPending, ...known } = useSteps(isShown);
   const hide = (): void => {
     setHidden(true);
     try {
@@ -30,12 +36,11 @@ export function FirstSteps() {
       // Then they are hidden until the page is opened again.
     }
   };
-  return hidden ? null : <Steps onHide={hide} />;
+  return { isPending, firstSteps: isShown && <Steps {...known} onHide={hide} /> };
 }
 
-function Steps({ onHide }: { onHide: () => void }) {
+function Steps({ steps, isKnown, onHide }: { steps: Step[]; isKnown: boolean; onHide: () => void }) {
   const place = usePlace();
-  const { steps, isKnown } = useSteps();
   const next = isKnown ? steps.find(({ done }) => !done) : undefined;
   if (isKnown && !next) return null;
   return (
@@ -47,7 +52,7 @@ function Steps({ onHide }: { onHide: () => void }) {
         </Button>
       }
     >
-      <ol aria-busy={!isKnown} className="divide-y divide-line rounded-md border border-line bg-panel">
+      <ol className="divide-y divide-line rounded-md border border-line bg-panel">
         {steps.map((step, at) => (
           <Row key={step.title} step={step} number={at + 1} isNext={step === next} />
         ))}

@@ -16,14 +16,23 @@ export interface Step {
 const few = { query: { limit: 10 } };
 const paid: readonly Schema<"Payment">["status"][] = ["succeeded", "partially_refunded", "refunded"];
 
-export function useSteps(): { steps: Step[]; isKnown: boolean } {
+interface Steps {
+  steps: Step[];
+  /** Whether all lists were read. */
+  isKnown: boolean;
+  /** Whether one of them is still waited for. */
+  isPending: boolean;
+}
+
+/** The lists are read only where the steps are `wanted`. */
+export function useSteps(wanted: boolean): Steps {
   const place = usePlace();
   const api = useApi();
-  const keys = useQuery(api.read("/v1/credentials", few));
-  const payments = useQuery(api.read("/v1/payments/search", few));
-  const webhook = useQuery(api.read("/v1/webhook"));
-  const refunds = useQuery(api.read("/v1/refunds", few));
-  const disputes = useQuery(api.read("/v1/disputes", few));
+  const keys = useQuery({ ...api.read("/v1/credentials", few), enabled: wanted });
+  const payments = useQuery({ ...api.read("/v1/payments/search", few), enabled: wanted });
+  const webhook = useQuery({ ...api.read("/v1/webhook"), enabled: wanted });
+  const refunds = useQuery({ ...api.read("/v1/refunds", few), enabled: wanted });
+  const disputes = useQuery({ ...api.read("/v1/disputes", few), enabled: wanted });
 
   const made = payments.data?.data ?? [];
   const open = made.find(({ status }) => status === "pending" || status === "processing");
@@ -68,5 +77,10 @@ export function useSteps(): { steps: Step[]; isKnown: boolean } {
       verb: waiting ? "Answer it" : left ? "Contest it" : "Create a payment",
     },
   ];
-  return { steps, isKnown: [keys, payments, webhook, refunds, disputes].every(({ data }) => data !== undefined) };
+  const lists = [keys, payments, webhook, refunds, disputes];
+  return {
+    steps,
+    isKnown: lists.every(({ data }) => data !== undefined),
+    isPending: wanted && lists.some((list) => list.isPending),
+  };
 }
