@@ -15,7 +15,7 @@ import { type Proxy, hasNginx, startNginx, startProxy } from "./kit/proxy.ts";
 
 const CLIENTS = 4;
 /** Between two payments of a client: whoever uses up the whole processor tests the machine rather than the restart. */
-const BETWEEN_MS = 20;
+const BETWEEN_MS = 75;
 
 let database: TestDatabase;
 let processes: [TestProcess, TestProcess];
