@@ -368,6 +368,31 @@ test("the database refuses a batch without the journal that formed it, and one t
   expect((await client.post(`/v1/sandbox/settlements/${batch.uuid}/pay`, {})).json.status).toBe("paid");
 });
 
+test("the database lets nobody write anew when a batch was paid or returned, or by which transfer", async () => {
+  const { client, merchantId } = await service.merchant();
+  const form = async (): Promise<string> => {
+    await paid(client);
+    return (await client.post("/v1/sandbox/settlements/run", {})).json.data[0].uuid;
+  };
+  const [left, returned] = [await form(), await form()];
+  expect((await client.post(`/v1/sandbox/settlements/${left}/pay`, {})).json.status).toBe("paid");
+  await service.app.returnSettlement({ merchantId, environment: "sandbox" }, returned);
+  await asOwner({ ...service.database, ownerUrl: service.database.url }, async (role) => {
+    for (const [uuid, change] of [
+      [left, "bank_reference = 'another'"],
+      [left, "paid_at = paid_at + interval '1 second'"],
+      [left, "payout_date = payout_date + 1"],
+      [returned, "returned_at = returned_at + interval '1 second'"],
+    ] as const) {
+      const again = role.query(`update settlements set ${change} where merchant_id = $1 and settlement_id = $2`, [
+        uuidOf(merchantId),
+        uuidOf(uuid),
+      ]);
+      await expect(again, change).rejects.toThrow(/a settlement that is (paid|failed) stays as it is/);
+    }
+  });
+});
+
 test("who disputes a payment in the moment in which a batch is formed keeps it out of the batch", async () => {
   for (let round = 0; round < 10; round++) {
     const { client, merchantId } = await service.merchant();
