@@ -56,6 +56,17 @@ test("a link of the start signs the demo operator in, and an operator who is tak
   await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
 });
 
+test("the documentation is one press away, at the address where it is served", async () => {
+  const { page, open } = await portal.operator("viewer");
+  await open(at.home());
+  await page.getByRole("button", { name: /^Your account/ }).click();
+  const entry = page.getByRole("menuitem", { name: "Documentation" });
+  expect(await entry.getAttribute("href")).toBe(`${portal.service.origin}/docs/`);
+  const [tab] = await Promise.all([page.waitForEvent("popup"), entry.click()]);
+  await tab.waitForURL(/\/docs\/$/);
+  await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+});
+
 test("who signs in to the portal is nobody in the console, and the other way round", async () => {
   const member = await portal.member("owner");
   await member.page.goto(`${portal.consoleOrigin}/console`);

@@ -12,14 +12,15 @@ import { useWords } from "../words.ts";
 import { menuItem } from "./places.tsx";
 import { type Theme, setTheme, useTheme } from "./theme.ts";
 
-/** Only the merchants' listener serves the documentation. */
+/** The merchants' listener alone serves the documentation: from the console it is at another address, in a tab of its own. */
 const isPortal = apiRoot === "/portal";
+const elsewhere = { target: "_blank", rel: "noreferrer" };
 
 export function PersonMenu() {
   const words = useWords();
   const go = useGo();
   const queries = useQueryClient();
-  const person = useSession()?.person;
+  const session = useSession();
   const { chosen } = useTheme();
   const themes: Record<Theme, string> = { light: words.light, dark: words.dark, system: words.system };
   const signOut = async (): Promise<void> => {
@@ -32,7 +33,9 @@ export function PersonMenu() {
     queries.clear();
     await go(paths.signIn());
   };
-  if (!person) return <div className="h-8" />;
+  if (!session) return <div className="h-8" />;
+  const { person, service } = session;
+  const docs = isPortal ? { href: "/docs/" } : { href: service.base_url.replace(/\/v1$/, "/docs/"), ...elsewhere };
   return (
     <Menu.Root>
       <Menu.Trigger
@@ -49,11 +52,9 @@ export function PersonMenu() {
             <Menu.Item className={menuItem} onClick={() => void go(paths.account())}>
               {words.account}
             </Menu.Item>
-            {isPortal && (
-              <Menu.LinkItem href="/docs/" className={menuItem}>
-                {words.documentation}
-              </Menu.LinkItem>
-            )}
+            <Menu.LinkItem {...docs} className={menuItem}>
+              {words.documentation}
+            </Menu.LinkItem>
             <Menu.Separator className="my-1 border-t border-line" />
             <Menu.RadioGroup value={chosen} onValueChange={(value) => setTheme(value as Theme)}>
               <Menu.GroupLabel className="px-2 py-1 text-xs text-muted">{words.theme}</Menu.GroupLabel>
