@@ -16,6 +16,7 @@ import type { Environment } from "./merchants/books.ts";
 import { type UsedCredential, recordUses } from "./merchants/last-uses.sql.ts";
 import { Merchants } from "./merchants/merchants.ts";
 import { Profiles } from "./merchants/profiles.ts";
+import type { PasswordCost } from "./people/passwords.ts";
 import { People } from "./people/people.ts";
 import { relyingPartyOf } from "./people/relying-party.ts";
 import { sweepExpiredPayments } from "./payments/expiry.ts";
@@ -45,6 +46,8 @@ export interface RoomOptions {
   acquirers?: readonly Acquirer[];
   /** Timing of webhook deliveries; a default when absent. */
   deliveryTiming?: DeliveryTiming | undefined;
+  /** Of new passwords; the usual one when absent. No setting can lower it. */
+  passwordCost?: PasswordCost;
 }
 
 /** The address at which the service is reached from outside. It is certain once the service listens. */
@@ -137,6 +140,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     clock,
     serviceName: config.serviceName,
     production: config.mode === "production",
+    passwordCost: options.passwordCost,
   };
   const people = new People({ ...access, surface: "portal", relyingParty: () => relyingPartyOf(address.root) });
   const consolePeople = new People({

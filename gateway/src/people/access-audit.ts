@@ -4,6 +4,7 @@ import type { Vault } from "../ground/crypto.ts";
 import { newId } from "../ground/ids.ts";
 import type { Database } from "../store/database.ts";
 import { type PeopleAuditEntry, insertPeopleAudit } from "./audit.sql.ts";
+import type { PasswordCost } from "./passwords.ts";
 import type { RelyingParty } from "./relying-party.ts";
 import type { Surface } from "./sessions.sql.ts";
 
@@ -15,6 +16,8 @@ export interface PeopleParts {
   serviceName: string;
   /** When true, owners and operators keep a second factor, and sign-in links that skip it are refused. */
   production: boolean;
+  /** Of new passwords; the usual one when absent. */
+  passwordCost?: PasswordCost | undefined;
   /** The application that these persons sign in to. A session is valid on its own surface only. */
   surface: Surface;
   /** The relying party of passkeys; undefined when browsers make none for this address. */

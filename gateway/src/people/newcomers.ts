@@ -53,7 +53,7 @@ export async function newcomer(
     return needs ?? { known };
   }
   await refuseBadPassword("password", given.password, [email, given.name, parts.serviceName]);
-  return { email, name: given.name, passwordHash: await hashPassword(given.password) };
+  return { email, name: given.name, passwordHash: await hashPassword(given.password, parts.passwordCost) };
 }
 
 /**

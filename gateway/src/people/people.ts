@@ -164,7 +164,7 @@ export class People {
     action: string,
   ): Promise<boolean> {
     await refuseBadPassword("next", next, [email, name, this.parts.serviceName]);
-    const hash = await hashPassword(next);
+    const hash = await hashPassword(next, this.parts.passwordCost);
     const replaced = await this.parts.database.transaction(async (query) => {
       await lockedInSession(query, personId, keep);
       if ((await query(updatePassword(personId, before, hash))).length === 0) return false;
