@@ -172,6 +172,29 @@ test("nothing moves away from whoever reads while a page loads", { timeout: 60_0
   expect(moves).toEqual([]);
 });
 
+test("Home of a newcomer waits for its first steps, of which each would push the figures down, and does without those that fail", async () => {
+  const { page, place, context, open } = await portal.member("owner");
+  let answer: (() => void) | undefined;
+  await context.route(/\/portal\/v1\/credentials\?/, async (route) => {
+    await new Promise<void>((resolve) => (answer = resolve));
+    await route.fulfill({ status: 403, json: { error: { code: "FORBIDDEN", message: "Not yours." } } });
+  });
+  const others = ["overview", "payments/search", "webhook", "refunds", "disputes"].map((list) =>
+    page.waitForResponse((response) => response.url().includes(`/portal/v1/${list}`)),
+  );
+  const opened = open(paths.home(place));
+  await Promise.all(others);
+  await expect.poll(() => answer).toBeDefined();
+  // What is drawn last is drawn a frame later.
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  const figures = page.getByRole("region", { name: "IDR at a glance" });
+  expect(await figures.count()).toBe(0);
+  answer?.();
+  await opened;
+  await figures.waitFor();
+  expect(await page.getByRole("heading", { name: "First steps" }).count()).toBe(1);
+});
+
 test("a settlement on paper is whole, says whose it is, and has nothing that only a screen can use", async () => {
   const { page, place, client, open } = await portal.member("owner");
   const { settlement } = await oneOfEverything(client);

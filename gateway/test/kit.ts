@@ -105,7 +105,7 @@ export function makeApp(options: TestServiceOptions & { database: TestDatabase }
     // Tests expect every request in the log; on a slow machine a few requests would use up the usual share.
     requestLogShare: 1,
     deliveryTiming: { ...deliveryTiming, ...options.timing },
-    // Thousands of people join in the tests: hashes at the usual cost were a thirtieth of all that is computed.
+    // Many people join in the tests: at the usual cost their hashes were a twelfth of what the tests of the pages' APIs compute.
     passwordCost: { memory: 64, passes: 1, parallelism: 1 },
   });
 }

@@ -35,7 +35,12 @@ function Shown({ overview: { currencies, waiting, payouts, counted_at: countedAt
   const used = currencies.filter(isUsed);
   const isNewcomer = useNewcomer(currencies);
   const { isPending, firstSteps } = useFirstSteps(isNewcomer);
-  if (isPending) return <Still />;
+  if (isPending)
+    return (
+      <div aria-busy="true">
+        <Still />
+      </div>
+    );
   const shown = used.length > 0 ? used : currencies.slice(0, 1);
   return (
     <>
@@ -111,7 +116,7 @@ function NoneYet() {
 
 function Still() {
   return (
-    <div aria-busy="true" className="space-y-6">
+    <div className="space-y-6">
       <Skeleton className="h-28 w-full" />
       <Skeleton className="h-20 w-full" />
       <Skeleton className="h-80 w-full" />
