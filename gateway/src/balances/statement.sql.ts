@@ -17,7 +17,8 @@ const NEAR = 1_000;
 
 /**
  * The numbers of the first journal of a period and of the first one after it. Each depends on its time alone, so a statement begins exactly where the
- * previous one ended; and of all journals since that time it is the least, so none ends before it begins, even if the clocks of the posting processes differ.
+ * previous one ended; and of all journals since that time it is the least, even if the clocks of the posting processes differ. If they differ by more
+ * than `NEAR` journals, a period that would end before it begins is empty.
  */
 export function selectPeriod({ merchantId, environment }: Book, from: Micros, before: Micros): Statement {
   const firstAt = (place: string): string => `coalesce((
@@ -32,9 +33,12 @@ export function selectPeriod({ merchantId, environment }: Book, from: Micros, be
 ), h.seq + 1)`;
   return {
     name: "period of a statement",
-    text: `select ${firstAt("$3")} as first, ${firstAt("$4")} as past
-from book_heads h
-where ${inBook("h")}`,
+    text: `select e.first, greatest(e.first, e.past) as past
+from (
+  select ${firstAt("$3")} as first, ${firstAt("$4")} as past
+  from book_heads h
+  where ${inBook("h")}
+) e`,
     values: [uuidOf(merchantId), environment, leastIdOf(from), leastIdOf(before)],
   };
 }

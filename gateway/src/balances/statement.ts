@@ -81,7 +81,7 @@ export async function readPeriod(
   const [from = 0, before = 0] = [rangeFrom("from", begin), rangeBefore("to", end)];
   if (before <= from) throw validationFault("to", end, "to must not be before from.");
   const [ends] = await database.query(selectPeriod(book, from, before));
-  return { from, before, first: ends?.first as bigint, past: ends?.past as bigint };
+  return { from, before, ...(ends as Pick<Period, "first" | "past">) };
 }
 
 /** Journals that one query sums up. */

@@ -2,8 +2,9 @@
 // another's. Method: a real service with payments that were settled; the sums are held against each other.
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
-import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { type Browser, joins } from "../../test/portal.ts";
+import { uuidOf } from "../ground/ids.ts";
 
 let service: TestService;
 let client: Client;
@@ -197,6 +198,36 @@ test("a statement leads from what was there to what is there, by what each kind 
     added: added(-amount, amount),
     fee_minor: 0,
   });
+});
+
+test("a clock that was wrong for more journals than are looked at leaves a statement that adds up", async () => {
+  await paid();
+  // Journals 2 to 1001 are of 2 January, and the next thousand of the day before. The third moved money.
+  await asOwner(service.database, async (admin) => {
+    await admin.query("set session_replication_role = replica");
+    await admin.query(
+      `insert into journals (merchant_id, environment, seq, journal_id, group_id, kind, operation_key, posted_at, prev_hash, hash)
+select merchant_id, environment, n, (case when n > 1001 then '019b76da-a800' else '019b7c01-0400' end || '-7000-8000-' || lpad(n::text, 12, '0'))::uuid,
+  group_id, kind, 'clone:' || n, posted_at, prev_hash, hash
+from journals, generate_series(2, 2001) n
+where merchant_id = $1::uuid`,
+      [uuidOf(merchantId)],
+    );
+    await admin.query(
+      `insert into entries
+select merchant_id, environment, 3, line, account, currency, amount_minor, 2 * balance_after_minor
+from entries
+where merchant_id = $1::uuid`,
+      [uuidOf(merchantId)],
+    );
+    await admin.query("update book_heads set seq = 2001 where merchant_id = $1::uuid and environment = 'sandbox'", [
+      uuidOf(merchantId),
+    ]);
+    await admin.query("set session_replication_role = origin");
+  });
+  const { status, json } = await owner.get("/portal/v1/statements/IDR?from=2026-01-01&to=2026-01-01");
+  expect({ status, movements: json.movements }).toEqual({ status: 200, movements: [] });
+  expect(json.opening).toEqual(json.closing);
 });
 
 test.each([
