@@ -16,6 +16,18 @@ export interface Certificates {
   cert: string;
 }
 
+let directory: string | undefined;
+
+/** Removed when the process ends: one listener, however many authorities are made. */
+function directoryOfThisProcess(): string {
+  if (directory === undefined) {
+    const made = mkdtempSync(join(tmpdir(), "gerbang-ca-"));
+    process.once("exit", () => rmSync(made, { recursive: true, force: true }));
+    directory = made;
+  }
+  return directory;
+}
+
 /** Makes a certificate for `localhost` and, with `address`, 127.0.0.1, signed by a new authority. */
 export async function makeCertificates({ address = true } = {}): Promise<Certificates> {
   const notAfterDate = new Date(Date.now() + 24 * 3600 * 1000);
@@ -46,9 +58,7 @@ export async function makeCertificates({ address = true } = {}): Promise<Certifi
       },
     ],
   });
-  const directory = mkdtempSync(join(tmpdir(), "gerbang-ca-"));
-  process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
-  const caFile = join(directory, "ca.pem");
+  const caFile = join(mkdtempSync(join(directoryOfThisProcess(), "ca-")), "ca.pem");
   writeFileSync(caFile, ca.cert);
   return { caFile, key: leaf.private, cert: leaf.cert };
 }
