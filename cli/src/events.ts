@@ -1,10 +1,12 @@
 // Runs the commands `events list`, `get`, `deliveries` and `resend`, and the command `trigger`.
+import type { ReadOptions } from "../../sdk/src/calls.ts";
 import type { DeliveryAttempt, Event, EventFilters, EventType } from "../../sdk/src/types.ts";
 import { eventTypes } from "./events.commands.ts";
 import type { Change, Common, ListOptions } from "./common.ts";
 import { clientOf } from "./identity.ts";
 import { toneOf } from "./output/color.ts";
-import { printList, printObject, say } from "./output/print.ts";
+import { printList } from "./output/list.ts";
+import { printObject, say } from "./output/print.ts";
 import type { Column } from "./output/table.ts";
 import { words } from "./output/text.ts";
 
@@ -41,7 +43,7 @@ export function listEvents(
     ...(delivery === undefined ? {} : { delivery }),
   };
   const listing = {
-    ask: (limit: number) => events.list({ ...filters, limit }),
+    ask: (limit: number, options: ReadOptions) => events.list({ ...filters, limit }, options),
     columns,
     id: ({ id }: Event) => id,
     empty: "No events. gerbang trigger payment.succeeded sends a sample.",
@@ -68,7 +70,7 @@ const attemptColumns: readonly Column<DeliveryAttempt>[] = [
 export function listDeliveries(values: ListOptions, id: string): Promise<number> {
   const { events } = clientOf(values);
   const listing = {
-    ask: (limit: number) => events.deliveries(id, { limit }),
+    ask: (limit: number, options: ReadOptions) => events.deliveries(id, { limit }, options),
     columns: attemptColumns,
     id: ({ attempt, started_at: at }: DeliveryAttempt) => `${attempt} ${at}`,
     empty: "It was not sent yet.",

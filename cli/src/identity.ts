@@ -1,6 +1,7 @@
 // Chooses the key of a command: the environment's, else that of a profile, else the demo merchant's of a service that runs from this folder.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Gerbang } from "../../sdk/src/gerbang.ts";
 import { remember } from "./answers.ts";
 import { Trouble } from "./failures.ts";
@@ -71,6 +72,7 @@ export function clientOf(named: Named): Gerbang {
     secret,
     baseUrl,
     deadlineMs: 30_000,
+    sleep: (ms, signal) => sleep(ms, undefined, signal ? { signal } : {}),
     hooks: {
       onResponse: ({ requestId }) => remember({ requestId }),
       // Tells the person at the terminal why the command waits.

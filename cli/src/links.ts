@@ -1,10 +1,12 @@
 // Runs the commands `links list`, `get`, `create` and `deactivate`.
+import type { ReadOptions } from "../../sdk/src/calls.ts";
 import type { CreatePaymentLink, PaymentLink, PaymentLinkFilters } from "../../sdk/src/types.ts";
 import type { Change, Common } from "./common.ts";
 import { clientOf } from "./identity.ts";
 import { toneOf } from "./output/color.ts";
+import { printList } from "./output/list.ts";
 import { amountOf } from "./output/money.ts";
-import { printList, printObject } from "./output/print.ts";
+import { printObject } from "./output/print.ts";
 import type { Column } from "./output/table.ts";
 
 const columns: readonly Column<PaymentLink>[] = [
@@ -24,7 +26,8 @@ export function listLinks(
   const { status } = values;
   const { paymentLinks } = clientOf(values);
   const listing = {
-    ask: (limit: number) => paymentLinks.list({ limit, ...(status === undefined ? {} : { status }) }),
+    ask: (limit: number, options: ReadOptions) =>
+      paymentLinks.list({ limit, ...(status === undefined ? {} : { status }) }, options),
     columns,
     id: ({ uuid }: PaymentLink) => uuid,
     empty: "No payment links. gerbang links create makes one.",

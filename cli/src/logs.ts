@@ -3,12 +3,11 @@ import type { LoggedRequest, LoggedRequestFilters } from "../../sdk/src/types.ts
 import type { Gerbang } from "../../sdk/src/gerbang.ts";
 import { clientOf } from "./identity.ts";
 import { type Paint, paintOf } from "./output/color.ts";
-import { say, stopped, write } from "./output/print.ts";
+import { follow } from "./output/list.ts";
+import { say, write } from "./output/print.ts";
 import { type Printable, joined, jsonOf, words } from "./output/text.ts";
-import { pause } from "./pause.ts";
 
 const BEFORE = 20;
-const EVERY_MS = 2_000;
 const PAGE = 100;
 /** Maximum number of requests that one look prints; it says when it leaves older ones out. */
 const CAUGHT_UP_MAX = 1_000;
@@ -37,32 +36,37 @@ export async function tailCommand(values: Tail): Promise<number> {
   const first = await gerbang.sandbox.requests.list({ ...filters, limit: BEFORE }).take(BEFORE);
   for (const request of first.toReversed()) print(request);
   if (values["no-follow"]) return 0;
-  await follow(gerbang, filters, new Set(first.map(({ request_id: id }) => id)), print);
+  await tail(gerbang, filters, first, print);
   return 0;
 }
 
-async function follow(
+/** Goes by the times of the requests alone, so the service's clock and ours may differ. */
+function tail(
   { sandbox }: Gerbang,
   filters: LoggedRequestFilters,
-  printed: Set<string>,
+  first: readonly LoggedRequest[],
   print: (request: LoggedRequest) => void,
 ): Promise<void> {
-  const stop = stopped();
-  const begunAt = Date.now();
-  while (!stop.aborted) {
-    await pause(EVERY_MS, stop);
-    if (stop.aborted) return;
+  const printed = new Set(first.map(({ request_id: id }) => id));
+  // What is older than the first twenty was left out.
+  const begin = first.length < BEFORE ? 0 : timeOf(first.at(-1));
+  let newest = timeOf(first[0]);
+  const read = async (signal: AbortSignal): Promise<LoggedRequest[]> => {
+    const since = Math.max(newest - LATE_MS, begin);
     const found: LoggedRequest[] = [];
-    const since = Math.max(begunAt, Date.now() - EVERY_MS) - LATE_MS;
-    for await (const request of sandbox.requests.list({ ...filters, limit: PAGE })) {
-      if (!(Date.parse(request.at) >= since - 1_000)) break;
+    for await (const request of sandbox.requests.list({ ...filters, limit: PAGE }, { signal })) {
+      if (!(timeOf(request) >= since)) break;
       if (!printed.has(request.request_id)) found.push(request);
       if (found.length >= CAUGHT_UP_MAX) {
         say(words`More than ${CAUGHT_UP_MAX} came at once: older ones are left out here. The portal has them.`);
         break;
       }
     }
+    return found;
+  };
+  return follow(read, (found) => {
     for (const request of found.toReversed()) {
+      newest = Math.max(newest, timeOf(request));
       printed.add(request.request_id);
       print(request);
     }
@@ -70,8 +74,10 @@ async function follow(
       const [oldest = ""] = printed;
       printed.delete(oldest);
     }
-  }
+  });
 }
+
+const timeOf = (request: LoggedRequest | undefined): number => Date.parse(request?.at ?? "1970-01-01");
 
 function textOf(request: LoggedRequest, paint: Paint): Printable {
   const {

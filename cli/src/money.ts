@@ -1,4 +1,5 @@
 // Runs the commands `refunds …`, `balances …`, `settlements …` and `disputes …`.
+import type { ReadOptions } from "../../sdk/src/calls.ts";
 import type {
   Balances,
   BalanceEntry,
@@ -16,8 +17,9 @@ import type {
 import type { Change, Common, ListOptions } from "./common.ts";
 import { clientOf } from "./identity.ts";
 import { paintOf, toneOf } from "./output/color.ts";
+import { printList } from "./output/list.ts";
 import { amountOf, digitsOf } from "./output/money.ts";
-import { printList, printObject, say, write } from "./output/print.ts";
+import { printObject, say, write } from "./output/print.ts";
 import { type Column, tableOf } from "./output/table.ts";
 import { linesOf, words } from "./output/text.ts";
 
@@ -77,7 +79,7 @@ export function listRefunds(
     created_to: to,
   });
   const listing = {
-    ask: (limit: number) => refunds.list({ ...filters, limit }),
+    ask: (limit: number, options: ReadOptions) => refunds.list({ ...filters, limit }, options),
     columns: refundColumns,
     id: ({ uuid }: Refund) => uuid,
     empty: "No refunds.",
@@ -135,7 +137,7 @@ export async function listEntries(
   ];
   const filters = given<BalanceEntryFilters>({ figure: values.figure });
   const listing = {
-    ask: (limit: number) => balances.entries(currency, { ...filters, limit }),
+    ask: (limit: number, options: ReadOptions) => balances.entries(currency, { ...filters, limit }, options),
     columns,
     id: ({ id }: BalanceEntry) => id,
     empty: "No movements.",
@@ -159,7 +161,7 @@ export function listSettlements(
   const { settlements } = clientOf(values);
   const filters = given<SettlementFilters>({ status: values.status, date_from: values.from, date_to: values.to });
   const listing = {
-    ask: (limit: number) => settlements.list({ ...filters, limit }),
+    ask: (limit: number, options: ReadOptions) => settlements.list({ ...filters, limit }, options),
     columns: settlementColumns,
     id: ({ uuid }: Settlement) => uuid,
     empty: "No payouts. In the sandbox gerbang settlements run forms those that are due.",
@@ -210,7 +212,7 @@ export function listDisputes(
     opened_to: to,
   });
   const listing = {
-    ask: (limit: number) => disputes.list({ ...filters, limit }),
+    ask: (limit: number, options: ReadOptions) => disputes.list({ ...filters, limit }, options),
     columns: disputeColumns,
     id: ({ uuid }: Dispute) => uuid,
     empty: "No disputes.",

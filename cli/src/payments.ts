@@ -1,4 +1,5 @@
 // Runs the commands `payments list`, `get`, `create`, `cancel`, `wait` and `simulate`.
+import type { ReadOptions } from "../../sdk/src/calls.ts";
 import { randomUUID } from "node:crypto";
 import type {
   CreatePayment,
@@ -11,8 +12,9 @@ import type {
 import type { Change, Common, ListOptions } from "./common.ts";
 import { clientOf } from "./identity.ts";
 import { toneOf } from "./output/color.ts";
+import { printList } from "./output/list.ts";
 import { digitsOf } from "./output/money.ts";
-import { printList, printObject } from "./output/print.ts";
+import { printObject } from "./output/print.ts";
 import type { Column } from "./output/table.ts";
 
 interface Listed extends ListOptions {
@@ -44,7 +46,8 @@ export function listPayments({ status, method, from, to, ...values }: Listed): P
   const { payments } = clientOf(values);
   const listing = {
     // A reference id names one payment, so the request has no page size.
-    ask: (limit: number) => payments.list(filters.reference_id === undefined ? { ...filters, limit } : filters),
+    ask: (limit: number, options: ReadOptions) =>
+      payments.list(filters.reference_id === undefined ? { ...filters, limit } : filters, options),
     columns,
     id: ({ reference }: Payment) => reference,
     empty: "No payments. gerbang payments create --amount-minor 150000 makes one.",

@@ -14,6 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -177,6 +178,51 @@ describe("payments", () => {
       10_000,
     );
     expect((await run.interrupt()).code).toBe(0);
+  });
+
+  test("are watched on when the service was away, and Ctrl-C does not wait for it", async () => {
+    const { port } = new URL(client.credentials.base_url);
+    const sockets = new Set<Socket>();
+    let isAway = false;
+    const away = (): void => {
+      isAway = true;
+      for (const socket of sockets) socket.destroy();
+    };
+    const between = createServer((socket) => {
+      if (isAway) return void socket.destroy();
+      const onwards = connect(Number(port), "127.0.0.1");
+      for (const [end, other] of [
+        [socket, onwards],
+        [onwards, socket],
+      ] as const) {
+        sockets.add(end);
+        end.on("error", () => other.destroy()).on("close", () => sockets.delete(end));
+        end.pipe(other);
+      }
+    }).listen(0, "127.0.0.1");
+    await once(between, "listening");
+    const { port: ours } = between.address() as AddressInfo;
+    const run = new Run(["payments", "list", "--watch", "--json"], {
+      ...ofClient(),
+      GERBANG_BASE_URL: client.credentials.base_url.replace(port, String(ours)),
+    });
+    const create = async () => (await client.post("/v1/payments", paymentBody())).json as { reference: string };
+    const { reference: first } = await create();
+    await vi.waitFor(() => expect(run.lines).toMatchObject([{ reference: first }]), 10_000);
+    away();
+    await vi.waitFor(
+      () => expect(run.words).toMatch(/^Lost the service: CONNECTION_FAILED: .*until it is back …$/m),
+      10_000,
+    );
+    const { reference: second } = await create();
+    isAway = false;
+    await vi.waitFor(() => expect(run.lines).toMatchObject([{ reference: first }, { reference: second }]), 10_000);
+    expect(run.words.match(/Lost the service/g)).toHaveLength(1);
+    expect(run.words).toContain("The service is back.");
+    away();
+    await vi.waitFor(() => expect(run.words.match(/Lost the service/g)).toHaveLength(2), 10_000);
+    expect((await run.interrupt()).code).toBe(0);
+    between.close();
   });
 });
 

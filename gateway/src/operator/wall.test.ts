@@ -1,6 +1,6 @@
 // Goal: one call tells how the installation does: payments of all merchants, acquirers, processes and what waits, and says nothing where nothing
 // happened. Method: rows put together by tables; an empty service; payments and a circuit beside it; every period, environment and wrong parameter.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type TestService, openDatabase, paymentBody, startService } from "../../test/kit.ts";
 import { allCounted } from "../../test/counted.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
@@ -29,6 +29,11 @@ beforeAll(async () => {
     },
   });
   database = openDatabase(service.database);
+  // A service that is ready registers itself a moment later.
+  await vi.waitFor(async () => {
+    const { json } = await ask("GET", "/wall?period=hour", { token: VIEWER_TOKEN });
+    expect(json.processes.alive).toBe(1);
+  }, 10_000);
 });
 afterAll(async () => {
   await database.end();
