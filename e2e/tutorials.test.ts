@@ -66,9 +66,11 @@ describe.runIf(languages.shell)("who follows the guides", () => {
         [corrected.replace("7500000", "75000.00"), "must be digits alone"],
       ] as const) {
         writeFileSync(file, saved);
-        expect((await follower.typeAndFail(reconcile)).stderr).toContain(why);
+        const failed = await follower.typeAndFail(reconcile);
+        expect([failed.code, failed.stderr]).toEqual([2, expect.stringContaining(why)]);
       }
-      expect((await follower.typeAndFail(`${reconcile.trim()} 2100-01-01`)).stderr).toContain("is not over");
+      const early = await follower.typeAndFail(`${reconcile.trim()} 2100-01-01`);
+      expect([early.code, early.stderr]).toEqual([2, expect.stringContaining("is not over")]);
       // A refund that the shop does not know, of a payment of another day.
       writeFileSync(file, corrected.replace(/^[^\n]*-0,[^\n]*\n/m, ""));
       const unknown = await follower.typeAndFail(reconcile);
@@ -91,7 +93,23 @@ describe.runIf(languages.shell)("who follows the guides", () => {
             ([{**line, "net_minor": 0} if line is payment else line for line in lines], total, batch),
             (lines, total, {**batch, **wrong}),
         ]:
-            print(*reconcile.against_statement(of, each, sum, {}, {}, {}), sep="; ")`;
+            print(*reconcile.against_statement(of, each, sum, {}, {}, {}), sep="; ")
+        entries = list(reconcile.gerbang.balances.entries("IDR", figure="available"))
+        newest, now = entries[0], entries[0]["figure_after_minor"]
+        formed = next(one for one in entries if one["kind"] == "settlement_formed")
+        for found in [
+            reconcile.against_figure(now, entries),
+            reconcile.against_figure(now + 1, entries),
+            reconcile.against_figure(now, [{**newest, "amount_minor": newest["amount_minor"] + 1}, *entries[1:]]),
+            reconcile.against_batch(formed),
+            reconcile.against_batch({**formed, "amount_minor": formed["amount_minor"] + 1}),
+            reconcile.against_balance(reconcile.date.today(), [{**formed, "kind": "levy"}], {}, {}, [], []),
+        ]:
+            print(*found, sep="; ")
+        captures = {one["object"] for one in entries if one["kind"] == "capture"}
+        days = {reconcile.day_of(one["posted_at"]) for one in entries if one["kind"] == "capture"}
+        reconcile.in_rupiah = lambda objects: []  # as if all were created long before
+        print({one for day in days for one in reconcile.paid_on(day, captures)} == captures)`;
       writeFileSync(join(follower.shop, "doctored.py"), doctored.replaceAll(/^ {8}/gm, ""));
       const found = (await follower.type("python3 doctored.py")).replaceAll(/(pay|set|dsp)_\w+/g, "$1");
       const adds = "set: its lines do not add up to Rp 305,250.00";
@@ -101,6 +119,13 @@ describe.runIf(languages.shell)("who follows the guides", () => {
         "set: its line of pay differs from the payment",
         `set: its line of pay differs from the payment; ${adds}`,
         adds,
+        "",
+        expect.stringMatching(/^balance: -?Rp [\d,.]+ is available, and no entry leads there$/),
+        expect.stringMatching(/^balance: entry \d+-\d+ does not lead from -?Rp [\d,.]+ to -?Rp [\d,.]+$/),
+        "",
+        expect.stringMatching(/^balance: settlement_formed of set moved -Rp [\d,.]+, and the batch is of Rp [\d,.]+$/),
+        expect.stringMatching(/^balance: levy moved -Rp [\d,.]+, a kind that this script does not know$/),
+        "True",
         "",
       ]);
     },
