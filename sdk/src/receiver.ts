@@ -21,7 +21,7 @@ export interface HandlerOptions {
   /** Claims each event before `on` gets it, so that only one of two copies runs. An event that was handled is answered 200 only. */
   store?: EventStore;
   headerPrefix?: string;
-  /** Gets the errors of rejected deliveries, of `on` and of the store. They are reported nowhere else. */
+  /** Gets the errors of rejected deliveries, of `on` and of the store; `console.error` by default. They are reported nowhere else. */
   onError?: (error: unknown) => void;
   /** Waits, in milliseconds, while another process holds the claim; tests replace it. */
   sleep?: Sleep;
@@ -73,21 +73,21 @@ interface Outcome {
  * Makes the handler of a webhook address. The handler answers 200 once `on` is done, 401 to a delivery that is not genuine, 413 to a body over the
  * limit, 500 when `on` throws, and 503 while another process handles the event.
  */
-export function handler(options: HandlerOptions): Handler {
+// oxlint-disable-next-line no-console -- where nobody listens, the errors are said where whoever runs the program looks
+export function handler({ onError = console.error, ...options }: HandlerOptions): Handler {
   const receive = async (read: () => Bytes | Promise<Bytes>, headers: DeliveryHeaders): Promise<Outcome> => {
     try {
       const body = await read();
       if (body === "too large") return { status: 413, text: body };
       const { secrets, headerPrefix, store, sleep } = options;
-      const event = store
-        ? await unwrap(body.bytes, headers, secrets, { headerPrefix, store, sleep })
-        : await unwrap(body.bytes, headers, secrets, { headerPrefix });
+      // Without a store nothing is claimed, and each event is there.
+      const event = await unwrap(body.bytes, headers, secrets, { headerPrefix, store: store as EventStore, sleep });
       if (event === undefined) return { status: 200, text: "known" };
-      await handle(event, options);
+      await handle(event, options, onError);
       return { status: 200, text: "ok" };
     } catch (error) {
       try {
-        options.onError?.(error);
+        onError(error);
       } catch {
         // The delivery is answered all the same; there is nobody left to tell.
       }
@@ -124,14 +124,18 @@ export function handler(options: HandlerOptions): Handler {
 }
 
 /** Gives a claimed event to its listener and ends the claim. The claim is kept when the listener succeeded but `done` failed. */
-async function handle(event: WebhookEvent, { on, store, onError }: HandlerOptions): Promise<void> {
+async function handle(
+  event: WebhookEvent,
+  { on, store }: HandlerOptions,
+  onError: (error: unknown) => void,
+): Promise<void> {
   try {
     await listenerOf(on, event)?.(event);
   } catch (error) {
     try {
       await store?.release(event.id);
     } catch (another) {
-      onError?.(another); // the claim then expires
+      onError(another); // the claim then expires
     }
     throw error;
   }

@@ -200,7 +200,9 @@ export class Transport {
         const isLate = ending.signal.aborted;
         outcome = new GerbangError({
           code: isLate ? "TIMED_OUT" : "CONNECTION_FAILED",
-          message: isLate ? "No answer came in time." : "The connection failed before the answer was there.",
+          message: isLate
+            ? "No answer came in time."
+            : `The connection to ${this.options.origin} failed before the answer was there.`,
           // Its head may have come.
           status: response?.status,
           requestId: response && requestIdOf(response.headers),

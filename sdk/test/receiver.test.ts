@@ -7,7 +7,7 @@ import { Readable } from "node:stream";
 import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import type { WebhookEvent } from "../src/index.ts";
 import { handler, memoryStore, sign, unwrap } from "../src/webhooks.ts";
 
@@ -100,6 +100,7 @@ describe.each(Object.entries(frameworks))("%s", (_, start) => {
   });
 
   test("an event that cannot be handled is answered 500, comes again, and is handled then", async () => {
+    const said = vi.spyOn(console, "error").mockImplementation(() => undefined);
     let tries = 0;
     const post = await start(
       handler({
@@ -115,6 +116,9 @@ describe.each(Object.entries(frameworks))("%s", (_, start) => {
     expect(await post(body, headers)).toEqual({ status: 500, text: "not handled" });
     expect((await post(body, headers)).status).toBe(200);
     expect(tries).toBe(2);
+    // Without an `onError` of its own it is said once, where whoever runs the program looks.
+    expect(said.mock.calls).toEqual([[expect.objectContaining({ message: "the database is away" })]]);
+    said.mockRestore();
   });
 });
 
@@ -185,10 +189,14 @@ test("without a secret nothing is verified, and nothing accepted: an empty key s
     "webhook-timestamp": timestamp,
     "webhook-signature": `v1,${byEmptyKey(`evt_1.${timestamp}.${body}`).digest("base64")}`,
   };
-  const seen: unknown[] = [];
+  const [seen, told]: [unknown[], unknown[]] = [[], []];
   for (const secrets of [undefined, [undefined], ["", undefined], null, 0, {}, [], "", " ", "whsec_", [secret, null]]) {
     await expect(unwrap(body, headers, secrets as never), JSON.stringify(secrets)).rejects.toThrow("Give the webhook");
-    const receive = handler({ secrets: secrets as never, on: (each) => void seen.push(each) });
+    const receive = handler({
+      secrets: secrets as never,
+      on: (each) => void seen.push(each),
+      onError: (error) => void told.push(error),
+    });
     const request = new Request("https://shop.example/hook", { method: "POST", headers, body });
     expect((await receive(request)).status).toBe(500);
   }
