@@ -1,10 +1,11 @@
 // Announces the start and the stop of the service: sentences to a person at a terminal, otherwise lines of the log.
+import { join } from "node:path";
 import type { Config } from "../ground/config.ts";
 import type { Log } from "../ground/log.ts";
 import { version } from "../ground/version.ts";
 import type { DemoFile } from "./demo-merchant.ts";
 import { explain } from "./failures.ts";
-import { type Addresses, greeting } from "./greeting.ts";
+import { type Addresses, docsOf, greeting } from "./greeting.ts";
 import { say } from "./say.ts";
 
 export interface Announcer {
@@ -24,7 +25,7 @@ const LATE = "some work did not end in time; it is safe in the database and goes
 
 /** Sentences on standard error at a terminal in development; otherwise, and always in production, log lines from the first one on. */
 export function announcer(config: Config, log: Log, isTerminal: boolean = process.stderr.isTTY): Announcer {
-  return isTerminal && config.mode === "development" ? toPerson(config) : toLog(log);
+  return isTerminal && config.mode === "development" ? toPerson(config) : toLog(log, config);
 }
 
 function toPerson(config: Config): Announcer {
@@ -42,12 +43,14 @@ function toPerson(config: Config): Announcer {
 }
 
 /** No log line contains a secret: the demo merchant's secrets are in demo.json only. */
-function toLog(log: Log): Announcer {
+function toLog(log: Log, { dataDirectory }: Config): Announcer {
   return {
     starting: (roles) => log.info({ version, node: process.versions.node, roles: [...roles] }, "starting"),
     metricsOff: (error) => log.warn({ reason: explain(error) ?? String(error) }, "metrics are off"),
-    ready: ({ baseUrl, opsUrl, metrics }) =>
-      log.info({ base_url: baseUrl, ops_url: opsUrl, metrics_url: metrics ?? null }, "ready"),
+    ready({ baseUrl, opsUrl, metrics }, demo) {
+      const addresses = { base_url: baseUrl, ops_url: opsUrl, docs_url: docsOf(baseUrl), metrics_url: metrics ?? null };
+      log.info(demo ? { ...addresses, demo_file: join(dataDirectory, "demo.json") } : addresses, "ready");
+    },
     stopping: (why) => log.info({ why }, "stopping"),
     stoppingLate: () => log.warn(LATE),
     failed(error) {

@@ -10,6 +10,9 @@ export interface Addresses {
   metrics: string | undefined;
 }
 
+/** The address of the documentation. */
+export const docsOf = (baseUrl: string): string => `${portalRoot(baseUrl.slice(0, -"/v1".length))}/docs`;
+
 /** The addresses, and the instructions for the demo merchant if there is one. */
 export function greeting(
   { serviceName, dataDirectory }: Pick<Config, "serviceName" | "dataDirectory">,
@@ -25,7 +28,7 @@ export function greeting(
     Operator   ${opsUrl}
     Console    ${portalRoot(new URL(opsUrl).origin)}/console
     Portal     ${portalRoot(root)}/portal
-    Docs       ${portalRoot(root)}/docs
+    Docs       ${docsOf(baseUrl)}
 `;
   return demo ? places + forDemo(join(dataDirectory, "demo.json"), baseUrl, demo) : places;
 }

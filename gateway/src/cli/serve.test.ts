@@ -13,6 +13,7 @@ import { type Config, readConfig } from "../ground/config.ts";
 import { createLog } from "../ground/log.ts";
 import { version } from "../ground/version.ts";
 import { announcer } from "./announcer.ts";
+import type { DemoFile } from "./demo-merchant.ts";
 
 let database: TestDatabase;
 let service: Service;
@@ -113,16 +114,24 @@ test("in production, and without a terminal, words become lines of the log", () 
   const lines: string[] = [];
   const log = createLog("info", { write: (line) => void lines.push(line) });
   const config = (mode: "production" | "development"): Config => ({ ...readConfig({}), mode });
+  const demo = { secret: "hidden-of-the-demo" } as DemoFile;
   for (const one of [announcer(config("production"), log, true), announcer(config("development"), log, false)]) {
     one.starting(new Set(["api"]), true);
     one.metricsOff(new Error("no port"));
+    one.ready({ baseUrl: "http://127.0.0.1:8080/v1", opsUrl: "http://127.0.0.1:8082", metrics: undefined }, demo);
     one.stoppingLate();
     one.failed(new Error("unexpected"));
   }
   const read = lines.map((line) => JSON.parse(line) as { msg: string; err?: { message: string } });
-  expect(read.map(({ msg }) => msg).slice(0, 4)).toEqual(read.map(({ msg }) => msg).slice(4));
+  expect(read.map(({ msg }) => msg).slice(0, 5)).toEqual(read.map(({ msg }) => msg).slice(5));
   expect(read.map(({ msg }) => msg).slice(0, 2)).toEqual(["starting", "metrics are off"]);
   expect(read.at(-1)?.err?.message).toBe("unexpected");
+  // Where to go on is said, and no secret.
+  expect(read[2]).toMatchObject({
+    docs_url: "http://localhost:8080/docs",
+    demo_file: join(readConfig({}).dataDirectory, "demo.json"),
+  });
+  expect(lines.join("")).not.toContain("hidden-of-the-demo");
 });
 
 test("an OPS_HOST that is no address of this machine ends the start with a sentence that names it", async () => {
