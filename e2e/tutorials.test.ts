@@ -285,6 +285,17 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       409,
       expect.stringContaining("Not refunded: REFUND_EXCEEDS_PAYMENT"),
     ]);
+    // An order whose payment ended before the shop knew of it, so that its webhook told the shop nothing.
+    const missed = newOrder();
+    const { reference: ended } = (await client.post("/v1/payments", { ...body, reference_id: missed })).json;
+    await client.post(`/v1/sandbox/payments/${ended}/simulate`, { outcome: "succeeded" });
+    const [{ id: told }] = (await client.get("/v1/events?type=payment.succeeded&limit=1")).json.data;
+    await follower.sees(told);
+    await fetch(`http://localhost:${follower.port}/orders`, {
+      method: "POST",
+      body: new URLSearchParams({ order: missed }),
+    });
+    await follower.sees(`${missed} is paid`);
     const forged = await fetch(`http://localhost:${follower.port}/webhooks`, { method: "POST", body: "{}" });
     expect(forged.status).toBe(401);
     expect((await fetch(`http://localhost:${follower.port}/orders/order-of-nobody`)).status).toBe(404);
