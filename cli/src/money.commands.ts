@@ -68,8 +68,13 @@ export const moneyCommands: readonly Command[] = [
     options: {
       ...list,
       figure: { choices: ["available", "held", "pending_settlement"], summary: "which figure (default: available)" },
+      from: { value: "TIME", summary: "those of this day (YYYY-MM-DD) or of this time, or later" },
+      to: { value: "TIME", summary: "those of this day or of this time, or earlier" },
     },
-    examples: [["gerbang balances entries IDR --limit 50", "why it is this number"]],
+    examples: [
+      ["gerbang balances entries IDR --limit 50", "why it is this number"],
+      ["gerbang balances entries IDR --from 2026-11-01 --to 2026-11-30", "what moved it in a month"],
+    ],
     environment,
     run: async (values, [currency = ""]) => (await import("./money.ts")).listEntries(values, currency),
   }),

@@ -120,7 +120,7 @@ export async function listBalances(values: Common): Promise<number> {
 }
 
 export async function listEntries(
-  values: ListOptions & { figure: BalanceEntryFilters["figure"] },
+  values: ListOptions & { figure: BalanceEntryFilters["figure"]; from: string | undefined; to: string | undefined },
   currency: string,
 ): Promise<number> {
   const { balances } = clientOf(values);
@@ -135,7 +135,8 @@ export async function listEntries(
     { head: "JOURNAL", cell: ({ journal }) => journal },
     { head: "OF", cell: ({ group }) => group },
   ];
-  const filters = given<BalanceEntryFilters>({ figure: values.figure });
+  const { figure, from, to } = values;
+  const filters = given<BalanceEntryFilters>({ figure, posted_from: from, posted_to: to });
   const listing = {
     ask: (limit: number, options: ReadOptions) => balances.entries(currency, { ...filters, limit }, options),
     columns,

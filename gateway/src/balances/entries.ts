@@ -1,26 +1,28 @@
 // Explains a figure of the balances, or an account: lists the journal entries behind it, newest first, each with the figure after it.
 import { isCurrency, wireAmount, wireMinor } from "../ground/money.ts";
 import { z } from "zod";
-import { wireTime } from "../ground/clock.ts";
+import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
 import { validationFault } from "../ground/fault.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Reply } from "../ground/reply.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { limitOf, page, unknownCursor } from "../http/lists.ts";
+import { limitOf, page, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
 import {
   currencyCode,
   identity,
   limitQuery,
   listSchema,
   parameterNames,
+  rangeBound,
   timestamp,
   wholeOrNull,
   withExample,
 } from "../http/shapes.ts";
 import { type EntryRow, selectEntries } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, Row } from "../store/database.ts";
 import { accountOf } from "./owned.ts";
+import { selectPeriod } from "./statement.sql.ts";
 
 const balanceFigure = z.enum(Object.keys(accountOf) as (keyof typeof accountOf)[]).meta({ id: "BalanceFigure" });
 
@@ -31,6 +33,8 @@ export const entriesParams = {
 
 export const entriesQuerySchema = z.strictObject({
   figure: balanceFigure.optional().meta({ description: "Which figure to explain; `available` when absent." }),
+  posted_from: rangeBound("YYYY-MM-DD or a timestamp; inclusive."),
+  posted_to: rangeBound("YYYY-MM-DD (the whole day) or a timestamp; inclusive."),
   limit: limitQuery,
   starting_after: z
     .string()
@@ -77,7 +81,7 @@ export const entriesSchema = listSchema(entrySchema, "BalanceEntryList");
 
 /**
  * Gives a page of entries. Money that a merchant owns is a credit balance, so entries of a figure have the opposite signs: added money is
- * positive. Entries of an account keep the ledger's signs. Throws VALIDATION_ERROR for what is no currency, and a cursor that is no entry of the list.
+ * positive. Entries of an account keep the ledger's signs. Throws VALIDATION_ERROR for what is no currency or no time, and a cursor that is no entry of the list.
  */
 export async function listEntries(
   database: Database,
@@ -89,16 +93,40 @@ export async function listEntries(
   const limit = limitOf(query);
   const cursor = query.starting_after;
   const [seq, line] = cursor?.split("-") ?? [];
+  const range = await readRange(database, book, query);
+  if (cursor !== undefined && BigInt(seq ?? 0) >= range.past) throw unknownCursor(cursor);
   // The entry of the cursor is read too: it must be one of this list.
-  const before = seq === undefined ? undefined : { seq: BigInt(seq), line: Number(line) + 1 };
+  const before = seq === undefined ? { seq: range.past, line: 0 } : { seq: BigInt(seq), line: Number(line) + 1 };
   const account = query.account ?? accountOf[query.figure ?? "available"];
   const sign = query.account === undefined ? -1 : 1;
   const found = await database.query<EntryRow>(
-    selectEntries(book, account, currency, before, cursor === undefined ? limit : limit + 1),
+    selectEntries(
+      { book, account, currency },
+      { first: range.first, before },
+      cursor === undefined ? limit : limit + 1,
+    ),
   );
   const [first, ...others] = found;
   if (cursor !== undefined && (first === undefined || idOfEntry(first) !== cursor)) throw unknownCursor(cursor);
   return page(cursor === undefined ? found : others, limit, (row) => entryView(row, sign), idOfEntry);
+}
+
+/** Journals of every time; a book's numbers never come near the end. */
+const ALL: Range = { first: 1n, past: 2n ** 62n };
+const END_OF_TIME: Micros = 253_402_300_800 * SECOND;
+
+interface Range {
+  /** The number of the first journal, and of the first one after the last. */
+  first: bigint;
+  past: bigint;
+}
+
+async function readRange(database: Database, book: Book, query: EntriesQuery): Promise<Range> {
+  const from = rangeFrom("posted_from", query.posted_from);
+  const before = rangeBefore("posted_to", query.posted_to);
+  if (from === undefined && before === undefined) return ALL;
+  const [ends] = await database.query<Range & Row>(selectPeriod(book, from ?? 0, before ?? END_OF_TIME));
+  return ends ?? ALL;
 }
 
 const idOfEntry = ({ seq, line }: EntryRow): string => `${seq}-${line}`;

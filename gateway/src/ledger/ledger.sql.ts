@@ -208,31 +208,33 @@ export interface EntryRow extends Record<string, unknown> {
   posted_at: number;
 }
 
-/** A page of one account's entries as `EntryRow`, newest first, older than `before`. Reads one entry more than `limit`. */
+/** A page of one account's entries as `EntryRow`, newest first, older than `before`, from the journal `first` on. Reads one entry more than `limit`. */
 export function selectEntries(
-  book: Book,
-  account: string,
-  currency: string,
-  before: { seq: bigint; line: number } | undefined,
+  { book, account, currency }: { book: Book; account: string; currency: string },
+  { first, before }: { first: bigint; before: { seq: bigint; line: number } },
   limit: number,
 ): Statement {
   return {
     name: "select entries",
     text: `select e.seq, e.line, e.amount_minor, e.balance_after_minor, j.journal_id, j.group_id, j.kind, j.operation_key, j.posted_at
-from entries e
-join journals j using (merchant_id, environment, seq)
-where e.merchant_id = $1::uuid and e.environment = $2::environment and e.account = $3::text and e.currency = $4::text
-  and ($5::bigint is null or (e.seq, e.line) < ($5::bigint, $6::smallint))
-order by e.seq desc, e.line desc
-limit $7::integer`,
-    values: [
-      uuidOf(book.merchantId),
-      book.environment,
-      account,
-      currency,
-      before?.seq ?? null,
-      before?.line ?? null,
-      limit + 1,
-    ],
+from (
+  select *
+  from entries e
+  -- as rows of the account's index: by the primary key a page of a rare account would walk the whole book
+  where e.merchant_id = $1::uuid and e.environment = $2::environment and e.account = $3::text and e.currency = $4::text
+    and (e.account, e.currency, e.seq) >= ($3::text, $4::text, $5::bigint)
+    and (e.account, e.currency, e.seq) <= ($3::text, $4::text, $6::bigint)
+    and (e.seq < $6::bigint or e.line < $7::smallint)
+  order by e.seq desc, e.line desc
+  limit $8::integer
+) e
+cross join lateral (
+  select *
+  from journals j
+  where j.merchant_id = $1::uuid and j.environment = $2::environment and j.seq = e.seq
+  limit 1
+) j
+order by e.seq desc, e.line desc`,
+    values: [uuidOf(book.merchantId), book.environment, account, currency, first, before.seq, before.line, limit + 1],
   };
 }

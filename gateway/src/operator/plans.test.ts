@@ -6,6 +6,7 @@ import { aPayment } from "../../test/payments.ts";
 import type { Statement } from "../store/database.ts";
 import { selectException, selectExceptions } from "../acquiring/exceptions.sql.ts";
 import { selectReceipt, selectReceipts } from "../acquiring/receipts.sql.ts";
+import { selectEntries } from "../ledger/ledger.sql.ts";
 import { selectBalanceBefore, selectMovements, selectPeriod, selectSums } from "../balances/statement.sql.ts";
 import { selectAuditAbout } from "./audit.sql.ts";
 import { selectExceptionsOf, selectOperationsOf, selectPeopleAbout } from "./payment-record.sql.ts";
@@ -144,6 +145,11 @@ test.each<[string, string, Statement]>([
   ["the ends of a period", "journals_by_identity", selectPeriod(book, 0, 1)],
   ["the balance before a journal", "entries_account", selectBalanceBefore(account, 1n)],
   ["movements of a period", "entries_account", selectMovements(account, { seq: 1n, line: 0 }, 9n, 25)],
+  [
+    "entries behind a figure",
+    "entries_account",
+    selectEntries(account, { first: 1n, before: { seq: 9n, line: 0 } }, 25),
+  ],
   ["the sums of a period", "entries_pkey", selectSums(account, 1n, 9n)],
   ["anybody's refund by its identity", "refunds_pkey", selectById("refund", reference)],
   ["anybody's dispute by its identity", "disputes_pkey", selectById("dispute", reference)],

@@ -200,6 +200,40 @@ test("a statement leads from what was there to what is there, by what each kind 
   });
 });
 
+test("entries of some days: by both ends, by pages, and of accounts, too", async () => {
+  const at = async (): Promise<string> => (await client.get("/v1/sandbox/clock")).json.now as string;
+  const later = (): Promise<unknown> => client.post("/v1/sandbox/clock/advance", { seconds: 10 });
+  await paid();
+  await later();
+  const begun = await at();
+  const within = [await paid(), await paid(), await paid()];
+  const end = await at();
+  await later();
+  await paid();
+  const of = async (query: string) => (await client.get(`/v1/balances/IDR/entries?${query}`)).json;
+  const objects = ({ data }: { data: { object: string }[] }): string[] => data.map(({ object }) => object);
+  const days = `posted_from=${begun}&posted_to=${end}`;
+  expect(objects(await of(days))).toEqual(within.toReversed());
+  const page = await of(`${days}&limit=2`);
+  expect([objects(page), page.has_more]).toEqual([within.toReversed().slice(0, 2), true]);
+  const rest = await of(`${days}&limit=2&starting_after=${page.next_cursor}`);
+  expect([objects(rest), rest.has_more]).toEqual([within.slice(0, 1), false]);
+  expect((await of(`posted_from=${begun}`)).data).toHaveLength(4);
+  expect((await of(`posted_to=${end}`)).data).toHaveLength(4);
+  expect((await of(`posted_from=${end}&posted_to=${begun}`)).data.length).toBeLessThanOrEqual(3);
+  expect((await of(`posted_from=2100-01-01`)).data).toEqual([]);
+  expect((await of(`posted_to=2020-01-01`)).data).toEqual([]);
+  const fees = (await owner.get(`/portal/v1/accounts/IDR/entries?account=platform:fees&${days}`)).json;
+  expect(objects(fees)).toEqual(within.toReversed());
+  const [newest] = (await of("limit=1")).data;
+  for (const [query, field] of [
+    [`${days}&starting_after=${newest.id}`, "starting_after"],
+    ["posted_from=yesterday", "posted_from"],
+    ["posted_to=2026-13-01", "posted_to"],
+  ] as const)
+    expect(await of(query), query).toMatchObject({ error: { code: "VALIDATION_ERROR", details: { field } } });
+});
+
 test("a clock that was wrong for more journals than are looked at leaves a statement that adds up", async () => {
   await paid();
   // Journals 2 to 1001 are of 2 January, and the next thousand of the day before. The third moved money.
