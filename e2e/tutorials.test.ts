@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { disputeTransitions } from "../gateway/src/disputes/dispute.ts";
 import { transitions } from "../gateway/src/payments/states.ts";
+import { sign } from "../sdk/src/verify.ts";
 import { Client, operate } from "./kit/client.ts";
 import { Follower, blocksOf, languages } from "./kit/follower.ts";
 
@@ -432,9 +433,38 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       const open = url.split("/").at(-1) ?? "";
       expect(await follower.type(twice.replace("order-…", open))).toBe(sectionOf("php-card-page.md", "text", 1));
       expect(follower.printed.split(`${open} is paid`)).toHaveLength(2);
+      // Pressed twice at once it is given back once, when there is something left to give back.
+      const returned = await buy("succeeded", "paid");
+      const refund = (id: string): Promise<Response> =>
+        fetch(`${shop}/orders/${id}/refund`, { method: "POST", redirect: "manual" });
+      expect(await shown(returned)).toContain(`action="/orders/${returned}/refund"`);
+      const pressed = await Promise.all([refund(returned), refund(returned)]);
+      expect(pressed.map(({ status }) => status)).toEqual([303, 303]);
+      await follower.sees(`${returned} is refunded`);
+      expect(await shown(returned)).toMatch(/<h1>Your order is refunded<\/h1><p>/);
+      expect((await refund(returned)).status).toBe(409);
+      expect((await refund(newOrder())).status).toBe(409);
+      const partly = await refund(waits);
+      expect([partly.status, await partly.text()]).toEqual([409, expect.stringContaining("REFUND_EXCEEDS_PAYMENT")]);
       const forged = await fetch(`${shop}/webhooks`, { method: "POST", body: "{}" });
       expect([forged.status, (await fetch(`${shop}/orders/order-..%2F..%2Fetc`)).status]).toEqual([401, 404]);
       expect((await press("../../etc/passwd")).status).toBe(404);
+      // A server with several workers: of equal deliveries at one moment one changes the order.
+      await follower.stopPrograms();
+      await follower.start(`export PHP_CLI_SERVER_WORKERS=4; ${start}`);
+      const secret = await follower.type('printf %s "$GERBANG_WEBHOOK_SECRET"');
+      for (let round = 0; round < 10; round++) {
+        const id = newOrder();
+        writeFileSync(join(follower.shop, "orders", id), "open");
+        const event = { id: "evt_1", type: "payment.succeeded", data: { reference_id: id, status: "succeeded" } };
+        const { body, headers } = await sign({ secret, event });
+        const deliver = () => fetch(`${shop}/webhooks`, { method: "POST", headers, body });
+        const answers = await Promise.all(Array.from({ length: 4 }, deliver));
+        expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+        expect(readFileSync(join(follower.shop, "orders", id), "utf8")).toBe("paid");
+        await follower.sees(`${id} is paid`);
+        expect(follower.printed.split(`${id} is paid`)).toHaveLength(2);
+      }
       // An order that cannot be written down sends nobody on, and without its secret the shop takes no event for handled.
       await follower.type("mv orders elsewhere && touch orders");
       expect((await press(newOrder())).status).toBe(500);
