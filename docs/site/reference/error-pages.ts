@@ -54,7 +54,7 @@ ${sandbox}
 
 ## Under the same key
 
-${replayedText(replayed)} [More about keys](/docs/errors).
+${replayedText(replayed, code)} [More about keys](/docs/errors).
 
 ${givenBy(code)}`;
   return {
@@ -76,7 +76,8 @@ function exampleText(code: string): string {
   return `\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\`\n`;
 }
 
-function replayedText(replayed: string): string {
+function replayedText(replayed: string, code: string): string {
+  if (code === "IDEMPOTENCY_CONFLICT") return "The `Idempotency-Key` stays with the body that it came with first.";
   if (replayed === "no") return "Nothing was kept: the same `Idempotency-Key` can still do what you meant.";
   if (replayed === "yes")
     return "It is a decision, kept for 72 hours: the same `Idempotency-Key` and body get it again. Once its cause is gone, use a new key.";
