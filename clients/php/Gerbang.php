@@ -46,7 +46,7 @@ class GerbangException extends \RuntimeException
     private const ADVICE = [
         'UNAUTHORIZED' => 'Check client_id.',
         'CLIENT_NOT_FOUND' => 'Check the pair of client_id and secret, and that it was not replaced.',
-        'SIGNATURE_INVALID' => 'Check that the secret belongs to this client_id, and that base_url is the address the service knows itself by.',
+        'SIGNATURE_INVALID' => 'Check that the secret belongs to this client_id, and that base_url is the address the service knows itself by. In the sandbox, sandbox->requests->doctor($requestId) says what differs.',
         'TIMESTAMP_OUT_OF_WINDOW' => "Synchronise this machine's clock.",
         'SIGNATURE_REPLAYED' => 'Something between here and the service sends requests twice.',
         'FORBIDDEN' => 'Use a credential that has the scope, from an address that it allows.',
