@@ -194,6 +194,15 @@ test(
     const kept = join(service.dataDirectory, "listen");
     expect(readdirSync(kept)).toEqual([`${service.demo.client_id}.json`]);
     expect(existsSync(join(kept, `${service.demo.client_id}.lock`))).toBe(false);
+
+    // A program that was mended has an event again, and all that came after it.
+    const known = received();
+    const from = known.toSorted().at(-4) as string;
+    const fourth = new Command([...to(), "--from", from]);
+    const wanted = [...new Set(known)].filter((id) => id >= from);
+    await vi.waitFor(() => expect(received().slice(known.length)).toEqual(expect.arrayContaining(wanted)), 20_000);
+    expect(received().length - known.length).toBeLessThan(wanted.length + 3); // others of the same millisecond
+    expect(await fourth.end("SIGINT")).toBe(0);
   },
 );
 

@@ -75,6 +75,7 @@ export const eventCommands: readonly Command[] = [
       "client-id": { value: "ak_test_…", summary: "another key of the sandbox" },
       secret: { value: "SECRET", summary: "its secret; GERBANG_SECRET keeps it out of the list of processes" },
       "as-sent": { summary: "leave the service's own signatures, by the secret of the sandbox's webhooks" },
+      from: { value: "evt_…", summary: "go back to this event: hand it on again, and all that came after it" },
       "print-secret": { summary: "print the secret that deliveries are signed with, and end" },
     },
     examples: [

@@ -7,6 +7,7 @@ import { Trouble } from "./failures.ts";
 import { type Identity, identityOf, withV1 } from "./identity.ts";
 import { Cursor } from "./listener/cursor.ts";
 import { Feed } from "./listener/feed.ts";
+import { isEventId } from "./listener/ids.ts";
 import { Listener } from "./listener/listener.ts";
 import { listenerSecret } from "./listener/own-signature.ts";
 import { paintOf } from "./output/color.ts";
@@ -27,6 +28,7 @@ interface Given {
   secret: string | undefined;
   "as-sent": boolean;
   "print-secret": boolean;
+  from: string | undefined;
 }
 
 export async function listenCommand(given: Given): Promise<number> {
@@ -43,13 +45,25 @@ export async function listenCommand(given: Given): Promise<number> {
   const { username, password } = new URL(forwardTo);
   if (username !== "" || password !== "")
     throw new UsageError("--forward-to takes no name and no password before the host of its address");
-  return listenTo(key, { forwardTo, asSent: given["as-sent"], ...signals() });
+  const { from } = given;
+  if (from !== undefined && !isEventId(from))
+    throw new UsageError("--from takes the id of an event, which begins with evt_");
+  return listenTo(key, { forwardTo, asSent: given["as-sent"], from, ...signals() });
+}
+
+interface Wanted {
+  forwardTo: string;
+  asSent: boolean;
+  /** An event that was handed on before: it is handed on again, with all that came after it. */
+  from?: string | undefined;
+  stop: AbortSignal;
+  cut: AbortSignal;
 }
 
 /** Hands events on until `stop` aborts. Throws `Trouble` when another process listens with this key. */
 export async function listenTo(
   { clientId, secret, baseUrl }: ListenerKey,
-  { forwardTo, asSent, stop, cut }: { forwardTo: string; asSent: boolean; stop: AbortSignal; cut: AbortSignal },
+  { forwardTo, asSent, from, stop, cut }: Wanted,
 ): Promise<number> {
   const cursor = new Cursor(join(stateFolder(), "listen"), clientId);
   const own = asSent ? undefined : listenerSecret(secret);
@@ -59,6 +73,7 @@ export async function listenTo(
       : words`Deliveries are signed with ${own}`,
   );
   try {
+    if (from !== undefined) cursor.goBackTo(from);
     return await new Listener({
       feed: new Feed({ clientId, secret, baseUrl, now: Date.now }),
       cursor,

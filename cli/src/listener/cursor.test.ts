@@ -45,6 +45,18 @@ test("it goes on where it stopped, with a whole file and nothing else left behin
   expect(JSON.parse(readFileSync(file("json"), "utf8"))).toEqual({ client_id: CLIENT, after: d, seen: [] });
 });
 
+test("it goes back to an event that was handed on, and to no other", () => {
+  const cursor = new Cursor(directory, CLIENT);
+  expect(() => cursor.goBackTo(a)).toThrow(/was not handed on here yet/);
+  cursor.begin({ after: c, seen: [d] });
+  expect(() => cursor.goBackTo(newId("event", 5_000))).toThrow(/was not handed on here yet/);
+  cursor.goBackTo(b);
+  const { after, seen } = cursor.position ?? { after: "", seen: [] };
+  expect([a < after, after < b, seen]).toEqual([true, true, []]);
+  cursor.release();
+  expect(new Cursor(directory, CLIENT).position).toEqual({ after, seen: [] });
+});
+
 test.each(["", "{", "[]", '{"client_id":"x","after":"evt_1","seen":[]}', '{"after":1}'])(
   "a damaged file is not guessed at: %s",
   (text) => {

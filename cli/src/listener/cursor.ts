@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { UnexpectedAnswer } from "../answers.ts";
 import { Trouble } from "../failures.ts";
 import { CLIENT_ID } from "../profiles.ts";
-import { isEventId } from "./ids.ts";
+import { isEventId, justBefore } from "./ids.ts";
 
 export const SEEN_MAX = 1_000;
 
@@ -82,6 +82,13 @@ export class Cursor {
 
   begin(position: Position): void {
     this.keep(position);
+  }
+
+  /** Goes back to an event: it is handed on again, and so is all that came after it. Throws `Trouble` for one that was not handed on yet. */
+  goBackTo(id: string): void {
+    if (this.newest === undefined || id > this.newest)
+      throw new Trouble(`${id} was not handed on here yet. Start without --from: what comes is handed on.`);
+    this.keep({ after: justBefore(id), seen: [] });
   }
 
   handedOn(id: string, nextAfter: string): void {

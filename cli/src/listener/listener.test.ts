@@ -215,7 +215,10 @@ test("what a receiver says to a delivery that it refuses is told, in one line an
   await ready();
   events = newEvents(1);
   await arrived(1);
-  await vi.waitFor(() => expect(said).toHaveLength(2), 10_000);
+  await vi.waitFor(() => expect(said).toHaveLength(3), 10_000);
+  expect(said[2]).toMatch(
+    /^ {2}What it refused is not handed on again: --from evt_\w{26} at the next start hands it on/,
+  );
   expect(said[1]).toMatch(/^ {2}http:.*\/hook refused it: The signature does not fit\.\ufffd\[2Jx{250,300}…$/);
 });
 
@@ -230,7 +233,7 @@ test("a receiver that answers 401 has another secret, most likely: where to find
   await arrived(3);
   await vi.waitFor(() => expect(printed).toHaveLength(3), 10_000);
   expect(said.filter((line) => line.startsWith("  401"))).toEqual([
-    "  401: does it verify by the secret that the first line above tells of? What it refused is not handed on again.",
+    `  401: does it verify by the secret that the first line above tells of? What it refused is not handed on again: --from ${got[0]?.id} at the next start hands it on, and all that came after it.`,
   ]);
 });
 

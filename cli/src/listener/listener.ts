@@ -62,7 +62,7 @@ export class Listener {
   private started = false;
   /** The `forgottenBefore` that was reported already: responses repeat it until the next event is handed on. */
   private toldForgotten: string | undefined;
-  private toldSecret = false;
+  private toldRefusal = false;
 
   constructor(parts: ListenerParts) {
     this.parts = parts;
@@ -163,11 +163,13 @@ export class Listener {
       const what = isLate ? `took more than ${ANSWER_SECONDS} seconds` : "answered with a redirect";
       say(words`  ${forwardTo} ${what}: the service takes that for a failure, and sends the event again.`);
     }
-    if (answer.status === 401 && !this.toldSecret) {
+    if (answer.status >= 400 && !this.toldRefusal) {
+      const doubt =
+        answer.status === 401 ? "401: does it verify by the secret that the first line above tells of? " : "";
       say(
-        words`  401: does it verify by the secret that the first line above tells of? What it refused is not handed on again.`,
+        words`  ${doubt}What it refused is not handed on again: --from ${event.id} at the next start hands it on, and all that came after it.`,
       );
-      this.toldSecret = true;
+      this.toldRefusal = true;
     }
     return true;
   }
