@@ -1,5 +1,6 @@
 // Goal: a person finds a payment, sees everything that happened to it, and moves money once however often they click. Method: whole stories
 // in a real browser, by role and name, against a whole service.
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { defaultSettings } from "../../gateway/src/merchants/settings.ts";
 import { alsoIn } from "../../gateway/test/currencies.ts";
@@ -152,6 +153,21 @@ test("why this number, down to an entry and up to its payment", async () => {
   await page.getByRole("heading", { name: "Available in IDR" }).waitFor();
   await settled(page);
   await member.look("balance");
+  expect(await faults(page)).toEqual([]);
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download CSV" }).click(),
+  ]);
+  expect(saved.suggestedFilename()).toBe("entries-IDR-available-sandbox.csv");
+  const lines = readFileSync(await saved.path(), "utf8").split("\r\n");
+  expect(lines).toEqual([
+    "id,posted_at,kind,object,group,amount_minor,amount,figure_after_minor,figure_after",
+    expect.stringMatching(`^1-\\d,\\S+Z,capture,${reference},${reference},14895000,148950.00,14895000,148950.00$`),
+    "",
+  ]);
+  await page.getByLabel("From").fill("2100-01-01");
+  await page.getByText("Nothing moved it on these days").waitFor();
+  await page.getByLabel("From").fill("2020-01-01");
   await page.getByRole("link", { name: "capture" }).click();
   await page.getByRole("heading", { name: "Journal", exact: true }).waitFor();
   const entries = page.getByRole("region", { name: "Entries of the journal" });

@@ -3,12 +3,15 @@ import { useQuery } from "@tanstack/react-query";
 import { usePart, useQueryText, useSetQuery } from "../../address.ts";
 import { useApi, usePlace } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
-import { paths } from "../../paths.ts";
+import { paths, withSearch } from "../../paths.ts";
 import { Answer } from "../../ui/answer.tsx";
 import { Button } from "../../ui/button.tsx";
+import { type CsvColumn, decimalOf, fields } from "../../ui/csv.ts";
 import type { Call } from "../../ui/curl.tsx";
+import { CsvButton, CsvNote, useCsvDownload } from "../../ui/download-csv.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ErrorFace } from "../../ui/face.tsx";
+import { Filters, day, useFilters } from "../../ui/filters.tsx";
 import { To } from "../../ui/link.tsx";
 import { useCursor, useList } from "../../ui/list.ts";
 import { Money } from "../../ui/money.tsx";
@@ -28,6 +31,19 @@ const figures = {
 type Figure = keyof typeof figures;
 const isFigure = (text: string): text is Figure => text in figures;
 
+// The names are those of the API's query.
+const spec = { posted_from: day("From", "begin"), posted_to: day("To", "end") };
+
+function csvColumns(exponent: number): CsvColumn<Entry>[] {
+  const decimal = (minor: number | null): string | null => (minor === null ? null : decimalOf(minor, exponent));
+  return [
+    ...fields<Entry>("id", "posted_at", "kind", "object", "group", "amount_minor"),
+    ["amount", ({ amount_minor: minor }) => decimal(minor)],
+    ...fields<Entry>("figure_after_minor"),
+    ["figure_after", ({ figure_after_minor: minor }) => decimal(minor)],
+  ];
+}
+
 /** The call of the sandbox that moves each figure. */
 const moves: Record<Figure, Call> = {
   available: { method: "POST", path: "/v1/sandbox/payments/pay_…/simulate", body: { outcome: "succeeded" } },
@@ -44,19 +60,27 @@ export function Page() {
   const cursor = useCursor();
   const { account } = search;
   const figure: Figure = search.figure !== undefined && isFigure(search.figure) ? search.figure : "available";
-  const asked = account === undefined ? { figure } : { account };
+  const filters = useFilters(spec);
+  const asked = { ...(account === undefined ? { figure } : { account }), ...filters.value };
   const list = useList(
     api.read("/v1/accounts/{currency}/entries", { path: { currency }, query: { ...asked, ...cursor.query } }),
   );
   const balances = useQuery(api.read("/v1/balances"));
   const balance = balances.data?.data.find((one) => one.currency === currency);
+  const exponent = balance?.exponent ?? 2;
+  const csv = useCsvDownload({
+    what: `entries-${currency}-${account ?? figure}`.replaceAll(":", "-"),
+    columns: csvColumns(exponent),
+    read: (page, signal) =>
+      api.readOnce(signal, "/v1/accounts/{currency}/entries", { path: { currency }, query: { ...asked, ...page } }),
+    days: [filters.chosen.posted_from, filters.chosen.posted_to],
+  });
   if (balances.error && !balances.data)
     return (
       <Frame title={`Balance in ${currency}`}>
         <ErrorFace error={balances.error} retry={() => balances.refetch()} />
       </Frame>
     );
-  const exponent = balance?.exponent ?? 2;
   const columns: Column<Entry>[] = [
     {
       head: "What happened",
@@ -109,7 +133,8 @@ export function Page() {
           </span>
         )
       }
-      curl={account === undefined ? { path: `/v1/balances/${currency}/entries?figure=${figure}` } : undefined}
+      actions={balance && list.data && list.data.data.length > 0 && <CsvButton of={csv} />}
+      curl={account === undefined ? { path: withSearch(`/v1/balances/${currency}/entries`, asked) } : undefined}
     >
       <div>
         <nav aria-label="Figures" className="mb-3 flex flex-wrap gap-2">
@@ -123,6 +148,8 @@ export function Page() {
             </Button>
           ))}
         </nav>
+        <CsvNote of={csv} />
+        <Filters of={filters} />
         {/* Entries do not say how many decimals their currency has: the balance does. */}
         <Answer of={balances}>
           {() => (
@@ -134,12 +161,16 @@ export function Page() {
               id={(entry) => entry.id}
               to={(entry) => paths.journal(place, entry.journal)}
               empty={
-                <Empty
-                  title="Nothing has moved it"
-                  curl={account === undefined && place.environment === "sandbox" ? moves[figure] : undefined}
-                >
-                  A figure is the sum of its entries. This one has none, so it is zero.
-                </Empty>
+                filters.isSet ? (
+                  <Empty title="Nothing moved it on these days">Choose other days, or clear the filters.</Empty>
+                ) : (
+                  <Empty
+                    title="Nothing has moved it"
+                    curl={account === undefined && place.environment === "sandbox" ? moves[figure] : undefined}
+                  >
+                    A figure is the sum of its entries. This one has none, so it is zero.
+                  </Empty>
+                )
               }
             />
           )}
