@@ -97,6 +97,11 @@ test("a bookkeeper takes the payouts of a period along, one a line", async () =>
   const member = await portal.member("finance");
   const { page, place, client } = member;
   await made(member);
+  await member.open(paths.home(place));
+  const next = page.getByRole("region", { name: "Paid out next" });
+  await next.getByText(/the next batch, 1 payment so far/).waitFor();
+  await next.getByText(/148,950\.00/).waitFor();
+  await member.look("home-payouts");
   const run = await client.post("/v1/sandbox/settlements/run", {});
   const batch = run.json.data[0] as { uuid: string; fee_minor: number; net_minor: number };
   await member.open(paths.settlements(place));

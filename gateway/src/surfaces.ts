@@ -293,7 +293,7 @@ export function portalSurface(foundation: Foundation, rooms: Rooms, audit: Peopl
       serviceName: config.serviceName,
       mail: config.mail && new Mail({ ...config.mail, log }),
     }),
-    ...insightsEndpoints(rooms),
+    ...insightsEndpoints({ figures: rooms.figures, streams: rooms.streams, outlooks }),
     ...keyEndpoints({ database, credentials: merchants.credentials, lastUses, clock }),
     ...deviceEndpoints({
       devices: new DeviceCodes({ database, clock, credentials: merchants.credentials }),

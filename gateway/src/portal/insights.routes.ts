@@ -2,19 +2,25 @@
 import { ownedView } from "../balances/owned.ts";
 import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
-import { exponentOf, wireMinor } from "../ground/money.ts";
+import { exponentOf, wireAmount, wireMinor } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { BATCHES_SHOWN, WAITING_MAX } from "../insights/figures.sql.ts";
 import { type Count, DAYS_SHOWN, type Figures, type Overview, ranges, sum } from "../insights/figures.ts";
 import type { Streams } from "../insights/stream.ts";
-import { payoutDay } from "../settlements/outlook.ts";
+import { type NextPayout, type Outlooks, payoutDay } from "../settlements/outlook.ts";
 import { type MemberCall, type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 import { overviewQuery, overviewSchema, paymentsSeriesSchema, seriesQuery, streamSchema } from "./insights.schema.ts";
 
 const tag = "Insights";
 const ZONE_DEFAULT = "Asia/Jakarta";
 
-export function insightsEndpoints({ figures, streams }: { figures: Figures; streams: Streams }): PortalEndpoint[] {
+interface InsightsParts {
+  figures: Figures;
+  streams: Streams;
+  outlooks: Outlooks;
+}
+
+export function insightsEndpoints({ figures, streams, outlooks }: InsightsParts): PortalEndpoint[] {
   return [
     memberEndpoint({
       method: "GET",
@@ -34,7 +40,8 @@ export function insightsEndpoints({ figures, streams }: { figures: Figures; stre
           disputes: scopes.has("disputes:read"),
           events: scopes.has("events:read"),
         });
-        return reply(200, overviewView(call, overview));
+        const next = overview.batches ? await outlooks.next(call) : new Map<string, NextPayout>();
+        return reply(200, overviewView(call, overview, next));
       },
     }),
     memberEndpoint({
@@ -93,7 +100,7 @@ function countView({ payments, succeeded, amountMinor }: Count) {
   return { payments: Number(payments), succeeded: Number(succeeded), amount_minor: wireMinor(amountMinor) };
 }
 
-function overviewView({ book, merchant }: MemberCall, overview: Overview) {
+function overviewView({ book, merchant }: MemberCall, overview: Overview, next: ReadonlyMap<string, NextPayout>) {
   const { week, balances, batches, disputes, deliveries, nextRunAt } = overview;
   const { settings } = merchant;
   const ofBalances = [...(balances?.keys() ?? [])].map((name) => name.split(" ")[1] as string);
@@ -114,6 +121,13 @@ function overviewView({ book, merchant }: MemberCall, overview: Overview) {
       ? {
           next_run_at: wireTimeOrNull(nextRunAt),
           next_payout_date: nextRunAt === undefined ? null : payoutDay(settings.settlement, nextRunAt, overview.now),
+          next: [...next].map(([currency, { payments, netMinor, isLeast }]) => ({
+            currency,
+            exponent: exponentOf(currency),
+            payments,
+            amount_minor: wireAmount(netMinor),
+            is_least: isLeast,
+          })),
           batches: batches.slice(0, BATCHES_SHOWN).map((batch) => ({
             uuid: idOf("settlement", batch.settlement_id),
             currency: batch.currency,

@@ -111,6 +111,21 @@ const payoutsSchema = z
       .date()
       .nullable()
       .meta({ description: "The day on which that batch is paid out.", examples: ["2026-11-23"] }),
+    next: z
+      .array(
+        z
+          .strictObject({
+            currency: currencyCode,
+            exponent: exponentField,
+            payments: count(12, "Payments in it so far."),
+            amount_minor: z.int().meta({ description: "What it pays out so far.", examples: [8_950_000] }),
+            is_least: z
+              .boolean()
+              .meta({ description: "True when more waits than was looked at: then it is the least." }),
+          })
+          .meta({ id: "NextPayout" }),
+      )
+      .meta({ description: "What that batch takes of each currency as things stand; what comes until then is added." }),
     batches: z
       .array(
         z
@@ -198,6 +213,7 @@ export const overviewSchema = z
         payouts: {
           next_run_at: exampleTimes.dayEnds,
           next_payout_date: "2026-11-23",
+          next: [{ currency: "IDR", exponent: 2, payments: 12, amount_minor: 8_950_000, is_least: false }],
           batches: [
             {
               uuid: exampleIds.settlement,

@@ -1,6 +1,6 @@
 // Goal: figures say what happened in the person's own days, and no more than their role sees; bad questions are answered in words. Method:
 // payments through the API on a service with its worker, and people of every role who ask.
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { type Browser, joins } from "../../test/portal.ts";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
@@ -129,6 +129,27 @@ test("a dispute waits with its deadline, a batch with its day", async () => {
     next: [{ payment_reference: contested, reason: "fraudulent", amount_minor: 700_000 }],
   });
   expect(payouts.batches).toMatchObject([{ currency: "IDR", payout_date: expect.any(String) }]);
+});
+
+test("the next batch is told with what it takes so far, and takes that", async () => {
+  const next = async () => (await owner.get("/portal/v1/overview")).json.payouts.next;
+  expect(await next()).toEqual([]);
+  const refunded = await pay({ amount_minor: 10_000_000 });
+  await pay({ amount_minor: 5_000_000 });
+  await client.post("/v1/refunds", { payment_reference: refunded, amount_minor: 2_000_000 });
+  const told = await vi.waitFor(async () => {
+    const found = await next();
+    expect(found).toMatchObject([{ currency: "IDR", exponent: 2, payments: 2, is_least: false }]);
+    return found;
+  }, 10_000);
+  await client.post("/v1/sandbox/settlements/run", {});
+  const [batch] = (await client.get("/v1/settlements")).json.data;
+  expect([batch.net_minor, batch.payment_count]).toEqual([told[0].amount_minor, told[0].payments]);
+  // What is frozen waits.
+  await pay();
+  await vi.waitFor(async () => expect(await next()).toHaveLength(1), 10_000);
+  await service.operate("PATCH", `/merchants/${merchantId}`, { wallet_frozen: { IDR: true } });
+  await vi.waitFor(async () => expect(await next()).toEqual([]), 10_000);
 });
 
 test("of more batches than are shown, the first ones are, and that there are more is said", async () => {

@@ -12,7 +12,7 @@ import { defaultSchedule, nextRun } from "../merchants/settlement-schedule.ts";
 import { defaultSettings } from "../merchants/settings.ts";
 import type { PaymentSummary } from "../payments/payment.ts";
 import type { Database, Statement } from "../store/database.ts";
-import { Outlooks, payoutDay, runsToCome } from "./outlook.ts";
+import { Outlooks, nextPayout, payoutDay, runsToCome } from "./outlook.ts";
 import type { SettlementItem } from "./settlement.ts";
 import {
   FREE_ITEMS_MAX,
@@ -76,11 +76,28 @@ test("each item is taken by the run that was told, and by none where none was", 
       (items, available, minimum) => {
         const outlook = { nextRunAt: nextRun(schedule, NOW), available, items };
         const told = runsToCome({ ...schedule, minimum_payout_minor: minimum }, BigInt(minimum), outlook);
-        expect(told).toEqual(whatHappens(items, available, minimum));
+        const happens = whatHappens(items, available, minimum);
+        expect(told).toEqual(happens);
+        const taken = items.filter(({ id }) => happens.get(id) === outlook.nextRunAt);
+        const net = taken.reduce((sum, one) => sum + (one.kind === "payment" ? one.amountMinor : -one.amountMinor), 0n);
+        const payments = taken.filter(({ kind }) => kind === "payment").length;
+        const next = nextPayout(schedule, BigInt(minimum), outlook);
+        expect(next).toEqual(taken.length === 0 ? undefined : { payments, netMinor: net, isLeast: false });
       },
     ),
     { numRuns: 300 },
   );
+});
+
+test("before the first run nothing is told, and of more than a run looks at the amount is the least", () => {
+  const items = Array.from({ length: ITEMS_MAX }, (_, at): SettlementItem => {
+    const id = newId("payment", NOW);
+    return { kind: "payment", id, paymentReference: id, amountMinor: 3n, feeMinor: 1n, occurredAt: NOW - at };
+  });
+  const outlook = { nextRunAt: nextRun(schedule, NOW), available: 1_000_000n, items };
+  const told = { payments: ITEMS_MAX, netMinor: 2n * BigInt(ITEMS_MAX), isLeast: true };
+  expect(nextPayout(schedule, 0n, outlook)).toEqual(told);
+  expect(nextPayout(schedule, 0n, { ...outlook, nextRunAt: undefined })).toBeUndefined();
 });
 
 let service: TestService;

@@ -63,6 +63,29 @@ export function runsToCome(schedule: SettlementSchedule, minimum: Minor, outlook
   }
 }
 
+/** What the next run takes of a currency. */
+export interface NextPayout {
+  payments: number;
+  netMinor: Minor;
+  /** True when more waits than a run looks at: it goes on at the same cutoff, so the amount is the least. */
+  isLeast: boolean;
+}
+
+/** What a book's next run takes of a currency, if nothing else happens; undefined when it takes nothing. Pure. */
+export function nextPayout(
+  schedule: SettlementSchedule,
+  minimum: Minor,
+  { nextRunAt, available, items }: Outlook,
+): NextPayout | undefined {
+  if (nextRunAt === undefined) return undefined;
+  const until = periodEnd(schedule, nextRunAt);
+  const isLeast = isCut(items, ITEMS_MAX);
+  const due = items.filter(({ occurredAt }) => occurredAt < until);
+  const taken = select(due, available, minimum, isLeast);
+  const payments = taken?.items.filter(({ kind }) => kind === "payment").length ?? 0;
+  return taken && { payments, netMinor: taken.netMinor, isLeast };
+}
+
 /** The local day of a run's payout, YYYY-MM-DD; today for a run that is late. Pure. */
 export function payoutDay(schedule: SettlementSchedule, run: Micros, now: Micros): string {
   const [day, today] = [payoutDate(schedule, run), localDate(schedule, now)];
@@ -144,6 +167,19 @@ export class Outlooks {
       }
     }
     return dates;
+  }
+
+  /** What the book's next run takes, by currency, if nothing else happens. A frozen wallet is not paid out. */
+  async next({ book, merchant: { settings } }: BookOwner): Promise<Map<string, NextPayout>> {
+    const state = bookStateOf(await this.database.query(selectOutlook(book)), this.clock.now());
+    const { items } = await this.unsettledOf(book, [], state);
+    const payouts = new Map<string, NextPayout>();
+    for (const [currency, own] of items) {
+      const outlook = { ...state, available: state.available.get(currency) ?? 0n, items: own };
+      const next = nextPayout(settings.settlement, minimumPayoutOf(settings.settlement, currency), outlook);
+      if (next && !isFrozen(settings, currency)) payouts.set(currency, next);
+    }
+    return payouts;
   }
 
   /** The unsettled items of a book. They are read again after a second, or when one of these payments has just changed. */

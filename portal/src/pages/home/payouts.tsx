@@ -10,7 +10,7 @@ import { Day, Time } from "../../ui/time.tsx";
 type Paid = Schema<"Payouts">;
 
 export function Payouts({
-  of: { batches, has_more: hasMore, next_run_at: nextRun, next_payout_date: nextDay },
+  of: { batches, has_more: hasMore, next, next_run_at: nextRun, next_payout_date: nextDay },
 }: {
   of: Paid;
 }) {
@@ -37,6 +37,22 @@ export function Payouts({
             </To>
           </li>
         )}
+        {nextDay !== null &&
+          next.map((payout) => (
+            <li key={payout.currency} className="flex flex-wrap items-center gap-x-3 px-4 py-2">
+              <span className="inline-flex min-h-6 items-center font-medium">
+                <Day on={nextDay} />
+              </span>
+              <span className="text-muted">
+                the next batch,{" "}
+                {payout.payments === 1 ? "1 payment" : `${payout.payments.toLocaleString("en")} payments`} so far
+              </span>
+              <span className="ml-auto">
+                {payout.is_least && <span className="mr-1 text-muted">at least</span>}
+                <Money of={payout} />
+              </span>
+            </li>
+          ))}
         <li className="px-4 py-2 text-muted">
           {nextRun === null || nextDay === null ? (
             <>A batch is planned when there is something to pay out.</>
