@@ -230,6 +230,8 @@ test("entries of some days: by both ends, by pages, and of accounts, too", async
     [`${days}&starting_after=${newest.id}`, "starting_after"],
     ["posted_from=yesterday", "posted_from"],
     ["posted_to=2026-13-01", "posted_to"],
+    ["posted_from=0001-01-01", "posted_from"],
+    ["posted_to=9999-12-31", "posted_to"],
   ] as const)
     expect(await of(query), query).toMatchObject({ error: { code: "VALIDATION_ERROR", details: { field } } });
 });
