@@ -220,7 +220,7 @@ test("entries of some days: by both ends, by pages, and of accounts, too", async
   expect([objects(rest), rest.has_more]).toEqual([within.slice(0, 1), false]);
   expect((await of(`posted_from=${begun}`)).data).toHaveLength(4);
   expect((await of(`posted_to=${end}`)).data).toHaveLength(4);
-  expect((await of(`posted_from=${end}&posted_to=${begun}`)).data.length).toBeLessThanOrEqual(3);
+  expect((await of("posted_from=2100-01-01&posted_to=2020-01-01")).data).toEqual([]);
   expect((await of(`posted_from=2100-01-01`)).data).toEqual([]);
   expect((await of(`posted_to=2020-01-01`)).data).toEqual([]);
   const fees = (await owner.get(`/portal/v1/accounts/IDR/entries?account=platform:fees&${days}`)).json;

@@ -34,13 +34,16 @@ export function insightsEndpoints({ figures, streams, outlooks }: InsightsParts)
       async handle(call) {
         const { scopes } = call.principal;
         const zone = call.query.time_zone ?? call.person.timeZone ?? ZONE_DEFAULT;
-        const overview = await figures.overview(call.book, zone, {
+        const seen = {
           balances: scopes.has("balances:read"),
           settlements: scopes.has("settlements:read"),
           disputes: scopes.has("disputes:read"),
           events: scopes.has("events:read"),
-        });
-        const next = overview.batches ? await outlooks.next(call) : new Map<string, NextPayout>();
+        };
+        const [overview, next] = await Promise.all([
+          figures.overview(call.book, zone, seen),
+          seen.settlements ? outlooks.next(call) : new Map<string, NextPayout>(),
+        ]);
         return reply(200, overviewView(call, overview, next));
       },
     }),

@@ -98,6 +98,12 @@ test("before the first run nothing is told, and of more than a run looks at the 
   const told = { payments: ITEMS_MAX, netMinor: 2n * BigInt(ITEMS_MAX), isLeast: true };
   expect(nextPayout(schedule, 0n, outlook)).toEqual(told);
   expect(nextPayout(schedule, 0n, { ...outlook, nextRunAt: undefined })).toBeUndefined();
+  // A run that is late takes what was paid before its cutoff.
+  const late = { ...outlook, nextRunAt: nextRun(schedule, NOW - 3 * DAY), items: items.slice(0, 2) };
+  expect(nextPayout(schedule, 0n, late)).toBeUndefined();
+  const [old, young] = late.items as [SettlementItem, SettlementItem];
+  const mixed = [{ ...old, occurredAt: NOW - 5 * DAY }, young];
+  expect(nextPayout(schedule, 0n, { ...late, items: mixed })).toEqual({ payments: 1, netMinor: 2n, isLeast: false });
 });
 
 let service: TestService;
