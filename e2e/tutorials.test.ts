@@ -1,6 +1,8 @@
 // Goal: who follows the tutorial and the guides by task from an empty folder sees what they promise, in each language. Method: their programs are
 // saved and their commands typed, in their order, beside one running service. Python and PHP are skipped where they are not on the machine.
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
@@ -453,18 +455,37 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       await follower.stopPrograms();
       await follower.start(`export PHP_CLI_SERVER_WORKERS=4; ${start}`);
       const secret = await follower.type('printf %s "$GERBANG_WEBHOOK_SECRET"');
-      for (let round = 0; round < 10; round++) {
-        const id = newOrder();
-        writeFileSync(join(follower.shop, "orders", id), "open");
+      const deliver = async (id: string): Promise<number> => {
         const event = { id: "evt_1", type: "payment.succeeded", data: { reference_id: id, status: "succeeded" } };
         const { body, headers } = await sign({ secret, event });
-        const deliver = () => fetch(`${shop}/webhooks`, { method: "POST", headers, body });
-        const answers = await Promise.all(Array.from({ length: 4 }, deliver));
-        expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-        expect(readFileSync(join(follower.shop, "orders", id), "utf8")).toBe("paid");
-        await follower.sees(`${id} is paid`);
-        expect(follower.printed.split(`${id} is paid`)).toHaveLength(2);
-      }
+        return (await fetch(`${shop}/webhooks`, { method: "POST", headers, body })).status;
+      };
+      const opened = (): string => {
+        const id = newOrder();
+        writeFileSync(join(follower.shop, "orders", id), "open");
+        return id;
+      };
+      // Another worker has the order and marks it: this one waits for it, and says nothing.
+      const held = opened();
+      const other = spawn("php", [
+        "-r",
+        '$f = fopen($argv[1], "c+"); flock($f, LOCK_EX); echo "held"; fgets(STDIN); fwrite($f, "paid");',
+        join(follower.shop, "orders", held),
+      ]);
+      await once(other.stdout, "data");
+      let isAnswered = false;
+      const answer = deliver(held).finally(() => (isAnswered = true));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(isAnswered).toBe(false);
+      other.stdin.end("\n");
+      expect(await answer).toBe(200);
+      // Equal deliveries at one moment: one says it.
+      const equal = opened();
+      expect(await Promise.all([1, 2, 3, 4].map(() => deliver(equal)))).toEqual([200, 200, 200, 200]);
+      expect(readFileSync(join(follower.shop, "orders", equal), "utf8")).toBe("paid");
+      await follower.sees(`${equal} is paid`);
+      expect(follower.printed.split(`${equal} is paid`)).toHaveLength(2);
+      expect(follower.printed).not.toContain(`${held} is paid`);
       // An order that cannot be written down sends nobody on, and without its secret the shop takes no event for handled.
       await follower.type("mv orders elsewhere && touch orders");
       expect((await press(newOrder())).status).toBe(500);
