@@ -26,7 +26,7 @@ except GerbangError as error:
     print(error.code, error.message, error.details["value"])`;
     const environment = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
     expect(await run([python, "-c", code], "", environment)).toBe(
-      "VALIDATION_ERROR metadata.1001: Invalid input: expected string, received number 1001\n",
+      "VALIDATION_ERROR metadata.1001: must be a string 1001\n",
     );
   });
   test("its types of payments and refunds name every field of the contract", async () => {

@@ -204,8 +204,10 @@ final class Rules
     public static function check(string $operation, array $body): array
     {
         foreach (self::of($operation) as $name => [$rule, $required]) {
-            if (isset($body[$name]) || $required) {
+            if (isset($body[$name]) || $required && $name === 'amount_minor') {
                 $rule($name, $body[$name] ?? null);
+            } elseif ($required) {
+                throw self::invalid($name, null, 'is required');
             }
         }
         return array_filter($body, fn($value) => $value !== null);
@@ -264,23 +266,11 @@ final class Rules
         return $value === [] || array_keys($value) === range(0, count($value) - 1);
     }
 
-    private static function typeOf(mixed $value): string
-    {
-        return match (true) {
-            $value === null => 'undefined',
-            is_bool($value) => 'boolean',
-            is_int($value), is_float($value) => 'number',
-            is_string($value) => 'string',
-            is_array($value) && self::isList($value) => 'array',
-            default => 'object',
-        };
-    }
-
     private static function string(): \Closure
     {
         return function (string $field, mixed $value): void {
             if (!is_string($value)) {
-                throw self::invalid($field, $value, 'Invalid input: expected string, received ' . self::typeOf($value));
+                throw self::invalid($field, $value, 'must be a string');
             }
         };
     }
@@ -312,17 +302,14 @@ final class Rules
     private static function whole(int $least, int $most): \Closure
     {
         return function (string $field, mixed $value) use ($least, $most): void {
-            if (is_float($value)) {
-                throw self::invalid($field, $value, 'Invalid input: expected int, received number');
-            }
             if (!is_int($value)) {
-                throw self::invalid($field, $value, 'Invalid input: expected number, received ' . self::typeOf($value));
+                throw self::invalid($field, $value, 'must be a whole number');
             }
             if ($value < $least) {
-                throw self::invalid($field, $value, "Too small: expected number to be >=$least");
+                throw self::invalid($field, $value, "must be at least $least");
             }
             if ($value > $most) {
-                throw self::invalid($field, $value, "Too big: expected number to be <=$most");
+                throw self::invalid($field, $value, "must be at most $most");
             }
         };
     }
@@ -352,7 +339,7 @@ final class Rules
     {
         return function (string $field, mixed $value) use ($values): void {
             if (!in_array($value, $values, true)) {
-                throw self::invalid($field, $value, 'Invalid option: expected one of "' . implode('"|"', $values) . '"');
+                throw self::invalid($field, $value, 'must be one of "' . implode('", "', $values) . '"');
             }
         };
     }
@@ -361,7 +348,7 @@ final class Rules
     {
         return function (string $field, mixed $value): void {
             if (!is_array($value) && !$value instanceof \stdClass) {
-                throw self::invalid($field, $value, 'Invalid input: expected object, received ' . self::typeOf($value));
+                throw self::invalid($field, $value, 'must be an object');
             }
             $value = (array) $value;
             $rules = [

@@ -252,7 +252,6 @@ class WebhookError(GerbangError):
 
 
 _METHODS = ("qris", "va", "card", "ewallet", "bank_transfer")
-_TYPES = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", tuple: "array", dict: "object"}
 
 
 class EventBusyError(GerbangError):
@@ -275,10 +274,6 @@ def _shown(value: Any) -> Any:
     return "(array)" if isinstance(value, (list, tuple)) else "(object)"
 
 
-def _type_of(value: Any) -> str:
-    return "undefined" if value is None else _TYPES.get(type(value), "object")
-
-
 def _is_text(value: str) -> bool:
     return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
 
@@ -288,7 +283,7 @@ Rule = Callable[[str, Any], None]
 
 def _string(field: str, value: Any) -> None:
     if not isinstance(value, str):
-        raise _invalid(field, value, f"Invalid input: expected string, received {_type_of(value)}")
+        raise _invalid(field, value, "must be a string")
 
 
 def _text(least: int, most: int) -> Rule:
@@ -313,14 +308,12 @@ def _matching(pattern: str, rule: str, first: Rule) -> Rule:
 
 def _whole(least: int, most: int) -> Rule:
     def check(field: str, value: Any) -> None:
-        if isinstance(value, float):
-            raise _invalid(field, value, "Invalid input: expected int, received number")
         if not isinstance(value, int) or isinstance(value, bool):
-            raise _invalid(field, value, f"Invalid input: expected number, received {_type_of(value)}")
+            raise _invalid(field, value, "must be a whole number")
         if value < least:
-            raise _invalid(field, value, f"Too small: expected number to be >={least}")
+            raise _invalid(field, value, f"must be at least {least}")
         if value > most:
-            raise _invalid(field, value, f"Too big: expected number to be <={most}")
+            raise _invalid(field, value, f"must be at most {most}")
 
     return check
 
@@ -340,7 +333,7 @@ def _currency(field: str, value: Any) -> None:
 def _one_of(*values: str) -> Rule:
     def check(field: str, value: Any) -> None:
         if value not in values:
-            raise _invalid(field, value, "Invalid option: expected one of " + "|".join(f'"{one}"' for one in values))
+            raise _invalid(field, value, "must be one of " + ", ".join(f'"{one}"' for one in values))
 
     return check
 
@@ -348,7 +341,7 @@ def _one_of(*values: str) -> Rule:
 def _object(rules: Mapping[str, Rule]) -> Rule:
     def check(field: str, value: Any) -> None:
         if not isinstance(value, dict):
-            raise _invalid(field, value, f"Invalid input: expected object, received {_type_of(value)}")
+            raise _invalid(field, value, "must be an object")
         for name, rule in rules.items():
             if value.get(name) is not None:
                 rule(f"{field}.{name}", value[name])
@@ -363,7 +356,7 @@ def _metadata(field: str, value: Any) -> None:
         raise _invalid(field, value, "must have at most 20 pairs")
     for name, text in value.items():
         if not isinstance(name, str):
-            raise _invalid(f"{field}.{name}", name, f"Invalid input: expected string, received {_type_of(name)}")
+            raise _invalid(f"{field}.{name}", name, "must be a string")
         if not 1 <= len(name) <= 40:
             raise _invalid(f"{field}.{name}", text, "must have 1 to 40 characters")
         _text(0, 500)(f"{field}.{name}", text)
@@ -401,9 +394,12 @@ _ADVANCE: Dict[str, Rule] = {"seconds*": _whole(1, 31_622_400)}
 def _checked(body: Json, rules: Mapping[str, Rule]) -> Json:
     """The body without what is None. Raises what the API would answer to the first field that breaks a rule."""
     for name, rule in rules.items():
-        value = body.get(name.rstrip("*"))
-        if value is not None or name.endswith("*"):
-            rule(name.rstrip("*"), value)
+        field = name.rstrip("*")
+        value = body.get(field)
+        if value is not None or field != name and rule is _amount:
+            rule(field, value)
+        elif field != name:
+            raise _invalid(field, value, "is required")
     return {name: value for name, value in body.items() if value is not None}
 
 

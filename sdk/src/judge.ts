@@ -19,17 +19,16 @@ export function judge(rule: Rule, value: unknown, field: string): Finding | unde
 
 function problemOf(rule: Rule, value: unknown): string | undefined {
   if (rule.options !== undefined)
-    return rule.options.includes(value as string) ? undefined : `Invalid option: expected one of ${optionsOf(rule)}`;
+    return rule.options.includes(value as string) ? undefined : `must be one of "${rule.options.join('", "')}"`;
   if (rule.type === "integer") return integerProblem(rule, value);
-  if (typeof value !== (rule.type ?? "string")) return expected(rule.type ?? "string", value);
+  if (typeof value !== (rule.type ?? "string")) return expected(rule.type ?? "string");
   return typeof value === "string" ? textProblem(rule, value) : undefined;
 }
 
 function integerProblem({ least = -Infinity, most = Infinity }: Rule, value: unknown): string | undefined {
-  if (typeof value !== "number" || Number.isNaN(value)) return expected("number", value);
-  if (!Number.isInteger(value)) return expected("int", value);
-  if (value < least) return `Too small: expected number to be >=${least}`;
-  return value > most ? `Too big: expected number to be <=${most}` : undefined;
+  if (typeof value !== "number" || !Number.isInteger(value)) return expected("integer");
+  if (value < least) return `must be at least ${least}`;
+  return value > most ? `must be at most ${most}` : undefined;
 }
 
 /** The API measures an address by its UTF-16 units, and every other text by its code points. */
@@ -37,29 +36,27 @@ function textProblem({ least = 0, most = Infinity, pattern, problem }: Rule, tex
   const isAddress = pattern?.includes("://") === true;
   const length = isAddress ? text.length : [...text].length;
   if (length < least || length > most)
-    return isAddress
-      ? `Too big: expected string to have <=${most} characters`
-      : `must have ${least} to ${most} characters`;
+    return isAddress ? `must have at most ${most} characters` : `must have ${least} to ${most} characters`;
   return pattern === undefined || new RegExp(pattern).test(text) ? undefined : problem;
 }
 
 function judgeList({ least = 0, most = Infinity, items }: Rule, value: unknown, field: string): Finding | undefined {
   const found = (problem: string): Finding => ({ field, value, problem });
-  if (!Array.isArray(value)) return found(expected("array", value));
-  if (value.length < least) return found(`Too small: expected array to have >=${least} items`);
-  if (value.length > most) return found(`Too big: expected array to have <=${most} items`);
+  if (!Array.isArray(value)) return found(expected("array"));
+  if (value.length < least) return found(`must have at least ${least} item${least > 1 ? "s" : ""}`);
+  if (value.length > most) return found(`must have at most ${most} items`);
   return first(value, (item, at) => items && judge(items, item, `${field}.${at}`));
 }
 
 /** An object with named fields. `undefined` and `null` count as an optional field left out. */
 function judgeFields({ fields = {}, required = [] }: Rule, value: unknown, field: string): Finding | undefined {
-  if (!isObject(value)) return { field, value, problem: expected("object", value) };
+  if (!isObject(value)) return { field, value, problem: expected("object") };
   const at = (name: string): string => (field === "" ? name : `${field}.${name}`);
   const broken = first(Object.entries(fields), ([name, rule]) => {
     const given = value[name];
     const isLeftOut = given === undefined || (given === null && !required.includes(name));
     if (!isLeftOut) return judge(rule, given, at(name));
-    return required.includes(name) ? { field: at(name), value: undefined, problem: missing(rule) } : undefined;
+    return required.includes(name) ? { field: at(name), value: undefined, problem: "is required" } : undefined;
   });
   if (broken !== undefined) return broken;
   const unknown = Object.keys(value).find((name) => value[name] !== undefined && !Object.hasOwn(fields, name));
@@ -82,18 +79,14 @@ function judgePairs({ others, most = Infinity }: Rule, value: unknown, field: st
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const optionsOf = ({ options = [] }: Rule): string => options.map((option) => `"${option}"`).join("|");
-
-const missing = (rule: Rule): string =>
-  rule.options === undefined
-    ? expected(rule.type === "integer" ? "number" : (rule.type ?? "string"), undefined)
-    : `Invalid option: expected one of ${optionsOf(rule)}`;
-
-function expected(type: string, value: unknown): string {
-  const received =
-    value === null ? "null" : Array.isArray(value) ? "array" : Number.isNaN(value) ? "NaN" : typeof value;
-  return `Invalid input: expected ${type}, received ${received}`;
-}
+const NOUNS: Record<string, string> = {
+  string: "a string",
+  integer: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+};
+const expected = (type: string): string => `must be ${NOUNS[type]}`;
 
 function first<Item>(
   items: readonly Item[],

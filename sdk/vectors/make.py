@@ -610,8 +610,7 @@ def retries():
 
 
 def validation():
-    text = "Invalid input: expected string, received"
-    methods = "|".join(f'"{one}"' for one in ["qris", "va", "card", "ewallet", "bank_transfer"])
+    methods = ", ".join(f'"{one}"' for one in ["qris", "va", "card", "ewallet", "bank_transfer"])
     amount = "amount_minor must be a positive integer within the limit for one transaction."
 
     def vector(name, operation, body, code, message, field, value):
@@ -619,6 +618,10 @@ def validation():
 
     def payment(name, change, field, value, rule, operation="payments.create"):
         return vector(name, operation, {**CREATE, **change}, "VALIDATION_ERROR", f"{field}: {rule}", field, value)
+
+    def left_out(field):
+        rest = {name: value for name, value in CREATE.items() if name != field}
+        return vector(f"{field}: left out", "payments.create", rest, "VALIDATION_ERROR", f"{field}: is required", field, None)
 
     def of_amount(name, value, shown=None):
         return vector(f"amount_minor: {name}", "payments.create", {**CREATE, "amount_minor": value}, "INVALID_AMOUNT", amount, "amount_minor", value if shown is None else shown)
@@ -636,30 +639,31 @@ def validation():
         of_amount("true", True),
         of_amount("beyond what every JSON parser reads exactly", 9007199254740992),
         of_amount("an array", [1], "(array)"),
-        payment("currency: a number", {"currency": 5}, "currency", 5, f"{text} number"),
-        payment("payment_method: none of the five", {"payment_method": "cash"}, "payment_method", "cash", f"Invalid option: expected one of {methods}"),
+        *(left_out(name) for name in ("currency", "payment_method", "reference_id")),
+        payment("currency: a number", {"currency": 5}, "currency", 5, "must be a string"),
+        payment("payment_method: none of the five", {"payment_method": "cash"}, "payment_method", "cash", f"must be one of {methods}"),
         payment("reference_id: empty", {"reference_id": ""}, "reference_id", "", "must have 1 to 64 characters"),
-        payment("reference_id: a number", {"reference_id": 1001}, "reference_id", 1001, f"{text} number"),
+        payment("reference_id: a number", {"reference_id": 1001}, "reference_id", 1001, "must be a string"),
         payment("reference_id: 65 characters", {"reference_id": "x" * 65}, "reference_id", "x" * 65, "must have 1 to 64 characters"),
         payment("reference_id: NUL", {"reference_id": "a\0"}, "reference_id", "a\0", "must be Unicode text without NUL"),
         payment("description: 256 code points, shown as far as 100", {"description": "☕" * 256}, "description", "☕" * 100 + "…", "must have 0 to 255 characters"),
         payment("description: 256 code points of two units in UTF-16, shown as far as 100", {"description": "a" + "😀" * 255}, "description", "a" + "😀" * 99 + "…", "must have 0 to 255 characters"),
-        payment("description: true", {"description": True}, "description", True, f"{text} boolean"),
-        payment("expires_in: 59", {"expires_in": 59}, "expires_in", 59, "Too small: expected number to be >=60"),
-        payment("expires_in: 86401", {"expires_in": 86401}, "expires_in", 86401, "Too big: expected number to be <=86400"),
-        payment("expires_in: a text", {"expires_in": "60"}, "expires_in", "60", "Invalid input: expected number, received string"),
-        payment("expires_in: a fraction", {"expires_in": 60.5}, "expires_in", 60.5, "Invalid input: expected int, received number"),
-        payment("customer: a text", {"customer": "Sari"}, "customer", "Sari", "Invalid input: expected object, received string"),
+        payment("description: true", {"description": True}, "description", True, "must be a string"),
+        payment("expires_in: 59", {"expires_in": 59}, "expires_in", 59, "must be at least 60"),
+        payment("expires_in: 86401", {"expires_in": 86401}, "expires_in", 86401, "must be at most 86400"),
+        payment("expires_in: a text", {"expires_in": "60"}, "expires_in", "60", "must be a whole number"),
+        payment("expires_in: a fraction", {"expires_in": 60.5}, "expires_in", 60.5, "must be a whole number"),
+        payment("customer: a text", {"customer": "Sari"}, "customer", "Sari", "must be an object"),
         payment("customer: an empty name", {"customer": {"name": ""}}, "customer.name", "", "must have 1 to 120 characters"),
         payment("customer: an email without @", {"customer": {"email": "sari.example"}}, "customer.email", "sari.example", "must have exactly one @"),
         payment("customer: a phone without +", {"customer": {"phone": "08123456789"}}, "customer.phone", "08123456789", "must be + and 8 to 15 digits"),
         payment("return_url: not https", {"return_url": "http://shop.example"}, "return_url", "http://shop.example", "must be an https address"),
         payment("metadata: a text", {"metadata": "a"}, "metadata", "a", "must be an object of texts"),
-        payment("metadata: a number for a text", {"metadata": {"order": 1001}}, "metadata.order", 1001, f"{text} number"),
+        payment("metadata: a number for a text", {"metadata": {"order": 1001}}, "metadata.order", 1001, "must be a string"),
         payment("metadata: a name of 41 characters", {"metadata": {"k" * 41: "x"}}, f"metadata.{'k' * 41}", "x", "must have 1 to 40 characters"),
         payment("metadata: 501 characters", {"metadata": {"a": "x" * 501}}, "metadata.a", "x" * 100 + "…", "must have 0 to 500 characters"),
         payment("metadata: 21 pairs", {"metadata": {f"k{n}": "x" for n in range(21)}}, "metadata", "(object)", "must have at most 20 pairs"),
-        payment("the first field of the table prevails", {"reference_id": "", "expires_in": 5, "payment_method": "cash"}, "payment_method", "cash", f"Invalid option: expected one of {methods}"),
+        payment("the first field of the table prevails", {"reference_id": "", "expires_in": 5, "payment_method": "cash"}, "payment_method", "cash", f"must be one of {methods}"),
         vector("refund: no amount", "refunds.create", {**refund, "amount_minor": 0}, "INVALID_AMOUNT", amount, "amount_minor", 0),
         vector("refund: a reason of 256 characters", "refunds.create", {**refund, "reason": "x" * 256}, "VALIDATION_ERROR", "reason: must have 0 to 255 characters", "reason", "x" * 100 + "…"),
         taken("the least", {"amount_minor": 1, "reference_id": "x", "description": "", "expires_in": 60, "metadata": {}}),

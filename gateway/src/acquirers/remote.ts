@@ -4,6 +4,7 @@ import { type Clock, stopwatchMs, systemClock, wireTime } from "../ground/clock.
 import { SigningKey } from "../ground/signing-key.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { objectOf, parseObject } from "../ground/json.ts";
+import { inPlainWords } from "../ground/plain-words.ts";
 import { wireAmount } from "../ground/money.ts";
 import type { PaymentMethod } from "../merchants/settings.ts";
 import {
@@ -248,7 +249,7 @@ class Remote {
 
 function readCallback(body: Buffer): Report {
   const value = parseObject(body);
-  const parsed = callbackSchema.safeParse(value);
+  const parsed = callbackSchema.safeParse(value, inPlainWords);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const path = issue?.code === "unrecognized_keys" ? [...issue.path, ...issue.keys.slice(0, 1)] : (issue?.path ?? []);

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RemoteProfile, isLoopback, remoteProfilesSchema } from "../acquirers/remote-profile.ts";
+import { inPlainWords } from "../ground/plain-words.ts";
 import { type Config, ConfigError, readConfig } from "../ground/config.ts";
 import { startSimulator } from "./simulator/simulator.ts";
 import { say } from "./say.ts";
@@ -80,7 +81,7 @@ function readProfile(file: string): RemoteProfile {
   }
   // The same file has entries of built-in providers, which this program does not run.
   const own = Array.isArray(content) ? content.filter((entry) => !isOfProvider(entry)) : content;
-  const parsed = remoteProfilesSchema.safeParse(own);
+  const parsed = remoteProfilesSchema.safeParse(own, inPlainWords);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  - ${issue.path.join(".")}: ${issue.message}`);
     throw new ConfigError(`${file} has mistakes:\n${lines.join("\n")}`);

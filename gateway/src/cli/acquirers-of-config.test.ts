@@ -45,7 +45,7 @@ test("a start with mistakes of every kind tells all of them, without a trace, an
 
 test.for([
   ["FILE: is not JSON", "[{"],
-  ["FILE: the file: Invalid input: expected array, received object", "{}"],
+  ["FILE: the file: must be a list", "{}"],
   ["FILE: 0.code: ", JSON.stringify([{ ...profile("https://rimba.example"), code: "Rimba" }])],
   ["FILE: cendana: is the code of a simulated", JSON.stringify([profile("https://a.example", { code: "cendana" })])],
   ["FILE: rimba: url must be https in production", JSON.stringify([profile("http://127.0.0.1:1")])],

@@ -7,6 +7,7 @@ import { simulatedAcquirers } from "../acquirers/simulated.ts";
 import { remoteAcquirer } from "../acquirers/remote.ts";
 import { type OpenAcquirer } from "../providers/profile.ts";
 import { providers } from "../providers/providers.ts";
+import { inPlainWords } from "../ground/plain-words.ts";
 import { type Config, type FilesOfConfig, readConfig } from "../ground/config.ts";
 
 /** The configuration, and the acquirers that it names. Throws one `ConfigError` that lists every mistake of both. */
@@ -43,7 +44,7 @@ export function readEntries({ acquirersFile, dataDirectory, production }: FilesO
   const list = z
     .array(z.looseObject({ provider: z.string().optional() }))
     .max(100)
-    .safeParse(value);
+    .safeParse(value, inPlainWords);
   if (!list.success) return spoilt(...list.error.issues.map((issue) => `${file}: ${placeOf(issue)}`));
   const entries = list.data.map((entry, at) => readEntry(entry, at, production));
   const problems = [...entries.flatMap((entry) => entry.problems), ...repeatedCodes(list.data)];
@@ -71,7 +72,7 @@ function readEntry(
     const names = providers.map(({ name }) => name).join(", ");
     return { problems: [`${at}.provider: must be one of ${names}; leave it out for an acquirer of your own`] };
   }
-  const parsed = (provider?.schema ?? remoteProfileSchema).safeParse(entry);
+  const parsed = (provider?.schema ?? remoteProfileSchema).safeParse(entry, inPlainWords);
   if (!parsed.success) return { problems: parsed.error.issues.map((issue) => placeOf(issue, at)) };
   const { code, url } = parsed.data;
   const problems: string[] = [];

@@ -1,6 +1,7 @@
 // Configuration: the only file that reads the service's settings from the environment. Reports all mistakes together, before anything starts.
 import { resolve } from "node:path";
 import { z } from "zod";
+import { inPlainWords } from "./plain-words.ts";
 import { readPrivateNetworks } from "./private-networks.ts";
 import { exposureProblems, productionProblems } from "./safe-config.ts";
 import { readSecretFiles } from "./secret-files.ts";
@@ -178,7 +179,7 @@ export function readConfig(
   const { given, problems: problemsOfFiles } = readSecretFiles(
     Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== "")),
   );
-  const parsed = variables.safeParse(given);
+  const parsed = variables.safeParse(given, inPlainWords);
   const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
   const problems = [...problemsOfFiles, ...wrong, ...exposureProblems(given)];
   if (given.NODE_ENV === "production") problems.push(...productionProblems(given, needs));

@@ -1,6 +1,7 @@
 // Turns the issues of a schema into the interface's errors: the first field in order, its code, and its value as far as it may be shown.
 import { z } from "zod";
 import { type Fault, showable, validationFault } from "../ground/fault.ts";
+import { inPlainWords, nearestIssues } from "../ground/plain-words.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -26,9 +27,9 @@ export type Judged<Value> = { value: Value } | FieldFault;
 
 /** Gives the parsed value, or the fault of the first field that breaks a rule, with the field's value in `sent`. */
 export function judgeFields<Value>(rules: FieldRules<Value>, input: unknown, sent: unknown = input): Judged<Value> {
-  const result = rules.schema.safeParse(input);
+  const result = rules.schema.safeParse(input, inPlainWords);
   if (result.success) return { value: result.data };
-  const faults = result.error.issues.flatMap((issue) => faultsOf(rules, issue, sent));
+  const faults = result.error.issues.flatMap(nearestIssues).flatMap((issue) => faultsOf(rules, issue, sent));
   faults.sort((a, b) => a.rank - b.rank);
   return faults[0] as FieldFault;
 }

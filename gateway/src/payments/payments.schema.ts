@@ -1,6 +1,8 @@
 // The schemas of payments in the API, and the order of their errors. The contract is generated from them.
 import { z } from "zod";
+import { wholeBetween, wholeFrom } from "../ground/whole.ts";
 import { Fault, showable } from "../ground/fault.ts";
+import { inPlainWords } from "../ground/plain-words.ts";
 import { MINOR_MAX, type Minor, wireAmount } from "../ground/money.ts";
 import { paymentMethodSchema } from "../merchants/settings.ts";
 import { exampleAddress, exampleTimes } from "../http/examples.ts";
@@ -20,6 +22,7 @@ import {
   startingAfter,
   text,
   timestamp,
+  textOrNull,
 } from "../http/shapes.ts";
 import { returnUrlField } from "./return-url.ts";
 import {
@@ -34,9 +37,7 @@ import {
 } from "./payments.examples.ts";
 import { paymentStatuses } from "./states.ts";
 
-export const amountMinor = z
-  .int()
-  .min(1)
+export const amountMinor = wholeFrom(1)
   .max(Number(MINOR_MAX))
   .meta({ description: "Minor units of the currency.", examples: [15_000_000] });
 
@@ -99,8 +100,9 @@ export const metadataSchema = z
     if (Object.keys(pairs).length > METADATA_MAX)
       context.addIssue({ code: "custom", message: `must have at most ${METADATA_MAX} pairs` });
     for (const [name, value] of Object.entries(pairs)) {
-      const issue = [metadataName.safeParse(name), metadataText.safeParse(value)].find(({ success }) => !success)?.error
-        ?.issues[0];
+      const issue = [metadataName.safeParse(name), metadataText.safeParse(value, inPlainWords)].find(
+        ({ success }) => !success,
+      )?.error?.issues[0];
       if (issue) context.addIssue({ code: "custom", path: [name], message: issue.message });
     }
   })
@@ -193,10 +195,7 @@ const amounts = {
   net_minor: minorAmount("The amount less the fee: what you get once it is paid.", 14_895_000),
 };
 const refundedMinor = minorAmount("What was given back so far.", 0);
-const gatewayCode = z
-  .string()
-  .nullable()
-  .meta({ description: "The acquirer that was chosen; null before one is.", examples: ["nusantara"] });
+const gatewayCode = textOrNull("nusantara", "The acquirer that was chosen; null before one is.");
 export const orderIdentity = z
   .string()
   .meta({ description: "Your own identity of the order.", examples: ["order-1042"] });
@@ -279,11 +278,7 @@ const paidAt = timestamp.optional().meta({ description: "Present once it is paid
 const riskSchema = z
   .strictObject({
     decision: z.enum(["approve", "review", "reject"]).meta({ description: "`review`: a person decides." }),
-    score: z
-      .int()
-      .min(0)
-      .max(100)
-      .meta({ description: "0 is no risk that we see.", examples: [0] }),
+    score: wholeBetween(0, 100).meta({ description: "0 is no risk that we see.", examples: [0] }),
   })
   .meta({ id: "Risk", description: "What fraud detection made of it." });
 

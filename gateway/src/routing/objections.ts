@@ -1,6 +1,7 @@
 // Checks routing rules before they are stored: objects to every rule that could never decide anything. Pure.
 import type { z } from "zod";
 import type { Acquirer } from "../acquirers/acquirer.ts";
+import { inPlainWords } from "../ground/plain-words.ts";
 import { type RoutingRule, type SplitTest, amountsOf, routingRulesSchema } from "./routing.ts";
 
 /** `at`: index of the rule. `field`: its field that is wrong; absent when the whole rule is. */
@@ -44,7 +45,7 @@ export interface RoutingFault {
 
 /** All faults of submitted rules: violations of the schema, and objections to the rules that meet it. */
 export function faultsOfRules(rules: readonly unknown[], acquirers: readonly Acquirer[]): RoutingFault[] {
-  const shape = routingRulesSchema.safeParse(rules);
+  const shape = routingRulesSchema.safeParse(rules, inPlainWords);
   const misshapen = shape.success ? [] : shape.error.issues.flatMap(faultsOfIssue);
   const broken = new Set(misshapen.map(({ at }) => at));
   const readable = rules.map((rule, at) => (broken.has(at) ? undefined : (rule as RoutingRule)));

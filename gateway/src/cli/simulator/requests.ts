@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { z } from "zod";
 import { checkSignature, paymentOrderSchema, refundOrderSchema } from "../../acquirers/remote-protocol.ts";
 import { Fault, validationFault } from "../../ground/fault.ts";
+import { inPlainWords } from "../../ground/plain-words.ts";
 import { parseObject } from "../../ground/json.ts";
 import { behaviourSchema, paySchema, concludeSchema } from "./controls.ts";
 import type { Desk } from "./desk.ts";
@@ -120,7 +121,7 @@ function find<Result>(routes: Route<Result>[], { method, url = "" }: IncomingMes
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, body: Buffer): z.output<Schema> {
-  const parsed = schema.safeParse(body.length === 0 ? {} : parseObject(body));
+  const parsed = schema.safeParse(body.length === 0 ? {} : parseObject(body), inPlainWords);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const names = issue?.code === "unrecognized_keys" ? issue.keys : issue?.path;
