@@ -28,6 +28,9 @@ export const exampleIds: Readonly<Record<IdKind, string>> = {
   link: "lnk_01kan1v8c3x6tq9zm4b7e2wyhd",
 };
 
+/** Our name for a call of an acquirer. */
+export const exampleOperationKey = `${exampleIds.payment.replace("_", "")}.${exampleIds.merchant.slice("mer_".length)}.s1`;
+
 /** The example day, hour by hour. */
 export const exampleTimes = {
   created: "2026-11-22T03:15:00Z",

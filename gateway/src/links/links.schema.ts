@@ -13,6 +13,7 @@ import {
   text,
   timestamp,
   withExample,
+  textOrNull,
 } from "../http/shapes.ts";
 import { paymentMethodSchema, paymentMethods } from "../merchants/settings.ts";
 import { amountMinor, invalidAmount, metadataSchema } from "../payments/payments.schema.ts";
@@ -127,10 +128,7 @@ export const linkSchema = withExample(
     maximum_minor: nullableAmount("The most that a payer may say; null where you gave none."),
     currency: currencyCode,
     exponent: exponentField,
-    description: z
-      .string()
-      .nullable()
-      .meta({ description: "As you gave it; null when you gave none.", examples: ["Two bags of coffee"] }),
+    description: textOrNull("Two bags of coffee", "As you gave it; null when you gave none."),
     payment_methods: z
       .array(paymentMethodSchema)
       .nullable()

@@ -1,5 +1,6 @@
 // Endpoints of acquirers' fees, as operators state them. What-ifs and split tests calculate costs from these.
 import { z } from "zod";
+import { wholeBetween } from "../ground/whole.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { MINOR_MAX, isCurrency, wireAmount } from "../ground/money.ts";
@@ -27,11 +28,10 @@ const costFields = {
     .string()
     .refine(isCurrency, "is not a currency of ISO 4217")
     .meta({ pattern: "^[A-Z]{3}$", examples: ["IDR"] }),
-  basis_points: z
-    .int()
-    .min(0)
-    .max(10_000)
-    .meta({ description: "Of the amount: 100 are 1 %. Rounded half up.", examples: [40] }),
+  basis_points: wholeBetween(0, 10_000).meta({
+    description: "Of the amount: 100 are 1 %. Rounded half up.",
+    examples: [40],
+  }),
   flat_minor: minor.meta({ description: "Added to it for each payment.", examples: [0] }),
 };
 const costSchema = z

@@ -35,10 +35,10 @@ const straySchema = z
         examples: ["payment"],
       }),
     about: textOrNull("notification", "Which kind of message it was; null where that is not kept."),
-    text: z
-      .string()
-      .nullable()
-      .meta({ description: "The message without secrets and personal data; null where it is not kept." }),
+    text: textOrNull(
+      '{"order_id":"1042"}',
+      "The message without secrets and personal data; null where it is not kept.",
+    ),
     times: positive(3, "How often the same was sent."),
     first_at: timestamp,
     last_at: timestamp,

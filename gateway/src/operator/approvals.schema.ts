@@ -1,5 +1,6 @@
 // The JSON schemas of approvals: the policy, a change that waits for a second operator, and its effects on the book.
 import { z } from "zod";
+import { wholeBetween } from "../ground/whole.ts";
 import { operatorRoleField } from "../access/session.schema.ts";
 import { SECOND, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { MINOR_MAX, exponentOf, isCurrency, wireAmount, wireMinor } from "../ground/money.ts";
@@ -64,11 +65,7 @@ const rulesSchema = z
     examples: [{ refund_payment: { above_minor: { IDR: 1_000_000_000 } }, activate_routing: {} }],
   });
 
-const version = z
-  .int()
-  .min(0)
-  .max(1_000_000_000)
-  .meta({ examples: [3] });
+const version = wholeBetween(0, 1_000_000_000).meta({ examples: [3] });
 export const policySchema = z
   .strictObject({
     version: version.meta({ description: "0 before there was one." }),
@@ -116,11 +113,7 @@ const requestSchema = z
 
 const resultSchema = z
   .strictObject({
-    status: z
-      .int()
-      .min(200)
-      .max(599)
-      .meta({ examples: [201] }),
+    status: wholeBetween(200, 599).meta({ examples: [201] }),
     body: z.unknown().meta({ description: "The answer, without secrets and without the payer." }),
   })
   .meta({ id: "ApprovalResult", description: "How the call was answered when it ran." });

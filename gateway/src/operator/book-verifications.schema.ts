@@ -1,5 +1,6 @@
 // The JSON schemas of a replay of a book.
 import { z } from "zod";
+import { wholeFrom } from "../ground/whole.ts";
 import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { exampleSignature } from "../http/examples.ts";
 import {
@@ -35,9 +36,7 @@ export const verificationSchema = withExample(
     stopped_by: z.string().nullable().meta({ description: "Who asked that it ends." }),
     journals: count(412_000, "Journals that were replayed so far."),
     journals_in_all: count(1_000_000, "Journals that the book had when it began."),
-    journals_per_second: z
-      .int()
-      .min(0)
+    journals_per_second: wholeFrom(0)
       .nullable()
       .meta({ description: "How fast journals are replayed; null before the first page.", examples: [14_500] }),
     checks: count(0, "Checks that hold rows against the journals, done so far. They come after the journals."),

@@ -6,8 +6,8 @@ import { operationOfRow } from "../acquiring/operations.sql.ts";
 import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { environmentField, exampleOf, identity, timestamp, withExample } from "../http/shapes.ts";
+import { exampleIds, exampleOperationKey, exampleTimes } from "../http/examples.ts";
+import { environmentField, exampleOf, identity, timestamp, withExample, textOrNull } from "../http/shapes.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { type MerchantAuditEntry, merchantAuditOfRow } from "../people/audit.sql.ts";
 import { actions } from "../people/roles.ts";
@@ -43,10 +43,10 @@ const operationSchema = withExample(
     object: operationObject,
     gateway_code: z.string().meta({ examples: ["nusantara"] }),
     step: z.enum(operationSteps).meta({ description: "`done`: nothing is left to do." }),
-    operation_key: z
-      .string()
-      .nullable()
-      .meta({ description: "Our name for the call, for the acquirer's support; null before it is made." }),
+    operation_key: textOrNull(
+      exampleOperationKey,
+      "Our name for the call, for the acquirer's support; null before it is made.",
+    ),
     attempt: z.int().min(1).meta({ description: "Calls so far, each under its own operation key." }),
     refusals: z.int().min(0).meta({ description: "How often all acquirers have refused it." }),
     refused_by: z.array(z.string()).meta({ description: "Acquirers that refused it in this round." }),

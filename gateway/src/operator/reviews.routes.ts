@@ -19,6 +19,7 @@ import {
   text,
   timestamp,
   withExample,
+  textOrNull,
 } from "../http/shapes.ts";
 import type { Figures } from "../insights/figures.ts";
 import type { Directory } from "../merchants/directory.ts";
@@ -81,10 +82,7 @@ const reviewSchema = withExample(
     reasons: z.array(riskReasonSchema),
     created_at: timestamp,
     asked_by: askedByField,
-    gateway_code: z
-      .string()
-      .nullable()
-      .meta({ description: "The acquirer that has the payment; null before one has." }),
+    gateway_code: textOrNull("nusantara", "The acquirer that has the payment; null before one has."),
     decide_before: decideBeforeField,
   }),
   {

@@ -1,5 +1,6 @@
 // What fraud detection saw of a payment, for operators: the risk reasons, the counts behind them, and the bounds.
 import { z } from "zod";
+import { wholeBetween } from "../ground/whole.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { currencyCode, identity, minorAmount, positive, timestamp } from "../http/shapes.ts";
 import { wireTime } from "../ground/clock.ts";
@@ -28,12 +29,7 @@ const otherPaymentSchema = z
   })
   .meta({ id: "OtherPayment", description: "Another payment of the same payer to the same merchant." });
 
-const counted = (description: string) =>
-  z
-    .int()
-    .min(0)
-    .max(COUNTED_MAX)
-    .meta({ description, examples: [3] });
+const counted = (description: string) => wholeBetween(0, COUNTED_MAX).meta({ description, examples: [3] });
 
 export const riskSeenSchema = z
   .strictObject({

@@ -1,5 +1,6 @@
 // The JSON schemas of operators' tokens.
 import { z } from "zod";
+import { wholeBetween } from "../ground/whole.ts";
 import { operatorRoleField } from "../access/session.schema.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { identity, textOrNull, timestamp } from "../http/shapes.ts";
@@ -73,10 +74,7 @@ export const newTokenSchema = z
         examples: ["sari"],
       }),
     role: operatorRoleField.optional().meta({ description: "`viewer` when absent; at most your own." }),
-    expires_in: z
-      .int()
-      .min(EXPIRES_MIN_SECONDS)
-      .max(EXPIRES_MAX_SECONDS)
+    expires_in: wholeBetween(EXPIRES_MIN_SECONDS, EXPIRES_MAX_SECONDS)
       .optional()
       .meta({ description: "Seconds it is good for; at most as long as yours. Absent: until it is revoked." }),
   })
@@ -84,10 +82,7 @@ export const newTokenSchema = z
 
 export const rotateTokenSchema = z
   .strictObject({
-    overlap_seconds: z
-      .int()
-      .min(0)
-      .max(OVERLAP_MAX_SECONDS)
+    overlap_seconds: wholeBetween(0, OVERLAP_MAX_SECONDS)
       .optional()
       .meta({ description: "How long the token before is good as well; not at all when absent." }),
   })

@@ -1,5 +1,6 @@
 // GET /ops/v1/waiting: all work queues of operators in one call, each with its count and its oldest items.
 import { z } from "zod";
+import { wholeBetween } from "../ground/whole.ts";
 import { type Clock, type Micros, SECOND, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { type IdKind, idOf, uuidOf } from "../ground/ids.ts";
 import type { Metrics } from "../ground/metrics.ts";
@@ -191,11 +192,10 @@ const queueSchema = z
   .strictObject({
     kind: z.enum(kinds).meta({ examples: ["review"] }),
     about: z.string().meta({ description: "What it is.", examples: [queues[0]?.about ?? ""] }),
-    count: z
-      .int()
-      .min(0)
-      .max(WAITING_MAX)
-      .meta({ description: `How many wait; counted to ${WAITING_MAX}.`, examples: [1] }),
+    count: wholeBetween(0, WAITING_MAX).meta({
+      description: `How many wait; counted to ${WAITING_MAX}.`,
+      examples: [1],
+    }),
     is_more: z.boolean().meta({ description: `True when there are more than ${WAITING_MAX}.` }),
     items: z.array(itemSchema).meta({ description: "The first few: the oldest, or what runs out first." }),
   })

@@ -1,5 +1,6 @@
 // Endpoints of webhook signing secrets: rotation with an overlap, and when a receiver last needed the old secret.
 import { z } from "zod";
+import { wholeBetween } from "../ground/whole.ts";
 import { type Micros } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
@@ -15,10 +16,7 @@ const DAY = 86_400;
 const rotateSchema = z
   .strictObject({
     environment: environmentField,
-    overlap_seconds: z
-      .int()
-      .min(0)
-      .max(30 * DAY)
+    overlap_seconds: wholeBetween(0, 30 * DAY)
       .optional()
       .meta({ description: "How long the secret before signs as well; a day when absent." }),
   })

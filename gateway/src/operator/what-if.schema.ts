@@ -1,5 +1,6 @@
 // The JSON schemas of what-ifs: success and cost before and after, in total, by method, by acquirer and by day.
 import { z } from "zod";
+import { wholeBetween } from "../ground/whole.ts";
 import { type Minor, exponentOf, wireMinor } from "../ground/money.ts";
 import { exampleIds } from "../http/examples.ts";
 import {
@@ -171,11 +172,7 @@ export const whatIfSchema = z
   });
 
 export const whatIfFields = {
-  days: z
-    .int()
-    .min(1)
-    .max(90)
-    .meta({ description: "So many days back from now.", examples: [7] }),
+  days: wholeBetween(1, 90).meta({ description: "So many days back from now.", examples: [7] }),
   environment: environmentField.optional().meta({ description: "`sandbox` when absent." }),
   merchant_id: checkedIdentity("merchant", "is not the identity of a merchant")
     .optional()

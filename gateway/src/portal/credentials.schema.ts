@@ -1,5 +1,6 @@
 // The shapes of API keys in the portal.
 import { z } from "zod";
+import { wholeBetween } from "../ground/whole.ts";
 import { type Micros, parseWireTime, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { validationFault } from "../ground/fault.ts";
 import { readNetwork } from "../ground/networks.ts";
@@ -64,10 +65,7 @@ export const changeKeySchema = z
   .meta({ id: "ChangeKey", description: "What is left out stays.", examples: [{ signature: "rfc9421" }] });
 export const rollKeySchema = z
   .strictObject({
-    overlap_seconds: z
-      .int()
-      .min(0)
-      .max(OVERLAP_MAX_SECONDS)
+    overlap_seconds: wholeBetween(0, OVERLAP_MAX_SECONDS)
       .optional()
       .meta({ description: "How long the key before stays good; a day when left out." }),
   })

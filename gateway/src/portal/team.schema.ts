@@ -9,6 +9,7 @@ import {
   listSchema,
   startingAfter,
   timestamp,
+  wholeOrNull,
 } from "../http/shapes.ts";
 import { exampleToken, roleField } from "../access/session.schema.ts";
 
@@ -94,10 +95,7 @@ export const auditEntrySchema = z
     action: z.string(),
     environment: environmentField.nullable(),
     path: z.string().nullable().meta({ description: "Method and address of a call; null where none was made." }),
-    status: z
-      .int()
-      .nullable()
-      .meta({ description: "Of the answer. Null of a call: it was cut short, or its outcome is not on record." }),
+    status: wholeOrNull(201, "Of the answer. Null of a call: it was cut short, or its outcome is not on record."),
     address: z.string().nullable(),
     details: z.unknown(),
   })

@@ -1,5 +1,6 @@
 // The shapes of a book's webhook settings in the portal: address, rotation of the secret, and health of the receiver.
 import { z } from "zod";
+import { wholeBetween } from "../ground/whole.ts";
 import { COUNTED_MAX } from "../events/deliveries.sql.ts";
 import { attemptOffsetsSeconds } from "../events/event.ts";
 import { type Micros, wireTimeOrNull } from "../ground/clock.ts";
@@ -22,10 +23,7 @@ export const setAddressSchema = z
   .meta({ id: "SetWebhookAddress", examples: [{ url: exampleAddress }] });
 export const rotateSchema = z
   .strictObject({
-    overlap_seconds: z
-      .int()
-      .min(0)
-      .max(30 * DAY)
+    overlap_seconds: wholeBetween(0, 30 * DAY)
       .optional()
       .meta({ description: "How long the secret before signs as well; a day when left out." }),
   })

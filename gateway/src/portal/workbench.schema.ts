@@ -1,7 +1,7 @@
 // The shape of the list of items that fall due by the sandbox's clock.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { listSchema, positive, timestamp } from "../http/shapes.ts";
+import { listSchema, positive, timestamp, textOrNull } from "../http/shapes.ts";
 
 export const comingDueSchema = listSchema(
   z
@@ -11,10 +11,10 @@ export const comingDueSchema = listSchema(
         .meta({ id: "DueKind", description: "What happens." }),
       at: timestamp.meta({ description: "By the sandbox's clock." }),
       in_seconds: positive(1800, "So far the clock has to be moved."),
-      id: z
-        .string()
-        .nullable()
-        .meta({ description: "Of the payment, dispute, settlement or event; null for a run of settlements." }),
+      id: textOrNull(
+        exampleIds.payment,
+        "Of the payment, dispute, settlement or event; null for a run of settlements.",
+      ),
     })
     .meta({
       id: "ComingDue",

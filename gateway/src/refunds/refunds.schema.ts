@@ -15,6 +15,7 @@ import {
   startingAfter,
   text,
   timestamp,
+  textOrNull,
 } from "../http/shapes.ts";
 import { amountMinor, batchIdentity, invalidAmount, orderIdentity } from "../payments/payments.schema.ts";
 import { refundStatuses } from "./refund.ts";
@@ -100,10 +101,7 @@ export const createdRefundSchema = z
   .strictObject({
     ...refundFields,
     remaining_refundable_minor: minorAmount("What of the payment can still be refunded.", 10_000_000),
-    reason: z
-      .string()
-      .nullable()
-      .meta({ description: "As you gave it.", examples: [exampleReason] }),
+    reason: textOrNull(exampleReason, "As you gave it."),
     environment: environmentField,
     created_at: timestamp,
   })

@@ -1,21 +1,15 @@
 // The shape of what a key changed, for the portal and for operators.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { identity, limitQuery, listSchema, startingAfter, timestamp } from "../http/shapes.ts";
+import { identity, limitQuery, listSchema, startingAfter, timestamp, textOrNull } from "../http/shapes.ts";
 
 const keyChangeSchema = z
   .strictObject({
     request_id: identity("request"),
     at: timestamp.meta({ description: "When the request came, by the real clock." }),
     action: z.string().meta({ description: "The operation.", examples: ["create_refund"] }),
-    subject: z
-      .string()
-      .nullable()
-      .meta({ description: "The object that was made or changed; null: none alone.", examples: [exampleIds.refund] }),
-    status: z
-      .string()
-      .nullable()
-      .meta({ description: "The object's, as the answer had it.", examples: ["succeeded"] }),
+    subject: textOrNull(exampleIds.refund, "The object that was made or changed; null: none alone."),
+    status: textOrNull("succeeded", "The object's, as the answer had it."),
     address: z.string().meta({ description: "Where the request came from.", examples: ["203.0.113.7"] }),
   })
   .meta({

@@ -1,5 +1,6 @@
 // The items of a settlement batch in lists: each payment, refund, receipt and dispute, with sums that add up to the batch.
 import { z } from "zod";
+import { wholeFrom } from "../ground/whole.ts";
 import { wireTime } from "../ground/clock.ts";
 import { exponentOf, wireAmount } from "../ground/money.ts";
 import { isId } from "../ground/ids.ts";
@@ -57,10 +58,7 @@ const itemSchema = withExample(
 const sumSchema = z
   .strictObject({
     kind: kindField,
-    items: z
-      .int()
-      .min(1)
-      .meta({ examples: [1] }),
+    items: wholeFrom(1).meta({ examples: [1] }),
     amount_minor: minorAmount("All amounts of the kind.", 15_000_000),
     fee_minor: minorAmount("All fees of the kind.", 105_000),
   })

@@ -1,5 +1,6 @@
 // The shapes of settlement batches in the API.
 import { z } from "zod";
+import { wholeFrom } from "../ground/whole.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import {
   currencyCode,
@@ -15,6 +16,7 @@ import {
   startingAfter,
   timestamp,
   withExample,
+  textOrNull,
 } from "../http/shapes.ts";
 import { settlementStatuses, statementColumns } from "./settlement.ts";
 
@@ -58,18 +60,9 @@ export const settlementSchema = withExample(
       6_000_000,
     ),
     net_minor: minorAmount("What is paid out: gross less fees and refunds.", 8_895_000),
-    payment_count: z
-      .int()
-      .min(0)
-      .meta({ description: "Payments in it.", examples: [1] }),
+    payment_count: wholeFrom(0).meta({ description: "Payments in it.", examples: [1] }),
     paid_at: timestamp.nullable().meta({ description: "Null until it is paid.", examples: [exampleTimes.payout] }),
-    bank_reference: z
-      .string()
-      .nullable()
-      .meta({
-        description: "The bank's reference of the transfer; null until it is paid.",
-        examples: ["TRF20261122001"],
-      }),
+    bank_reference: textOrNull("TRF20261122001", "The bank's reference of the transfer; null until it is paid."),
   }),
   { id: "Settlement", description: "A batch of payments that is paid out as one transfer." },
   { status: "paid" },

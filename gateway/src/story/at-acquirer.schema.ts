@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { operationSteps } from "../acquiring/operation.ts";
 import { messageCalls } from "../acquiring/messages.ts";
-import { exampleIds, exampleTimes } from "../http/examples.ts";
+import { exampleIds, exampleOperationKey, exampleTimes } from "../http/examples.ts";
 import { exampleOf, identity, textOrNull, timestamp } from "../http/shapes.ts";
 
 /** The object of an acquirer operation. */
@@ -10,18 +10,16 @@ export const operationObject = z
   .string()
   .meta({ description: "The payment's reference or the refund's uuid.", examples: [exampleIds.payment] });
 const gatewayCode = z.string().meta({ examples: ["nusantara"] });
-const exampleKey = `${exampleIds.payment.replace("_", "")}.${exampleIds.merchant.slice("mer_".length)}.s1`;
-
 const operationSchema = z
   .strictObject({
     object: operationObject,
     gateway_code: gatewayCode,
     step: z.enum(operationSteps).meta({ description: "How far its call has come. `done`: nothing is left to do." }),
     attempt: z.int().min(1).meta({ description: "Calls so far, each under its own operation key." }),
-    operation_key: z
-      .string()
-      .nullable()
-      .meta({ description: "Our name for the call, which the acquirer knows; null before it is made." }),
+    operation_key: textOrNull(
+      exampleOperationKey,
+      "Our name for the call, which the acquirer knows; null before it is made.",
+    ),
     provider_ids: z.record(z.string(), z.string()).meta({
       description:
         "What the acquirer calls it, each of its names under what it is a name of; empty while it has told none.",
@@ -40,7 +38,7 @@ const operationSchema = z
         gateway_code: "nusantara",
         step: "polling",
         attempt: 1,
-        operation_key: exampleKey,
+        operation_key: exampleOperationKey,
         provider_ids: { payment_request: "pr-1" },
         dashboard_url: "https://dashboard.example.com/payments/pr-1",
       },

@@ -4,7 +4,15 @@ import { operationSteps } from "../acquiring/operation.ts";
 import { receiptStatuses } from "../acquiring/receipt.ts";
 import { disputeSchema } from "../disputes/disputes.schema.ts";
 import { exampleClientId, exampleIds, exampleTimes } from "../http/examples.ts";
-import { currencyCode, exampleOf, exponentField, identity, minorAmount, timestamp } from "../http/shapes.ts";
+import {
+  currencyCode,
+  exampleOf,
+  exponentField,
+  identity,
+  minorAmount,
+  timestamp,
+  textOrNull,
+} from "../http/shapes.ts";
 import { paymentStatusSchema, createdPaymentSchema, createPaymentSchema } from "../payments/payments.schema.ts";
 import { exampleCustomer, examplePayment } from "../payments/payments.examples.ts";
 import { refundStatusSchema } from "../refunds/refunds.schema.ts";
@@ -170,13 +178,7 @@ const step = <Kind extends string, Shape extends z.ZodType>(kind: Kind, id: stri
       request_id: identity("request")
         .nullable()
         .meta({ description: "Of your system's request that did it; null when it was none." }),
-      client_id: z
-        .string()
-        .nullable()
-        .meta({
-          description: "The key that signed the request; null when there was none.",
-          examples: [exampleClientId],
-        }),
+      client_id: textOrNull(exampleClientId, "The key that signed the request; null when there was none."),
       object,
     })
     .meta({ id });

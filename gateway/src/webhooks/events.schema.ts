@@ -15,6 +15,7 @@ import {
   rangeBound,
   startingAfter,
   timestamp,
+  textOrNull,
 } from "../http/shapes.ts";
 import { examplePaymentEventData } from "../payments/payments.examples.ts";
 import { paymentEventSchema } from "../payments/payments.schema.ts";
@@ -106,10 +107,7 @@ const attemptSchema = z
       .nullable()
       .meta({ description: "Null when there was no answer.", examples: [200] }),
     reason: z.string().nullable().meta({ description: "Why it failed, in plain words." }),
-    address: z
-      .string()
-      .nullable()
-      .meta({ description: "The address connected to.", examples: ["203.0.113.10"] }),
+    address: textOrNull("203.0.113.10", "The address connected to."),
     note: z.string().nullable().meta({
       description:
         "What was done on purpose in this attempt, in plain words: a sandbox misbehaved as it was told, or after a rotation the new secret's signature was tried alone.",
