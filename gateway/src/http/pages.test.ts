@@ -44,6 +44,11 @@ test("every address of a page shows the index, which is asked for anew each time
   }
 });
 
+test("the address alone leads to the pages", async () => {
+  const { statusCode, headers } = await serverOn(emptyFolder()).inject("/");
+  expect([statusCode, headers.location]).toEqual([302, "/portal"]);
+});
+
 test("the index bears the name of the service, in every encoding", async () => {
   const folder = emptyFolder();
   const index = (name: string): string =>

@@ -38,6 +38,8 @@ export function openPages(
     if (!page) throw new Fault("ROUTE_NOT_FOUND");
     return sendPage(request, reply, page);
   };
+  // Whoever types the address alone means the pages.
+  server.get("/", (_request, reply) => reply.redirect(root));
   server.get(root, index);
   server.get(`${root}/`, index);
   server.get(`${root}/assets/:file`, file);
