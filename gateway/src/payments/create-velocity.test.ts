@@ -49,12 +49,13 @@ test("a payment that is refused before it is judged counts for nobody", () => {
 });
 
 test("one that is judged counts, whatever the judgement", () => {
-  const customer = { email: "x@reject.test" };
-  const rows = earlier(counted, 0, [[customer, 2]]);
+  const customer = { email: "x@yopmail.com" };
+  const strict = ownerWith({ risk: { ...RISK, weights: { ...RISK.weights, disposable_email: 100 } } });
+  const rows = earlier(strict, 0, [[customer, 2]]);
   const again = given({ rows })
-    .when(creating({ customer }, { owner: counted }))
+    .when(creating({ customer }, { owner: strict }))
     .refuses("RISK_REJECTED", undefined, true)
-    .when(creating({ customer, reference_id: "order-2" }, { owner: counted }));
+    .when(creating({ customer, reference_id: "order-2" }, { owner: strict }));
   const kept = again.changes.inserted(payments).find(({ referenceId }) => referenceId === "order-2");
   expect(kept?.risk.reasons.map(({ sign }) => sign)).toContain("customer_velocity");
 });

@@ -111,6 +111,21 @@ test("the sandbox's address asks for a review, in any spelling and only in the s
   expect(assess({ ...calm, customer }, { ...settings, review_at: 101 }).decision).toBe("approve");
 });
 
+test.each(["review", "reject"])(
+  "what the sandbox's address asks for is decided, whatever else would be seen: %s",
+  (decision) => {
+    const burst = { amountMinor: 10n ** 12n, customerPayments: 1_000, merchantPayments: 10_000 };
+    const customer = { name: "123", email: `someone@${decision}.test` };
+    expect(assess({ ...calm, ...burst, customer }, settings)).toMatchObject({
+      decision,
+      reasons: [{ sign: `sandbox_asked_for_${decision}` }],
+    });
+    // In production it is an address like any other.
+    const inProduction = assess({ ...calm, ...burst, customer, sandbox: false }, settings);
+    expect(inProduction.reasons.map(({ sign }) => sign)).toContain("customer_velocity");
+  },
+);
+
 test("whatever the weights, the score is the sum of the signs' points up to 100, and its bounds decide", () => {
   const points = fc.nat(100);
   const weights = fc.record({

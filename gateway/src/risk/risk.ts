@@ -26,7 +26,12 @@ export interface RiskVerdict {
   /** From 0 to 100, capped. */
   score: number;
   /** For the operator only: the signs that were found, and their points. */
-  reasons: { sign: string; points: number }[];
+  reasons: Reason[];
+}
+
+interface Reason {
+  sign: string;
+  points: number;
 }
 
 /** Domains of disposable mailboxes. The list is a sample: the weight of the sign decides more than the list. */
@@ -46,24 +51,10 @@ function isLarge({ amountMinor, currency }: RiskFacts, settings: RiskSettings): 
 
 /** Assesses one payment. The same facts and settings always give the same verdict. */
 export function assess(facts: RiskFacts, settings: RiskSettings): RiskVerdict {
-  const { weights } = settings;
   const { email } = facts.customer ?? {};
   const domain = email === undefined ? undefined : domainOf(email);
-  const seen: [sign: keyof typeof weights, holds: boolean][] = [
-    ["customer_velocity", facts.customerPayments >= settings.customer_per_hour],
-    ["merchant_velocity", facts.merchantPayments >= settings.merchant_per_minute],
-    ["large_amount", isLarge(facts, settings)],
-    ["disposable_email", domain !== undefined && isDisposable(domain)],
-    ["malformed_contact", malformed(facts.customer)],
-    ["no_customer", facts.customer === undefined],
-  ];
-  const reasons = seen
-    .filter(([sign, holds]) => holds && weights[sign] > 0)
-    .map(([sign]) => ({ sign: sign as string, points: weights[sign] }));
-  if (facts.sandbox && domain === "reject.test") reasons.push({ sign: "sandbox_asked_for_reject", points: 100 });
-  if (facts.sandbox && domain === "review.test") {
-    reasons.push({ sign: "sandbox_asked_for_review", points: Math.min(settings.review_at, settings.reject_at - 1) });
-  }
+  const asked = facts.sandbox ? askedBy(domain, settings) : undefined;
+  const reasons = asked ? [asked] : signsOf(facts, domain, settings);
   const score = Math.min(
     100,
     reasons.reduce((sum, reason) => sum + reason.points, 0),
@@ -73,6 +64,26 @@ export function assess(facts: RiskFacts, settings: RiskSettings): RiskVerdict {
     score,
     reasons,
   };
+}
+
+/** In the sandbox an address at one of these domains asks for a decision, and nothing else counts. */
+function askedBy(domain: string | undefined, settings: RiskSettings): Reason | undefined {
+  if (domain === "reject.test") return { sign: "sandbox_asked_for_reject", points: 100 };
+  if (domain !== "review.test") return undefined;
+  return { sign: "sandbox_asked_for_review", points: Math.min(settings.review_at, settings.reject_at - 1) };
+}
+
+function signsOf(facts: RiskFacts, domain: string | undefined, settings: RiskSettings): Reason[] {
+  const { weights } = settings;
+  const seen: [sign: keyof typeof weights, holds: boolean][] = [
+    ["customer_velocity", facts.customerPayments >= settings.customer_per_hour],
+    ["merchant_velocity", facts.merchantPayments >= settings.merchant_per_minute],
+    ["large_amount", isLarge(facts, settings)],
+    ["disposable_email", domain !== undefined && isDisposable(domain)],
+    ["malformed_contact", malformed(facts.customer)],
+    ["no_customer", facts.customer === undefined],
+  ];
+  return seen.filter(([sign, holds]) => holds && weights[sign] > 0).map(([sign]) => ({ sign, points: weights[sign] }));
 }
 
 /** True for contacts that pass validation and still look typed at random. */
