@@ -11,7 +11,7 @@ import { activeMethods } from "./methods.ts";
 
 /** Applies the rules of a link's creation that need the merchant's settings, in the order of its fields' errors. Throws the first fault. */
 export function judgeCreation(
-  parts: Pick<PaymentParts, "routingTable">,
+  parts: Pick<PaymentParts, "routingTable" | "isOpen">,
   call: Call,
   input: Record<string, unknown>,
   judged: Judged<CreateLink>,
@@ -21,7 +21,8 @@ export function judgeCreation(
   const { currency, amount_minor: fixed, minimum_minor: least, payment_methods: methods } = input;
   for (const field of ["amount_minor", "minimum_minor", "maximum_minor"]) {
     const value = input[field] ?? undefined;
-    if (value === undefined || !isSoundUpTo(field)) continue;
+    if (value === undefined) continue;
+    if (!isSoundUpTo(field)) throw invalidAmount(value, maximum, undefined, field);
     if (field !== "amount_minor" && (fixed ?? undefined) !== undefined)
       throw validationFault(field, value, `${field} is only for a link without amount_minor.`);
     const minimum = field === "maximum_minor" && typeof least === "number" ? BigInt(least) : 1n;
@@ -30,11 +31,10 @@ export function judgeCreation(
   }
   if (isSoundUpTo("currency") && !isEnabled) throw new Fault("CURRENCY_NOT_SUPPORTED");
   if (isSoundUpTo("payment_methods") && Array.isArray(methods)) {
-    // In production, a missing acquirer means a missing route and not a missing method, as for payments.
-    const active: readonly unknown[] =
-      call.book.environment === "production"
-        ? paymentMethods.filter((method) => settings.methods[method].enabled)
-        : activeMethods(parts, call, currency as string);
+    // In a closed environment a missing acquirer means a missing route and not a missing method, as for payments.
+    const active: readonly unknown[] = parts.isOpen(call.book.environment)
+      ? activeMethods(parts, call, currency as string)
+      : paymentMethods.filter((method) => settings.methods[method].enabled);
     if (!methods.every((method) => active.includes(method))) throw new Fault("PAYMENT_METHOD_UNAVAILABLE");
   }
   if ("fault" in found) throw found.fault;

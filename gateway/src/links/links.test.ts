@@ -122,6 +122,18 @@ test("links are listed newest first, by status, page after page, and to nobody e
   expect([deactivated.status, deactivated.json.error.details]).toEqual([409, { status: "paid" }]);
 });
 
+test("an amount that no link may have is told with the merchant's bounds", async () => {
+  for (const changes of [{ amount_minor: 0 }, { amount_minor: 10_000_000_001 }]) {
+    const { status, json } = await make(changes);
+    expect([status, json.error.code]).toEqual([422, "INVALID_AMOUNT"]);
+    expect(json.error.details).toMatchObject({
+      field: "amount_minor",
+      minimum_minor: 1,
+      maximum_minor: 10_000_000_000,
+    });
+  }
+});
+
 test("a list by status looks at ten thousand links, and goes on from its cursor to what is behind them", async () => {
   const shop = await service.merchant();
   const closed = await made({}, shop.client);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { aCreation } from "../../test/creations.ts";
 import { settingsIn } from "../../test/currencies.ts";
 import { merchantWith } from "../../test/given.ts";
-import { aRouter } from "../../test/routing.ts";
+import { aRouter, anAcquirer, takes } from "../../test/routing.ts";
 import { Fault, type FaultCode } from "../ground/fault.ts";
 import type { Call } from "../http/endpoint.ts";
 import { judgeBody } from "../http/fields.ts";
@@ -12,18 +12,20 @@ import type { Environment } from "../merchants/books.ts";
 import { type MerchantSettings, defaultSettings, paymentMethods } from "../merchants/settings.ts";
 import { judgeCreation } from "./creation-rules.ts";
 import { createPaymentRules } from "./payments.schema.ts";
-
-const parts = { ...aRouter(), checkCallbackUrl: (url: string) => Promise.resolve(url) }; // no address is checked here
+import { amountFault } from "./route-selection.ts";
 
 /** "accepted", or the code with the field it blames. */
 function judged(
   input: Record<string, unknown>,
   settings: Partial<MerchantSettings> = {},
   environment: Environment = "sandbox",
+  router = aRouter(),
 ): string {
   const merchant = merchantWith(settings);
   const call = { merchant, book: { merchantId: merchant.merchantId, environment } } as Call;
   try {
+    // No address is checked here.
+    const parts = { ...router, checkCallbackUrl: (url: string) => Promise.resolve(url) };
     void judgeCreation(parts, call, input, judgeBody(createPaymentRules, input));
     return "accepted";
   } catch (error) {
@@ -84,10 +86,37 @@ test.each(paymentMethods)("a new merchant may take %s in IDR", (method) => {
   expect(judged({ ...aCreation(), payment_method: method }, { methods: closed })).toBe("PAYMENT_METHOD_UNAVAILABLE");
 });
 
-test("production without an acquirer has no route, rather than no method", () => {
-  expect(judged({ ...aCreation() }, {}, "production")).toBe("accepted");
+test("closed production has no route, rather than no method", () => {
+  const closed = aRouter({}, false);
+  expect(judged({ ...aCreation() }, {}, "production", closed)).toBe("accepted");
   const methodsOff = { ...defaultSettings.methods, qris: off, va: on };
-  expect(judged({ ...aCreation() }, { methods: methodsOff }, "production")).toBe("PAYMENT_METHOD_UNAVAILABLE");
+  expect(judged({ ...aCreation() }, { methods: methodsOff }, "production", closed)).toBe("PAYMENT_METHOD_UNAVAILABLE");
+});
+
+test("open production has the methods that its acquirers take, and no retry is asked for the others", () => {
+  const acquirer = anAcquirer("bank", { environment: "production", capabilities: [takes()] });
+  const open = aRouter({ acquirers: [acquirer] });
+  expect(judged({ ...aCreation() }, {}, "production", open)).toBe("accepted");
+  expect(judged({ ...aCreation(), payment_method: "va" }, {}, "production", open)).toBe("PAYMENT_METHOD_UNAVAILABLE");
+});
+
+test("an amount that no acquirer takes is refused before the fields after it, within the merchant's own bounds", () => {
+  const capability = takes({ minimumMinor: 1_000n, maximumMinor: 2_000_000n, stepMinor: 100n });
+  const router = aRouter({ acquirers: [anAcquirer("bank", { capabilities: [capability] })] });
+  const asked = (amount: number, settings: Partial<MerchantSettings> = {}): string =>
+    judged({ ...aCreation(), amount_minor: amount, expires_in: 5 }, settings, "sandbox", router);
+  expect(asked(1_000)).toBe("VALIDATION_ERROR expires_in");
+  expect(asked(999)).toBe("INVALID_AMOUNT");
+  expect(asked(2_000_100)).toBe("INVALID_AMOUNT");
+  expect(asked(1_050)).toBe("INVALID_AMOUNT");
+  const table = router.routingTable();
+  const of = (amountMinor: bigint) =>
+    ({ environment: "sandbox", method: "qris", currency: "IDR", amountMinor }) as const;
+  const details = (amountMinor: bigint, most?: bigint) => amountFault(table, of(amountMinor), most)?.extras.details;
+  expect(details(999n)).toMatchObject({ minimum_minor: 1_000, maximum_minor: 2_000_000 });
+  expect(details(999n, 5_000n)).toMatchObject({ minimum_minor: 1_000, maximum_minor: 5_000 });
+  expect(details(1_050n)).toMatchObject({ multiple_of_minor: 100 });
+  expect(details(1_100n)).toBeUndefined();
 });
 
 /** Fields in the order of the interface's table, each with a value that breaks a rule and what that is answered with. */

@@ -7,9 +7,10 @@ import { type PaymentMethod, maximumOf, paymentMethods } from "../merchants/sett
 import { isOffered } from "../routing/routing.ts";
 import { type CreatePayment, createPaymentRules, invalidAmount } from "./payments.schema.ts";
 import type { PaymentParts } from "./payments.ts";
+import { amountFault } from "./route-selection.ts";
 import { judgeReturnUrl } from "./return-url.ts";
 
-export interface CreationRuleParts extends Pick<PaymentParts, "routingTable"> {
+export interface CreationRuleParts extends Pick<PaymentParts, "routingTable" | "isOpen"> {
   /** Gives the address in the form to store; throws VALIDATION_ERROR for an address that webhooks must not be sent to. Waits a short time at most. */
   checkCallbackUrl(url: string, merchantId: string): Promise<string>;
 }
@@ -54,13 +55,15 @@ export function judgeCreation(
   const { found, isEnabled, maximum, isSoundUpTo } = creationLimits(call, createPaymentRules, input, judged, method);
   if (!isSoundUpTo("amount_minor") || BigInt(amount as number) > maximum) throw invalidAmount(amount, maximum);
   if (isSoundUpTo("currency") && !isEnabled) throw new Fault("CURRENCY_NOT_SUPPORTED");
-  // Production without an acquirer answers NO_ROUTE_AVAILABLE, not PAYMENT_METHOD_UNAVAILABLE (interface 1).
-  const isActive =
-    method !== undefined &&
-    call.merchant.settings.methods[method].enabled &&
-    (environment === "production" ||
-      isOffered(parts.routingTable(), { environment, method, currency: currency as string }));
-  if (isSoundUpTo("payment_method") && !isActive) throw new Fault("PAYMENT_METHOD_UNAVAILABLE");
+  if (method !== undefined && isSoundUpTo("payment_method")) {
+    const table = parts.routingTable();
+    const asked = { environment, method, currency: currency as string, amountMinor: BigInt(amount as number) };
+    // A closed environment answers NO_ROUTE_AVAILABLE, not PAYMENT_METHOD_UNAVAILABLE (interface 1).
+    const isActive =
+      call.merchant.settings.methods[method].enabled && (!parts.isOpen(environment) || isOffered(table, asked));
+    const fault = isActive ? amountFault(table, asked, maximum) : new Fault("PAYMENT_METHOD_UNAVAILABLE");
+    if (fault) throw fault;
+  }
   const bodyWith = (stored: { callback_url?: string }): CreatePayment => {
     if ("fault" in found) throw found.fault;
     return { ...found.value, ...stored };

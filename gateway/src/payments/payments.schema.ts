@@ -64,9 +64,7 @@ export function tooFine(message: string, step: Minor, amount: Minor, minimum: Mi
 
 export const customerSchema = z
   .strictObject({
-    name: text(1, 120)
-      .optional()
-      .meta({ examples: [exampleCustomer.name] }),
+    name: z.optional(text(1, 120)).meta({ examples: [exampleCustomer.name] }),
     email: text(3, 254)
       .refine((value) => value.split("@").length === 2, "must have exactly one @")
       .optional()
@@ -125,9 +123,7 @@ export const createPaymentSchema = z
       description: "Your own identity of the order, unique per merchant and environment.",
       examples: ["order-1042"],
     }),
-    description: text(0, 255)
-      .optional()
-      .meta({ examples: ["Two bags of coffee"] }),
+    description: z.optional(text(0, 255)).meta({ examples: ["Two bags of coffee"] }),
     expires_in: z.int().min(60).max(86_400).optional().meta({ description: "Seconds to pay in; 1800 when absent." }),
     customer: customerSchema.optional(),
     callback_url: z

@@ -2,7 +2,7 @@
 import type { Acquirer, InstructionRequest, Instructions } from "../acquirers/acquirer.ts";
 import type { CommandContext } from "../commands/command-context.ts";
 import { Fault } from "../ground/fault.ts";
-import { wireAmount } from "../ground/money.ts";
+import { MINOR_MAX, type Minor, wireAmount } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import {
@@ -89,16 +89,29 @@ function routeFault(table: RoutingTable, asked: RoutingRequest, decision: Routin
       verdict !== "method_not_supported" && verdict !== "currency_not_supported" && verdict !== "no_rule",
   );
   const bounds = amountBounds(table, asked);
-  const finest = finestStep(table, asked);
   // An acquirer without a routing rule would not take another amount either.
   const isRuled = able.some(({ priority }) => priority !== undefined);
   if (bounds && isRuled && able.every(({ verdict }) => amountVerdicts.has(verdict))) {
     const { minimumMinor, maximumMinor } = bounds;
-    const isFine =
-      asked.amountMinor >= minimumMinor && asked.amountMinor <= maximumMinor && asked.amountMinor % finest !== 0n;
-    if (!isFine) return invalidAmount(wireAmount(asked.amountMinor), maximumMinor, minimumMinor);
-    const message = `Nobody takes so fine an amount of ${asked.currency} by ${asked.method}`;
-    return tooFine(message, finest, asked.amountMinor, minimumMinor, maximumMinor);
+    return amountFault(table, asked) ?? invalidAmount(wireAmount(asked.amountMinor), maximumMinor, minimumMinor);
   }
   return new Fault("NO_ROUTE_AVAILABLE", { internal: decision });
+}
+
+/** INVALID_AMOUNT for an amount that no acquirer takes, however it is routed: too small, too large or too fine. `most`: the merchant's own bound. */
+export function amountFault(
+  table: RoutingTable,
+  asked: Pick<RoutingRequest, "environment" | "method" | "currency" | "amountMinor">,
+  most: Minor = MINOR_MAX,
+): Fault | undefined {
+  const bounds = amountBounds(table, asked);
+  if (!bounds) return undefined;
+  const { amountMinor } = asked;
+  const { minimumMinor } = bounds;
+  const maximumMinor = bounds.maximumMinor < most ? bounds.maximumMinor : most;
+  if (amountMinor < minimumMinor || amountMinor > maximumMinor)
+    return invalidAmount(wireAmount(amountMinor), maximumMinor, minimumMinor);
+  const finest = finestStep(table, asked);
+  const message = `Nobody takes so fine an amount of ${asked.currency} by ${asked.method}`;
+  return amountMinor % finest === 0n ? undefined : tooFine(message, finest, amountMinor, minimumMinor, maximumMinor);
 }
