@@ -4,7 +4,6 @@ import { Agent, type Dispatcher, errors } from "undici";
 import type { z } from "zod";
 import { AcquirerRefused } from "./acquirer.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";
-import { inPlainWords } from "../ground/plain-words.ts";
 import { BODY_MAX_BYTES } from "./remote-protocol.ts";
 
 /** An exchange without a complete response. `sent` is false only when no byte of the request was sent or ever will be. */
@@ -152,7 +151,7 @@ export function printable(text: string, max = 200): string {
 
 /** Reads an answer by its schema. Throws the Error that `malformed` makes of the first place where the answer does not fit. */
 export function readBy<Value>(schema: z.ZodType<Value>, body: unknown, malformed: (why: string) => Error): Value {
-  const parsed = schema.safeParse(body, inPlainWords);
+  const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw malformed(issue === undefined ? "?" : `${issue.path.map(String).join(".")}: ${issue.message}`);

@@ -18,9 +18,7 @@ const sentSchema = z
 
 const receivedSchema = z
   .strictObject({
-    status: wholeBetween(100, 999)
-      .nullable()
-      .meta({ description: "Null when no answer came.", examples: [200] }),
+    status: z.nullable(wholeBetween(100, 999)).meta({ description: "Null when no answer came.", examples: [200] }),
     duration_ms: wholeFrom(0).meta({ examples: [12] }),
     reason: z.string().nullable().meta({ description: "In plain words; null when the check was passed." }),
     headers: headersSchema

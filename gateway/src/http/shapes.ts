@@ -21,10 +21,7 @@ const timeOrDay =
   "^(19[7-9]\\d|2[01]\\d\\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,6})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d))?$";
 /** A bound of a time range, as text that `http/lists.ts` parses. */
 export const rangeBound = (description: string) =>
-  z
-    .string()
-    .optional()
-    .meta({ description, pattern: timeOrDay, examples: ["2026-11-22"] });
+  z.optional(z.string()).meta({ description, pattern: timeOrDay, examples: ["2026-11-22"] });
 
 /** An identity in answers, and in requests where a malformed identity is answered like an unknown one. */
 export const identity = (kind: IdKind) => z.string().meta({ pattern: idPattern(kind), examples: [exampleIds[kind]] });
@@ -63,16 +60,10 @@ export const positive = (example: number, description?: string) =>
   wholeFrom(1).meta({ description, examples: [example] });
 
 export const wholeOrNull = (example: number, description?: string) =>
-  z
-    .int()
-    .nullable()
-    .meta({ description, examples: [example] });
+  z.nullable(z.int()).meta({ description, examples: [example] });
 
 export const textOrNull = (example: string, description?: string) =>
-  z
-    .string()
-    .nullable()
-    .meta({ description, examples: [example] });
+  z.nullable(z.string()).meta({ description, examples: [example] });
 
 /** A sum in minor units; null when JSON cannot carry it exactly. */
 export const sumMinor = (example: number, description: string) =>

@@ -52,10 +52,7 @@ const replicaSchema = z
   .strictObject({
     name: textOrNull("standby"),
     state: textOrNull("streaming"),
-    lag_seconds: z
-      .number()
-      .nullable()
-      .meta({ examples: [0.2] }),
+    lag_seconds: z.nullable(z.number()).meta({ examples: [0.2] }),
   })
   .meta({ id: "SystemReplica", examples: [{ name: "standby", state: "streaming", lag_seconds: 0.2 }] });
 

@@ -53,9 +53,7 @@ export const createRefundSchema = z
     amount_minor: amountMinor
       .optional()
       .meta({ description: "Minor units; the whole remainder when absent.", examples: [5_000_000] }),
-    reason: text(0, 255)
-      .optional()
-      .meta({ description: "Kept in the audit trail.", examples: [exampleReason] }),
+    reason: z.optional(text(0, 255)).meta({ description: "Kept in the audit trail.", examples: [exampleReason] }),
     currency: currencyCode.optional().meta({ description: "Must be the payment's, when given." }),
   })
   .meta({
