@@ -29,6 +29,50 @@ except GerbangError as error:
       "VALIDATION_ERROR metadata.1001: must be a string 1001\n",
     );
   });
+  test("one time limit is for all addresses of a host, of which none answers", async () => {
+    // A full queue: who comes is not answered.
+    const code = `import socket, time
+from gerbang import Gerbang, GerbangError
+full, waiting = [], []
+for last in (2, 3, 4):
+    listener = socket.socket()
+    listener.bind((f"127.0.0.{last}", full[0].getsockname()[1] if full else 0))
+    listener.listen(0)
+    full.append(listener)
+    for _ in range(4):
+        caller = socket.socket()
+        caller.setblocking(False)
+        caller.connect_ex(listener.getsockname())
+        waiting.append(caller)
+port = full[0].getsockname()[1]
+socket.getaddrinfo = lambda *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"127.0.0.{last}", port)) for last in (2, 3, 4)]
+begun = time.monotonic()
+try:
+    Gerbang("ak_test_1", "sk_test_1", f"http://three.test:{port}", timeout=0.5, deadline=0.5).health()
+except GerbangError as error:
+    print(error.code, time.monotonic() - begun < 1)`;
+    expect(await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" })).toBe(
+      "TIMED_OUT True\n",
+    );
+  });
+  test("a secret that is not set is as good as not there, while one is rotated", async () => {
+    const code = `import gerbang
+body, secret = '{"id":"evt_1","type":"payment.succeeded"}', "whsec_aGVsbG8gaGVsbG8="
+headers = gerbang.webhooks.sign(body, secret)
+print(gerbang.webhooks.unwrap(body, headers, [None, secret])["id"])
+for unset in (None, "", [None], [], [secret, 5]):
+    try:
+        gerbang.webhooks.unwrap(body, headers, [unset] if unset is None else unset)
+    except ValueError as error:
+        print(error)`;
+    const said = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });
+    expect(said).toBe(`evt_1\n${"secrets: at least one webhook secret is needed, as text\n".repeat(5)}`);
+  });
+  test("an error that says that an event is busy comes through a pool of processes", async () => {
+    const code = "import gerbang, pickle; print(type(pickle.loads(pickle.dumps(gerbang.EventBusyError()))).__name__)";
+    const named = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });
+    expect(named).toBe("EventBusyError\n");
+  });
   test("its types of payments and refunds name every field of the contract", async () => {
     const code =
       "import json, gerbang; print(json.dumps([sorted(one.__annotations__) for one in (gerbang.Payment, gerbang.Refund)]))";

@@ -54,7 +54,11 @@ function ruleOf(schema: Schema): object {
 
 /** What the API says of a text that does not fit a pattern; of the part alone that it says that of, where it has other words for the rest. */
 const problems: [part: string, problem: string, pattern?: string][] = [
-  ["^[^\\u0000]*$", "must be Unicode text without NUL"],
+  [
+    "^[^\\u0000]*$",
+    "must be Unicode text without NUL",
+    String.raw`^(?:[^\0\ud800-\udfff]|[\ud800-\udbff][\udc00-\udfff])*$`,
+  ],
   ["@", "must have exactly one @"],
   ["^\\+\\d", "must be + and 8 to 15 digits"],
   ["^[hH]", "The address must begin with https:// and have no spaces."],

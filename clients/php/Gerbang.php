@@ -124,7 +124,7 @@ class GerbangException extends \RuntimeException
     /** Whether an attempt leaves open whether a write was done. @internal */
     public function opens(): bool
     {
-        if (in_array($this->code, ['CONNECTION_FAILED', 'TIMED_OUT', 'ANSWER_TOO_LARGE', 'IDEMPOTENCY_IN_PROGRESS'], true)) {
+        if (in_array($this->code, ['CONNECTION_FAILED', 'TIMED_OUT', 'ANSWER_TOO_LARGE', 'IDEMPOTENCY_IN_PROGRESS', 'SIGNATURE_REPLAYED'], true)) {
             return true;
         }
         $undone = in_array($this->code, ['GATEWAY_ERROR', 'NO_ROUTE_AVAILABLE'], true);
@@ -1663,7 +1663,7 @@ final class Webhooks
         $store = $options['store'] ?? null;
         try {
             $event = $this->unwrap($rawBody, $headers, $secrets, $options);
-            $secrets = ''; // no trace of a later error has them
+            $secrets = $set = ''; // no trace of a later error has them
             if ($event !== null) {
                 self::handOn($event, $on, $store, $log);
             }
@@ -1718,7 +1718,9 @@ final class Webhooks
      */
     public function unwrap(string $rawBody, array $headers, #[\SensitiveParameter] string|array $secrets, array $options = []): ?array
     {
-        $known = array_map(fn(string $secret) => new Secret($secret), array_values((array) $secrets));
+        // A variable may be unset while secrets are rotated.
+        $set = array_filter((array) $secrets, fn($secret) => $secret !== null && $secret !== '' && $secret !== false);
+        $known = array_map(fn(string $secret) => new Secret($secret), array_values($set));
         $secrets = ''; // no trace of a later error has them
         if ($known === []) {
             throw new \InvalidArgumentException('at least one webhook secret is needed');

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import base64
 import email.utils
+import functools
 import hashlib
 import hmac
 import http.client
@@ -226,7 +227,7 @@ def _of_read(error: GerbangError) -> GerbangError:
 
 def _opens(error: GerbangError) -> bool:
     """Whether an attempt leaves open whether a write was done."""
-    if error.code in ("CONNECTION_FAILED", "TIMED_OUT", "ANSWER_TOO_LARGE", "IDEMPOTENCY_IN_PROGRESS"):
+    if error.code in ("CONNECTION_FAILED", "TIMED_OUT", "ANSWER_TOO_LARGE", "IDEMPOTENCY_IN_PROGRESS", "SIGNATURE_REPLAYED"):
         return True
     status = error.status or 0
     undone = error.code in ("GATEWAY_ERROR", "NO_ROUTE_AVAILABLE")
@@ -259,6 +260,9 @@ class EventBusyError(GerbangError):
 
     def __init__(self) -> None:
         super().__init__("event_busy", "Another process handles this event just now.", advice="Answer 503: it comes again.")
+
+    def __reduce__(self) -> Any:
+        return (EventBusyError, ())
 
 
 def _invalid(field: str, value: Any, rule: str) -> GerbangError:
@@ -585,6 +589,7 @@ class _Transport:
         request_id = None
         try:
             if connection.sock is None:
+                cast(Any, connection)._create_connection = functools.partial(_reached, until)
                 connection.connect()
             connection.sock.settimeout(max(0.001, until - time.monotonic()))
             made: Any = lambda sock, *given, **named: _Response(cast(Any, _Timed(sock, until)), *given, **named)  # noqa: E731
@@ -646,6 +651,25 @@ class _Transport:
         _, connection = getattr(self._local, "kept", (None, None))
         if connection is not None:
             connection.close()
+
+
+def _reached(until: float, address: Tuple[str, int], *_: Any) -> socket.socket:
+    """A connection to the first address of a host that answers: all of them together have the time until then, where each would have it alone."""
+    failed: OSError = socket.timeout()
+    for family, kind, protocol, _name, place in socket.getaddrinfo(*address, type=socket.SOCK_STREAM):
+        left = until - time.monotonic()
+        if left <= 0:
+            raise socket.timeout()
+        reached = socket.socket(family, kind, protocol)
+        try:
+            reached.settimeout(left)
+            reached.connect(place)
+            reached.settimeout(max(0.001, until - time.monotonic()))
+            return reached
+        except OSError as error:
+            reached.close()
+            failed = error
+    raise failed
 
 
 class _Response(http.client.HTTPResponse):
@@ -1461,7 +1485,8 @@ class Webhooks:
         `raw_body` are the bytes as they came. `secrets`: one, or several while they are rotated. With a `store` the event is claimed: one that
         was handled gives None (answer 2xx), and EventBusyError says that somebody handles it. Whoever gets the event then says `done` or `release`.
         """
-        known = [_Secret(secrets)] if isinstance(secrets, str) else [_Secret(one) for one in secrets]
+        # A variable may be unset while secrets are rotated.
+        known = [_Secret(one) for one in ([secrets] if isinstance(secrets, str) else secrets) if one not in (None, "")]
         del secrets  # so that no report of an error has it among the variables of this frame
         if not known or not all(known):
             raise ValueError("secrets: at least one webhook secret is needed, as text")

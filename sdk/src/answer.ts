@@ -19,7 +19,9 @@ export interface Answer {
   body: unknown;
 }
 
-export const requestIdOf = (headers: Headers): string | undefined => headers.get("x-request-id") ?? undefined;
+/** The id of a request; undefined for what would be none, and stand in a log. */
+const idOf = (id: unknown): string | undefined => (typeof id === "string" && /^[\w-]{1,80}$/.test(id) ? id : undefined);
+export const requestIdOf = (headers: Headers): string | undefined => idOf(headers.get("x-request-id"));
 
 /** Reads an answer of the kind that the call expects. Throws a GerbangError unless the call succeeded. */
 export async function readAnswer(response: Response, expected: Expected): Promise<Answer> {
@@ -48,7 +50,7 @@ export async function readAnswer(response: Response, expected: Expected): Promis
       status,
       code: error.code,
       message: error.message.slice(0, MESSAGE_MAX),
-      requestId: typeof error.request_id === "string" ? error.request_id : requestId,
+      requestId: idOf(error.request_id) ?? requestId,
       details: isObject(error.details) ? error.details : undefined,
     });
   }

@@ -82,7 +82,7 @@ const advices: Partial<Record<ErrorCode, string>> = {
 function adviceOf({ code, idempotencyKey, outcomeUnknown }: ErrorFacts, retryable: boolean): string {
   const again = retryable ? "Try again later" : "Once its cause is gone, call again";
   // A read has no key.
-  const how = idempotencyKey ? ` with ${retryable ? "the same" : "a new"} idempotency key.` : ".";
+  const how = idempotencyKey ? ` with ${retryable || outcomeUnknown ? "the same" : "a new"} idempotency key.` : ".";
   if (code === "ABORTED")
     return outcomeUnknown ? "What was sent may have been done: look it up." : "Nothing was changed.";
   return advices[code] ?? (outcomeUnknown ? "It may have been done. " : "") + again + how;

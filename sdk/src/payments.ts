@@ -131,7 +131,7 @@ export class Payments {
   ): Promise<Payment> {
     // A refunded payment had succeeded before.
     const wanted = [status].flat().flatMap((each) => (each === "succeeded" ? [each, ...PAID] : each));
-    const { now, sleep } = this.#calls.transport.options;
+    const { now } = this.#calls.transport.options;
     const timeoutMs = options.timeoutMs ?? WAIT_MS;
     const endsAt = now() + timeoutMs;
     for (let asked = 1, waited = 0; ; asked++) {
@@ -150,7 +150,7 @@ export class Payments {
           details: { reference, status: payment.status },
         });
       }
-      await sleep(waitMs, options.signal);
+      await this.#calls.transport.wait(waitMs, options.signal);
     }
   }
 }

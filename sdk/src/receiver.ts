@@ -22,7 +22,7 @@ export interface HandlerOptions {
   store?: EventStore;
   headerPrefix?: string;
   /** Gets the errors of rejected deliveries, of `on` and of the store; `console.error` by default. They are reported nowhere else. */
-  onError?: (error: unknown) => void;
+  onError?: (error: unknown) => unknown;
   /** Waits, in milliseconds, while another process holds the claim; tests replace it. */
   sleep?: Sleep;
 }
@@ -87,7 +87,7 @@ export function handler({ onError = console.error, ...options }: HandlerOptions)
       return { status: 200, text: "ok" };
     } catch (error) {
       try {
-        onError(error);
+        await onError(error);
       } catch {
         // The delivery is answered all the same; there is nobody left to tell.
       }
@@ -127,7 +127,7 @@ export function handler({ onError = console.error, ...options }: HandlerOptions)
 async function handle(
   event: WebhookEvent,
   { on, store }: HandlerOptions,
-  onError: (error: unknown) => void,
+  onError: (error: unknown) => unknown,
 ): Promise<void> {
   try {
     await listenerOf(on, event)?.(event);
@@ -135,7 +135,7 @@ async function handle(
     try {
       await store?.release(event.id);
     } catch (another) {
-      onError(another); // the claim then expires
+      await onError(another); // the claim then expires
     }
     throw error;
   }

@@ -47,11 +47,11 @@ export interface AttemptInfo {
   idempotencyKey: string | undefined;
 }
 
-/** Callbacks around each attempt. Hooks get no secret, no signature and no body. A hook that throws stops the call. */
+/** Callbacks around each attempt. Hooks get no secret, no signature and no body. A hook is awaited; one that throws stops the call. */
 export interface Hooks {
-  onRequest?(info: AttemptInfo): void;
-  onResponse?(info: AttemptInfo & { status: number; requestId: string | undefined; ms: number }): void;
-  onRetry?(info: AttemptInfo & { error: GerbangError; waitMs: number }): void;
+  onRequest?(info: AttemptInfo): unknown;
+  onResponse?(info: AttemptInfo & { status: number; requestId: string | undefined; ms: number }): unknown;
+  onRetry?(info: AttemptInfo & { error: GerbangError; waitMs: number }): unknown;
 }
 
 export interface TransportOptions {
@@ -87,25 +87,28 @@ export class Transport {
 
   /** Makes a call. Throws a GerbangError unless the call succeeded. */
   async call(call: Call, options: CallOptions = {}): Promise<Answer> {
-    const { now, deadlineMs } = this.options;
+    const { now } = this.options;
     const isWrite = call.method !== "GET";
     // All attempts send the same bytes.
     const body = isWrite ? JSON.stringify(call.body ?? {}) : "";
     let idempotencyKey = isWrite ? options.idempotencyKey : undefined; // a read has none
     if (isWrite) idempotencyKey ??= call.isIntent ? hex(await hashing.sha256(body)) : crypto.randomUUID();
-    const endsAt = now() + (options.deadlineMs ?? deadlineMs);
+    const deadlineMs = options.deadlineMs ?? this.options.deadlineMs;
+    const endsAt = now() + deadlineMs;
     const known = { operation: call.operation, method: call.method, target: call.target, idempotencyKey };
     const state = { corrected: false, replays: 0, open: false };
-    for (let attempt = 1; ; attempt++) {
+    for (let attempt = 1, waited = 0; ; attempt++) {
       const info: AttemptInfo = { ...known, attempt };
       const outcome = await this.#attempt(call, { body, info, endsAt, signal: options.signal, replays: state.replays });
       if (!(outcome instanceof GerbangError)) return outcome;
       state.open = isWrite && (opens(outcome) || (state.open && !closes(outcome)));
       const tried = { attempts: attempt, idempotencyKey, outcomeUnknown: state.open };
       const waitMs = this.#waitBefore(attempt, outcome, state);
-      if (waitMs === undefined || attempt === ATTEMPTS_MAX || now() + waitMs >= endsAt) throw told(outcome, tried);
-      this.options.hooks.onRetry?.({ ...info, error: told(outcome, tried), waitMs });
-      if (waitMs > 0) await this.#wait(waitMs, options.signal, tried);
+      // The waits count by themselves, too: the clock may be set back.
+      const isOver = waitMs === undefined || now() + waitMs >= endsAt || (waited += waitMs) >= deadlineMs;
+      if (isOver || attempt === ATTEMPTS_MAX) throw told(outcome, tried);
+      await this.options.hooks.onRetry?.({ ...info, error: told(outcome, tried), waitMs });
+      if (waitMs > 0) await this.wait(waitMs, options.signal, tried);
     }
   }
 
@@ -147,7 +150,6 @@ export class Transport {
   ): Promise<Answer | GerbangError> {
     const { clientId, origin, hooks, propagate, userAgent, now, timeoutMs } = this.options;
     const { body, info, endsAt, signal } = sent;
-    if (isAborted(signal)) return aborted(signal);
     const url = origin + call.target;
     const request: Signed = {
       clientId,
@@ -170,7 +172,9 @@ export class Transport {
       headers["idempotency-key"] = info.idempotencyKey;
       headers["content-type"] = "application/json";
     }
-    hooks.onRequest?.(info);
+    await hooks.onRequest?.(info);
+    // What came before took time, in which the caller may have aborted.
+    if (isAborted(signal)) return aborted(signal);
     const ending = new AbortController();
     let stop!: () => void;
     const over = new Promise<never>((_, reject) => {
@@ -216,7 +220,7 @@ export class Transport {
     if (response !== undefined) {
       if (outcome instanceof GerbangError) remember(outcome, response.headers, now());
       const { status } = response;
-      hooks.onResponse?.({ ...info, status, requestId: outcome.requestId, ms: performance.now() - begunAt });
+      await hooks.onResponse?.({ ...info, status, requestId: outcome.requestId, ms: performance.now() - begunAt });
     }
     return outcome;
   }
@@ -241,7 +245,8 @@ export class Transport {
     }
   }
 
-  async #wait(ms: number, signal: AbortSignal | undefined, tried: Tried): Promise<void> {
+  /** Waits between attempts. Throws ABORTED with what is known of them. */
+  async wait(ms: number, signal: AbortSignal | undefined, tried?: Tried): Promise<void> {
     try {
       await this.options.sleep(ms, signal);
     } catch (error) {
@@ -257,6 +262,8 @@ const openCodes = new Set<ErrorCode>([
   "ABORTED",
   "ANSWER_TOO_LARGE",
   "IDEMPOTENCY_IN_PROGRESS",
+  // Something on the way sent the request twice: its copy may have come first.
+  "SIGNATURE_REPLAYED",
 ]);
 const undoneCodes = new Set<ErrorCode>(["GATEWAY_ERROR", "NO_ROUTE_AVAILABLE"]);
 
@@ -300,13 +307,14 @@ const aborted = (signal: AbortSignal | undefined): GerbangError =>
 type Tried = Required<Pick<ErrorFacts, "attempts" | "outcomeUnknown">> & Pick<ErrorFacts, "idempotencyKey">;
 
 /** The error for the caller, with the facts about its attempts. */
-function told({ code, message, status, requestId, details, cause }: GerbangError, tried: Tried): GerbangError {
+function told({ code, message, status, requestId, details, cause }: GerbangError, tried?: Tried): GerbangError {
   return new GerbangError({ code, message, status, requestId, details, cause, ...tried });
 }
 
 /** Waits `ms` milliseconds. Rejects with the signal's reason when the signal aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
     const stop = (): void => {
       clearTimeout(timer);
       reject(signal?.reason as Error);

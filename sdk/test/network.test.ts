@@ -3,7 +3,8 @@
 import { once } from "node:events";
 import { type AddressInfo, type Server, type Socket, createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import Gerbang, { type GerbangError, type GerbangOptions } from "../src/index.ts";
+import Gerbang, { GerbangError, type GerbangOptions } from "../src/index.ts";
+import { sleep } from "../src/transport.ts";
 
 const servers = new Set<Server>();
 const sockets = new Set<Socket>();
@@ -172,6 +173,56 @@ test("whoever stops a call gets it back at once, while it is sent and while it w
   expect(await failed(refusing.balances.get({ signal: waiting.signal }))).toMatchObject({ code: "ABORTED" });
 });
 
+test("whoever stops a call before it is sent is not charged for it", async () => {
+  let sent = 0;
+  const gerbang = answeredBy(() => json({ reference: "pay_1" }, (sent++, 201)));
+  const stopping = new AbortController();
+  const call = failed(gerbang.payments.create(order, { signal: stopping.signal }));
+  stopping.abort();
+  expect(await call).toMatchObject({ code: "ABORTED" });
+  const inHook = new AbortController();
+  const hooked = answeredBy(() => json({ reference: "pay_1" }, (sent++, 201)), {
+    hooks: { onRequest: () => inHook.abort() },
+  });
+  expect(await failed(hooked.payments.create(order, { signal: inHook.signal }))).toMatchObject({ code: "ABORTED" });
+  expect(sent).toBe(0);
+});
+
+test("a wait ends where it was stopped before it began, and waitFor's is an error like any other", async () => {
+  const pending = () => json({ reference: "pay_1", status: "pending" });
+  const stopping = new AbortController();
+  // The client's own waits, and an end within one of them.
+  const waiting = answeredBy(pending, { sleep }).payments.waitFor("pay_1", "succeeded", {
+    signal: stopping.signal,
+  });
+  setTimeout(() => stopping.abort(), 30);
+  const error = await failed(waiting);
+  expect(error).toBeInstanceOf(GerbangError);
+  expect(error.code).toBe("ABORTED");
+  const retried = new AbortController();
+  const gerbang = answeredBy(() => json({ error: { code: "SERVICE_UNAVAILABLE", message: "no" } }, 503), {
+    sleep,
+    hooks: { onRetry: () => retried.abort() },
+  });
+  const begun = performance.now();
+  expect(await failed(gerbang.balances.get({ signal: retried.signal }))).toMatchObject({
+    code: "ABORTED",
+    attempts: 1,
+  });
+  expect(performance.now() - begun).toBeLessThan(700);
+});
+
+test("after a lost answer the advice is the same key, whatever came after it", async () => {
+  let asked = 0;
+  const gerbang = answeredBy(() => {
+    if (asked++ === 0) throw new TypeError("fetch failed");
+    return json({ error: { code: "MERCHANT_SUSPENDED", message: "no" } }, 403);
+  });
+  const error = await failed(gerbang.refunds.create({ payment_reference: "pay_1" }));
+  expect(error).toMatchObject({ code: "MERCHANT_SUSPENDED", outcomeUnknown: true });
+  expect(error.advice).toBe("It may have been done. Once its cause is gone, call again with the same idempotency key.");
+});
+
 test.each<[what: string, options: GerbangOptions]>([
   ["no secret", { secret: "" }],
   ["an address that is none", { baseUrl: "pay.example.com" }],
@@ -327,6 +378,15 @@ test("a hook that throws stops the call, and what was sent is not sent again", a
   expect(sent).toBe(1);
 });
 
+test.each(["onRequest", "onResponse", "onRetry"] as const)(
+  "so does one whose promise is rejected: %s",
+  async (name) => {
+    const hooks = { [name]: () => Promise.reject(new Error("the log is full")) };
+    const gerbang = answeredBy(() => json({ error: { code: "SERVICE_UNAVAILABLE", message: "no" } }, 503), { hooks });
+    await expect(gerbang.payments.create(order)).rejects.toThrow("the log is full");
+  },
+);
+
 test("headers for traces are added to those of the call: they see none of them and replace none", async () => {
   const seen: object[] = [];
   let sent: Headers | undefined;
@@ -372,6 +432,33 @@ test("a clock that is set back again and again does not make waitFor wait for ev
   expect(await failed(waiting)).toMatchObject({ code: "STATE_NOT_REACHED" });
   expect(asked).toBe(7);
 });
+
+test("a clock that is set back does not make a call try again beyond its deadline", async () => {
+  let [now, asked] = [1_800_000_000_000, 0];
+  const busy = (): Response => {
+    asked++;
+    now -= 3_600_000;
+    return Response.json(
+      { error: { code: "RATE_LIMITED", message: "no" } },
+      { status: 429, headers: { "retry-after": "50" } },
+    );
+  };
+  const gerbang = answeredBy(busy, { now: () => now, deadlineMs: 120_000 });
+  expect(await failed(gerbang.payments.create(order))).toMatchObject({ code: "RATE_LIMITED" });
+  expect(asked).toBeLessThanOrEqual(3);
+});
+
+test.each(["x".repeat(100_000), 'req_1\n{"level":"error"}', "req_1 ", "", "{}"])(
+  "%j is no id of a request",
+  async (id) => {
+    const error = { code: "NEW_CODE", message: "no", request_id: id };
+    const without = Response.json({ error }, { status: 422 });
+    expect((await failed(answeredBy(() => without).balances.get())).requestId).toBeUndefined();
+    expect((await failed(answeredBy(() => json({ error }, 422)).balances.get())).requestId).toBe(
+      requestId["x-request-id"],
+    );
+  },
+);
 
 test("what cannot stand in a path is refused before it is sent, and what JSON leaves out is no pair", async () => {
   const sent: string[] = [];

@@ -128,6 +128,15 @@ const others: [path: string, body: unknown, call: (body: never) => Promise<unkno
   ],
 ];
 
+test.each([{ reference_id: "a\ud800b" }, { description: "\udc00" }, { metadata: { order: "\ud83d" } }])(
+  "half a character is refused as by the API: %j",
+  async (change) => {
+    const { json } = await client.post("/v1/payments", { ...payment, ...change });
+    const error = await gerbang.payments.create({ ...payment, ...change } as never).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ status: undefined, code: "VALIDATION_ERROR", message: json.error.message });
+  },
+);
+
 test.each(others)("%s %j", async (path, body, call) => {
   await compared(path, body, () => call(body as never));
 });

@@ -281,6 +281,7 @@ def webhooks():
             for what, secrets in [("none", ()), ("an empty text", ("",))]
         ],
         webhook("the third of three secrets", "ok", secrets=(STRANGER, BEFORE, WEBHOOK)),
+        webhook("an empty text beside the secret", "ok", secrets=("", WEBHOOK)),
         webhook("none of two secrets", "signature_mismatch", secrets=(STRANGER, BEFORE)),
         webhook("a secret that is not base64 behind whsec_ is taken as it is", "ok", signed(BODY, secrets=(WEBHOOK,)), secrets=("whsec_not!base64", WEBHOOK)),
         # What is wrong with the interface's headers, but for a signature that does not fit, Standard Webhooks beside them does not mend.
@@ -404,7 +405,7 @@ def is_open(answers):
     opened = False
     for one in answers:
         code = one.get("body", {}).get("error", {}).get("code")
-        if one.get("fault") in ("reset", "timeout", "half_body", "too_large") or code == "IDEMPOTENCY_IN_PROGRESS":
+        if one.get("fault") in ("reset", "timeout", "half_body", "too_large") or code in ("IDEMPOTENCY_IN_PROGRESS", "SIGNATURE_REPLAYED"):
             opened = True
         elif "fault" in one:
             opened = opened or one["fault"] in ("html", "empty") and not 300 <= one.get("status", 200) < 500
@@ -579,6 +580,7 @@ def retries():
         retry("createOrFind: the first answer is good, and nothing is looked up", [CREATED], "ok", call="create_or_find"),
         retry("createOrFind: after five lost answers the payment is found by its reference_id", [RESET] * 5 + [FOUND], "ok", BACKOFF, "create_or_find", lookups=1),
         retry("createOrFind: the outcome stays open for five attempts, and the payment is found", [error(504, "GATEWAY_TIMEOUT")] + [error(409, "IDEMPOTENCY_IN_PROGRESS")] * 4 + [FOUND], "ok", BACKOFF, "create_or_find", lookups=1),
+        retry("createOrFind: something sends each request twice, and the payment is found", [replayed] * 2 + [FOUND], "ok", [AT_ONCE], "create_or_find", lookups=1),
         retry("createOrFind: five lost answers, and no such payment: the error of the last attempt", [RESET] * 5 + [NONE_FOUND], "CONNECTION_FAILED", BACKOFF, "create_or_find", lookups=1),
         retry("createOrFind: another key made this payment before", [error(409, "REFERENCE_ID_DUPLICATE", {"reference": PAYMENT}), FOUND], "ok", (), "create_or_find", lookups=1),
         retry("createOrFind: another payment of another amount has the reference_id", [error(409, "REFERENCE_ID_DUPLICATE", {"reference": PAYMENT}), answer(200, {"data": [{**PAID, "amount_minor": 1}], "has_more": False, "next_cursor": None})], "REFERENCE_ID_DUPLICATE", (), "create_or_find", lookups=1),

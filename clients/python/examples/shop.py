@@ -26,7 +26,7 @@ class Shop(BaseHTTPRequestHandler):
         self.answer(200, f"<h1>Kopi</h1><form method=post action=/orders><button>Buy a coffee, Rp75.000</button></form><ul>{rows}</ul>")
 
     def do_POST(self):
-        body = self.rfile.read(min(int(self.headers.get("content-length", 0)), 1_000_000))
+        body = self.rfile.read(min(max(int(self.headers.get("content-length", 0)), 0), 1_000_000))
         if self.path == "/orders":
             self.order()
         elif self.path == "/webhooks":
