@@ -209,6 +209,10 @@ for (const [name, { folder, isThere, commands, prepare, path = "/webhooks", isLa
       expect(await tell(url(), { type: "payment.failed", order: order("overtaken-at-once"), at: now + 700 })).toBe(200);
       const before = { type: "payment.succeeded", order: order("overtaken-at-once"), at: now + 300 };
       expect(await tell(url(), before)).toBe(200);
+      // A payment that was paid is paid, though the clock of whoever said so was behind.
+      expect(await tell(url(), { type: "payment.processing", order: order("late-clock"), at: now })).toBe(200);
+      expect(await tell(url(), { type: "payment.succeeded", order: order("late-clock"), at: now - 1_000 })).toBe(200);
+      expect(await tell(url(), { type: "payment.processing", order: order("late-clock"), at: now + 2_000 })).toBe(200);
       expect(await tell(url(), { type: "payment.unheard_of", order: order("unknown"), at: now })).toBe(200);
       expect(await tell(url(), { type: "payment.succeeded", order: order("unknown"), at: now - 5_000 })).toBe(200);
       const event = { type: "payment.succeeded", order: order("once"), at: now, id: newId("event", now * 1000) };
@@ -216,6 +220,7 @@ for (const [name, { folder, isThere, commands, prepare, path = "/webhooks", isLa
       expect(copies).toEqual(Array.from(copies, () => 200));
       await programs.says(`paid: ${order("once")}`);
       await programs.says(`paid: ${order("unknown")}`);
+      await programs.says(`paid: ${order("late-clock")}`);
       const said = programs.lines;
       await programs.stop();
       await run("server");
@@ -229,6 +234,7 @@ for (const [name, { folder, isThere, commands, prepare, path = "/webhooks", isLa
       const paid = [...said, ...programs.lines].filter((line) => line.startsWith(`paid: ${slug}-`));
       expect(paid.toSorted()).toEqual([
         `paid: ${order("last")}`,
+        `paid: ${order("late-clock")}`,
         `paid: ${order("once")}`,
         `paid: ${order("unknown")}`,
       ]);

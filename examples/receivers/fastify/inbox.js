@@ -33,7 +33,8 @@ export function keep({ id, type, created_at, data }) {
   database.exec("begin immediate");
   try {
     const isNew = know.run(id, seconds()).changes > 0;
-    const version = `${created_at} ${id}`; // within a second, ids are in the order of the events
+    const rank = { pending: 0, processing: 1 }[data.status] ?? 2; // what is over stays over, whatever the clocks say
+    const version = `${rank} ${created_at} ${id}`; // within a second, ids are in the order of the events
     const isNewer = isNew && update.run(data.reference, data.reference_id, data.status, version).changes > 0;
     if (isNewer && type === "payment.succeeded") queue.run(data.reference_id, seconds());
     database.exec("commit");

@@ -41,7 +41,8 @@ def receive(raw_body, headers):
 def keep(event):
     """One transaction: the event is known, the payment is as it says, and the work is queued; or nothing of all that, and it comes again."""
     data, now = event["data"], int(time.time())
-    version = f"{event['created_at']} {event['id']}"  # within a second, ids are in the order of the events
+    rank = {"pending": 0, "processing": 1}.get(data["status"], 2)  # what is over stays over, whatever the clocks say
+    version = f"{rank} {event['created_at']} {event['id']}"  # within a second, ids are in the order of the events
     with connected() as database, database:  # commits, or rolls back what an error interrupted
         database.execute("begin immediate")
         if database.execute("insert into events values (?, ?) on conflict do nothing", [event["id"], now]).rowcount == 0:

@@ -31,7 +31,8 @@ function run(PDO $database, string $sql, array $values): PDOStatement
 function keep(array $event): void
 {
     ['id' => $id, 'type' => $type, 'created_at' => $createdAt, 'data' => $data] = $event;
-    $version = "$createdAt $id"; // within a second, ids are in the order of the events
+    $rank = ['pending' => 0, 'processing' => 1][$data['status']] ?? 2; // what is over stays over, whatever the clocks say
+    $version = "$rank $createdAt $id"; // within a second, ids are in the order of the events
     $database = inbox();
     $database->exec('begin immediate'); // an error ends the connection, which rolls back
     $isNew = run($database, 'insert into events values (?, ?) on conflict do nothing', [$id, time()])->rowCount() > 0;

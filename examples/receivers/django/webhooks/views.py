@@ -41,7 +41,8 @@ class Known(Exception):
 def keep(event):
     """One transaction: the event is known, the payment is as it says, and the work is queued; or nothing of all that, and it comes again."""
     data = event["data"]
-    version = f"{event['created_at']} {event['id']}"  # within a second, ids are in the order of the events
+    rank = {"pending": 0, "processing": 1}.get(data["status"], 2)  # what is over stays over, whatever the clocks say
+    version = f"{rank} {event['created_at']} {event['id']}"  # within a second, ids are in the order of the events
     try:
         Event.objects.create(id=event["id"])  # the unique key decides, not a look beforehand
     except IntegrityError as error:

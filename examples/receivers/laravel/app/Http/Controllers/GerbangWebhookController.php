@@ -41,7 +41,8 @@ class GerbangWebhookController
         }
         $key = ['reference' => $data['reference']];
         DB::table('gerbang_payments')->insertOrIgnore([...$key, 'order_id' => $data['reference_id'], 'status' => '', 'version' => '']);
-        $version = "$createdAt $id"; // within a second, ids are in the order of the events
+        $rank = ['pending' => 0, 'processing' => 1][$data['status']] ?? 2; // what is over stays over, whatever the clocks say
+        $version = "$rank $createdAt $id"; // within a second, ids are in the order of the events
         $state = ['status' => $data['status'], 'version' => $version];
         $isNewer = DB::table('gerbang_payments')->where($key)->where('version', '<', $version)->update($state) === 1;
         if ($isNewer && $type === 'payment.succeeded') {
