@@ -1,12 +1,13 @@
 // Goal: whatever a service answers, a merchant's command prints text and nothing else, writes only its own files, and ends with a sentence.
 // Method: the program itself, against a server that answers each request as a test says.
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { type Server, createServer } from "node:http";
+import { type IncomingMessage, type Server, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { compiled, plainEnvironment } from "./kit/service.ts";
@@ -321,5 +322,47 @@ describe("listen", () => {
       expect(stderr).toContain("--forward-to takes no name and no password");
       expect(stderr).not.toContain("pw@");
     },
+  );
+});
+
+/** Runs a command against a service that takes a request and never answers, and presses Ctrl-C then: what was sent, and what was said. */
+async function interrupted(...args: string[]): Promise<{ sent: string; code: number; stderr: string; key: string }> {
+  const silent = createServer().listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const keys = { GERBANG_CLIENT_ID: CLIENT, GERBANG_SECRET: "sk_test_x", XDG_CONFIG_HOME: folder };
+  const base = { GERBANG_BASE_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/v1` };
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...plainEnvironment(), ...compiled(), ...keys, ...base },
+  });
+  const [ended, stderr] = [once(child, "exit"), text(child.stderr)];
+  const [request] = (await once(silent, "request")) as [IncomingMessage];
+  const sent = await text(request);
+  child.kill("SIGINT");
+  const [code] = (await ended) as [number];
+  silent.closeAllConnections();
+  silent.close();
+  return { sent, code, stderr: await stderr, key: String(request.headers["idempotency-key"]) };
+}
+
+test("Ctrl-C ends a refund with the key that it was sent with: without it the same command would refund again", async () => {
+  const { code, stderr, key } = await interrupted("refunds", "create", "pay_01kan3t5q8e4vs0x7ybd2m9fjh");
+  expect(code).toBe(1);
+  expect(stderr).toContain("What was sent may have been done: look it up.");
+  expect(stderr).toContain(`The same again: --idempotency-key ${key}`);
+});
+
+test("a payment without an order of one's own is the same payment under the key that it was sent with", async () => {
+  const create = ["payments", "create", "--amount-minor", "150000"];
+  const first = await interrupted(...create);
+  const again = await interrupted(...create, "--idempotency-key", first.key);
+  expect([again.key, again.sent]).toEqual([first.key, first.sent]);
+  expect((await interrupted(...create)).sent).not.toBe(first.sent);
+});
+
+test("whoever names a profile is not given the environment's key", async () => {
+  const { code, stderr } = await run("payments", "list", "--profile", "shop");
+  expect([code, asked]).toEqual([1, []]);
+  expect(stderr).toBe(
+    "GERBANG_CLIENT_ID is set, and --profile names another key: unset the one, or leave out the other.\n",
   );
 });

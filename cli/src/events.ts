@@ -4,6 +4,7 @@ import type { DeliveryAttempt, Event, EventFilters, EventType } from "../../sdk/
 import { eventTypes } from "./events.commands.ts";
 import type { Change, Common, ListOptions } from "./common.ts";
 import { clientOf } from "./identity.ts";
+import { intent } from "./intent.ts";
 import { toneOf } from "./output/color.ts";
 import { printList } from "./output/list.ts";
 import { printObject, say } from "./output/print.ts";
@@ -79,7 +80,7 @@ export function listDeliveries(values: ListOptions, id: string): Promise<number>
 }
 
 export async function resendEvent(values: Change, id: string): Promise<number> {
-  return printObject(await clientOf(values).events.resend(id, { idempotencyKey: values["idempotency-key"] }), values);
+  return printObject(await clientOf(values).events.resend(id, intent(values)), values);
 }
 
 export async function triggerEvent(values: Change, type: string): Promise<number> {

@@ -37,6 +37,10 @@ export function identityOf({ profile: named }: Named, environment: Environment =
   if ((clientId === undefined) !== (secret === undefined))
     throw new Trouble("GERBANG_CLIENT_ID and GERBANG_SECRET belong together: set both, or neither.");
   if (clientId !== undefined && secret !== undefined) {
+    if (named !== undefined)
+      throw new Trouble(
+        "GERBANG_CLIENT_ID is set, and --profile names another key: unset the one, or leave out the other.",
+      );
     // The key of one installation must not be sent to the address of another.
     if (baseUrl === undefined)
       throw new Trouble(

@@ -3,6 +3,7 @@ import type { ReadOptions } from "../../sdk/src/calls.ts";
 import type { CreatePaymentLink, PaymentLink, PaymentLinkFilters } from "../../sdk/src/types.ts";
 import type { Change, Common } from "./common.ts";
 import { clientOf } from "./identity.ts";
+import { intent } from "./intent.ts";
 import { toneOf } from "./output/color.ts";
 import { printList } from "./output/list.ts";
 import { amountOf } from "./output/money.ts";
@@ -57,11 +58,11 @@ export async function createLink(values: Creation): Promise<number> {
     ...(description === undefined ? {} : { description }),
     ...(expiresIn === undefined ? {} : { expires_in: Number(expiresIn) }),
   };
-  const options = { idempotencyKey: values["idempotency-key"] };
+  const options = intent(values);
   return printObject(await clientOf(values).paymentLinks.create(body, options), values);
 }
 
 export async function deactivateLink(values: Change, uuid: string): Promise<number> {
-  const options = { idempotencyKey: values["idempotency-key"] };
+  const options = intent(values);
   return printObject(await clientOf(values).paymentLinks.deactivate(uuid, options), values);
 }

@@ -16,6 +16,7 @@ import type {
 } from "../../sdk/src/types.ts";
 import type { Change, Common, ListOptions } from "./common.ts";
 import { clientOf } from "./identity.ts";
+import { intent } from "./intent.ts";
 import { paintOf, toneOf } from "./output/color.ts";
 import { printList } from "./output/list.ts";
 import { amountOf, digitsOf } from "./output/money.ts";
@@ -29,9 +30,6 @@ function given<Filters extends object>(filters: {
 }): Partial<Filters> {
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)) as Partial<Filters>;
 }
-const intent = (values: Change): { idempotencyKey: string | undefined } => ({
-  idempotencyKey: values["idempotency-key"],
-});
 
 interface Money {
   amount_minor: number;

@@ -1,6 +1,6 @@
 // Runs the commands `payments list`, `get`, `create`, `cancel`, `wait` and `simulate`.
 import type { ReadOptions } from "../../sdk/src/calls.ts";
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type {
   CreatePayment,
   Payment,
@@ -11,6 +11,7 @@ import type {
 } from "../../sdk/src/types.ts";
 import type { Change, Common, ListOptions } from "./common.ts";
 import { clientOf } from "./identity.ts";
+import { intent } from "./intent.ts";
 import { toneOf } from "./output/color.ts";
 import { printList } from "./output/list.ts";
 import { digitsOf } from "./output/money.ts";
@@ -72,19 +73,22 @@ interface Creation extends Change {
 
 export async function createPayment(values: Creation): Promise<number> {
   const { currency, method, description, scenario } = values;
+  const { "reference-id": own, "idempotency-key": given } = values;
+  // An order of one's own makes the key; without one the key makes the order, so that the same key is the same payment.
+  const key = given ?? (own === undefined ? randomUUID() : undefined);
   const [expiresIn, returnUrl] = [values["expires-in"], values["return-url"]];
   const body: CreatePayment = {
     amount_minor: Number(values["amount-minor"]),
     currency,
     payment_method: method,
-    reference_id: values["reference-id"] ?? `cli-${randomUUID()}`,
+    reference_id: own ?? `cli-${createHash("sha256").update(String(key)).digest("hex").slice(0, 32)}`,
     ...(description === undefined ? {} : { description }),
     ...(expiresIn === undefined ? {} : { expires_in: Number(expiresIn) }),
     ...(returnUrl === undefined ? {} : { return_url: returnUrl }),
     ...(scenario === undefined ? {} : { metadata: { "sandbox.scenario": scenario } }),
   };
   const { payments } = clientOf(values);
-  return printObject(await payments.createOrFind(body, { idempotencyKey: values["idempotency-key"] }), values);
+  return printObject(await payments.createOrFind(body, intent(values, key)), values);
 }
 
 export async function cancelPayment(
@@ -93,7 +97,7 @@ export async function cancelPayment(
 ): Promise<number> {
   const { reason } = values;
   const body = reason === undefined ? {} : { reason };
-  const options = { idempotencyKey: values["idempotency-key"] };
+  const options = intent(values);
   return printObject(await clientOf(values).payments.cancel(reference, body, options), values);
 }
 
@@ -109,6 +113,6 @@ export async function simulatePayment(
   values: Change & { outcome: SimulatePayment["outcome"] },
   reference: string,
 ): Promise<number> {
-  const options = { idempotencyKey: values["idempotency-key"] };
+  const options = intent(values);
   return printObject(await clientOf(values).sandbox.payments.simulate(reference, values.outcome, options), values);
 }

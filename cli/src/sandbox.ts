@@ -3,6 +3,7 @@ import { UsageError } from "../../gateway/src/cli/command.ts";
 import type { Scorecard } from "../../sdk/src/types.ts";
 import type { Change, Common } from "./common.ts";
 import { clientOf } from "./identity.ts";
+import { intent } from "./intent.ts";
 import { paintOf } from "./output/color.ts";
 import { printObject, say, write } from "./output/print.ts";
 import { type Column, tableOf } from "./output/table.ts";
@@ -23,7 +24,7 @@ export function secondsOf(time: string): number {
 
 export async function advanceClock(values: Change, time: string): Promise<number> {
   const seconds = secondsOf(time);
-  const options = { idempotencyKey: values["idempotency-key"] };
+  const options = intent(values);
   return printObject(await clientOf(values).sandbox.clock.advance(seconds, options), values);
 }
 
@@ -47,7 +48,7 @@ const columns: readonly Column<Check>[] = [
 
 export async function examine(values: Change): Promise<number> {
   const card = await clientOf(values).sandbox.webhook.exam({
-    idempotencyKey: values["idempotency-key"],
+    ...intent(values),
     deadlineMs: 300_000,
   });
   const failed = card.checks.filter(({ passed }) => !passed).length;

@@ -366,14 +366,16 @@ describe("whose key", () => {
     expect((await gerbang(["balances", "list"], {})).words).toContain("Whose key? Sign in with gerbang login");
   });
 
-  test("has several profiles, by name; the environment's key wins over any", async () => {
+  test("has several profiles, by name; the environment's key wins over any, unless one is named beside it", async () => {
     const owner = await joins(service, merchantId);
     await login(owner, ["--profile", "reader"], { scopes: ["payments:read"] });
     await login(owner, ["--profile", "all"]);
     expect((await gerbang(["balances", "list"], {})).code).toBe(0);
     expect((await gerbang(["balances", "list", "--profile", "reader"], {})).words).toContain("FORBIDDEN");
     expect((await gerbang(["balances", "list"], { GERBANG_PROFILE: "reader" })).words).toContain("FORBIDDEN");
-    expect((await gerbang(["balances", "list", "--profile", "reader"], ofClient())).code).toBe(0);
+    expect((await gerbang(["balances", "list"], { ...ofClient(), GERBANG_PROFILE: "reader" })).code).toBe(0);
+    const both = await gerbang(["balances", "list", "--profile", "reader"], ofClient());
+    expect([both.code, both.words]).toEqual([1, expect.stringContaining("--profile names another key")]);
     await gerbang(["profiles", "use", "reader"], {});
     expect((await gerbang(["balances", "list"], {})).words).toContain("FORBIDDEN");
     expect((await gerbang(["profiles", "use", "nobody"], {})).words).toContain(

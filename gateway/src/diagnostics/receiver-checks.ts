@@ -107,7 +107,7 @@ export const checks = {
     },
     guide: {
       anchor: "expect-any-order",
-      text: "Events may overtake each other. Compare the event's `created_at` with what you keep of the object and ignore older ones, with 2xx: the newer event has the later state already. When it matters, read the object with `GET /v1/payments/{reference}`.",
+      text: "Events may overtake each other. Compare the event's `created_at` with what you keep of the object and ignore older ones, with 2xx: the newer event has the later state already. `pending` and `processing` never replace a state that is over, whatever `created_at` says: it is the clock of one of our processes. When it matters, read the object with `GET /v1/payments/{reference}`.",
     },
   },
   accepts_late: {
