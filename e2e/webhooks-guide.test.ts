@@ -123,9 +123,12 @@ describe("the receiver as printed", () => {
     expect(await tell("payment.succeeded", "late-by-seconds", second - 5_000)).toBe(200);
     expect(await tell("payment.failed", "late-by-moments", second + 700)).toBe(200);
     expect(await tell("payment.succeeded", "late-by-moments", second + 300)).toBe(200);
+    expect(await tell("payment.processing", "after-another-clock", second)).toBe(200);
+    expect(await tell("payment.succeeded", "after-another-clock", second - 1_000)).toBe(200);
     expect(await tell("payment.unheard_of", "after-the-unknown", second)).toBe(200);
     expect(await tell("payment.succeeded", "after-the-unknown", second - 5_000)).toBe(200);
     await vi.waitFor(() => expect(said).toContain("paid: after-the-unknown"), { timeout: 10_000, interval: 50 });
+    expect(said).toContain("paid: after-another-clock");
     expect(said).not.toContain("paid: late");
   });
 

@@ -254,7 +254,8 @@ function readCallback(body: Buffer): Report {
     const [issue] = parsed.error.issues;
     const path = issue?.code === "unrecognized_keys" ? [...issue.path, ...issue.keys.slice(0, 1)] : (issue?.path ?? []);
     const at = path.reduce<unknown>((part, name) => (part as Record<PropertyKey, unknown> | undefined)?.[name], value);
-    throw validationFault(path.map(String).join("."), at, issue?.message);
+    const field = path.map(String).join(".");
+    throw validationFault(field, at, `${field}: ${issue?.message}`);
   }
   const { operation_key: operationKey, kind } = parsed.data;
   if (kind === "refund") return { kind, operationKey, status: parsed.data.status };

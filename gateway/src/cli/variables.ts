@@ -15,7 +15,8 @@ export const variables: Readonly<Record<string, string>> = {
   OPERATOR_TOKEN: "the operator's bearer token; OPERATOR_TOKEN_FILE names a file that holds it",
   ACQUIRERS_FILE: "acquirers beyond the simulated ones (default: acquirers.json under GERBANG_DATA)",
   LOG_LEVEL: "trace to silent (default: info)",
-  GERBANG_CLIENT_ID: "a merchant's key; needs GERBANG_SECRET, and is used in place of any profile; beside --profile it is an error",
+  GERBANG_CLIENT_ID:
+    "a merchant's key; needs GERBANG_SECRET, and is used in place of any profile; beside --profile it is an error",
   GERBANG_SECRET: "the secret of GERBANG_CLIENT_ID; GERBANG_SECRET_FILE names a file that holds it",
   GERBANG_BASE_URL: "where the service is that a merchant's command calls, such as https://pay.example.com/v1",
   GERBANG_PROFILE: "the profile to use where --profile names none",

@@ -349,6 +349,7 @@ describe("configuration", () => {
       readConfig({ PORT: "http", BASE_URL: "ftp://x", LOG_LEVEL: "loud", WEBHOOK_HEADER_PREFIX: "X SVC" });
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(/PORT[\s\S]*BASE_URL[\s\S]*WEBHOOK_HEADER_PREFIX[\s\S]*LOG_LEVEL/);
+    expect(read).toThrow(/LOG_LEVEL: must be one of "trace", "debug", /);
   });
 
   test("production demands its secrets and refuses development's loophole", () => {

@@ -145,6 +145,9 @@ test("a draft is told everything that is wrong with it, each fault with its rule
   );
   expect(places).toHaveLength(7);
   expect(json.faults.at(-1).message).toContain("rules.0");
+  expect(json.faults.find(({ field }: { field: string }) => field === "priority").message).toBe(
+    "must be a whole number",
+  );
   expect((await call("POST", `${rules}/validate`, { rules: [only("cendana")] })).json).toEqual({
     valid: true,
     faults: [],

@@ -109,6 +109,27 @@ test("an amount that no acquirer takes is refused before the fields after it, wi
   expect(asked(999)).toBe("INVALID_AMOUNT");
   expect(asked(2_000_100)).toBe("INVALID_AMOUNT");
   expect(asked(1_050)).toBe("INVALID_AMOUNT");
+  // What the merchant may take at most is the most that is told.
+  const { merchantId } = merchantWith({ max_amount_minor: 5_000 });
+  const call = {
+    merchant: merchantWith({ max_amount_minor: 5_000 }),
+    book: { merchantId, environment: "sandbox" },
+  } as Call;
+  const input = { ...aCreation(), amount_minor: 999 };
+  const refused = () =>
+    void judgeCreation(
+      { ...router, checkCallbackUrl: (url) => Promise.resolve(url) },
+      call,
+      input,
+      judgeBody(createPaymentRules, input),
+    );
+  expect(refused).toThrow(
+    expect.objectContaining({
+      extras: expect.objectContaining({
+        details: expect.objectContaining({ minimum_minor: 1_000, maximum_minor: 5_000 }),
+      }),
+    }),
+  );
   const table = router.routingTable();
   const of = (amountMinor: bigint) =>
     ({ environment: "sandbox", method: "qris", currency: "IDR", amountMinor }) as const;

@@ -26,13 +26,9 @@ export interface RiskVerdict {
   /** From 0 to 100, capped. */
   score: number;
   /** For the operator only: the signs that were found, and their points. */
-  reasons: Reason[];
+  reasons: { sign: string; points: number }[];
 }
-
-interface Reason {
-  sign: string;
-  points: number;
-}
+type Reason = RiskVerdict["reasons"][number];
 
 /** Domains of disposable mailboxes. The list is a sample: the weight of the sign decides more than the list. */
 const disposableDomains = (

@@ -325,6 +325,8 @@ describe("what it does not listen to", () => {
       expect(outcome(answer), field).toEqual([422, "validation_error", true]);
       expect(answer.json.error.message).toContain(field);
     }
+    const { amount_minor: _left, ...without } = order({});
+    expect((await call("POST", "/payments", without)).json.error.message).toBe("amount_minor: is required");
   });
 });
 
