@@ -339,7 +339,7 @@ describe("the address", () => {
     ["/v1/balances", "http://shop.test:81/v1/balances", "SHOP.test:81", "200"],
     ["/v1/balances", "https://shop.test/v1/balances", "shop.test", INVALID],
     ["/v1/balances", "http://shop.test/v1/balances", "evil.test", INVALID],
-    ["/v1/balances", "http://shop.test/v1/balances", undefined, INVALID],
+    ["/v1/balances", "http://shop.test/v1/balances", undefined, "400 MALFORMED_REQUEST"],
     ["/v1/%62alances", "http://shop.test/v1/%62alances", "shop.test", "200"],
     ["/v1/%62alances", "http://shop.test/v1/balances", "shop.test", INVALID],
     ["/v1/balances?", "http://shop.test/v1/balances?", "shop.test", "200"],

@@ -156,8 +156,9 @@ function addHooks(server: FastifyInstance, parts: ServerParts, paths: KnownPaths
     });
     setAsideContentType(request);
     refuseOnArrival(request, reply, parts);
-    // Two lines of Host, which were joined (RFC 9112, section 3.2): a proxy may have gone by the one, and its upstream by the other.
-    if (request.headers.host?.includes(",") === true) throw new Fault("MALFORMED_REQUEST");
+    // No Host in HTTP/1.1, or two lines of it, which were joined (RFC 9112, section 3.2): a proxy may have gone by another.
+    const { headers, raw } = request;
+    if (headers.host?.includes(",") ?? raw.httpVersion === "1.1") throw new Fault("MALFORMED_REQUEST");
     // Unknown paths are refused before the body is read: ROUTE_NOT_FOUND comes before PAYLOAD_TOO_LARGE (section 7.4).
     if (request.is404) throw paths.faultFor(request.url);
     if (request.routeOptions.config.boundsItself !== true) load.enter(request.raw, request.ip);
