@@ -43,14 +43,16 @@ export function refundElsewhere(
   operation: Operation,
   exchanged: CallMessages | undefined,
 ): Command<ExceptionKind | undefined> {
-  const owner = { merchant, book: operation.book };
-  return bookCommand(owner, {
-    name: "take refund made elsewhere",
-    needs: exceptionNeeds(operation, ["refund_elsewhere"]),
-    execute(context) {
-      keepMessages(context, operation, exchanged);
-      const isNew = recordException(context, operation, operation.attempt, "refund_elsewhere");
-      return isNew ? "refund_elsewhere" : undefined;
+  return bookCommand(
+    { merchant, book: operation.book },
+    {
+      name: "take refund made elsewhere",
+      needs: exceptionNeeds(operation, ["refund_elsewhere"]),
+      execute(context) {
+        keepMessages(context, operation, exchanged);
+        const isNew = recordException(context, operation, operation.attempt, "refund_elsewhere");
+        return isNew ? "refund_elsewhere" : undefined;
+      },
     },
-  });
+  );
 }

@@ -42,59 +42,61 @@ export function disputeReport(
 ): Command<ExceptionKind | undefined> {
   const { book, id: paymentReference } = operation;
   const key = { book, gatewayCode, acquirerDisputeId: told.id };
-  const owner = { merchant, book };
-  return bookCommand(owner, {
-    name: "take dispute report",
-    needs: [
-      ...paymentNeeds(book, paymentReference),
-      ...ledgerNeeds(book),
-      ...(before ? [need(disputes, { book, uuid: before.disputeId })] : []),
-      need(acquirerDisputes, key),
-      ...exceptionNeeds(operation, ["dispute"]),
-    ],
-    execute(context) {
-      const { set, now, realNow } = context;
-      const payment = findLocked(context, paymentReference);
-      keepMessages(context, operation, exchanged);
-      const link = set.get(acquirerDisputes, key);
-      const moveNothing = (): ExceptionKind => {
-        // Under the acquirer that reports it, and once more when a person has closed the exception of an earlier report.
-        recordException(context, { ...operation, gatewayCode }, operation.attempt, "dispute", true);
-        return "dispute";
-      };
-      if (link) {
-        const known = set.get(disputes, { book, uuid: link.disputeId });
-        if (!known) throw new Fault("SERVICE_UNAVAILABLE");
-        const isSame = known.amountMinor === told.amountMinor && known.currency === told.currency;
-        if (link.paymentReference !== paymentReference || !isSame) return moveNothing();
-        // Reports come in any order: the report that it was opened may be late.
-        if (told.status === "open") return undefined;
-        if (isRunning(known.status)) resolve(context, known, told.status);
-        else if (known.status !== told.status) return moveNothing();
+  return bookCommand(
+    { merchant, book },
+    {
+      name: "take dispute report",
+      needs: [
+        ...paymentNeeds(book, paymentReference),
+        ...ledgerNeeds(book),
+        ...(before ? [need(disputes, { book, uuid: before.disputeId })] : []),
+        need(acquirerDisputes, key),
+        ...exceptionNeeds(operation, ["dispute"]),
+      ],
+      execute(context) {
+        const { set, now, realNow } = context;
+        const payment = findLocked(context, paymentReference);
+        keepMessages(context, operation, exchanged);
+        const link = set.get(acquirerDisputes, key);
+        const moveNothing = (): ExceptionKind => {
+          // Under the acquirer that reports it, and once more when a person has closed the exception of an earlier report.
+          recordException(context, { ...operation, gatewayCode }, operation.attempt, "dispute", true);
+          return "dispute";
+        };
+        if (link) {
+          const known = set.get(disputes, { book, uuid: link.disputeId });
+          if (!known) throw new Fault("SERVICE_UNAVAILABLE");
+          const isSame = known.amountMinor === told.amountMinor && known.currency === told.currency;
+          if (link.paymentReference !== paymentReference || !isSame) return moveNothing();
+          // Reports come in any order: the report that it was opened may be late.
+          if (told.status === "open") return undefined;
+          if (isRunning(known.status)) resolve(context, known, told.status);
+          else if (known.status !== told.status) return moveNothing();
+          return undefined;
+        }
+        const fits =
+          isContestable(payment) &&
+          // An acquirer that was asked before another one took the payment has none of its money.
+          payment.gatewayCode === gatewayCode &&
+          payment.currency === told.currency &&
+          told.amountMinor > 0n &&
+          told.amountMinor <= contestableMinor(payment);
+        if (!fits) return moveNothing();
+        // The acquirer's deadline is in real time; a sandbox book has its own clock.
+        const left = told.respondBy && Math.min(Math.max(told.respondBy - realNow, -DEADLINE_MAX), DEADLINE_MAX);
+        const due = left === undefined ? {} : { evidenceDueAt: left + now };
+        const opened = contest(context, payment, { reason: told.reason, amountMinor: told.amountMinor, ...due });
+        set.insert(acquirerDisputes, {
+          ...key,
+          disputeId: opened.uuid,
+          paymentReference,
+          evidenceDueAt: realNow,
+          evidenceEndedAt: undefined,
+          evidenceTries: 0,
+        });
+        if (told.status !== "open") resolve(context, opened, told.status);
         return undefined;
-      }
-      const fits =
-        isContestable(payment) &&
-        // An acquirer that was asked before another one took the payment has none of its money.
-        payment.gatewayCode === gatewayCode &&
-        payment.currency === told.currency &&
-        told.amountMinor > 0n &&
-        told.amountMinor <= contestableMinor(payment);
-      if (!fits) return moveNothing();
-      // The acquirer's deadline is in real time; a sandbox book has its own clock.
-      const left = told.respondBy && Math.min(Math.max(told.respondBy - realNow, -DEADLINE_MAX), DEADLINE_MAX);
-      const due = left === undefined ? {} : { evidenceDueAt: left + now };
-      const opened = contest(context, payment, { reason: told.reason, amountMinor: told.amountMinor, ...due });
-      set.insert(acquirerDisputes, {
-        ...key,
-        disputeId: opened.uuid,
-        paymentReference,
-        evidenceDueAt: realNow,
-        evidenceEndedAt: undefined,
-        evidenceTries: 0,
-      });
-      if (told.status !== "open") resolve(context, opened, told.status);
-      return undefined;
+      },
     },
-  });
+  );
 }

@@ -11,10 +11,7 @@ export type Make = (
 ) => OutgoingDelivery;
 
 export interface Check {
-  /**
-   * The deliveries of the check. The deliveries of a round are sent together, and the next round follows while all answers are right. `now`
-   * is the book's time.
-   */
+  /** The deliveries of the check, a round at a time: the next follows while all answers are right. `now` is the book's time. */
   rounds: (make: Make, now: Micros) => OutgoingDelivery[][];
   /** `deadlineMs` is the time that the sender waits for a status line. */
   isRight: (result: AttemptResult, deadlineMs: number) => boolean;

@@ -106,10 +106,7 @@ export function keepFile(
   });
 }
 
-/**
- * Removes a file: at any time while it arrives, and while evidence is awaited once it is kept. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH,
- * DISPUTE_RESOLVED.
- */
+/** Removes a file that arrives, or a kept one while evidence is awaited. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
 export function removeFile(owner: BookOwner, key: DisputeKey, fileId: string): Command<EvidenceFile> {
   return changeFile(owner, key, fileId, "remove evidence file", (context) => {
     const { uuid } = findDispute(context, key);
@@ -143,10 +140,7 @@ function changeFile(
   });
 }
 
-/**
- * Submits the draft and the kept files, once. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED; VALIDATION_ERROR when the
- * statement is empty.
- */
+/** Submits draft and kept files, once. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED; VALIDATION_ERROR for no statement. */
 export function submitDraft(owner: BookOwner, key: DisputeKey): Command<DisputeOfOrder> {
   return bookCommand(owner, {
     name: "submit evidence draft",

@@ -86,10 +86,7 @@ where d.merchant_id = v.merchant_id and d.environment = v.environment and d.even
   };
 }
 
-/**
- * Moves held deliveries from a previously registered address to the registered one, and ends their leases: the next claim finds them in the
- * queue of the new host.
- */
+/** Moves held deliveries to the address that is registered now, and ends their leases: the next claim finds them with the new host. */
 export function readdressDeliveries(held: readonly HeldLease[]): Statement {
   return {
     name: "readdress deliveries",

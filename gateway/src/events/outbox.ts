@@ -26,10 +26,7 @@ export interface EventContext {
   newId(kind: "event"): string;
 }
 
-/**
- * Writes an event, and a delivery when there is an address. Gives the event's identity. Nothing is sent before the commit (section 1,
- * fact 3).
- */
+/** Writes an event, and a delivery where there is an address. Gives the event's id. Nothing is sent before the commit (section 1, fact 3). */
 export function emitEvent(context: EventContext, { type, subjectId, url, ownUrl, data }: NewEvent): string {
   const { set, book, now } = context;
   const head = { book, eventId: context.newId("event"), type, createdAt: now };

@@ -62,10 +62,7 @@ export const MASTER_KEY_FORM = "must be 32 bytes, as 64 hex digits or in base64"
 
 type Keys = [Buffer, ...Buffer[]];
 
-/**
- * Derives a key for each purpose from the master key, and seals secrets. While the master key is being replaced there are two master keys: the
- * first seals, both open.
- */
+/** Derives a key for each purpose, and seals secrets. While the master key is being replaced there are two: the first seals, both open. */
 export class Vault extends KeyRing {
   private readonly masters: Keys;
 

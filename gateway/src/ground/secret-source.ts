@@ -18,9 +18,7 @@ const LOOK_MS = 2_000;
 /** Largest file, in bytes; keys are shorter. */
 const BYTES_MAX = 65_536;
 
-/**
- * A file that is read again when it has changed. While it cannot be read, as in the moment of its replacement, `read` gives the earlier text.
- */
+/** A file that is read again when it has changed. While it cannot be read, as when it is being replaced, `read` gives the earlier text. */
 export function watchedFile(path: string, stopwatch: () => number = stopwatchMs): SecretFile {
   let text: string | undefined;
   let seen = "";

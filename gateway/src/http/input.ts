@@ -17,10 +17,7 @@ export function rulesOf<Value>(rules: Rules<Value>): FieldRules<Value> {
   return rules instanceof z.ZodType ? { schema: rules, order: [] } : rules;
 }
 
-/**
- * Reads the body of a request by the rules of its endpoint. A missing body counts as an empty object where all fields are optional, or the endpoint takes
- * none.
- */
+/** Reads a body by the rules of its endpoint. None counts as an empty object where all fields are optional, or none is taken. */
 export function sentBody(request: FastifyRequest, rules: Rules<unknown> | undefined): SentBody {
   return request.method === "GET" || request.method === "HEAD" ? {} : bodyOf(sentBytes(request), rules);
 }

@@ -18,9 +18,7 @@ const outcome = `case
     when p.status = 'failed' and p.risk_decision <> 'approve' then 'rejected'
     else p.status::text
   end`;
-/**
- * The bucket of `payment_quarters` that payment `p` belongs to. It begins at a quarter of an hour: midnight of every zone is at one.
- */
+/** The bucket of `payment_quarters` for payment `p`. It begins at a quarter of an hour: midnight of every zone is at one. */
 const bucket = `p.merchant_id, p.environment, date_bin('15 minutes', ${endedAt}, 'epoch') as quarter,
   p.currency, p.payment_method, coalesce(p.gateway_code, '') as acquirer, ${outcome} as outcome`;
 const columns =

@@ -60,10 +60,7 @@ function countOnce(database: Database): Promise<"done" | "more" | "busy" | "noth
   });
 }
 
-/**
- * Rebuilds the roll-up from all payments. Readers see the old figures until the transaction commits. The rebuild may take minutes: it throws when
- * `ending` aborts it.
- */
+/** Rebuilds the roll-up from all payments, which may take minutes. Readers see the old figures until then. Throws when `ending` aborts. */
 export async function rebuild(database: Database, ending?: AbortSignal): Promise<void> {
   await database.transaction(
     async (query) => {

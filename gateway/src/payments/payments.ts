@@ -228,10 +228,7 @@ export function findLocked({ set, book }: Pick<CommandContext, "set" | "book">, 
   );
 }
 
-/**
- * Cancels a payment (interface 4.5). A worker ends it at its acquirer after the commit. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH,
- * PAYMENT_NOT_CANCELABLE.
- */
+/** Cancels a payment (interface 4.5); a worker ends it at its acquirer. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH, PAYMENT_NOT_CANCELABLE. */
 export function cancelPayment(
   parts: Pick<PaymentParts, "endNeeds" | "planEnd">,
   owner: BookOwner,

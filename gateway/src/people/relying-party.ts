@@ -11,10 +11,7 @@ export interface RelyingParty {
 
 const LOCAL = new Set(["127.0.0.1", "[::1]", "localhost", "0.0.0.0", "[::]"]);
 
-/**
- * The portal's origin as shown to persons. `root` is the service's address without `/v1`. A loopback address becomes `localhost`, because passkeys
- * need a name.
- */
+/** The portal's origin as people see it. `root`: the service's address without `/v1`. Passkeys need a name: loopback becomes `localhost`. */
 export function portalRoot(root: string): string {
   const url = new URL(root);
   if (LOCAL.has(url.hostname)) url.hostname = "localhost";

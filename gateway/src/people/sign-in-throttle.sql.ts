@@ -12,10 +12,7 @@ where name = any($1::text[]) and window_start = $2::bigint`,
   };
 }
 
-/**
- * Adds one failure to each name, or takes one away, and gives the new counts. The names are sorted, so that two processes lock rows in one order and do
- * not deadlock.
- */
+/** Adds one failure to each name, or takes one away, and gives the counts. Names are sorted, so that two processes do not deadlock. */
 export function countFailures(names: readonly string[], windowStart: number, by: 1 | -1): Statement {
   return {
     name: "count sign-in failures",

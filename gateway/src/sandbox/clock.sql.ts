@@ -57,10 +57,7 @@ limit 20`,
   };
 }
 
-/**
- * What falls due next in a book, soonest first. At most `count` of each kind are read, by the index of each. Rows have `kind`, `at`, `id`, and
- * `now`, the book's time.
- */
+/** What falls due next in a book, soonest first: at most `count` of each kind, as `kind`, `at`, `id`, and `now`, the book's time. */
 export function selectComingDue(book: Book, realNow: Micros, count: number): Statement {
   return {
     name: "select what falls due next",

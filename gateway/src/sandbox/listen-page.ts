@@ -17,10 +17,7 @@ export function beginBehind(newest: readonly string[], watermark: string): Curso
   return { after: newest[seen.length] ?? watermark, seen };
 }
 
-/**
- * Whether retention has deleted an event that the listener has not received. `lastForgotten`: the newest deleted event; a listener that knows it
- * has missed nothing.
- */
+/** Whether retention has deleted an event that the listener lacks. One that knows `lastForgotten`, the newest deleted, lacks none. */
 export function hasMissed({ after, seen }: Cursor, lastForgotten: string | undefined): boolean {
   return lastForgotten !== undefined && lastForgotten > after && !seen.includes(lastForgotten);
 }

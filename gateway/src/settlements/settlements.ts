@@ -86,10 +86,7 @@ export function runSchedule(owner: BookOwner): Command<Settlement[]> {
   });
 }
 
-/**
- * Moves a book's next run to where the merchant's schedule has it now. Must run after each change of a schedule. A run that is due already stays:
- * items wait for it.
- */
+/** Moves a book's next run by the merchant's schedule, after each change of it. A run that is due already stays: items wait for it. */
 export function followSchedule(owner: BookOwner): Command<void> {
   const { book } = owner;
   return bookCommand(owner, {
@@ -121,10 +118,7 @@ export function runNow(owner: BookOwner): Command<Settlement[]> {
   });
 }
 
-/**
- * Forms a batch for each currency from the items before `until`. `formedAt`: its cutoff. `more`: a batch took a part of the due items, so the
- * rest can form another.
- */
+/** Forms a batch for each currency from the items before `until`, at the cutoff `formedAt`. `more`: what is left of them can form another. */
 function form(context: CommandContext, until: Micros, formedAt: Micros): { formed: Settlement[]; more: boolean } {
   const { set, merchant, book, now } = context;
   const unsettled = set.get(unsettledItems, book);

@@ -1,9 +1,6 @@
 // What the SQL of searches shares: how many rows a page looks at, and the places of parameters in a statement that is put together.
 
-/**
- * Rows that one page looks at, newest first, where no index finds what is asked for. Filters without an index apply to these only; the next page
- * continues behind them.
- */
+/** Rows that one page looks at, newest first. Filters without an index apply to these only; the next page continues behind them. */
 export const LOOKED_AT_MAX = 10_000;
 
 /** Gives a value its place in the statement, such as $3. */

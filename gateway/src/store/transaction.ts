@@ -3,10 +3,7 @@ import type { PoolClient } from "pg";
 import { type Row, type Statement, isConnectionLoss, limits, rollBack, sqlState } from "./database.ts";
 import { roundTrip } from "./round-trip.ts";
 
-/**
- * How a transaction ended. Callers hear of success only after `committed`. After `unknown` the database is asked before any caller is
- * answered.
- */
+/** How a transaction ended. Success is told after `committed` alone. After `unknown` the database is asked before any caller is answered. */
 export type Ending =
   | { readonly kind: "committed" }
   | { readonly kind: "rolled_back"; readonly cause: unknown; readonly failed: string | undefined }
@@ -35,9 +32,7 @@ export class NotBegun extends Error {
 const BEGIN: Statement = { name: "begin", text: "begin" };
 const COMMIT: Statement = { name: "commit", text: "commit" };
 
-/**
- * Begins a transaction and runs the reads. Waits at most `lockMs` for a locked row. Gives the rows of each read. Throws `NotBegun`.
- */
+/** Begins a transaction, and gives the rows of each read. Waits at most `lockMs` for a locked row. Throws `NotBegun`. */
 export async function beginAndRead(client: PoolClient, reads: readonly Step[], lockMs: number): Promise<Row[][]> {
   const before = [BEGIN, limits(lockMs)];
   const { completed, rejected } = await roundTrip(client, [...before, ...reads.map(({ statement }) => statement)]);

@@ -98,10 +98,7 @@ interface Found {
   isCut: boolean;
 }
 
-/**
- * The story of a book's payment, with the steps that `scopes` permit. Throws PAYMENT_NOT_FOUND, also for a payment of another merchant, and
- * ENVIRONMENT_MISMATCH.
- */
+/** The story of a book's payment, as far as `scopes` permit. Throws PAYMENT_NOT_FOUND, also for another merchant's, and ENVIRONMENT_MISMATCH. */
 export async function readStory(
   parts: StoryParts,
   book: Book,

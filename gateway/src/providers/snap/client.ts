@@ -48,10 +48,7 @@ export class SnapClient {
     this.tokens = new TokenStore(ask, clock);
   }
 
-  /**
-   * Makes one request. Throws `AcquirerRefused` when no token could be had, since then nothing was sent; any other error leaves the outcome
-   * unknown.
-   */
+  /** Makes one request. Throws `AcquirerRefused` when there was no token, so nothing was sent; any other error leaves the outcome unknown. */
   async call(request: SnapRequest, context: CallContext): Promise<SnapAnswer> {
     return await this.exchange(request, (sent) => this.caller.call(sent, context), context.signal);
   }

@@ -88,10 +88,7 @@ function giveToken(
   });
 }
 
-/**
- * Checks a message about a transaction. If the signature is right but the token is not valid (any more), returns a response that asks for
- * another token.
- */
+/** Checks a message about a transaction. Where the signature is right and the token is not (any more), the response asks for another. */
 function checkTransaction(
   { dialect, code, partnerId }: Partner,
   { secrets, publicKeys }: TheirKeys,

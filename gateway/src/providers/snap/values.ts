@@ -64,10 +64,7 @@ export function isOnItsDay(operationKey: string, now: Micros): boolean {
   return day === jakartaDay(now) && day === jakartaDay(now + MIDNIGHT_MARGIN);
 }
 
-/**
- * Writes an operation key like the references in the providers' examples: letters, digits and hyphens. Reversible: operation keys have dots and
- * no hyphens.
- */
+/** Writes an operation key in the form of the providers' examples: letters, digits, hyphens. Reversible: keys have dots and no hyphens. */
 export function referenceOf(operationKey: string): string {
   return operationKey.replaceAll(".", "-");
 }
