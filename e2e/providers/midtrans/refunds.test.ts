@@ -132,6 +132,16 @@ describe("a refund", () => {
     await expect(refund(other)).rejects.toThrow("more than it lists");
   });
 
+  test("that its amount forbids is not given up while the list is late: an order of its own may be what is in the way", async () => {
+    const request = (await paid())({ amountMinor: 5_000_000n });
+    await refund(request);
+    const other = { ...request, operationKey: `rfdother${rig.next()}.s1`, amountMinor: request.paymentAmountMinor };
+    rig.control.lag(request.paymentOperationKey, "list");
+    await expect(refund(other)).rejects.toThrow("more than it lists");
+    rig.control.lag(request.paymentOperationKey, undefined);
+    await expect(refund(other)).rejects.toThrow(AcquirerRefused);
+  });
+
   test("that the bank denies at once has failed; one that vanishes after it was taken on is unknown", async () => {
     const early = (await paid())({});
     await rig.control.decideRefund(early.operationKey, "failed");

@@ -133,7 +133,8 @@ export type DisputeReason = (typeof disputeReasons)[number];
 export interface ReportedDispute {
   /** 1 to 64 printable ASCII characters without spaces. */
   id: string;
-  status: "open" | "won" | "lost" | "withdrawn";
+  /** `under_review`: it was answered, here or at the acquirer, and waits for the bank. */
+  status: "open" | "under_review" | "won" | "lost" | "withdrawn";
   amountMinor: Minor;
   currency: string;
   reason: DisputeReason;

@@ -18,7 +18,7 @@ import { operations } from "./operations.sql.ts";
 const merchant = merchantWith();
 const parts = openingParts(scriptedAcquirer("kawah"));
 const instructions = { type: "qr_string", value: "000201", expires_at: "2027-01-15T08:30:00Z" } as const;
-const known = (astray: readonly Astray[], state: ReportedState = { status: "failed" }): OpenResult => ({
+const known = (astray: readonly Astray[], state: ReportedState = { status: "waiting" }): OpenResult => ({
   kind: "known",
   instructions,
   state,
@@ -51,6 +51,27 @@ describe("an inquiry that finds", () => {
       expect([changes.journals, changes.events, changes.updated(payments)]).toEqual([[], [], []]);
       expect(changes.updated(operations)).toMatchObject([{ step: "done" }]);
     });
+  });
+
+  test("that what was paid has failed there tells a person that it was taken back, unless that is known or explained", () => {
+    const found = (changes: Partial<Payment>, astray: Astray[] = []): string[] => {
+      const { operation, start } = asked(changes);
+      const failed = known(astray, { status: "failed" });
+      const { changes: done } = start.when(concludeOpening(parts, merchant, operation, failed));
+      return done.inserted(exceptions).map(({ kind }) => kind);
+    };
+    expect(found({})).toEqual(["dispute"]);
+    expect(found({ disputeStatus: "needs_response" })).toEqual([]);
+    expect(found({ disputeStatus: "lost" })).toEqual([]);
+    expect(found({}, ["unlisted_refund"])).toEqual(["refund_elsewhere"]);
+    for (const status of ["pending", "processing", "refunded", "failed", "expired", "canceled"] as const)
+      expect(found({ status })).toEqual([]);
+  });
+
+  test("a part charged back, of which there is a dispute already, tells nobody again", () => {
+    const { operation, start } = asked({ disputeStatus: "under_review" });
+    const { changes } = start.when(concludeOpening(parts, merchant, operation, known(["dispute"])));
+    expect(changes.inserted(exceptions)).toEqual([]);
   });
 
   test.each<[PaymentStatus, Partial<Payment>, number]>([

@@ -29,8 +29,9 @@ export function recordAstray(
   return [...kinds].filter((kind) => recordException(context, operation, operation.attempt, kind));
 }
 
-function kindOf(astray: Astray, { status, refundPendingMinor }: Payment, state: ReportedState): ExceptionKind[] {
-  if (astray === "dispute") return ["dispute"];
+function kindOf(astray: Astray, payment: Payment, state: ReportedState): ExceptionKind[] {
+  const { status, refundPendingMinor, disputeStatus } = payment;
+  if (astray === "dispute") return disputeStatus === undefined ? ["dispute"] : [];
   if (astray === "refund") return ["refund_elsewhere"];
   // An unlisted refund is explained by a refund that was asked for here, which no unapplied receipt can have. What was never paid has nothing to refund.
   const isUnapplied = state.status === "paid" && !isPaid(status);
@@ -43,16 +44,14 @@ export function refundElsewhere(
   operation: Operation,
   exchanged: CallMessages | undefined,
 ): Command<ExceptionKind | undefined> {
-  return bookCommand(
-    { merchant, book: operation.book },
-    {
-      name: "take refund made elsewhere",
-      needs: exceptionNeeds(operation, ["refund_elsewhere"]),
-      execute(context) {
-        keepMessages(context, operation, exchanged);
-        const isNew = recordException(context, operation, operation.attempt, "refund_elsewhere");
-        return isNew ? "refund_elsewhere" : undefined;
-      },
+  const owner = { merchant, book: operation.book };
+  return bookCommand(owner, {
+    name: "take refund made elsewhere",
+    needs: exceptionNeeds(operation, ["refund_elsewhere"]),
+    execute(context) {
+      keepMessages(context, operation, exchanged);
+      const isNew = recordException(context, operation, operation.attempt, "refund_elsewhere");
+      return isNew ? "refund_elsewhere" : undefined;
     },
-  );
+  });
 }

@@ -107,6 +107,17 @@ describe("the first report", () => {
     });
   });
 
+  test("may say that it was answered there already: no evidence is awaited here", () => {
+    report(paid, told({ status: "under_review", respondBy: NOW - SECOND })).then((changes, exception) => {
+      expect(exception).toBeUndefined();
+      const [opened] = changes.inserted(disputes);
+      expect(opened?.status).toBe("under_review");
+      expect(changes.inserted(acquirerDisputes)).toMatchObject([{ evidenceEndedAt: NOW }]);
+      expect(changes.journals.map(({ kind }) => kind)).toEqual(["dispute_opened"]);
+      expect(changes.events).toEqual(["dispute.opened", "dispute.updated"]);
+    });
+  });
+
   test("locks no dispute: there is none to lock", () => {
     const operation = anOperation(paid.reference, { step: "done" });
     const first = { gatewayCode: "kawah", dispute: told(), link: undefined, exchanged: undefined };
@@ -146,11 +157,38 @@ describe("a later report", () => {
     }
   });
 
+  test("that it was answered at the acquirer ends our time for evidence, and none is submitted from here", () => {
+    const { payment, known } = reported("needs_response");
+    report(payment, told({ status: "under_review" }), known).then((changes, exception) => {
+      expect(exception).toBeUndefined();
+      expect(changes.updated(disputes)).toMatchObject([{ status: "under_review" }]);
+      expect(changes.updated(acquirerDisputes)).toMatchObject([{ evidenceEndedAt: NOW }]);
+      expect(changes.updated(payments)).toMatchObject([{ disputeStatus: "under_review" }]);
+      expect([changes.journals, changes.events]).toEqual([[], ["dispute.updated"]]);
+    });
+  });
+
+  test("may give more time for evidence, and never less", () => {
+    const { payment, known } = reported("needs_response");
+    const later = NOW + 20 * 86_400 * SECOND;
+    report(payment, told({ respondBy: later }), known).then((changes) => {
+      expect(changes.updated(disputes)).toMatchObject([{ status: "needs_response", evidenceDueAt: later }]);
+      expect(changes.events).toEqual(["dispute.updated"]);
+    });
+    for (const respondBy of [NOW, NOW - 5 * 86_400 * SECOND, undefined])
+      report(payment, told({ respondBy }), known).then((changes) => {
+        expect([changes.updated(disputes), changes.events]).toEqual([[], []]);
+      });
+  });
+
   test("that says again what is known changes nothing", () => {
     const running = reported("under_review");
     const ended = reported("lost");
     for (const result of [
       report(running.payment, told(), running.known),
+      report(running.payment, told({ respondBy: NOW + 20 * 86_400 * SECOND }), running.known),
+      report(running.payment, told({ status: "under_review" }), running.known),
+      report(ended.payment, told({ status: "under_review" }), ended.known),
       report(ended.payment, told({ status: "lost" }), ended.known),
       // The report of its beginning came late.
       report(ended.payment, told(), ended.known),

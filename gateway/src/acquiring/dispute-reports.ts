@@ -1,9 +1,10 @@
 // Disputes that acquirers report: a payer contests a payment there, and the contested amount is held here until the acquirer decides.
 import type { ReportedDispute } from "../acquirers/acquirer.ts";
-import { bookCommand } from "../commands/command-context.ts";
+import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
-import { contest, contestableMinor, isContestable, resolve } from "../disputes/disputes.ts";
+import type { Dispute } from "../disputes/dispute.ts";
+import { contest, contestableMinor, extend, isContestable, resolve, review } from "../disputes/disputes.ts";
 import { disputes } from "../disputes/disputes.sql.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
 import { isRunning } from "../payments/payment.ts";
@@ -18,6 +19,7 @@ import { type DisputeLink, acquirerDisputes } from "./dispute-reports.sql.ts";
 import { keepMessages } from "./keep-messages.ts";
 import type { CallMessages } from "./messages.ts";
 
+const MINUTE: Micros = 60 * SECOND;
 /** An acquirer's deadline is within a year: what is further off is a mistake, and may be no time that the database knows. */
 const DEADLINE_MAX: Micros = 366 * 86_400 * SECOND;
 
@@ -42,61 +44,76 @@ export function disputeReport(
 ): Command<ExceptionKind | undefined> {
   const { book, id: paymentReference } = operation;
   const key = { book, gatewayCode, acquirerDisputeId: told.id };
-  return bookCommand(
-    { merchant, book },
-    {
-      name: "take dispute report",
-      needs: [
-        ...paymentNeeds(book, paymentReference),
-        ...ledgerNeeds(book),
-        ...(before ? [need(disputes, { book, uuid: before.disputeId })] : []),
-        need(acquirerDisputes, key),
-        ...exceptionNeeds(operation, ["dispute"]),
-      ],
-      execute(context) {
-        const { set, now, realNow } = context;
-        const payment = findLocked(context, paymentReference);
-        keepMessages(context, operation, exchanged);
-        const link = set.get(acquirerDisputes, key);
-        const moveNothing = (): ExceptionKind => {
-          // Under the acquirer that reports it, and once more when a person has closed the exception of an earlier report.
-          recordException(context, { ...operation, gatewayCode }, operation.attempt, "dispute", true);
-          return "dispute";
-        };
-        if (link) {
-          const known = set.get(disputes, { book, uuid: link.disputeId });
-          if (!known) throw new Fault("SERVICE_UNAVAILABLE");
-          const isSame = known.amountMinor === told.amountMinor && known.currency === told.currency;
-          if (link.paymentReference !== paymentReference || !isSame) return moveNothing();
-          // Reports come in any order: the report that it was opened may be late.
-          if (told.status === "open") return undefined;
-          if (isRunning(known.status)) resolve(context, known, told.status);
-          else if (known.status !== told.status) return moveNothing();
-          return undefined;
-        }
-        const fits =
-          isContestable(payment) &&
-          // An acquirer that was asked before another one took the payment has none of its money.
-          payment.gatewayCode === gatewayCode &&
-          payment.currency === told.currency &&
-          told.amountMinor > 0n &&
-          told.amountMinor <= contestableMinor(payment);
-        if (!fits) return moveNothing();
-        // The acquirer's deadline is in real time; a sandbox book has its own clock.
-        const left = told.respondBy && Math.min(Math.max(told.respondBy - realNow, -DEADLINE_MAX), DEADLINE_MAX);
-        const due = left === undefined ? {} : { evidenceDueAt: left + now };
-        const opened = contest(context, payment, { reason: told.reason, amountMinor: told.amountMinor, ...due });
-        set.insert(acquirerDisputes, {
-          ...key,
-          disputeId: opened.uuid,
-          paymentReference,
-          evidenceDueAt: realNow,
-          evidenceEndedAt: undefined,
-          evidenceTries: 0,
-        });
-        if (told.status !== "open") resolve(context, opened, told.status);
+  const owner = { merchant, book };
+  return bookCommand(owner, {
+    name: "take dispute report",
+    needs: [
+      ...paymentNeeds(book, paymentReference),
+      ...ledgerNeeds(book),
+      ...(before ? [need(disputes, { book, uuid: before.disputeId })] : []),
+      need(acquirerDisputes, key),
+      ...exceptionNeeds(operation, ["dispute"]),
+    ],
+    execute(context) {
+      const { set, now, realNow } = context;
+      const payment = findLocked(context, paymentReference);
+      keepMessages(context, operation, exchanged);
+      const link = set.get(acquirerDisputes, key);
+      // The acquirer's deadline is in real time; a sandbox book has its own clock.
+      const left = told.respondBy && Math.min(Math.max(told.respondBy - realNow, -DEADLINE_MAX), DEADLINE_MAX);
+      const due = left === undefined ? undefined : left + now;
+      const moveNothing = (): ExceptionKind => {
+        // Under the acquirer that reports it, and once more when a person has closed the exception of an earlier report.
+        recordException(context, { ...operation, gatewayCode }, operation.attempt, "dispute", true);
+        return "dispute";
+      };
+      if (link) {
+        const known = set.get(disputes, { book, uuid: link.disputeId });
+        if (!known) throw new Fault("SERVICE_UNAVAILABLE");
+        const isSame = known.amountMinor === told.amountMinor && known.currency === told.currency;
+        if (link.paymentReference !== paymentReference || !isSame) return moveNothing();
+        // Reports come in any order: the report that it was opened, or answered, may be late.
+        const awaits = known.status === "needs_response";
+        if (told.status === "open") {
+          if (awaits && due !== undefined && due > known.evidenceDueAt + MINUTE) extend(context, known, due);
+        } else if (told.status === "under_review") {
+          if (awaits) answeredThere(context, known, link);
+        } else if (isRunning(known.status)) resolve(context, known, told.status);
+        else if (known.status !== told.status) return moveNothing();
         return undefined;
-      },
+      }
+      const fits =
+        isContestable(payment) &&
+        // An acquirer that was asked before another one took the payment has none of its money.
+        payment.gatewayCode === gatewayCode &&
+        payment.currency === told.currency &&
+        told.amountMinor > 0n &&
+        told.amountMinor <= contestableMinor(payment);
+      if (!fits) return moveNothing();
+      const { reason, amountMinor } = told;
+      const opened = contest(context, payment, {
+        reason,
+        amountMinor,
+        ...(due !== undefined && { evidenceDueAt: due }),
+      });
+      const made: DisputeLink = {
+        ...key,
+        disputeId: opened.uuid,
+        paymentReference,
+        evidenceDueAt: realNow,
+        evidenceEndedAt: undefined,
+        evidenceTries: 0,
+      };
+      set.insert(acquirerDisputes, made);
+      if (told.status === "under_review") answeredThere(context, opened, made);
+      else if (told.status !== "open") resolve(context, opened, told.status);
+      return undefined;
     },
-  );
+  });
+}
+
+/** A dispute that was answered at its acquirer: none of our evidence is awaited, or submitted, any more. */
+function answeredThere(context: CommandContext, dispute: Dispute, link: DisputeLink): void {
+  context.set.update(acquirerDisputes, { ...link, evidenceEndedAt: context.realNow });
+  review(context, dispute);
 }

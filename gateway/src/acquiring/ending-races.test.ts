@@ -183,14 +183,14 @@ test("refused by one and opened at another, it is ended at the other alone", asy
   expect([kawah.asked.length, kawah.ended.length]).toEqual(before);
 });
 
-test("its time ends while a worker inquires: it is asked about once more, and ended then", () => {
+test("its time ends while a worker inquires: it is asked about once more, ended then, and looked at when its last money must have shown", () => {
   const { payment, operation, begun } = start({ expiresAt: NOW });
   const straddling = begun
     .when(expirePayment(owner, payment.reference))
     .when(conclude(operation, known(waiting, false)));
   expect(current(straddling, operation)).toMatchObject({ step: "polling", dueAt: NOW });
   const once = straddling.when(conclude(current(straddling, operation), known(waiting)));
-  expect(current(once, operation)).toMatchObject({ step: "done", dueAt: undefined });
+  expect(current(once, operation)).toMatchObject({ step: "polling", dueAt: NOW + 900 * SECOND });
 });
 
 test("a cancel is heard though the lease of who inquires is over, and another has taken it up", () => {

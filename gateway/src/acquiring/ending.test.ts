@@ -132,11 +132,14 @@ test.each<[string, OpenResult, string]>([
   expect(changes.events).toEqual([]);
 });
 
-test("what cannot be ended is inquired about once more before its end, and after it never", () => {
+test("what cannot be ended is inquired about before its end, and when its last money must have shown, and then never", () => {
   const waits: OpenResult = { kind: "known", instructions, isOver: true, state: { status: "waiting" } };
   const expiresAt = aPayment().expiresAt - 10 * SECOND;
   expect(concluded(waits).updated(operations)).toMatchObject([{ step: "polling", dueAt: expiresAt }]);
-  expect(concluded(waits, "expired", NOW).updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
+  const late = NOW + 900 * SECOND;
+  expect(concluded(waits, "expired", NOW).updated(operations)).toMatchObject([{ step: "polling", dueAt: late }]);
+  const after = NOW - 900 * SECOND;
+  expect(concluded(waits, "expired", after).updated(operations)).toMatchObject([{ step: "done", dueAt: undefined }]);
 });
 
 test("one that was paid before it could be ended leaves its money for an operator to decide", () => {

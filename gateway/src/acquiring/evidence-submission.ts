@@ -109,21 +109,19 @@ export function concludeSubmission(
   { outcome, exchanged }: { outcome: SubmissionOutcome; exchanged?: CallMessages | undefined },
 ): Command<boolean> {
   const { book } = link;
-  return bookCommand(
-    { merchant, book },
-    {
-      name: "conclude evidence",
-      needs: [need(operations, operation), need(acquirerDisputes, link), ...exceptionNeeds(operation, ["evidence"])],
-      execute(context) {
-        const { set, realNow } = context;
-        keepMessages(context, operation, exchanged);
-        const current = set.get(acquirerDisputes, link);
-        if (!current || current.evidenceEndedAt !== undefined) return false;
-        if (outcome !== "unknown") set.update(acquirerDisputes, { ...current, evidenceEndedAt: realNow });
-        if (outcome === "taken" || (outcome === "unknown" && current.evidenceTries < TRIES_ALONE)) return false;
-        // A refusal ends the evidence of one dispute, and a payment may have several. What stays unknown is told once.
-        return recordException(context, operation, operation.attempt, "evidence", outcome === "refused");
-      },
+  const owner = { merchant, book };
+  return bookCommand(owner, {
+    name: "conclude evidence",
+    needs: [need(operations, operation), need(acquirerDisputes, link), ...exceptionNeeds(operation, ["evidence"])],
+    execute(context) {
+      const { set, realNow } = context;
+      keepMessages(context, operation, exchanged);
+      const current = set.get(acquirerDisputes, link);
+      if (!current || current.evidenceEndedAt !== undefined) return false;
+      if (outcome !== "unknown") set.update(acquirerDisputes, { ...current, evidenceEndedAt: realNow });
+      if (outcome === "taken" || (outcome === "unknown" && current.evidenceTries < TRIES_ALONE)) return false;
+      // A refusal ends the evidence of one dispute, and a payment may have several. What stays unknown is told once.
+      return recordException(context, operation, operation.attempt, "evidence", outcome === "refused");
     },
-  );
+  });
 }

@@ -59,6 +59,8 @@ export type Resumed = { payment: Payment; call: Operation } | { reply: Reply };
 const LAST_INQUIRY: Micros = 10 * SECOND;
 /** After this many attempts a repeated request gets NO_ROUTE_AVAILABLE. */
 const ATTEMPTS_MAX = 5_000;
+/** Money that was paid at the last moment may be shown by its acquirer so long after the payment's expiry. */
+const PAID_LATE = 900 * SECOND;
 
 function needsOf(operation: Operation): Need[] {
   const { book, id, idempotencyKey } = operation;
@@ -171,7 +173,9 @@ function applyAnswer(
   const after = objection ? accepted : applyState(context, accepted, gatewayCode, state);
   const asked = questioned(withProviderIds(operation, providerIds), state, parts.acquirer(gatewayCode));
   const done = answerAccepted(parts, context, asked, after, { isOutdated, reported: state.status });
-  const moved = recordAstray(context, operation, after, { astray, state });
+  // What was paid here and has failed there was taken back: a transfer that the bank reversed, of which no notification came.
+  const isReversed = state.status === "failed" && after.status === "succeeded" && astray.length === 0 && !isOutdated;
+  const moved = recordAstray(context, operation, after, { astray: isReversed ? ["dispute"] : astray, state });
   return { ...done, exceptions: [...moved, ...(objection ? recorded(context, operation, "receipt") : [])] };
 }
 
@@ -256,9 +260,11 @@ function nextInquiryOf(
   // The payment is over here, but its money is on the way. Inquiries go on until it has arrived or failed, since the notification may be lost.
   if (reported === "processing") return isOutdated ? realNow : again;
   if (reported !== "waiting") return undefined;
-  // The next inquiry ends the payment there, unless that was tried. A payment that cannot be ended there is inquired about near its expiry.
+  // The next inquiry ends the payment there, unless that was tried. A payment that cannot be ended there is inquired about near its expiry, and
+  // when its last money must have shown: its notification may be lost.
   if (isOutdated) return realNow;
-  return expiresAt - now > LAST_INQUIRY ? atEnd : undefined;
+  if (expiresAt - now > LAST_INQUIRY) return atEnd;
+  return now < expiresAt + PAID_LATE ? realNow + expiresAt + PAID_LATE - now : undefined;
 }
 
 /** Calls the next candidate after a refusal. When none is left, the merchant's next request continues, or a worker does. */

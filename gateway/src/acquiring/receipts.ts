@@ -18,24 +18,22 @@ export function decideReceipt(
   decision: ReceiptDecision,
 ): Command<KeptReceipt> {
   const { book, uuid, gatewayCode, paymentReference } = receipt;
-  return bookCommand(
-    { merchant, book },
-    {
-      name: "decide receipt",
-      needs: [need(receipts, receipt), ...ledgerNeeds(book)],
-      execute({ set, now, post }) {
-        const current = set.get(receipts, receipt);
-        if (!current) throw new Fault("OBJECT_NOT_FOUND");
-        if (current.status !== "unapplied")
-          throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: current.status } });
-        const decided: KeptReceipt = { ...current, status: decision, decidedAt: now };
-        set.update(receipts, decided);
-        const postings: Posting[] =
-          decision === "returned" ? unappliedReturnPostings(gatewayCode, current) : unappliedCreditPostings(current);
-        const kind = `receipt_${decision}`;
-        post({ groupId: paymentReference, kind, operationKey: `${kind}:${uuid}`, postings });
-        return decided;
-      },
+  const owner = { merchant, book };
+  return bookCommand(owner, {
+    name: "decide receipt",
+    needs: [need(receipts, receipt), ...ledgerNeeds(book)],
+    execute({ set, now, post }) {
+      const current = set.get(receipts, receipt);
+      if (!current) throw new Fault("OBJECT_NOT_FOUND");
+      if (current.status !== "unapplied")
+        throw new Fault("PAYMENT_NOT_PAYABLE", { details: { status: current.status } });
+      const decided: KeptReceipt = { ...current, status: decision, decidedAt: now };
+      set.update(receipts, decided);
+      const postings: Posting[] =
+        decision === "returned" ? unappliedReturnPostings(gatewayCode, current) : unappliedCreditPostings(current);
+      const kind = `receipt_${decision}`;
+      post({ groupId: paymentReference, kind, operationKey: `${kind}:${uuid}`, postings });
+      return decided;
     },
-  );
+  });
 }

@@ -47,64 +47,62 @@ export function concludeRefund(
   const { book, id, paymentReference, attempt } = name;
   const key = { uuid: id, paymentReference };
   const outcome = result.kind === "known" && result.status !== "pending" ? result.status : undefined;
-  return bookCommand(
-    { merchant, book },
-    {
-      name: "conclude refund",
-      needs: [
-        ...completionNeeds(book, key),
-        need(operations, { book, id }),
-        ...exceptionNeeds(name, ["refund_after_failure", "refund_twice", "refund_undone", "other_money"]),
-      ],
-      execute(context) {
-        const { set, realNow } = context;
-        const found = set.get(operations, { book, id });
-        const refund = set.get(refunds, { book, uuid: id });
-        if (!found || !refund) throw new Fault("REFUND_NOT_FOUND");
-        keepMessages(context, { ...found, attempt }, result.exchanged);
-        const isOtherMoney = result.otherMoney === true && recordException(context, found, attempt, "other_money");
-        const exception = isOtherMoney ? "other_money" : undefined;
-        if (found.attempt !== attempt) return concludeOther(context, found, refund, { attempt, result }) ?? exception;
-        const operation = result.kind === "known" ? withProviderIds(found, result.providerIds) : found;
-        const done = { ...operation, step: "done" as const, dueAt: undefined };
-        if (outcome === "succeeded" && refund.status === "pending") {
-          complete(context, key, outcome);
-          set.update(operations, done);
-          return undefined;
-        }
-        const isUndone = outcome === "failed" && refund.status === "succeeded";
-        if (isUndone || (outcome === "succeeded" && refund.status === "failed")) {
-          // Banks send money back days later: then neither the payer nor the merchant has it.
-          const kind = isUndone ? "refund_undone" : "refund_after_failure";
-          const isNew = recordException(context, operation, attempt, kind);
-          if (found.step !== "done") set.update(operations, done);
-          return isNew ? kind : undefined;
-        }
-        if (operation.step === "done") return exception;
-        const isAskedAgain = result.kind === "unknown" && operation.inquiries < INQUIRIES_AFTER_END_MAX;
-        if (refund.status !== "pending" && !isAskedAgain) {
-          set.update(operations, done);
-          return exception;
-        }
-        const refusals = operation.round + (result.kind === "refused" ? 1 : 0);
-        const wasNotMade = result.kind !== "known" && result.kind !== "unknown";
-        const hopeless = refusals >= REFUSALS_MAX || (wasNotMade && attempt >= REFUND_ATTEMPTS_MAX);
-        if (refund.status === "pending" && (outcome === "failed" || hopeless)) {
-          complete(context, key, "failed");
-          set.update(operations, { ...done, round: refusals });
-          return undefined;
-        }
-        set.update(operations, {
-          ...operation,
-          ...nextStep(result, operation),
-          round: refusals,
-          inquiries: operation.inquiries + 1,
-          dueAt: nextInquiry(operation.inquiries, realNow),
-        });
+  const owner = { merchant, book };
+  return bookCommand(owner, {
+    name: "conclude refund",
+    needs: [
+      ...completionNeeds(book, key),
+      need(operations, { book, id }),
+      ...exceptionNeeds(name, ["refund_after_failure", "refund_twice", "refund_undone", "other_money"]),
+    ],
+    execute(context) {
+      const { set, realNow } = context;
+      const found = set.get(operations, { book, id });
+      const refund = set.get(refunds, { book, uuid: id });
+      if (!found || !refund) throw new Fault("REFUND_NOT_FOUND");
+      keepMessages(context, { ...found, attempt }, result.exchanged);
+      const isOtherMoney = result.otherMoney === true && recordException(context, found, attempt, "other_money");
+      const exception = isOtherMoney ? "other_money" : undefined;
+      if (found.attempt !== attempt) return concludeOther(context, found, refund, { attempt, result }) ?? exception;
+      const operation = result.kind === "known" ? withProviderIds(found, result.providerIds) : found;
+      const done = { ...operation, step: "done" as const, dueAt: undefined };
+      if (outcome === "succeeded" && refund.status === "pending") {
+        complete(context, key, outcome);
+        set.update(operations, done);
+        return undefined;
+      }
+      const isUndone = outcome === "failed" && refund.status === "succeeded";
+      if (isUndone || (outcome === "succeeded" && refund.status === "failed")) {
+        // Banks send money back days later: then neither the payer nor the merchant has it.
+        const kind = isUndone ? "refund_undone" : "refund_after_failure";
+        const isNew = recordException(context, operation, attempt, kind);
+        if (found.step !== "done") set.update(operations, done);
+        return isNew ? kind : undefined;
+      }
+      if (operation.step === "done") return exception;
+      const isAskedAgain = result.kind === "unknown" && operation.inquiries < INQUIRIES_AFTER_END_MAX;
+      if (refund.status !== "pending" && !isAskedAgain) {
+        set.update(operations, done);
         return exception;
-      },
+      }
+      const refusals = operation.round + (result.kind === "refused" ? 1 : 0);
+      const wasNotMade = result.kind !== "known" && result.kind !== "unknown";
+      const hopeless = refusals >= REFUSALS_MAX || (wasNotMade && attempt >= REFUND_ATTEMPTS_MAX);
+      if (refund.status === "pending" && (outcome === "failed" || hopeless)) {
+        complete(context, key, "failed");
+        set.update(operations, { ...done, round: refusals });
+        return undefined;
+      }
+      set.update(operations, {
+        ...operation,
+        ...nextStep(result, operation),
+        round: refusals,
+        inquiries: operation.inquiries + 1,
+        dueAt: nextInquiry(operation.inquiries, realNow),
+      });
+      return exception;
     },
-  );
+  });
 }
 
 /**

@@ -158,9 +158,14 @@ export function findAwaiting(context: CommandContext, key: DisputeKey): Dispute 
 /** Stores the evidence and moves the dispute to `under_review`. */
 export function submit(context: CommandContext, dispute: Dispute, given: GivenEvidence): DisputeOfOrder {
   const { set, book, now } = context;
-  const reviewed: Dispute = { ...dispute, status: "under_review" };
   set.insert(evidence, { book, uuid: dispute.uuid, ...given, submittedAt: now });
-  set.update(disputes, reviewed);
+  return review(context, dispute);
+}
+
+/** Moves a dispute that was answered, here or at its acquirer, to `under_review`. */
+export function review(context: CommandContext, dispute: Dispute): DisputeOfOrder {
+  const reviewed: Dispute = { ...dispute, status: "under_review" };
+  context.set.update(disputes, reviewed);
   const payment = findLocked(context, dispute.paymentReference);
   markDispute(context, payment, reviewed.status);
   return emitDispute(context, payment, reviewed, "dispute.updated");
@@ -175,7 +180,7 @@ export function moveEvidenceDue(owner: BookOwner, key: DisputeKey, evidenceDueAt
     name: "move evidence due",
     needs: disputeNeeds(owner.book, key),
     execute(context) {
-      const { set, now } = context;
+      const { now } = context;
       const dispute = findDispute(context, key);
       if (dispute.status !== "needs_response")
         throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
@@ -184,11 +189,16 @@ export function moveEvidenceDue(owner: BookOwner, key: DisputeKey, evidenceDueAt
         const message = `It must be later than ${wireTime(soonest)}, and at most a year ahead in the book's time.`;
         throw validationFault("evidence_due_at", wireTime(evidenceDueAt), message);
       }
-      const moved: Dispute = { ...dispute, evidenceDueAt };
-      set.update(disputes, moved);
-      return emitDispute(context, findLocked(context, dispute.paymentReference), moved, "dispute.updated");
+      return extend(context, dispute, evidenceDueAt);
     },
   });
+}
+
+/** Moves the time for evidence inside a command. */
+export function extend(context: CommandContext, dispute: Dispute, evidenceDueAt: Micros): DisputeOfOrder {
+  const moved: Dispute = { ...dispute, evidenceDueAt };
+  context.set.update(disputes, moved);
+  return emitDispute(context, findLocked(context, dispute.paymentReference), moved, "dispute.updated");
 }
 
 /** Expires a dispute that got no evidence in time: it is lost. Gives false, and does nothing, when the dispute has changed meanwhile. */

@@ -213,7 +213,7 @@ describe("a logo", () => {
     expect(outcome(await owner.send("PUT", "/portal/v1/settings/logo", { picture }))).toBe("422 VALIDATION_ERROR");
   });
 
-  test.each(["", "/..", "/mer_1/00", `/mer_00000000000000000000000000/${"0".repeat(64)}`])(
+  test.each(["", "/mer_1/..", "/mer_1/00", `/mer_00000000000000000000000000/${"0".repeat(64)}`])(
     "is at no other address: /logos%s",
     async (path) => {
       expect((await fetch(`${service.origin}/logos${path}`)).status).toBe(404);

@@ -76,7 +76,12 @@ describe("a transaction", () => {
 });
 
 describe("money that is not the ordered one", () => {
-  const other = [{ gross_amount: "275001.00" }, { currency: "USD" }];
+  const other = [
+    { gross_amount: "275001.00" },
+    { currency: "USD" },
+    { gross_amount: 275_000 },
+    { gross_amount: "275000.5" },
+  ];
   test.each(["settlement", "capture", "refund", "partial_refund", "chargeback"])(
     "is told, where %s says it was paid",
     (status) => {

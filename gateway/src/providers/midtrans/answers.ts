@@ -47,6 +47,8 @@ const transactionSchema = z.object({
   refunds: maybe(z.array(refundSchema).max(1_000)),
 });
 export type Transaction = z.infer<typeof transactionSchema>;
+/** What of a transaction says that it was paid, also where the rest cannot be read. */
+const saidSchema = transactionSchema.pick({ order_id: true, transaction_status: true, fraud_status: true });
 
 /** The ordered values. A response with other values is about another order. */
 export interface Ordered {
@@ -73,7 +75,9 @@ export function statusCodeOf({ status, body }: Answer): string {
 export function readTransaction({ body }: Answer, ordered: Ordered): Transaction {
   const malformed = (why: string): Error =>
     new Error(`Midtrans answered with a transaction that cannot be read (${why})`);
-  const transaction = readBy(transactionSchema, body, malformed);
+  const read = (): Transaction => readBy(transactionSchema, body, malformed);
+  const said = saidSchema.safeParse(body).data;
+  const transaction = said?.order_id === ordered.orderId && isPaid(said) ? readMoved(read) : read();
   if (transaction.order_id !== ordered.orderId) throw new Error("Midtrans answered with another order");
   const check = (): void => checkMoney(transaction, ordered);
   if (isPaid(transaction)) readMoved(check);
@@ -121,7 +125,7 @@ export function stateOf(transaction: Transaction, pageLives: boolean): ReportedS
   throw new Error(`Midtrans answered with status ${status}, which is not documented`);
 }
 
-function isPaid({ transaction_status, fraud_status }: Transaction): boolean {
+function isPaid({ transaction_status, fraud_status }: z.infer<typeof saidSchema>): boolean {
   const status = transaction_status.toLowerCase();
   const isAccepted = (fraud_status?.toLowerCase() ?? "accept") === "accept";
   return AFTER_PAID.includes(status) || (PAID.includes(status) && isAccepted);

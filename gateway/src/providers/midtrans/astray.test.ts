@@ -28,7 +28,7 @@ test.each<[string, object, Astray[]]>([
   ["partial_chargeback", { payment_type: "credit_card" }, ["dispute"]],
   ["partial_chargeback", { payment_type: "credit_card", refunds: [refund(THEIRS)] }, ["dispute", "refund"]],
   // That of a card opens a dispute by itself.
-  ["chargeback", { payment_type: "credit_card" }, []],
+  ["chargeback", { payment_type: "credit_card" }, ["dispute"]],
   ["chargeback", { payment_type: "gopay" }, ["dispute"]],
 ])("a transaction of status %s, with %o", (transaction_status, change, astray) => {
   const body = {

@@ -10,10 +10,10 @@ import { listsLess } from "./refund-answers.ts";
  * chargeback of anything but a card.
  */
 export function astrayIn(transaction: Transaction): readonly Astray[] {
-  const { transaction_status, payment_type, refunds = [] } = transaction;
+  const { transaction_status, refunds = [] } = transaction;
   const status = transaction_status.toLowerCase();
-  if (status === "partial_chargeback" || (status === "chargeback" && payment_type !== "credit_card"))
-    return ["dispute", ...refundIn(refunds)];
+  // The notification of a card's chargeback opens a dispute; where that was lost, this tells a person.
+  if (status === "partial_chargeback" || status === "chargeback") return ["dispute", ...refundIn(refunds)];
   const isUnlisted = status === "cancel" || listsLess(transaction);
   return [...refundIn(refunds), ...(isUnlisted ? (["unlisted_refund"] as const) : [])];
 }

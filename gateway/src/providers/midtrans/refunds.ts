@@ -42,12 +42,12 @@ export class Refunds {
     const sought = { refundKey, orderId: orderIdOf(request.paymentOperationKey), amountMinor };
     if (code === "200") return { refunded: refundTaken(answer, sought) };
     if (code === "202") return { refunded: refundDenied(answer, sought) };
-    if (code !== "406" && code !== "412") {
+    if (code !== "406" && code !== "412" && code !== "414") {
       const no = definiteNo("reversal", code);
       if (!no) throw new Error(`Midtrans answered a refund with ${code}`);
       return { no: { ...no, meaning: refusal("a refund", code, no.meaning, answer) } };
     }
-    // 406: the refund key is known already. 412: the payment's status does not allow a refund.
+    // 406: the refund key is known already. 412: the payment's status does not allow a refund. 414: the amount does not, or the account's balance.
     const transaction = await this.paymentOf(request, context);
     const found = this.refundOf(request, transaction);
     if (found) return { refunded: found };
@@ -56,6 +56,8 @@ export class Refunds {
     if (listsLess(transaction)) throw new Error("Midtrans has given back more than it lists");
     // A status that nobody knows may be that of the refund: `stateOf` throws.
     stateOf(transaction, false);
+    if (code === "414")
+      return { no: { meaning: refusal("a refund", code, "the amount or the balance", answer), unavailable: false } };
     const isCaptured = transaction.transaction_status.toLowerCase() === "capture";
     if (!isCaptured) return { no: { meaning: refusal("a refund", code, "its status", answer), unavailable: false } };
     if (amountMinor === request.paymentAmountMinor) return this.cancel(request, transaction, context);

@@ -23,9 +23,12 @@ export function transactionText({ method, path, token, body, timestamp }: Signed
   return [method, path, ...(token === undefined ? [] : [token]), digest, timestamp].join(":");
 }
 
-/** JSON without the white space between its parts. Text within strings stays as it was written, escapes too. */
+/**
+ * JSON without the white space between its parts. Text within strings stays as it was written, escapes too. A text that nobody closed goes to the end:
+ * looked for again from each of its quotes, an unsigned body of 250 KB held the process for 22 s.
+ */
 export function minified(json: string): string {
-  return json.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/gs, (_, text?: string) => text ?? "");
+  return json.replaceAll(/("(?:[^"\\]|\\.)*(?:"|\\?$))|\s+/gs, (_, text?: string) => text ?? "");
 }
 
 /** Base64 of SHA-256 with RSA (PKCS #1 v1.5). */

@@ -234,9 +234,9 @@ const disputeStatuses: Readonly<Record<string, ReportedDispute["status"] | "inqu
   warning_under_review: "inquiry",
   warning_closed: "inquiry",
   needs_response: "open",
-  under_review: "open",
+  under_review: "under_review",
   appeal_needs_response: "open",
-  appeal_under_review: "open",
+  appeal_under_review: "under_review",
   won: "won",
   lost: "lost",
 };

@@ -133,7 +133,7 @@ test("a dispute is reported with its amount and until when it can be answered", 
 
 test.for([
   [{ status: "ACTION_REQUIRED" }, "open", "fraudulent"],
-  [{ status: "UNDER_REVIEW", category: null }, "open", "general"],
+  [{ status: "UNDER_REVIEW", category: null }, "under_review", "general"],
   [{ status: "WON", status_reason: "CHALLENGED" }, "won", "fraudulent"],
   [{ status: "WON", status_reason: "WITHDRAWN", category: { name: "not_received" } }, "withdrawn", "general"],
   [{ status: "LOST", status_reason: "EXCEEDED_DEADLINE" }, "lost", "fraudulent"],

@@ -84,7 +84,7 @@ const disputeSchema = z.object({
  */
 export const disputeStatuses: Readonly<Record<string, ReportedDispute["status"]>> = {
   ACTION_REQUIRED: "open",
-  UNDER_REVIEW: "open",
+  UNDER_REVIEW: "under_review",
   WON: "won",
   LOST: "lost",
 };
