@@ -150,10 +150,7 @@ export const reportKinds = [
   "refund_elsewhere",
 ] as const satisfies Report["kind"][];
 
-/**
- * An acquirer notification. Notifications may arrive late, twice or out of order. `look` says only that something happened: Gerbang makes an
- * inquiry before it books anything.
- */
+/** A notification. It may be late, double or out of order. `look`: something happened, and an inquiry is made before anything is booked. */
 export type Report =
   | { kind: "payment"; operationKey: string; state: ReportedState; providerIds?: ProviderIds | undefined }
   | { kind: "refund"; operationKey: string; status: RefundStatus; providerIds?: ProviderIds | undefined }
@@ -276,10 +273,7 @@ export class AcquirerRefused extends Error {
   }
 }
 
-/**
- * The network calls to an acquirer. No call is made inside a transaction. Each call ends when `signal` aborts. A call that is repeated with the
- * same operation key has its effect once.
- */
+/** Network calls, never inside a transaction; each ends when `signal` aborts, and has its effect once under its operation key. */
 export interface AcquirerCalls {
   /** Milliseconds after which the outcome of a call is unknown. */
   readonly deadlineMs: number;

@@ -17,10 +17,7 @@ export class NoAnswer extends Error {
   }
 }
 
-/**
- * The answer to an order at the acquirer `code`. Throws `AcquirerRefused` (unavailable) when nothing was sent: another acquirer may be tried. Throws
- * everything else as it is.
- */
+/** The answer to an order at `code`. Throws `AcquirerRefused` (unavailable) when nothing was sent: another may be tried; else what was thrown. */
 export async function unlessUnreached<Answer>(code: string, answer: Promise<Answer>): Promise<Answer> {
   try {
     return await answer;

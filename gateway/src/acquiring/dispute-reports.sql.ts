@@ -62,10 +62,7 @@ export function linkOfRow(row: Row): DisputeLink {
   };
 }
 
-/**
- * Claims a dispute whose evidence waits to be submitted, for this worker alone; none of the acquirers `except`. A claimed dispute is due again after
- * 1, 2, 4 … minutes, at most an hour.
- */
+/** Claims a dispute with evidence to submit, of none of `except`, for this worker alone; due again after 1, 2, 4 … minutes, an hour at most. */
 export function claimEvidence(realNow: Micros, except: readonly string[]): Statement {
   return {
     name: "claim evidence to submit",

@@ -33,10 +33,7 @@ export interface LinkCheckout extends LinkSnapshot {
   resumePath: string | undefined;
 }
 
-/**
- * The link of an address. `end`: the last part of the path; `once`: from the browser's cookie, the form that it was shown here last. Throws
- * ROUTE_NOT_FOUND for an unknown address.
- */
+/** The link of an address. `end`: of the path; `once`: from the cookie, the form shown here last. Throws ROUTE_NOT_FOUND for an unknown one. */
 export async function findLink(parts: LinkCheckoutParts, end: string, once?: string): Promise<LinkCheckout> {
   const name = readLinkName(end);
   const [row] = name ? await parts.database.query(selectLinkByToken(name)) : [];

@@ -43,13 +43,18 @@ export function openDispute(
     needs: [...paymentNeeds(book, reference), ...ledgerNeeds(book)],
     execute(context) {
       const payment = findLocked(context, reference);
-      if (!isContestable(payment)) throw new Fault("PAYMENT_NOT_REFUNDABLE");
-      const contestable = contestableMinor(payment);
-      const amountMinor = body.amount_minor === undefined ? contestable : BigInt(body.amount_minor);
-      if (amountMinor > contestable || amountMinor === 0n) throw invalidAmount(body.amount_minor, contestable);
-      return contest(context, payment, { reason: body.reason, amountMinor });
+      return contest(context, payment, { reason: body.reason, amountMinor: contestedMinor(payment, body) });
     },
   });
+}
+
+/** The amount of a payment that is contested. Throws PAYMENT_NOT_REFUNDABLE, INVALID_AMOUNT. */
+export function contestedMinor(payment: Payment, { amount_minor: part }: { amount_minor?: number | undefined }): Minor {
+  if (!isContestable(payment)) throw new Fault("PAYMENT_NOT_REFUNDABLE");
+  const contestable = contestableMinor(payment);
+  const amountMinor = part === undefined ? contestable : BigInt(part);
+  if (amountMinor > contestable || amountMinor === 0n) throw invalidAmount(part, contestable);
+  return amountMinor;
 }
 
 /** Whether a dispute may be opened now: the payment was paid, no dispute is running, and none was lost. */

@@ -30,10 +30,7 @@ export class KeyRing {
     return this.keys[0] as RingKey;
   }
 
-  /**
-   * Gives version byte, 4-byte key id, 12-byte nonce, ciphertext and 16-byte tag. The seal is bound to `owner`: a sealed value that was moved
-   * to another row does not open.
-   */
+  /** Gives version byte, 4-byte key id, 12-byte nonce, ciphertext, 16-byte tag. Bound to `owner`: moved to another row it does not open. */
   seal(secret: string, owner: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.first.key, nonce, OPTIONS).setAAD(Buffer.from(owner));

@@ -11,10 +11,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/**
- * The name that Temporal knows a zone by: Intl has more names, such as JST and US/Pacific-New, and Temporal reads texts that are none, such as T10Z.
- * Throws RangeError for an unknown zone.
- */
+/** The name that Temporal knows a zone by. Intl has more (JST), and Temporal reads what is none (T10Z). Throws RangeError for an unknown zone. */
 export function canonicalZone(name: string): string {
   return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
 }

@@ -98,10 +98,7 @@ export class Merchants {
     });
   }
 
-  /**
-   * Registers the address of a book's events. The caller has checked the URL. Gives the signing secret, which does not change; undefined when
-   * there is no such merchant.
-   */
+  /** Registers the checked address of a book's events. Gives the signing secret, which does not change; undefined for no such merchant. */
   async setWebhook(book: Book, url: string): Promise<string | undefined> {
     const [row] = await this.touched(book.merchantId, (query) =>
       query<{ secret_sealed: Buffer }>(updateWebhookUrl(book, url, this.clock.now())),

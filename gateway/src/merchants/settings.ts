@@ -190,10 +190,7 @@ export function applyChange(settings: MerchantSettings, change: SettingsChange):
 
 const PER_CURRENCY = "_per_currency";
 
-/**
- * Replaces the fields that `change` names; in amounts by currency, only the currencies that it names. The default currency's amount has a field of
- * its own, where everybody looks for it.
- */
+/** Replaces the fields, and the currencies of amounts, that `change` names. The default currency's amount has a field of its own. */
 function changed<Part extends object>(before: Part, change: object | undefined): Part {
   const after = { ...before };
   for (const [name, value] of Object.entries(change ?? {})) {

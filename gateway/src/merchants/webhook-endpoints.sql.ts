@@ -87,10 +87,7 @@ export function registrationOfRow(row: Row): WebhookRegistration {
   };
 }
 
-/**
- * Writes observations about previous secrets. Those from outside the overlap of a rotation are dropped. Rows are locked in the order of books, so
- * that two processes cannot deadlock.
- */
+/** Writes what was seen of previous secrets within a rotation's overlap. Rows are locked in the order of books: no deadlocks. */
 export function markPreviousSecrets(marks: readonly { book: Book; at: Micros; fact: string }[]): Statement {
   return {
     name: "mark previous webhook secrets",

@@ -9,6 +9,7 @@ import type { Database } from "../store/database.ts";
 import { type Approval, approvalOfRow, endApproval, takeUpExecuting } from "./approvals.sql.ts";
 import { type AuditedCall } from "./audit.sql.ts";
 import { type Audit, keptBody } from "./audit.ts";
+import { refuseChanged } from "./approval.ts";
 import type { OperatorCall, OperatorEndpoint } from "./endpoint.ts";
 
 /** After more attempts than this, or longer after the decision than this, the outcome becomes `unknown`. */
@@ -106,6 +107,7 @@ export class ApprovalRuns {
         operator: { ...askedBy, expiresAt: undefined },
         keyed,
         approvalId: uuid,
+        approvedMinor: approval.amount?.amountMinor,
       },
     };
   }
@@ -119,6 +121,7 @@ export class ApprovalRuns {
     try {
       const { endpoint, call } = this.callOf(approval);
       const { approval: approvable } = endpoint;
+      if (attempts === 1) refuseChanged(approval.summary, await approvable?.foresee(call));
       // A repeated attempt runs under its idempotency key, or `lookUp` reads the object instead.
       const answer = await (attempts > 1 && approvable?.lookUp ? approvable.lookUp(call) : endpoint.handle(call));
       if (!answer) return { status: "unknown" };

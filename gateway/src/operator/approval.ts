@@ -1,5 +1,6 @@
 // The rules of approval by a second operator ("four eyes"): which changes need one, when a policy becomes looser, and who may approve. Pure.
 import type { Micros } from "../ground/clock.ts";
+import { Fault } from "../ground/fault.ts";
 import type { Minor } from "../ground/money.ts";
 import type { Posting } from "../ledger/journal.ts";
 import type { Book } from "../merchants/books.ts";
@@ -59,6 +60,16 @@ export interface Foreseen {
   /** The postings of the journal that the change would make. */
   postings?: readonly Posting[] | undefined;
 }
+
+/** Throws APPROVAL_CLOSED when a change would now do something else than what was asked for, which is what a second operator reads. */
+export function refuseChanged(asked: string, foreseen: Foreseen | undefined): void {
+  if (foreseen === undefined || keptSummary(foreseen) === asked) return;
+  const message = `What it would do has changed since it was asked for. Now it is: ${foreseen.summary}. Ask for it again.`;
+  throw new Fault("APPROVAL_CLOSED", { message });
+}
+
+/** The summary as it is stored. */
+export const keptSummary = ({ summary }: Foreseen): string => summary.slice(0, 1_000);
 
 /** The amount up to which an action needs no second operator: undefined when it always needs one, null when the policy does not list it. */
 export function boundOf(

@@ -11,6 +11,7 @@ import {
   type Foreseen,
   type PolicyAction,
   type PolicyRules,
+  keptSummary,
   policyActions,
 } from "./approval.ts";
 import type { OperatorRole } from "../people/operator-roles.ts";
@@ -154,7 +155,7 @@ returning approval_id`,
       request.body,
       request.digest,
       request.key ?? null,
-      foreseen.summary.slice(0, 1_000),
+      keptSummary(foreseen),
       uuidOrNull(book?.merchantId),
       book?.environment ?? null,
       uuidOrNull(paymentReference),

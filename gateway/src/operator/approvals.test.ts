@@ -79,8 +79,8 @@ const policy = async (): Promise<Answer["json"]> => (await ask("GET", "/approval
 
 const AMOUNT = 1_000_000;
 
-async function paid(client: Client): Promise<string> {
-  const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor: AMOUNT }))).json;
+async function paid(client: Client, changes: object = {}): Promise<string> {
+  const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor: AMOUNT, ...changes }))).json;
   await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
   return reference as string;
 }
@@ -365,9 +365,30 @@ describe("a refund for which the policy demands two", () => {
     await demand({});
     expect(outcomeOf(await approve(uuid, by("sari")))).toBe("403 FORBIDDEN");
     expect((await refund(reference, { ...by("sari"), body: { amount_minor: 5, reason: "x" } })).status).toBe(201);
-    // All that was left has changed: judged again, all that is left now goes back.
-    expect((await approve(uuid, by("budi"))).json.status).toBe("executed");
-    expect(await refunded(client, reference)).toBe(AMOUNT);
+    // All that was left has changed: what was asked for is not what would be done.
+    const { json: record } = await ask("GET", `/approvals/${uuid}`, by("budi"));
+    expect(record.would_fail).toMatchObject({
+      code: "APPROVAL_CLOSED",
+      message: expect.stringContaining("9,999.95 IDR"),
+    });
+    expect((await approve(uuid, by("budi"))).json).toMatchObject({ status: "failed", result: { status: 409 } });
+    expect(await refunded(client, reference)).toBe(5);
+  });
+
+  test("of all that is left never moves more than was approved, however much is left by then", async () => {
+    const { client } = shop;
+    const reference = await paid(client, { metadata: { "sandbox.scenario": "slow" } });
+    const under = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: AMOUNT - 10_000 });
+    expect(under.json.status).toBe("pending");
+    const asked = (await refund(reference, by("sari"))).json.approval;
+    expect(asked.amount_minor).toBe(10_000);
+    await client.post(`/v1/sandbox/refunds/${under.json.uuid}/simulate`, { outcome: "failed" });
+    expect((await approve(asked.uuid as string, by("budi"))).json).toMatchObject({
+      status: "failed",
+      amount_minor: 10_000,
+      result: { status: 409, body: { error: { code: "APPROVAL_CLOSED" } } },
+    });
+    expect(await refunded(client, reference)).toBe(0);
   });
 
   test("waits at most a hundred times for each who asks", async () => {
@@ -480,6 +501,42 @@ describe("other changes", () => {
     // Who pays is not kept with what somebody decided.
     expect(JSON.stringify(json)).not.toContain("a@review.test");
     expect((await client.get(`/v1/payments/${reference}`)).json.instructions).not.toBeNull();
+  });
+
+  test("a dispute that is answered after the question is not decided by it", async () => {
+    await demand({ resolve_dispute: {} });
+    const { client, merchantId, reference } = await sold();
+    const { uuid } = (await client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "general" })).json;
+    const dispute = `/merchants/${merchantId}/books/sandbox/disputes/${uuid}`;
+    const asked = await ask("POST", `${dispute}/resolve`, { ...by("sari"), body: { outcome: "lost" } });
+    const approval = asked.json.approval.uuid as string;
+    expect(
+      (await ask("POST", `${dispute}/evidence`, { body: { statement: "Sent on Monday", files: [] } })).status,
+    ).toBe(200);
+    const { json: record } = await ask("GET", `/approvals/${approval}`, by("budi"));
+    expect(record.would_fail.message).toContain("Decide the answered dispute");
+    expect((await approve(approval, by("budi"))).json.status).toBe("failed");
+    expect((await client.get(`/v1/disputes/${uuid}`)).json.status).toBe("under_review");
+  });
+
+  test("nobody decides a dispute alone by recording it and waiting", async () => {
+    await demand({ resolve_dispute: {} });
+    const { client, merchantId, reference } = await sold();
+    const path = `/merchants/${merchantId}/books/sandbox/disputes`;
+    const body = { payment_reference: reference, reason: "general" };
+    const asked = await ask("POST", path, { ...by("sari"), body });
+    expect(asked.status, asked.text).toBe(202);
+    expect(asked.json.approval).toMatchObject({ action: "resolve_dispute", amount_minor: AMOUNT });
+    expect((await client.get(`/v1/disputes?payment_reference=${reference}`)).json.data).toEqual([]);
+    for (const wrong of [
+      { amount_minor: AMOUNT + 1 },
+      { payment_reference: await paid((await service.merchant()).client) },
+    ])
+      expect((await ask("POST", path, { ...by("sari"), body: { ...body, ...wrong } })).status).toBeGreaterThan(400);
+    expect((await approve(asked.json.approval.uuid as string, by("budi"))).json.status).toBe("executed");
+    expect((await client.get(`/v1/disputes?payment_reference=${reference}`)).json.data).toMatchObject([
+      { status: "needs_response", amount_minor: AMOUNT },
+    ]);
   });
 
   test("a dispute is decided by two, and the book before and after is told", async () => {

@@ -16,6 +16,7 @@ import {
   demands,
   isSame,
   objectionTo,
+  refuseChanged,
 } from "./approval.ts";
 import { type DecisionOutlook, approvalView, effectsOf } from "./approvals.schema.ts";
 import {
@@ -167,7 +168,9 @@ export class Approvals {
   async record(approval: Approval, reader: Operator): Promise<Record<string, unknown>> {
     const { askedBy, status } = approval;
     const { effects, would_fail } =
-      status === "waiting" ? await this.outlook(() => this.runs.callOf(approval)) : { effects: [], would_fail: null };
+      status === "waiting"
+        ? await this.outlook(() => this.runs.callOf(approval), approval.summary)
+        : { effects: [], would_fail: null };
     return {
       ...approvalView(approval),
       effects,
@@ -276,13 +279,15 @@ export class Approvals {
     };
   }
 
-  /** Evaluates a change now: the balances before and after it, or the error with which `callOf` or the change itself would fail. */
+  /** Evaluates a change now: the balances before and after it, or the error with which `callOf` or the change would fail. `asked`: as `refuseChanged`. */
   private async outlook(
     callOf: () => { endpoint: OperatorEndpoint; call: OperatorCall },
+    asked?: string,
   ): Promise<Pick<DecisionOutlook, "effects" | "would_fail"> & { foreseen: Foreseen | undefined }> {
     try {
       const { endpoint, call } = callOf();
       const foreseen = await endpoint.approval?.foresee(call);
+      if (asked !== undefined) refuseChanged(asked, foreseen);
       const { postings = [], book } = foreseen ?? {};
       const rows = book && postings.length > 0 ? await this.parts.database.query(selectBalances(book)) : [];
       return { foreseen, effects: effectsOf(postings, balancesOf(rows)), would_fail: null };

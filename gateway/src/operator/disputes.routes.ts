@@ -10,7 +10,7 @@ import {
   disputesQuerySchema,
   resolveDisputeSchema,
 } from "../disputes/disputes.schema.ts";
-import { moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "../disputes/disputes.ts";
+import { contestedMinor, moveEvidenceDue, openDispute, resolveDispute, submitEvidence } from "../disputes/disputes.ts";
 import {
   attachmentOf,
   downloadedFileSchema,
@@ -28,7 +28,7 @@ import { reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { identity } from "../http/shapes.ts";
-import { type Posting, lossPostings, releasePostings } from "../ledger/journal.ts";
+import { type Posting, holdPostings, lossPostings, releasePostings } from "../ledger/journal.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
 import type { Database } from "../store/database.ts";
@@ -110,10 +110,33 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       body: openSchema,
       success: { status: 201, description: "The dispute.", schema: disputeSchema },
       errors: ["OBJECT_NOT_FOUND", "PAYMENT_NOT_FOUND", "PAYMENT_NOT_REFUNDABLE", "INVALID_AMOUNT"],
-      async handle({ params, body }) {
-        const { book, merchant } = await findBook(directory, params);
-        const command = openDispute({ merchant, book }, body.payment_reference, body);
-        return reply(201, disputeView(await lanes.move(book.merchantId, command)));
+      // What nobody answers is lost: whoever records a dispute may decide it by waiting.
+      approval: {
+        action: "resolve_dispute",
+        async foresee({ params, body }) {
+          const { book } = await findBook(directory, params);
+          const payment = (await findAnyPayment(database, body.payment_reference))?.payment;
+          if (payment?.book.merchantId !== book.merchantId) throw new Fault("PAYMENT_NOT_FOUND");
+          if (payment.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
+          const amountMinor = contestedMinor(payment, body);
+          const { reference, currency } = payment;
+          return {
+            summary: `Record that ${readable(amountMinor, currency)} ${currency} of ${reference} are contested (${body.reason}): they are held, and go back to the payer unless it is answered`,
+            book,
+            paymentReference: reference,
+            amount: { amountMinor, currency },
+            postings: holdPostings({ currency, amountMinor }),
+          };
+        },
+      },
+      async handle(call) {
+        const { book, merchant } = await findBook(directory, call.params);
+        const command = openDispute({ merchant, book }, call.body.payment_reference, call.body);
+        return moves.move(
+          book,
+          call,
+          answering(command, (dispute) => reply(201, disputeView(dispute))),
+        );
       },
     }),
     operatorEndpoint({
@@ -132,9 +155,11 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
           if (dispute.book.environment !== owner.book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
           if (!disputeTransitions[dispute.status].includes(outcome))
             throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
-          const { amountMinor, currency, paymentReference } = dispute;
+          const { amountMinor, currency, paymentReference, status } = dispute;
+          // An answer that comes after the question is not what was asked about.
+          const which = status === "under_review" ? "answered" : "unanswered";
           return {
-            summary: `Decide the dispute of ${paymentReference} as ${outcome}: ${readable(amountMinor, currency)} ${currency} ${
+            summary: `Decide the ${which} dispute of ${paymentReference} as ${outcome}: ${readable(amountMinor, currency)} ${currency} ${
               outcome === "lost" ? "go back to the payer" : "are free for the merchant again"
             }`,
             book: owner.book,

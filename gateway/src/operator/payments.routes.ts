@@ -4,7 +4,7 @@ import type { Acquirer } from "../acquirers/acquirer.ts";
 import { wireTime } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import { idOf, isId, uuidOf } from "../ground/ids.ts";
-import { readable } from "../ground/money.ts";
+import { readable, wireAmount } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
 import { limitOf, rangeBefore, rangeFrom, unknownCursor } from "../http/lists.ts";
@@ -166,7 +166,11 @@ function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
       const command = createRefund(
         { acquirer: parts.acquirer, planRefund },
         { merchant, book },
-        { ...call.body, payment_reference: reference },
+        {
+          ...call.body,
+          ...(call.approvedMinor !== undefined && { amount_minor: wireAmount(call.approvedMinor) }),
+          payment_reference: reference,
+        },
         // A sandbox's clock may let the key expire before a second attempt: the approval itself names the refund.
         call.approvalId && idOf("refund", uuidOf(call.approvalId)),
       );

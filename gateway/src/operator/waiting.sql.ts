@@ -63,10 +63,7 @@ const inEnvironment = (table: string, place: string): string =>
 /** The time $1 by the clock of the book. */
 const bookTime = "$1::timestamptz + make_interval(secs => b.clock_offset_seconds)";
 
-/**
- * The first rows `t` of each book in the environment $2 that are in the state and meet the condition. An index of rows in this state, book by book, must
- * answer the condition and the order.
- */
+/** The first rows `t` of each book in the environment $2 in this state and condition. An index, book by book, must answer both and the order. */
 function ofBooks(
   table: string,
   { columns, state, condition, order }: { columns: string; state: string; condition: string; order: string },

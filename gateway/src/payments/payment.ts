@@ -85,10 +85,7 @@ function amounts(payment: PaymentSummary): Record<string, unknown> {
   };
 }
 
-/**
- * Instructions and expiry of a payment that can still be paid, and the expiry of one that no longer can: statuses and events carry them too, not only the
- * creation's answer.
- */
+/** Instructions and expiry of a payment that can be paid, and the expiry of one that no longer can, for statuses and events too. */
 function payingFields(payment: PaymentSummary): Record<string, unknown> {
   if (payment.status === "expired") return { expires_at: wireTime(payment.expiresAt) };
   if (payment.status !== "pending") return {};

@@ -20,10 +20,7 @@ function findReviewed(context: CommandContext, reference: string): Payment {
   return payment;
 }
 
-/**
- * Approves a payment under review: chooses an acquirer, and counts `expires_in` from now. Throws PAYMENT_NOT_FOUND, PAYMENT_NOT_PAYABLE (not
- * under review), NO_ROUTE_AVAILABLE.
- */
+/** Approves a payment under review; `expires_in` counts from now. Throws PAYMENT_NOT_FOUND, PAYMENT_NOT_PAYABLE, NO_ROUTE_AVAILABLE. */
 export function approvePayment(parts: PaymentParts, owner: BookOwner, reference: string): Command<Payment> {
   return bookCommand(owner, {
     name: "approve payment",

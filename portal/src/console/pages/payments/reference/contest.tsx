@@ -5,9 +5,9 @@ import { Button } from "../../../../ui/button.tsx";
 import { Dialog } from "../../../../ui/dialog.tsx";
 import { Form, SelectField, Submit, TextField } from "../../../../ui/form.tsx";
 import { Money, digitsOf, minorOf } from "../../../../ui/money.tsx";
-import { say } from "../../../../ui/toast.tsx";
 import { type Schema, write } from "../../../api/client.ts";
 import { at } from "../../../paths.ts";
+import { tellOutcome } from "../../decisions/decide.tsx";
 
 interface Props {
   of: Schema<"PaymentRecord">;
@@ -31,9 +31,9 @@ export function Contest({ of: { payment, merchant }, close }: Props) {
     (body: Schema<"RecordDispute">) =>
       write("POST", "/v1/merchants/{id}/books/{environment}/disputes", { path: { id, environment }, body }),
     {
-      done: async ({ uuid }) => {
-        say("The dispute is recorded, and the merchant is told.");
-        await go(at.dispute(id, environment, uuid));
+      done: async (answer) => {
+        tellOutcome(answer, "The dispute is recorded, and the merchant is told.");
+        await go("approval" in answer ? at.approval(answer.approval.uuid) : at.dispute(id, environment, answer.uuid));
       },
     },
   );
