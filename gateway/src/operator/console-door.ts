@@ -15,6 +15,8 @@ export interface ConsoleDoorParts extends PersonDoorParts {
 
 export class ConsoleDoor extends PersonDoor {
   private readonly parts: ConsoleDoorParts;
+  /** Whose session a request came in by. A fresh proof gives the session another token while an answer is being sent. */
+  private readonly sessions = new WeakMap<FastifyRequest, { personId: string; sessionId: string }>();
 
   constructor(parts: ConsoleDoorParts) {
     super(parts);
@@ -28,7 +30,8 @@ export class ConsoleDoor extends PersonDoor {
   async operator(request: FastifyRequest, reply: FastifyReply, endpoint: OperatorEndpoint): Promise<Operator> {
     if (endpoint.method !== "GET") this.refuseForeign(request);
     const signedIn = await this.person(request);
-    const { person } = signedIn;
+    const { person, session } = signedIn;
+    this.sessions.set(request, { personId: person.personId, sessionId: session.sessionId });
     const operator = await this.parts.operators.read(person.personId);
     // The person is no longer an operator; their sessions are about to end.
     if (!operator) throw notSignedIn();
@@ -42,8 +45,8 @@ export class ConsoleDoor extends PersonDoor {
 
   /** The role of the session's operator, or undefined when they lost access. Checked while an answer is still being sent. */
   async roleOf(request: FastifyRequest): Promise<OperatorRole | undefined> {
-    const token = this.token(request);
-    const signedIn = token === undefined ? undefined : await this.parts.sessions.signedIn(token);
-    return signedIn && (await this.parts.operators.read(signedIn.person.personId))?.role;
+    const { personId = "", sessionId } = this.sessions.get(request) ?? {};
+    const lasts = (await this.parts.sessions.list(personId)).some((session) => session.sessionId === sessionId);
+    return lasts ? (await this.parts.operators.read(personId))?.role : undefined;
   }
 }

@@ -22,7 +22,7 @@ type Action = keyof Policy["actions"];
 const actions: [Action, label: string, about: string, bounded: boolean][] = [
   ["refund_payment", "Refund a payment", "All that went back of the payment counts.", true],
   ["approve_review", "Let a payment under review go on", "", true],
-  ["resolve_dispute", "Decide a dispute", "", true],
+  ["resolve_dispute", "Decide a dispute, or record one", "", true],
   ["decide_receipt", "Assign or return late money", "", true],
   ["record_payout", "Record what the bank did with a payout", "", true],
   ["activate_routing", "Let other routing rules decide", "A roll back too.", false],
