@@ -14,9 +14,12 @@ export function printObject(object: object, { json }: { json: boolean }): number
   return 0;
 }
 
-/** Aborts at Ctrl-C, and when the reader of standard output is gone. */
+let stopping: AbortController | undefined;
+
+/** Aborts at Ctrl-C, and when the reader of standard output is gone. One signal is for all that a program does until then. */
 export function stopped(): AbortSignal {
-  const stop = new AbortController();
+  if (stopping?.signal.aborted === false) return stopping.signal;
+  const stop = (stopping = new AbortController());
   const end = (): void => stop.abort();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, end);
   process.stdout.once("error", end);
