@@ -222,7 +222,7 @@ describe("what becomes of a payment", () => {
     const request = await rig.opened({ method: "va", metadata: { channel: "mandiri" } });
     await rig.control.pay(request.operationKey);
     const [heard] = await rig.heardDuring(() => rig.control.reverse(request.operationKey));
-    expect(heard).toMatchObject({ reports: [{ kind: "look" }, { kind: "dispute", dispute: { status: "lost" } }] });
+    expect(heard).toMatchObject({ reports: [{ kind: "dispute", dispute: { status: "lost" } }, { kind: "look" }] });
   });
 });
 

@@ -109,6 +109,24 @@ limit 1`,
 }
 
 /**
+ * Two operations whose payers were given this account number by this acquirer, as committed: those whose payments still wait first, then the newest.
+ * `waits` says so.
+ */
+export function selectOperationsOfBilled(gatewayCode: string, account: string): Statement {
+  return {
+    name: "select operations of billed account",
+    text: `select o.*, coalesce(p.status = 'pending', false) as waits
+from acquirer_operations o
+left join payments p
+  on p.merchant_id = o.merchant_id and p.environment = o.environment and p.payment_id = o.operation_id
+where o.gateway_code = $1::text and o.provider_ids ->> 'account' = $2::text
+order by waits desc, o.created_at desc
+limit 2`,
+    values: [gatewayCode, account],
+  };
+}
+
+/**
  * Claims due operations for this worker alone, for as long as LEASE. A planned operation becomes `calling`; about every other the worker
  * inquires. Claims in one book or all; skips acquirers in `busy`, and inquiries at those in `inquiring`. Gives the operations as updated.
  */

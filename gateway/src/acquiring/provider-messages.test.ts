@@ -408,7 +408,15 @@ test("what an acquirer proves to have sent is kept for a person when it cannot b
 });
 
 test("an acquirer that asks what a payer owes is told by the account number, and no other acquirer's or a paid one's", async () => {
-  const { json } = await client.post("/v1/payments", paymentBody({ payment_method: "card" }));
+  const billed = async (account: string): Promise<Record<string, unknown>> => {
+    const { json } = await client.post("/v1/payments", paymentBody({ payment_method: "card" }));
+    await rowsOf(
+      "update acquirer_operations set provider_ids = provider_ids || jsonb_build_object('account', $2::text) where operation_id = $1",
+      [uuidOf(json.reference as string), account],
+    );
+    return json;
+  };
+  const json = await billed("8808777");
   const ask = async (find: Extract<MessageMeaning, { kind: "bill" }>["find"]): Promise<unknown> => {
     meaning = {
       kind: "bill",
@@ -425,11 +433,18 @@ test("an acquirer that asks what a payer owes is told by the account number, and
     });
     return answer.json();
   };
-  expect(await ask({ account: "8808123" })).toEqual({ payable: true, owes: String(json.amount_minor) });
+  expect(await ask({ account: "8808777" })).toEqual({ payable: true, owes: String(json.amount_minor) });
   expect(await ask({ account: "nobody's" })).toEqual({ payable: null, owes: "undefined" });
   expect(await ask({ operationKey: "pay.nobody" })).toEqual({ payable: null, owes: "undefined" });
   const { operationKey } = await paid();
   expect(await ask({ operationKey })).toMatchObject({ payable: false });
+  // A number that two payers were given is nobody's while both may pay; then it is the other's again, however much newer the one is.
+  const twin = await billed("8808777");
+  expect(await ask({ account: "8808777" })).toEqual({ payable: null, owes: "undefined" });
+  await client.post(`/v1/payments/${twin.reference as string}/cancel`, {});
+  expect(await ask({ account: "8808777" })).toEqual({ payable: true, owes: String(json.amount_minor) });
+  await client.post(`/v1/payments/${json.reference as string}/cancel`, {});
+  expect(await ask({ account: "8808777" })).toMatchObject({ payable: false });
 });
 
 test("strays of an acquirer are kept up to a number, the newest of them", async () => {

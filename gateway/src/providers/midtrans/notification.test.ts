@@ -73,9 +73,10 @@ describe("a notification that is signed", () => {
       currency: "IDR",
       reason: "general",
     };
+    // The dispute first: whoever looks afterwards knows of it.
     expect(reportsOf(body)).toEqual([
-      { kind: "look", operationKey: PAYMENT },
       { kind: "dispute", paymentOperationKey: PAYMENT, dispute },
+      { kind: "look", operationKey: PAYMENT },
     ]);
     const elsewhere = signed({ transaction_status: "chargeback", payment_type: "qris" });
     expect(reportsOf(elsewhere)).toEqual([{ kind: "look", operationKey: PAYMENT }]);

@@ -35,7 +35,8 @@ export function notification(body: Buffer, serverKeys: readonly string[]): Messa
   const reports: Report[] = [{ kind: "look", operationKey }];
   for (const key of refundKeysIn(fields["refunds"])) reports.push({ kind: "look", operationKey: key });
   const dispute = disputeIn(fields, operationKey, { status, status_code, gross_amount });
-  if (dispute) reports.push(dispute);
+  // The dispute first: who looks afterwards knows of it.
+  if (dispute) reports.unshift(dispute);
   return { kind: "reports", reports, message };
 }
 
