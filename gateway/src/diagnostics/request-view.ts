@@ -19,6 +19,11 @@ import { type Diagnosis, explanations } from "./diagnoses.ts";
 import { isOfMessages, messageExplanation } from "./message-diagnoses.ts";
 import type { RequestsQuery } from "./requests.schema.ts";
 
+interface Reader {
+  book: Book;
+  scopes: ReadonlySet<string>;
+}
+
 function requestFilterOf(book: Book, query: RequestsQuery): RequestFilter {
   return {
     book,
@@ -43,12 +48,22 @@ export async function listRequests(database: Database, book: Book, query: Reques
   return page(rows.map(requestOfRow), filter.limit, requestView, ({ requestId }) => requestId);
 }
 
-/** Reads one request with its bodies. Throws OBJECT_NOT_FOUND. */
-export async function readRequest(database: Database, book: Book, id: string) {
+/** Scopes that the answers of some paths need of whoever reads them in the log, too. */
+const needed: readonly [path: RegExp, scope: string][] = [
+  [/^\/v1\/balances\b/, "balances:read"],
+  [/^\/v1\/(?:sandbox\/)?settlements\b/, "settlements:read"],
+];
+
+/** Reads one request with its bodies, without an answer that the reader's `scopes` would not give them. Throws OBJECT_NOT_FOUND. */
+export async function readRequest(database: Database, { book, scopes }: Reader, id = "") {
   const [row] = isId("request", id) ? await database.query(selectRequest(book, id)) : [];
   if (!row) throw new Fault("OBJECT_NOT_FOUND", { message: "No request with this identity is in the log." });
   const whole = wholeRequestOfRow(row);
-  return { ...requestView(whole), request: bodyView(whole.request), response: bodyView(whole.response) };
+  const isShown = needed.every(([path, scope]) => scopes.has(scope) || !path.test(whole.path));
+  const response = isShown
+    ? bodyView(whole.response)
+    : { bytes: whole.response.size, text: null, omitted: "needs_scope" };
+  return { ...requestView(whole), request: bodyView(whole.request), response };
 }
 
 export function requestView(request: LoggedRequest) {

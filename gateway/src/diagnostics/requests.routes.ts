@@ -29,7 +29,7 @@ export function loggedRequestEndpoints(database: Database): Endpoint[] {
       params: requestParams,
       errors: ["OBJECT_NOT_FOUND"],
       success: { description: "The request.", schema: wholeRequestSchema },
-      handle: async ({ book, params }) => reply(200, await readRequest(database, book, params.request_id ?? "")),
+      handle: async ({ principal, params }) => reply(200, await readRequest(database, principal, params.request_id)),
     }),
   ];
 }

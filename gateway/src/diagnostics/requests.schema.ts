@@ -74,9 +74,13 @@ const bodySchema = z
       description:
         "JSON, redacted: names, addresses, phone numbers, e-mail, cards, secrets and signatures are left out. Null where there is none.",
     }),
-    omitted: z.enum(requestOmissions).nullable().meta({
-      description: "Why there is no text although bytes were sent: only JSON objects of at most 8192 bytes are kept.",
-    }),
+    omitted: z
+      .enum([...requestOmissions, "needs_scope"])
+      .nullable()
+      .meta({
+        description:
+          "Why there is no text although bytes were sent: only JSON objects of at most 8192 bytes are kept. `needs_scope`: you may not read balances or settlements.",
+      }),
   })
   .meta({ id: "LoggedBody", description: "A body as far as it is kept." });
 const exampleRequestBody = { bytes: 26, text: '{"amount_minor":0,"currency":"IDR"}', omitted: null };

@@ -52,3 +52,28 @@ test("nobody reads another merchant's, nor production's, nor without the scope",
   const reader = await service.client(merchantId, "sandbox", ["payments:read"]);
   expect(outcome(await reader.get(log))).toBe("403 FORBIDDEN");
 });
+
+test("an answer about balances or settlements is shown to those alone who may read them", async () => {
+  const { merchantId: shop, client: all } = await service.merchant();
+  const paths = ["/v1/balances", "/v1/balances/IDR/entries", "/v1/settlements", "/v1/payments"];
+  for (const path of paths) await all.get(path);
+  const ids = new Map<string, string>();
+  await expect
+    .poll(async () => {
+      for (const one of (await all.get(log)).json.data) ids.set(one.path as string, one.request_id as string);
+      return paths.every((path) => ids.has(path));
+    })
+    .toBe(true);
+  const reader = await service.client(shop, "sandbox", ["sandbox:write"]);
+  const answers = async (asker: Client): Promise<[path: string, isShown: boolean, omitted: unknown][]> =>
+    Promise.all(
+      paths.map(async (path) => {
+        const { text, omitted } = (await asker.get(`${log}/${ids.get(path)}`)).json.response;
+        return [path, text !== null, omitted] as const;
+      }) as never,
+    );
+  expect(await answers(all)).toEqual(paths.map((path) => [path, true, null]));
+  expect(await answers(reader)).toEqual(
+    paths.map((path) => (path === "/v1/payments" ? [path, true, null] : [path, false, "needs_scope"])),
+  );
+});

@@ -45,7 +45,7 @@ export function requestEndpoints({ database, requestLog }: RequestEndpointParts)
       action: "requests:read",
       params: requestParams,
       success: { description: "The request.", schema: wholeRequestSchema },
-      handle: async ({ book, params }) => reply(200, await readRequest(database, book, params.request_id ?? "")),
+      handle: async ({ principal, params }) => reply(200, await readRequest(database, principal, params.request_id)),
     }),
     memberEndpoint({
       method: "GET",
