@@ -126,10 +126,7 @@ returning d.*, b.too_soon`,
   };
 }
 
-/**
- * Consumes a grant. One row with the person's current role, when the grant was not consumed before, the person is still a member of the merchant, and
- * the merchant is not suspended.
- */
+/** Consumes a grant, once: a row with the person's current role while they are a member of the merchant, and it is not suspended. */
 export function useGrant(deviceDigest: Buffer, now: Micros): Statement {
   return {
     text: `update device_codes d

@@ -103,10 +103,7 @@ export class DeviceCodes {
     });
   }
 
-  /**
-   * Grants the program a key, or denies it. The caller has checked that the person may make such a key. Throws as `find`, and VALIDATION_ERROR when
-   * the book has LIVE_MAX keys.
-   */
+  /** Grants the program a key that the person may make, or denies it. Throws as `find`, and VALIDATION_ERROR when the book has LIVE_MAX keys. */
   async answer(sent: string, answer: DeviceAnswer, origin: Origin): Promise<void> {
     const { userCode } = await this.find(answer.personId, sent, origin);
     if (answer.granted) await this.parts.credentials.refuseFull(answer.granted, LIVE_MAX);

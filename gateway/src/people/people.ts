@@ -180,10 +180,7 @@ export class People {
     return this.factors.begin(await this.known(personId));
   }
 
-  /**
-   * Confirms an authenticator by one of its codes, in this session. Gives recovery codes, which are never shown again. Throws VALIDATION_ERROR,
-   * RATE_LIMITED, UNAUTHORIZED.
-   */
+  /** Confirms an authenticator by a code. Gives recovery codes, never shown again. Throws VALIDATION_ERROR, RATE_LIMITED, UNAUTHORIZED. */
   async confirmAuthenticator(personId: string, code: string, sessionId: string, origin: Origin): Promise<string[]> {
     const person = await this.known(personId);
     if (person.hasAuthenticator) throw alreadyThere();

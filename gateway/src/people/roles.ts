@@ -66,10 +66,7 @@ export function actionsOf(role: MemberRole, environment: Environment): ReadonlyS
   );
 }
 
-/**
- * Scopes in `asked` that the role itself lacks, so that nobody gets more rights through a key than their role has. Scopes that not even an owner has in
- * the environment are left out.
- */
+/** Scopes in `asked` that the role lacks: nobody gets more by a key than by their role. What no owner has in the environment is left out. */
 export function scopesBeyond(role: MemberRole, environment: Environment, asked: readonly string[]): Scope[] {
   const own = actionsOf(role, environment);
   const possible = actionsOf("owner", environment);

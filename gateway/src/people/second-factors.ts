@@ -77,10 +77,7 @@ export class SecondFactors {
     return { secret: base32(secret), uri: enrolmentUri(this.parts.serviceName, person.email, secret) };
   }
 
-  /**
-   * Removes the authenticator, in this session, and the recovery codes when no passkey is left. Throws VALIDATION_ERROR when `refuseLast` does,
-   * UNAUTHORIZED when the session has ended.
-   */
+  /** Removes the authenticator, and the recovery codes when no passkey is left. Throws VALIDATION_ERROR as `refuseLast`, UNAUTHORIZED. */
   async remove(personId: string, sessionId: string, origin: Origin): Promise<void> {
     await this.parts.database.transaction(async (query) => {
       const person = await lockedInSession(query, personId, sessionId);

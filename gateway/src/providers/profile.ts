@@ -64,10 +64,7 @@ export function capabilitiesOf(
     );
 }
 
-/**
- * The bank or wallet of a payment: the one in the merchant's `metadata.channel` if the profile has it, else the profile's first. Undefined when
- * the profile names none for this method.
- */
+/** The bank or wallet of a payment: `metadata.channel` if the profile has it, else its first. Undefined when it names none for the method. */
 export function channelOf(
   methods: readonly ProviderMethod[],
   {

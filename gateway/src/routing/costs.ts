@@ -41,10 +41,7 @@ interface Charged {
 /** What an acquirer charges for a paid payment; undefined when the cost is unknown. */
 export type CostOf = (gatewayCode: string, payment: Charged) => Minor | undefined;
 
-/**
- * Costs as stated by the operator, else by the acquirer's profile. A profile must name a cost, so a cost of zero there means unknown; stated by
- * the operator, zero means zero.
- */
+/** Costs as the operator states them, else as the profile does. A profile must name one, so zero there is unknown; from the operator it is zero. */
 export function costsOf(stated: readonly AcquirerCost[], acquirers: readonly Acquirer[]): CostOf {
   const rules = new Map<string, FeeRule>();
   for (const { code, capabilities } of acquirers) {

@@ -92,10 +92,7 @@ export function payoutDay(schedule: SettlementSchedule, run: Micros, now: Micros
   return day < today ? today : day;
 }
 
-/**
- * The day of the payout of a payment that was just paid, if nothing else waits; null when no run takes it by itself. `available`: the balance with
- * the payment in it. Pure.
- */
+/** The payout day of a payment just paid, if nothing else waits; null when no run takes it. `available`: the balance with it. Pure. */
 export function payoutDayAlone(
   { settings }: Pick<Merchant, "settings">,
   { reference, amountMinor, feeMinor, currency, paidAt }: Payment,

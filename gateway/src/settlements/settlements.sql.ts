@@ -379,10 +379,7 @@ export function selectDueBooks(due: DueBooks): Statement {
   };
 }
 
-/**
- * Sandbox batches whose payout is due by their book's clock; of one book or of all. In production an operator reports that the bank has paid.
- * Frozen wallets are not paid out.
- */
+/** Sandbox batches due by their book's clock, of one book or all. In production an operator reports the payout. Frozen wallets wait. */
 export function selectPayable(due: DueBooks): Statement {
   return {
     name: "select payable settlements",

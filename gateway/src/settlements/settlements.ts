@@ -187,10 +187,7 @@ function findProcessing({ set, book }: CommandContext, uuid: string): Settlement
   return settlement;
 }
 
-/**
- * Records that the bank paid a batch. Without a bank the reference is made from the uuid. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH,
- * SETTLEMENT_CLOSED, WALLET_FROZEN.
- */
+/** Records that the bank paid a batch, by a reference of its own if none is given. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, SETTLEMENT_CLOSED, WALLET_FROZEN. */
 export function paySettlement(
   owner: BookOwner,
   uuid: string,

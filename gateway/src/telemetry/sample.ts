@@ -1,9 +1,6 @@
 // The measures of a process, and the computation of one sample from two readings of its meters. Pure.
 
-/**
- * How a measure is aggregated. A count is summed over time and over processes. A level is the maximum over time and the sum over processes. A peak is
- * the maximum over both.
- */
+/** How a measure adds up. Counts are summed. Levels: the maximum over time, the sum over processes. Peaks: the maximum over both. */
 export type Fold = "count" | "level" | "peak";
 
 /** All measures by their column in `telemetry_samples`. */

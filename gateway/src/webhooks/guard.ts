@@ -66,10 +66,7 @@ const RESERVED = /(^|\.)(localhost|test|invalid|example|onion|arpa)$/;
 /** Names that only a private network resolves. Names without a dot count as such too. */
 const OF_PRIVATE_NETWORKS = /(^|\.)(local|localdomain|internal|intranet|private|corp|home|lan)$/;
 
-/**
- * True for a name that is refused without a look-up. Where the operator names networks, names of private use are looked up. A name with an empty
- * part, such as `localhost..`, is nowhere.
- */
+/** True for a name that is refused unseen. Where the operator names networks, private names are looked up. `localhost..` is nowhere. */
 function isClosedName(name: string, { hasNetworks }: Exemptions): boolean {
   const host = name.replace(/\.$/, "");
   if (RESERVED.test(host) || host.split(".").includes("")) return true;

@@ -35,10 +35,7 @@ export interface VirtualAccounts {
   transactionType: string | undefined;
   /** True when `additionalInfo` names the bank, and says that the account is used once. */
   namesChannel: boolean;
-  /**
-   * Identity of a payment to an account, in responses and notifications alike: `paymentRequestId`, or `account` if responses have no such id. An
-   * account then counts once.
-   */
+  /** What names a payment to an account everywhere: `paymentRequestId`, or `account` where answers have no such id and each counts once. */
   identity: "paymentRequestId" | "account";
   /** The field of the account's status that says that it was paid. */
   paidBy: "paymentFlagReason" | "paidStatus";

@@ -63,10 +63,7 @@ function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise
 /** Lifetime of Gerbang's own tokens: the one in the standard's examples. */
 export const OWN_TOKEN_SECONDS = 900;
 
-/**
- * Issues a token: its end, some random characters, and a MAC of both under the secret that is shared with this acquirer. Every process can
- * verify it, and none stores it.
- */
+/** Issues a token: its end, random characters, and a MAC by the secret shared with this acquirer. Every process verifies it, none stores it. */
 export function issueToken(secret: string, code: string, now: Micros): string {
   const rest = `${Math.floor(now / SECOND) + OWN_TOKEN_SECONDS}.${randomBytes(12).toString("base64url")}`;
   return `${rest}.${macOf(secret, code, rest)}`;

@@ -55,10 +55,7 @@ const REFUND_PAGES_MAX = 10;
 /** A page without an end of its own is open for 24 hours: after this time no page of the payment can be open. */
 const FORGOTTEN: Micros = 25 * 3_600 * SECOND;
 
-/**
- * Creates the acquirer of an account at Stripe. Reads the keys at once, and again when their files change. Throws when a key is missing, or is
- * not one of the entry's environment.
- */
+/** The acquirer of an account at Stripe. Reads the keys now, and when their files change. Throws for a missing key, or one of the other mode. */
 export function stripeAcquirer(profile: StripeProfile, clock: Clock = systemClock): OpenAcquirer {
   const secretKey = openSecret(profile.secret_key);
   const webhookSecret = openSecret(profile.webhook_secret);

@@ -26,10 +26,7 @@ export interface RequestOptions {
 const versioned = { "api-version": API_VERSION };
 const country = "ID";
 
-/**
- * Orders a payment. `channel` is the bank or wallet, undefined for methods that have none. Throws `AcquirerRefused` for an order that Xendit
- * cannot take, before anything is sent.
- */
+/** Orders a payment. `channel`: the bank or wallet, if the method has one. Throws `AcquirerRefused` for what Xendit cannot take, unsent. */
 export function openingOf(request: OpenRequest, channel: string | undefined, options: RequestOptions): XenditRequest {
   const amount = amountOf(request);
   const { operationKey, currency } = request;
@@ -111,10 +108,7 @@ export function refundOf(request: RefundRequest, paymentRequestId: string): Xend
   };
 }
 
-/**
- * Ends a payment before its time, by Xendit's id. It has no idempotency key: ending twice does no harm, and a response that is kept under a key
- * could be older than the payment's state.
- */
+/** Ends a payment by Xendit's id, without a key: twice does no harm, and a response kept under a key could be older than the state. */
 export function endingOf({ method }: Pick<OpenRequest, "method">, name: string): XenditRequest {
   const id = encodeURIComponent(name);
   return method === "card"
