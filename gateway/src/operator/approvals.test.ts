@@ -533,6 +533,8 @@ describe("other changes", () => {
       { payment_reference: await paid((await service.merchant()).client) },
     ])
       expect((await ask("POST", path, { ...by("sari"), body: { ...body, ...wrong } })).status).toBeGreaterThan(400);
+    const live = path.replace("/books/sandbox/", "/books/production/");
+    expect(outcomeOf(await ask("POST", live, { ...by("sari"), body }))).toBe("403 ENVIRONMENT_MISMATCH");
     expect((await approve(asked.json.approval.uuid as string, by("budi"))).json.status).toBe("executed");
     expect((await client.get(`/v1/disputes?payment_reference=${reference}`)).json.data).toMatchObject([
       { status: "needs_response", amount_minor: AMOUNT },
@@ -678,6 +680,20 @@ where approval_id = $1`,
     await Promise.all([service.app.sweepOperators(), service.app.sweepOperators()]);
     expect(await read(uuid)).toMatchObject({ status: "executed", result: { status: 201 } });
     expect(await refunded(client, reference)).toBe(AMOUNT);
+  });
+
+  test("and finds more left of the payment afterwards: it moves what was approved", async () => {
+    const { client } = shop;
+    const reference = await paid(client, { metadata: { "sandbox.scenario": "slow" } });
+    const under = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: AMOUNT - 10_000 });
+    const { uuid } = (await refund(reference, by("sari"))).json.approval as { uuid: string };
+    await stoppedAfter(uuid);
+    await client.post(`/v1/sandbox/refunds/${under.json.uuid}/simulate`, { outcome: "failed" });
+    await service.app.sweepOperators();
+    expect(await read(uuid)).toMatchObject({
+      status: "executed",
+      result: { status: 201, body: { amount_minor: 10_000 } },
+    });
   });
 
   test("after its effect: it is found by its key, and does not happen again", async () => {
