@@ -63,6 +63,9 @@ describe("an inquiry that finds", () => {
     expect(found({})).toEqual(["dispute"]);
     expect(found({ disputeStatus: "needs_response" })).toEqual([]);
     expect(found({ disputeStatus: "lost" })).toEqual([]);
+    expect(found({ disputeStatus: "won" })).toEqual(["dispute"]);
+    expect(found({ disputeStatus: "withdrawn" })).toEqual(["dispute"]);
+    expect(found({ status: "partially_refunded" })).toEqual(["dispute"]);
     expect(found({}, ["unlisted_refund"])).toEqual(["refund_elsewhere"]);
     for (const status of ["pending", "processing", "refunded", "failed", "expired", "canceled"] as const)
       expect(found({ status })).toEqual([]);

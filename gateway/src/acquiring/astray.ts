@@ -3,7 +3,7 @@
 import type { Astray, ReportedState } from "../acquirers/acquirer.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import type { Merchant } from "../merchants/directory.ts";
-import type { Payment } from "../payments/payment.ts";
+import { type Payment, isRunning } from "../payments/payment.ts";
 import { isPaid } from "../payments/states.ts";
 import type { Command } from "../store/command.ts";
 import type { Need } from "../store/working-set.ts";
@@ -31,7 +31,8 @@ export function recordAstray(
 
 function kindOf(astray: Astray, payment: Payment, state: ReportedState): ExceptionKind[] {
   const { status, refundPendingMinor, disputeStatus } = payment;
-  if (astray === "dispute") return disputeStatus === undefined ? ["dispute"] : [];
+  // One that runs or was lost is what the acquirer means; one that was won or withdrawn is over.
+  if (astray === "dispute") return isRunning(disputeStatus) || disputeStatus === "lost" ? [] : ["dispute"];
   if (astray === "refund") return ["refund_elsewhere"];
   // An unlisted refund is explained by a refund that was asked for here, which no unapplied receipt can have. What was never paid has nothing to refund.
   const isUnapplied = state.status === "paid" && !isPaid(status);

@@ -4,7 +4,7 @@ import { SECOND } from "../ground/clock.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { type Operation, readOperationKey } from "./operation.ts";
-import { operationOfRow, selectOperation, selectOperationsOfBilled } from "./operations.sql.ts";
+import { operationOfRow, selectOperation, selectOperationsOfAccount } from "./operations.sql.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
 
 /** The bill of the payment with this operation key or account number; undefined when this acquirer was asked to collect no such payment. */
@@ -40,7 +40,7 @@ async function operationOf(
   find: { operationKey: string } | { account: string },
 ): Promise<Operation | undefined> {
   if ("account" in find) {
-    const [row, other] = await database.query(selectOperationsOfBilled(gatewayCode, find.account));
+    const [row, other] = await database.query(selectOperationsOfAccount(gatewayCode, find.account));
     // A number that two payers were given is nobody's: one of them would pay the other's bill.
     return row && other?.waits !== true ? operationOfRow(row) : undefined;
   }

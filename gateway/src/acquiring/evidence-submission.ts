@@ -29,7 +29,7 @@ const TRIES_ALONE = 6;
 /** `unknown`: a worker submits the evidence again, under the same key. */
 export type SubmissionOutcome = "taken" | "refused" | "unknown";
 
-/** Submits due evidence, of one dispute of each acquirer, so that none waits for another. Never throws: what failed is due again. */
+/** Submits due evidence, of one dispute of each acquirer, so that none waits for another. What failed for one is due again. */
 export async function submitDueEvidence(parts: AcquiringParts): Promise<void> {
   const underWay = new Map<string, Promise<void>>();
   while (underWay.size < ROUND_MAX) {

@@ -16,7 +16,7 @@ import { refundElsewhere } from "./astray.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { inquireSoon, paymentNotification } from "./notifications.ts";
 import { type Operation, type OperationName, operationKey, readOperationKey, wasCalled } from "./operation.ts";
-import { operationOfRow, selectOperation, selectOperationOfAccount } from "./operations.sql.ts";
+import { operationOfRow, selectOperation, selectOperationsOfAccount } from "./operations.sql.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { REFUND_ATTEMPTS_MAX, concludeRefund, inquireOtherAttempt } from "./refund-operations.ts";
@@ -143,7 +143,7 @@ async function nameOfAccount(
   code: string,
   account: string,
 ): Promise<OperationName | undefined> {
-  const [row] = await database.query(selectOperationOfAccount(code, account));
+  const [row] = await database.query(selectOperationsOfAccount(code, account));
   return row && operationOfRow(row);
 }
 

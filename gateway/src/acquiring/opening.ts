@@ -174,7 +174,8 @@ function applyAnswer(
   const asked = questioned(withProviderIds(operation, providerIds), state, parts.acquirer(gatewayCode));
   const done = answerAccepted(parts, context, asked, after, { isOutdated, reported: state.status });
   // What was paid here and has failed there was taken back: a transfer that the bank reversed, of which no notification came.
-  const isReversed = state.status === "failed" && after.status === "succeeded" && astray.length === 0 && !isOutdated;
+  const isHeld = after.status === "succeeded" || after.status === "partially_refunded";
+  const isReversed = state.status === "failed" && isHeld && astray.length === 0 && !isOutdated;
   const moved = recordAstray(context, operation, after, { astray: isReversed ? ["dispute"] : astray, state });
   return { ...done, exceptions: [...moved, ...(objection ? recorded(context, operation, "receipt") : [])] };
 }

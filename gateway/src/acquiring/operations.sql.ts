@@ -95,26 +95,13 @@ where merchant_id = $1::uuid and environment = $2::environment and operation_id 
   };
 }
 
-/** The newest operation whose payer was given this account number by this acquirer, as committed. */
-export function selectOperationOfAccount(gatewayCode: string, account: string): Statement {
-  return {
-    name: "select operation of account",
-    text: `select *
-from acquirer_operations
-where gateway_code = $1::text and provider_ids ->> 'account' = $2::text
-order by created_at desc
-limit 1`,
-    values: [gatewayCode, account],
-  };
-}
-
 /**
  * Two operations whose payers were given this account number by this acquirer, as committed: those whose payments still wait first, then the newest.
  * `waits` says so.
  */
-export function selectOperationsOfBilled(gatewayCode: string, account: string): Statement {
+export function selectOperationsOfAccount(gatewayCode: string, account: string): Statement {
   return {
-    name: "select operations of billed account",
+    name: "select operations of account",
     text: `select o.*, coalesce(p.status = 'pending', false) as waits
 from acquirer_operations o
 left join payments p

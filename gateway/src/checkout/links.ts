@@ -33,7 +33,7 @@ export interface LinkCheckout extends LinkSnapshot {
   resumePath: string | undefined;
 }
 
-/** The link of an address. `end`: of the path; `once`: from the cookie, the form shown here last. Throws ROUTE_NOT_FOUND for an unknown one. */
+/** The link of an address. `end`: the end of its path; `once`: of the cookie, the form shown last. Throws ROUTE_NOT_FOUND for an unknown one. */
 export async function findLink(parts: LinkCheckoutParts, end: string, once?: string): Promise<LinkCheckout> {
   const name = readLinkName(end);
   const [row] = name ? await parts.database.query(selectLinkByToken(name)) : [];

@@ -52,6 +52,9 @@ export async function listRequests(database: Database, book: Book, query: Reques
 const needed: readonly [path: RegExp, scope: string][] = [
   [/^\/v1\/balances\b/, "balances:read"],
   [/^\/v1\/(?:sandbox\/)?settlements\b/, "settlements:read"],
+  [/^\/v1\/(?:sandbox\/)?(?:payments|payment-links)\b/, "payments:read"],
+  [/^\/v1\/(?:sandbox\/)?refunds\b/, "refunds:read"],
+  [/^\/v1\/(?:sandbox\/)?disputes\b/, "disputes:read"],
 ];
 
 /** Reads one request with its bodies, without an answer that the reader's `scopes` would not give them. Throws OBJECT_NOT_FOUND. */

@@ -79,7 +79,7 @@ const bodySchema = z
       .nullable()
       .meta({
         description:
-          "Why there is no text although bytes were sent: only JSON objects of at most 8192 bytes are kept. `needs_scope`: you may not read balances or settlements.",
+          "Why there is no text although bytes were sent: only JSON objects of at most 8192 bytes are kept. `needs_scope`: you may not read such an object elsewhere.",
       }),
   })
   .meta({ id: "LoggedBody", description: "A body as far as it is kept." });

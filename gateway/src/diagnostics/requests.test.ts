@@ -53,9 +53,18 @@ test("nobody reads another merchant's, nor production's, nor without the scope",
   expect(outcome(await reader.get(log))).toBe("403 FORBIDDEN");
 });
 
-test("an answer about balances or settlements is shown to those alone who may read them", async () => {
+test("an answer about an object is shown to those alone who may read the object", async () => {
   const { merchantId: shop, client: all } = await service.merchant();
-  const paths = ["/v1/balances", "/v1/balances/IDR/entries", "/v1/settlements", "/v1/payments"];
+  const paths = [
+    "/v1/balances",
+    "/v1/balances/IDR/entries",
+    "/v1/settlements",
+    "/v1/payments",
+    "/v1/refunds",
+    "/v1/disputes",
+    "/v1/payment-links",
+    "/v1/sandbox/clock",
+  ];
   for (const path of paths) await all.get(path);
   const ids = new Map<string, string>();
   await expect
@@ -74,6 +83,6 @@ test("an answer about balances or settlements is shown to those alone who may re
     );
   expect(await answers(all)).toEqual(paths.map((path) => [path, true, null]));
   expect(await answers(reader)).toEqual(
-    paths.map((path) => (path === "/v1/payments" ? [path, true, null] : [path, false, "needs_scope"])),
+    paths.map((path) => (path === "/v1/sandbox/clock" ? [path, true, null] : [path, false, "needs_scope"])),
   );
 });

@@ -8,7 +8,7 @@ import type { Minor } from "../ground/money.ts";
 import { type Posting, holdPostings, lossPostings, releasePostings } from "../ledger/journal.ts";
 import { ledgerNeeds } from "../ledger/ledger.ts";
 import type { Book } from "../merchants/books.ts";
-import { type Payment, isRunning } from "../payments/payment.ts";
+import { type DisputeStatus, type Payment, isRunning } from "../payments/payment.ts";
 import { invalidAmount } from "../payments/payments.schema.ts";
 import { findLocked, markDispute, paymentNeeds } from "../payments/payments.ts";
 import type { Command } from "../store/command.ts";
@@ -119,12 +119,22 @@ export function findDispute({ set, book }: CommandContext, key: DisputeKey): Dis
   return dispute;
 }
 
-/** Decides a running dispute. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
-export function resolveDispute(owner: BookOwner, key: DisputeKey, outcome: DisputeOutcome): Command<DisputeOfOrder> {
+/** Decides a running dispute; one that stands as `seen`, where that is given. Throws OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED. */
+export function resolveDispute(
+  owner: BookOwner,
+  key: DisputeKey,
+  outcome: DisputeOutcome,
+  seen?: DisputeStatus,
+): Command<DisputeOfOrder> {
   return bookCommand(owner, {
     name: "resolve dispute",
     needs: disputeNeeds(owner.book, key),
-    execute: (context) => resolve(context, findDispute(context, key), outcome),
+    execute(context) {
+      const dispute = findDispute(context, key);
+      const { status } = dispute;
+      if (seen !== undefined && status !== seen) throw new Fault("DISPUTE_RESOLVED", { details: { status } });
+      return resolve(context, dispute, outcome);
+    },
   });
 }
 

@@ -64,7 +64,7 @@ const table = {
   PAYMENT_NOT_PAYABLE: [409, true, "It does not await this step, now or any more; see details.status."],
   DISPUTE_RESOLVED: [409, true, "The dispute no longer awaits this step; read its status first."],
   SETTLEMENT_CLOSED: [409, true, "The batch is paid or returned already; read its status first."],
-  APPROVAL_CLOSED: [409, false, "It was decided, taken back, or has expired; see details.status."],
+  APPROVAL_CLOSED: [409, false, "It was decided, taken back, has expired, or would now do something else."],
   REFUND_EXCEEDS_PAYMENT: [422, true, "The refunds would exceed the payment; see details.remaining_refundable_minor."],
   PAYMENT_EXPIRED: [409, true, "The payment has expired. Create a new one."],
   DISPUTE_LOCKED: [409, true, "The funds are held by a running dispute."],

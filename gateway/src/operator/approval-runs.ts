@@ -107,7 +107,7 @@ export class ApprovalRuns {
         operator: { ...askedBy, expiresAt: undefined },
         keyed,
         approvalId: uuid,
-        approvedMinor: approval.amount?.amountMinor,
+        approved: { summary: approval.summary, amountMinor: approval.amount?.amountMinor },
       },
     };
   }

@@ -696,6 +696,32 @@ where approval_id = $1`,
     });
   });
 
+  test("before a dispute is recorded or decided: the amount and the answer are those that were approved", async () => {
+    await demand({ resolve_dispute: {} });
+    const { client, merchantId } = shop;
+    const reference = await paid(client, { metadata: { "sandbox.scenario": "slow" } });
+    const under = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: AMOUNT - 10_000 });
+    const path = `/merchants/${merchantId}/books/sandbox/disputes`;
+    const body = { payment_reference: reference, reason: "general" };
+    const recording = (await ask("POST", path, { ...by("sari"), body })).json.approval;
+    expect(recording.amount_minor).toBe(10_000);
+    await stoppedAfter(recording.uuid as string);
+    await client.post(`/v1/sandbox/refunds/${under.json.uuid}/simulate`, { outcome: "failed" });
+    await service.app.sweepOperators();
+    const recorded = await read(recording.uuid as string);
+    expect(recorded).toMatchObject({ status: "executed", result: { status: 201, body: { amount_minor: 10_000 } } });
+    const dispute = `${path}/${recorded.result.body.uuid as string}`;
+    const { uuid } = (await ask("POST", `${dispute}/resolve`, { ...by("sari"), body: { outcome: "lost" } })).json
+      .approval as { uuid: string };
+    await stoppedAfter(uuid);
+    await ask("POST", `${dispute}/evidence`, { body: { statement: "Sent on Monday", files: [] } });
+    await service.app.sweepOperators();
+    expect(await read(uuid)).toMatchObject({
+      status: "failed",
+      result: { body: { error: { code: "APPROVAL_CLOSED" } } },
+    });
+  });
+
   test("after its effect: it is found by its key, and does not happen again", async () => {
     const { client, reference, uuid } = await waiting();
     const { result } = (await approve(uuid, by("budi"))).json;

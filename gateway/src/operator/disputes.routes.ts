@@ -30,6 +30,7 @@ import { exampleIds, exampleTimes } from "../http/examples.ts";
 import { identity } from "../http/shapes.ts";
 import { type Posting, holdPostings, lossPostings, releasePostings } from "../ledger/journal.ts";
 import type { Directory } from "../merchants/directory.ts";
+import { type DisputeStatus, isRunning } from "../payments/payment.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
 import type { Database } from "../store/database.ts";
 import type { Lanes } from "../store/lanes.ts";
@@ -37,7 +38,7 @@ import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import type { KeyedMoves } from "./keyed-moves.ts";
 import { bookParams, fileNumber } from "./params.ts";
-import { findAnyPayment } from "./payments.routes.ts";
+import { findAnyPayment, refuseBeyond } from "./payments.routes.ts";
 
 export interface OperatorDisputeParts {
   database: Database;
@@ -73,6 +74,10 @@ const deadlineSchema = z
 export function operatorDisputeEndpoints(parts: OperatorDisputeParts): OperatorEndpoint[] {
   return [...decisionEndpoints(parts), ...evidenceEndpoints(parts)];
 }
+
+/** How a decision begins to say what it is about: an answer that comes after the question is not what was asked about. */
+const decision = (status: DisputeStatus): string =>
+  `Decide the ${status === "under_review" ? "answered" : "unanswered"}`;
 
 function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisputeParts): OperatorEndpoint[] {
   /** The book and the dispute of a path. The key has the payment only where the dispute is of that book. */
@@ -131,11 +136,17 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       },
       async handle(call) {
         const { book, merchant } = await findBook(directory, call.params);
-        const command = openDispute({ merchant, book }, call.body.payment_reference, call.body);
+        const { amountMinor } = call.approved ?? {};
+        const part = amountMinor === undefined ? call.body.amount_minor : Number(amountMinor);
+        const asked = { reason: call.body.reason, amount_minor: part };
+        const command = openDispute({ merchant, book }, call.body.payment_reference, asked);
         return moves.move(
           book,
           call,
-          answering(command, (dispute) => reply(201, disputeView(dispute))),
+          answering(command, (dispute) => {
+            refuseBeyond(call.freeUpToMinor, dispute.amountMinor);
+            return reply(201, disputeView(dispute));
+          }),
         );
       },
     }),
@@ -156,10 +167,8 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
           if (!disputeTransitions[dispute.status].includes(outcome))
             throw new Fault("DISPUTE_RESOLVED", { details: { status: dispute.status } });
           const { amountMinor, currency, paymentReference, status } = dispute;
-          // An answer that comes after the question is not what was asked about.
-          const which = status === "under_review" ? "answered" : "unanswered";
           return {
-            summary: `Decide the ${which} dispute of ${paymentReference} as ${outcome}: ${readable(amountMinor, currency)} ${currency} ${
+            summary: `${decision(status)} dispute of ${paymentReference} as ${outcome}: ${readable(amountMinor, currency)} ${currency} ${
               outcome === "lost" ? "go back to the payer" : "are free for the merchant again"
             }`,
             book: owner.book,
@@ -170,8 +179,12 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
         },
       },
       async handle(call) {
-        const { owner, key } = await find(call.params);
-        const command = resolveDispute(owner, key, call.body.outcome);
+        const { owner, key, dispute } = await find(call.params);
+        const { approved } = call;
+        if (approved && dispute && isRunning(dispute.status) && !approved.summary.startsWith(decision(dispute.status)))
+          throw new Fault("APPROVAL_CLOSED", { message: "It was answered after that was asked. Ask again." });
+        // Nor is what is answered from now on what was read.
+        const command = resolveDispute(owner, key, call.body.outcome, dispute?.status);
         return moves.move(
           owner.book,
           call,

@@ -25,8 +25,8 @@ export interface OperatorCall<Body = unknown, Query = unknown> {
   keyed: KeyedRequest | undefined;
   /** Identity of the approval, for a change that runs after one. */
   approvalId?: string | undefined;
-  /** The amount that was approved: what is left of a payment may have grown since. */
-  approvedMinor?: Minor | undefined;
+  /** What was approved: what is left of a payment may have grown since, and a dispute may have been answered. */
+  approved?: { summary: string; amountMinor: Minor | undefined } | undefined;
   /** The amount up to which no second operator is needed. Concurrent requests may each be within it, so the lane rejects a sum above it. */
   freeUpToMinor?: Minor | undefined;
 }

@@ -168,7 +168,7 @@ function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
         { merchant, book },
         {
           ...call.body,
-          ...(call.approvedMinor !== undefined && { amount_minor: wireAmount(call.approvedMinor) }),
+          ...(call.approved?.amountMinor !== undefined && { amount_minor: wireAmount(call.approved.amountMinor) }),
           payment_reference: reference,
         },
         // A sandbox's clock may let the key expire before a second attempt: the approval itself names the refund.
@@ -203,11 +203,11 @@ function foreseenRefund(
   };
 }
 
-/** Rejects a refund when concurrent refunds of the payment together exceed the bound. Throws FORBIDDEN, and the command changes nothing. */
-function refuseBeyond(freeUpToMinor: bigint | undefined, goneMinor: bigint): void {
+/** Rejects a change of more than needs no second operator, such as by concurrent refunds. Throws FORBIDDEN, and the command changes nothing. */
+export function refuseBeyond(freeUpToMinor: bigint | undefined, goneMinor: bigint): void {
   if (freeUpToMinor === undefined || goneMinor <= freeUpToMinor) return;
   throw new Fault("FORBIDDEN", {
     message:
-      "Another refund of this payment came at the same moment. Send yours again: it needs a second operator now.",
+      "Something else was done to this payment at the same moment. Send yours again: it needs a second operator now.",
   });
 }

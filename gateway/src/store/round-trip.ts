@@ -24,7 +24,7 @@ interface RoundTripResult {
   readonly rejected: { readonly cause: unknown } | undefined;
 }
 
-/** Sends the statements in one piece. Never rejects. One round trip at a time: of two that prepare the same statement the second fails. */
+/** Sends the statements in one piece. Never rejects. One round trip at a time: of two that prepare one statement at once the second fails. */
 export function roundTrip(client: PoolClient, statements: readonly Statement[]): Promise<RoundTripResult> {
   return new Promise((resolve) => {
     together(client, () => client.query(new RoundTrip(statements, resolve)));

@@ -49,7 +49,7 @@ export class HostNames {
     this.known = new NewestMap(limits.namesMax);
   }
 
-  /** True when a host, as `bareHost` gives it, is known to be at no public address, or is found so within `waitMs`. Never throws. */
+  /** True when a host, as `bareHost` gives it, is known to lead to an address that is not public, or is found to within `waitMs`. Never throws. */
   async isForbidden(host: string, merchantId: string): Promise<boolean> {
     // `objectionTo` has judged IP addresses. Exempt names would be looked up on the few threads of the system's resolver.
     if (isIP(host) !== 0 || this.exemptions.hosts.has(host)) return false;

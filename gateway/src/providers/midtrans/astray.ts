@@ -7,7 +7,7 @@ import { listsLess } from "./refund-answers.ts";
 /**
  * A listed refund with a key that is not Gerbang's was made in Midtrans' dashboard. An amount that was paid back without a listed refund may be
  * a refund of Gerbang, since the list can lag; so may a cancelled capture. Midtrans documents no amount of a partial chargeback, and no
- * chargeback of anything but a card.
+ * chargeback of anything but a card. A dispute that is known already tells nobody again.
  */
 export function astrayIn(transaction: Transaction): readonly Astray[] {
   const { transaction_status, refunds = [] } = transaction;

@@ -61,7 +61,7 @@ export function isInStep(amountMinor: Minor, currency: string): boolean {
   return amountMinor % unitOf(currency).stepMinor === 0n;
 }
 
-/** An amount in Stripe's units, as a form carries it. What Stripe does not take is left out by routing, so anything else is a defect. */
+/** An amount in Stripe's units, as a form carries it. Routing leaves out what Stripe does not take, refunds are checked. */
 export function theirAmount(amountMinor: Minor, currency: string): string {
   const { ours, theirs } = unitOf(currency);
   assert(amountMinor > 0n && isInStep(amountMinor, currency), `${currency} in a step that Stripe does not take`);

@@ -12,7 +12,7 @@ const omissions: Record<NonNullable<Body["omitted"]>, string> = {
   duplicate_key: "It has the same key twice in one object, so nothing of it is kept.",
   unproven: "Nothing of it is kept: the sender did not prove who they are.",
   too_deep: "It is nested too deep, so nothing of it is kept.",
-  needs_scope: "Your role does not read balances and settlements, here as elsewhere.",
+  needs_scope: "It is not shown: your role does not read such objects elsewhere.",
 };
 
 /** Both beside each other where there is room. */
