@@ -48,7 +48,7 @@ class GerbangException extends \RuntimeException
         'CLIENT_NOT_FOUND' => 'Check the pair of client_id and secret, and that it was not replaced.',
         'SIGNATURE_INVALID' => 'Check that the secret belongs to this client_id, and that base_url is the address the service knows itself by. In the sandbox, sandbox->requests->doctor($requestId) says what differs.',
         'TIMESTAMP_OUT_OF_WINDOW' => "Synchronise this machine's clock.",
-        'SIGNATURE_REPLAYED' => 'Something between here and the service sends requests twice.',
+        'SIGNATURE_REPLAYED' => 'Something between here and the service sends requests twice: a write may have been done. Repeat it with the same idempotencyKey.',
         'FORBIDDEN' => 'Use a credential that has the scope, from an address that it allows.',
         'ENVIRONMENT_MISMATCH' => 'Use the key of the environment that the object is in.',
         'MERCHANT_SUSPENDED' => 'Contact support.',
@@ -86,6 +86,7 @@ class GerbangException extends \RuntimeException
         'TIMED_OUT' => 'Nothing was changed. Try again.',
         'ANSWER_UNREADABLE' => 'Something between here and the service answered in its place, or cut the answer. Nothing was changed.',
         'ANSWER_TOO_LARGE' => 'Something between here and the service answered in its place. Nothing was changed.',
+        'SIGNATURE_REPLAYED' => 'Something between here and the service sends requests twice.',
     ];
 
     /** @var string the code of the API, and what getCode() gives */
@@ -1663,7 +1664,7 @@ final class Webhooks
         $store = $options['store'] ?? null;
         try {
             $event = $this->unwrap($rawBody, $headers, $secrets, $options);
-            $secrets = $set = ''; // no trace of a later error has them
+            $secrets = ''; // no trace of a later error has them
             if ($event !== null) {
                 self::handOn($event, $on, $store, $log);
             }
@@ -1721,7 +1722,7 @@ final class Webhooks
         // A variable may be unset while secrets are rotated.
         $set = array_filter((array) $secrets, fn($secret) => $secret !== null && $secret !== '' && $secret !== false);
         $known = array_map(fn(string $secret) => new Secret($secret), array_values($set));
-        $secrets = ''; // no trace of a later error has them
+        $secrets = $set = []; // no trace of a later error has them
         if ($known === []) {
             throw new \InvalidArgumentException('at least one webhook secret is needed');
         }

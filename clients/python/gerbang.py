@@ -137,7 +137,7 @@ _ADVICE = {
     "CLIENT_NOT_FOUND": "Check the pair of client_id and secret, and that it was not replaced.",
     "SIGNATURE_INVALID": "Check that the secret belongs to this client_id, and that base_url is the address the service knows itself by. In the sandbox, sandbox.requests.doctor(request_id) says what differs.",
     "TIMESTAMP_OUT_OF_WINDOW": "Synchronise this machine's clock.",
-    "SIGNATURE_REPLAYED": "Something between here and the service sends requests twice.",
+    "SIGNATURE_REPLAYED": "Something between here and the service sends requests twice: a write may have been done. Repeat it with the same idempotency_key.",
     "FORBIDDEN": "Use a credential that has the scope, from an address that it allows.",
     "ENVIRONMENT_MISMATCH": "Use the key of the environment that the object is in.",
     "MERCHANT_SUSPENDED": "Contact support.",
@@ -176,6 +176,7 @@ _ADVICE_OF_READ = {
     "TIMED_OUT": "Nothing was changed. Try again.",
     "ANSWER_UNREADABLE": "Something between here and the service answered in its place, or cut the answer. Nothing was changed.",
     "ANSWER_TOO_LARGE": "Something between here and the service answered in its place. Nothing was changed.",
+    "SIGNATURE_REPLAYED": "Something between here and the service sends requests twice.",
 }
 
 

@@ -150,6 +150,7 @@ export class Transport {
   ): Promise<Answer | GerbangError> {
     const { clientId, origin, hooks, propagate, userAgent, now, timeoutMs } = this.options;
     const { body, info, endsAt, signal } = sent;
+    await hooks.onRequest?.(info);
     const url = origin + call.target;
     const request: Signed = {
       clientId,
@@ -172,7 +173,6 @@ export class Transport {
       headers["idempotency-key"] = info.idempotencyKey;
       headers["content-type"] = "application/json";
     }
-    await hooks.onRequest?.(info);
     // What came before took time, in which the caller may have aborted.
     if (isAborted(signal)) return aborted(signal);
     const ending = new AbortController();
