@@ -115,6 +115,14 @@ describe("deciding", () => {
     });
   }
 
+  test("one that was answered since it was read is not what was read", () => {
+    const { dispute, start } = contested("under_review");
+    const decided = (seen: "needs_response" | "under_review") =>
+      start.when(resolveDispute(owner, keyOf(dispute), "lost", seen));
+    decided("needs_response").refuses("DISPUTE_RESOLVED", { status: "under_review" });
+    decided("under_review").then((changes) => expect(changes.updated(disputes)).toMatchObject([{ status: "lost" }]));
+  });
+
   test("one that is not there, or is of the other environment", () => {
     const { dispute } = contested("needs_response");
     given()
