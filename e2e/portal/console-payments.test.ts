@@ -195,3 +195,20 @@ test("who took a payment, its ids, its messages and what fitted nothing are read
   expect(await strays.getByRole("region", { name: "answered in another.shop" }).innerText()).toContain('"rb-1"');
   await operator.look("console-acquirer-strays");
 });
+
+test("a dispute that two must record is asked for, and its page says what it would do", async () => {
+  const client = await portal.service.client(merchantId);
+  const { reference } = (await client.post("/v1/payments", paymentBody())).json;
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  const { version } = (await portal.service.askOperator("/approvals/policy")).json;
+  await portal.service.operate("PUT", "/approvals/policy", { version, actions: { resolve_dispute: {} } });
+  const visit = await portal.operator("admin");
+  const { page, open } = visit;
+  await open(at.payment(reference));
+  await page.getByRole("button", { name: "Record a dispute…" }).click();
+  await page.getByRole("button", { name: "Record it" }).click();
+  await page.getByText("It waits for a second operator now, under Approvals.").waitFor();
+  await page.waitForURL(/\/approvals\/apr_/);
+  await page.getByText(`of ${reference} are contested (general): they are held`).first().waitFor();
+  await isWhole(visit, "dispute-asked");
+});

@@ -11,15 +11,30 @@ import { makeCertificates } from "../../../e2e/kit/receiver.ts";
 import { Bench, expectRefused, expectUnknown, inTime, thrown } from "../../test/adapter-bench.ts";
 import { adapterSuite } from "../../test/adapter-suite.ts";
 import { SECRET, profile, remoteRig } from "../../test/remote-rig.ts";
-import { systemClock } from "../ground/clock.ts";
+import { systemClock, wireTime } from "../ground/clock.ts";
+import { SigningKey } from "../ground/signing-key.ts";
 import { AcquirerRefused, type OpenRequest, type RefundRequest } from "./acquirer.ts";
 import { OtherMoney } from "./other-money.ts";
 import { objectionToAddresses } from "./payer-address.ts";
 import type { RemoteProfile } from "./remote-profile.ts";
+import { signedHeaders } from "./remote-protocol.ts";
 import { remoteAcquirer } from "./remote.ts";
 import { simulatedAcquirers } from "./simulated.ts";
 
 adapterSuite("an acquirer of our protocol", remoteRig);
+
+test.each([
+  ["amount_minor", '{"transaction_id":"t-1","amount_minor":"150000","currency":"IDR"}', "must be a whole number"],
+  ["currency", '{"transaction_id":"t-1","amount_minor":150000}', "is required"],
+])("a callback with a mistake in %s is told what the field must be", async (field, transaction, words) => {
+  const acquirer = remoteAcquirer(profile("https://rimba.example"));
+  const occurred = `"occurred_at":"${wireTime(systemClock.now())}"`;
+  const body = `{"callback_id":"cb-1","kind":"payment","operation_key":"pay01.1.s1","status":"paid","transaction":${transaction},${occurred}}`;
+  const headers = signedHeaders(new SigningKey(SECRET), systemClock.now(), "POST", "/callbacks", body);
+  const message = { method: "POST", target: "/callbacks", rest: "", headers, body: Buffer.from(body) };
+  expect(() => acquirer.calls.receive(message, systemClock.now())).toThrow(`transaction.${field}: ${words}`);
+  await acquirer.close();
+});
 
 for (const acquirer of simulatedAcquirers) {
   const { calls } = acquirer;

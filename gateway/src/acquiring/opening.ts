@@ -60,7 +60,7 @@ const LAST_INQUIRY: Micros = 10 * SECOND;
 /** After this many attempts a repeated request gets NO_ROUTE_AVAILABLE. */
 const ATTEMPTS_MAX = 5_000;
 /** Money that was paid at the last moment may be shown by its acquirer so long after the payment's expiry. */
-const PAID_LATE = 900 * SECOND;
+const PAID_LATE: Micros = 900 * SECOND;
 
 function needsOf(operation: Operation): Need[] {
   const { book, id, idempotencyKey } = operation;

@@ -11,9 +11,9 @@ import {
   limitQuery,
   startingAfter,
   text,
+  textOrNull,
   timestamp,
   withExample,
-  textOrNull,
 } from "../http/shapes.ts";
 import { paymentMethodSchema, paymentMethods } from "../merchants/settings.ts";
 import { amountMinor, invalidAmount, metadataSchema } from "../payments/payments.schema.ts";

@@ -23,7 +23,7 @@ import {
 import { readPieces } from "../disputes/evidence-files.ts";
 import { parseWireTime } from "../ground/clock.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
-import { readable } from "../ground/money.ts";
+import { readable, wireAmount } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
@@ -137,7 +137,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
       async handle(call) {
         const { book, merchant } = await findBook(directory, call.params);
         const { amountMinor } = call.approved ?? {};
-        const part = amountMinor === undefined ? call.body.amount_minor : Number(amountMinor);
+        const part = amountMinor === undefined ? call.body.amount_minor : wireAmount(amountMinor);
         const asked = { reason: call.body.reason, amount_minor: part };
         const command = openDispute({ merchant, book }, call.body.payment_reference, asked);
         return moves.move(

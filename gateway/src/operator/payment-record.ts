@@ -7,7 +7,7 @@ import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { exampleIds, exampleOperationKey, exampleTimes } from "../http/examples.ts";
-import { environmentField, exampleOf, identity, timestamp, withExample, textOrNull } from "../http/shapes.ts";
+import { environmentField, exampleOf, identity, textOrNull, timestamp, withExample } from "../http/shapes.ts";
 import type { Directory } from "../merchants/directory.ts";
 import { type MerchantAuditEntry, merchantAuditOfRow } from "../people/audit.sql.ts";
 import { actions } from "../people/roles.ts";

@@ -17,9 +17,9 @@ import {
   identity,
   listSchema,
   text,
+  textOrNull,
   timestamp,
   withExample,
-  textOrNull,
 } from "../http/shapes.ts";
 import type { Figures } from "../insights/figures.ts";
 import type { Directory } from "../merchants/directory.ts";

@@ -21,8 +21,8 @@ import {
   rangeBound,
   startingAfter,
   text,
-  timestamp,
   textOrNull,
+  timestamp,
 } from "../http/shapes.ts";
 import { returnUrlField } from "./return-url.ts";
 import {

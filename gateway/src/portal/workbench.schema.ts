@@ -1,7 +1,7 @@
 // The shape of the list of items that fall due by the sandbox's clock.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { listSchema, positive, timestamp, textOrNull } from "../http/shapes.ts";
+import { listSchema, positive, textOrNull, timestamp } from "../http/shapes.ts";
 
 export const comingDueSchema = listSchema(
   z

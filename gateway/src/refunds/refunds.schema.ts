@@ -14,8 +14,8 @@ import {
   rangeBound,
   startingAfter,
   text,
-  timestamp,
   textOrNull,
+  timestamp,
 } from "../http/shapes.ts";
 import { amountMinor, batchIdentity, invalidAmount, orderIdentity } from "../payments/payments.schema.ts";
 import { refundStatuses } from "./refund.ts";

@@ -1,7 +1,7 @@
 // The shape of what a key changed, for the portal and for operators.
 import { z } from "zod";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { identity, limitQuery, listSchema, startingAfter, timestamp, textOrNull } from "../http/shapes.ts";
+import { identity, limitQuery, listSchema, startingAfter, textOrNull, timestamp } from "../http/shapes.ts";
 
 const keyChangeSchema = z
   .strictObject({

@@ -14,9 +14,9 @@ import {
   minorAmount,
   rangeBound,
   startingAfter,
+  textOrNull,
   timestamp,
   withExample,
-  textOrNull,
 } from "../http/shapes.ts";
 import { settlementStatuses, statementColumns } from "./settlement.ts";
 

@@ -10,8 +10,8 @@ import {
   exponentField,
   identity,
   minorAmount,
-  timestamp,
   textOrNull,
+  timestamp,
 } from "../http/shapes.ts";
 import { paymentStatusSchema, createdPaymentSchema, createPaymentSchema } from "../payments/payments.schema.ts";
 import { exampleCustomer, examplePayment } from "../payments/payments.examples.ts";

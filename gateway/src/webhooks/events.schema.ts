@@ -14,8 +14,8 @@ import {
   listSchema,
   rangeBound,
   startingAfter,
-  timestamp,
   textOrNull,
+  timestamp,
 } from "../http/shapes.ts";
 import { examplePaymentEventData } from "../payments/payments.examples.ts";
 import { paymentEventSchema } from "../payments/payments.schema.ts";
