@@ -106,14 +106,15 @@ limit $2::integer`,
 /** Changes of one object that are listed at most. */
 const ABOUT_MAX = 100;
 
-/** Changes that were requested at exactly these paths, newest first. */
-export function selectAuditAbout(paths: readonly string[]): Statement {
+/** Changes that were requested at exactly these paths, newest first, without those that name another payment. */
+export function selectAuditAbout(paths: readonly string[], paymentReference: string): Statement {
   return {
     name: "select audit of paths",
     text: `${columns}
 where asked.status is null and asked.path = any($1::text[])
+  and coalesce(asked.body ->> 'payment_reference', $2::text) = $2::text
 order by asked.audit_id desc
 limit ${ABOUT_MAX}`,
-    values: [paths],
+    values: [paths, paymentReference],
   };
 }

@@ -90,9 +90,9 @@ export class Audit {
     return (await this.database.query(selectAsked(requestId))).length > 0;
   }
 
-  /** Changes that were requested at exactly these paths, newest first. */
-  about(paths: readonly string[]): Promise<AuditRow[]> {
-    return this.database.query<AuditRow>(selectAuditAbout(paths));
+  /** Changes that were requested at exactly these paths, newest first, without those that name another payment. */
+  about(paths: readonly string[], paymentReference: string): Promise<AuditRow[]> {
+    return this.database.query<AuditRow>(selectAuditAbout(paths, paymentReference));
   }
 
   /** At most `count` changes that were requested before `after`, newest first. */

@@ -147,6 +147,10 @@ export async function readPaymentRecord(
   ]);
   const disagreements = exceptions.map(exceptionOfRow);
   const touched = [...subjects, ...idsIn(story.steps, "received"), ...disagreements.map(({ uuid }) => uuid)];
+  const entries = await audit.about(
+    pathsOf(touched, `/ops/v1/merchants/${book.merchantId}/books/${book.environment}`),
+    reference,
+  );
   return {
     ...story,
     merchant: {
@@ -158,9 +162,7 @@ export async function readPaymentRecord(
     risk,
     operations: operations.map((one) => operationView(operationOfRow(one))),
     exceptions: disagreements.map(exceptionView),
-    audit: (await audit.about(pathsOf(touched, `/ops/v1/merchants/${book.merchantId}/books/${book.environment}`))).map(
-      auditEntryView,
-    ),
+    audit: entries.map(auditEntryView),
     people: people.map((one) => byPersonView(merchantAuditOfRow(one))),
   };
 }
@@ -170,9 +172,9 @@ function idsIn(steps: z.infer<typeof storySchema>["steps"], kind: "refunded" | "
   return [...new Set(steps.flatMap((step) => (step.kind === kind ? [step.object.uuid] : [])))];
 }
 
-/** The paths of all changes that operators can make to these objects, for finding them in the audit. */
+/** The paths of all changes that operators can make to these objects of a book, and of recording a dispute in it, for finding them in the audit. */
 function pathsOf(ids: readonly string[], book: string): string[] {
-  return ids.flatMap((id) => {
+  const ofObjects = ids.flatMap((id) => {
     if (isId("payment", id))
       return [`/ops/v1/payments/${id}/refunds`, `/ops/v1/reviews/${id}/approve`, `/ops/v1/reviews/${id}/refuse`];
     if (isId("receipt", id)) return [`/ops/v1/receipts/${id}/return`, `/ops/v1/receipts/${id}/credit`];
@@ -180,6 +182,7 @@ function pathsOf(ids: readonly string[], book: string): string[] {
     if (isId("dispute", id)) return ["resolve", "deadline", "evidence"].map((word) => `${book}/disputes/${id}/${word}`);
     return [];
   });
+  return [`${book}/disputes`, ...ofObjects];
 }
 
 function operationView(operation: Operation): z.infer<typeof operationSchema> {

@@ -173,6 +173,21 @@ test("a payment's record has its story, what fraud detection saw, how it was del
   ]);
 });
 
+test("who recorded its dispute is in a payment's record, and in no other payment's", async () => {
+  const [one, two] = [await paid(shop.client), await paid(shop.client)];
+  const book = `/merchants/${shop.merchantId}/books/sandbox`;
+  const record = { payment_reference: one, reason: "general" };
+  const dispute = await service.operate("POST", `${book}/disputes`, record);
+  await service.operate("POST", `${book}/disputes/${dispute.uuid}/resolve`, { outcome: "won" });
+  const ofOne = (await ask("GET", `/payments/${one}`)).json.audit as { path: string; body: unknown }[];
+  expect(ofOne.map(({ path }) => path.slice(path.indexOf("/disputes")))).toEqual([
+    `/disputes/${dispute.uuid}/resolve`,
+    "/disputes",
+  ]);
+  expect(ofOne[1]).toMatchObject({ actor: "environment", body: record, status: 201 });
+  expect((await ask("GET", `/payments/${two}`)).json.audit).toEqual([]);
+});
+
 test("what an acquirer said that cannot be, and how it was called, are in the record", async () => {
   const reference = await paid(shop.client);
   const book = uuidOf(shop.merchantId);

@@ -158,7 +158,7 @@ test.each<[string, string, Statement]>([
   ["payments of an e-mail address", "payments_customer", selectByContact("00")[0] as Statement],
   ["payments of a telephone", "payments_phone", selectByContact("00")[1] as Statement],
   ["money by its transaction", "receipts_transaction", selectByTransaction("t", ["nusantara"])],
-  ["what operators did to a payment", "operator_audit_path", selectAuditAbout(["/ops/v1/x"])],
+  ["what operators did to a payment", "operator_audit_path", selectAuditAbout(["/ops/v1/x"], reference)],
 ])("%s are found by %s, and no long table is read as a whole", async (_what, index, statement) => {
   const plan = await genericPlan(statement);
   expect(plan).toContain(index);

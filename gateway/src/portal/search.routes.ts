@@ -55,7 +55,7 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
       success: { description: "A page of payments.", schema: foundPaymentsSchema },
       async handle({ query, book, merchant }) {
         const limit = limitOf(query);
-        const search = paymentSearchOf(parts.payers, { merchant, book }, query);
+        const search = paymentSearchOf(parts.payers, book, query);
         const { payments, stoppedAt } = await findPayments(parts.database, search, limit);
         const dateOf = await estimate({ merchant, book }, payments);
         const found = pageBody(

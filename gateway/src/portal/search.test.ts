@@ -3,7 +3,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { alsoIn } from "../../test/currencies.ts";
 import { type Browser, joins } from "../../test/portal.ts";
+import { type SettingsChange, defaultSettings } from "../merchants/settings.ts";
 
 let service: TestService;
 let client: Client;
@@ -104,6 +106,14 @@ test("each filter finds what it says, alone and together", async () => {
   expect(await search({ starting_after: two })).toEqual([one]);
   const first = (await owner.get("/portal/v1/payments/search?limit=1")).json;
   expect(first).toMatchObject({ has_more: true, next_cursor: two, searched_to: null });
+});
+
+test("an amount finds what was paid in a currency that the merchant has left out since", async () => {
+  const has = (change: SettingsChange) => service.operate("PATCH", `/merchants/${merchantId}`, change);
+  await has(alsoIn(defaultSettings, "USD"));
+  const dollars = await pay({ currency: "USD", amount_minor: 1_234, payment_method: "card" });
+  await has({ currencies: ["IDR"] });
+  expect(await search({ amount: "12.34" })).toEqual([dollars]);
 });
 
 test.each([

@@ -1,11 +1,10 @@
 // Searches one book: payments by what people know of them, and any object by its identity. Reads only what the caller's role allows.
-import type { BookOwner } from "../commands/command-context.ts";
 import { disputeOfRow, selectDispute } from "../disputes/disputes.sql.ts";
 import { isShown } from "../events/event-rights.ts";
 import { eventOfRow, selectEvent } from "../events/events.sql.ts";
 import { wireTime, type Micros } from "../ground/clock.ts";
 import { type IdKind, isId } from "../ground/ids.ts";
-import { exponentOf, wireAmount, type Minor, MINOR_MAX } from "../ground/money.ts";
+import { currencyCodes, exponentOf, wireAmount, type Minor, MINOR_MAX } from "../ground/money.ts";
 import { rangeBefore, rangeFrom } from "../http/lists.ts";
 import { type JournalRow, journalOfRow } from "../ledger/ledger.sql.ts";
 import type { Book } from "../merchants/books.ts";
@@ -25,11 +24,7 @@ export interface SearchParts {
 }
 
 /** What a person's search asks of a book's payments. Throws VALIDATION_ERROR for an invalid time. */
-export function paymentSearchOf(
-  payers: PayerData,
-  { book, merchant }: BookOwner,
-  query: PaymentSearchQuery,
-): PaymentSearch {
+export function paymentSearchOf(payers: PayerData, book: Book, query: PaymentSearchQuery): PaymentSearch {
   return {
     book,
     reference: query.reference,
@@ -37,7 +32,7 @@ export function paymentSearchOf(
     contactKey: query.payer === undefined ? undefined : payers.contactKey(query.payer),
     status: query.status,
     method: query.payment_method,
-    amounts: query.amount === undefined ? undefined : amountsOf(query.amount, merchant.settings.currencies),
+    amounts: query.amount === undefined ? undefined : amountsOf(query.amount),
     metadata: query.metadata === undefined ? undefined : pairOf(query.metadata),
     createdFrom: rangeFrom("created_from", query.created_from),
     createdBefore: rangeBefore("created_to", query.created_to),
@@ -45,10 +40,10 @@ export function paymentSearchOf(
   };
 }
 
-/** A written amount in minor units, for each currency with enough decimals for it. */
-function amountsOf(written: string, currencies: readonly string[]): { currency: string; amountMinor: Minor }[] {
+/** A written amount in minor units, for each currency with enough decimals for it: one that a merchant left out has payments still. */
+function amountsOf(written: string): { currency: string; amountMinor: Minor }[] {
   const [whole = "", decimals = ""] = written.split(".");
-  return currencies.flatMap((currency) => {
+  return currencyCodes.flatMap((currency) => {
     const exponent = exponentOf(currency);
     const rest = decimals.slice(exponent);
     if (/[1-9]/.test(rest)) return [];
