@@ -225,7 +225,7 @@ function openEdge(
   load: LoadShedding,
   rejected: RejectedRequests,
 ): Edge {
-  const { config, database, realClock, log, writes, mayServe } = foundation;
+  const { config, database, realClock, clock, log, writes, mayServe } = foundation;
   const admission = new Admission(database, realClock, (cause) =>
     writes.observe({ kind: "rolled_back", cause, failed: undefined }),
   );
@@ -234,7 +234,8 @@ function openEdge(
     admission,
     lanes,
     database,
-    clock: realClock,
+    realClock,
+    clock,
     mayServe,
     log,
     onRejected: (request) => rejected.note(request),

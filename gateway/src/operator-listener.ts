@@ -82,7 +82,7 @@ export function createOperatorListener(
     isKnown: (bearer) => known.isKnown(bearer),
   });
   const audit = new Audit(database, clock);
-  const tokens = new OperatorTokens({ database, clock, changed: () => watch.ask() });
+  const tokens = new OperatorTokens({ database, clock, changed: () => watch.changed() });
   const uses = new LastUses({ database, clock, log, record: recordTokenUses });
   const refusals = new Refusals({ database, clock, metrics, log });
   const approvals = new Approvals({ database, audit, clock, log });

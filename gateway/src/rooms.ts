@@ -28,6 +28,7 @@ import { Router } from "./routing/router.ts";
 import { Clocks } from "./sandbox/clock.ts";
 import { OpenPages } from "./checkout/open-pages.ts";
 import { PayerTokens } from "./checkout/payer-tokens.ts";
+import { Outlooks } from "./settlements/outlook.ts";
 import { settleDue } from "./settlements/settlement-worker.ts";
 import { Board } from "./status/board.ts";
 import { Measuring } from "./status/measuring.ts";
@@ -112,6 +113,7 @@ export interface Rooms {
   acquiringParts: AcquiringParts;
   paymentOperations: PaymentOperations;
   clocks: Clocks;
+  outlooks: Outlooks;
   evidenceFiles: EvidenceFiles;
   people: People;
   /** The people who sign in to the console. */
@@ -235,6 +237,7 @@ export function openRooms(foundation: Foundation, options: RoomOptions): Rooms {
     acquiringParts,
     paymentOperations,
     clocks,
+    outlooks: new Outlooks(database, clock),
     evidenceFiles: new EvidenceFiles({ database, lanes, log }),
     people,
     consolePeople,

@@ -94,7 +94,6 @@ import { faultInjectionEndpoints } from "./sandbox/fault-injection.routes.ts";
 import { Listening } from "./sandbox/listen.routes.ts";
 import { sandboxEndpoints } from "./sandbox/sandbox.routes.ts";
 import { triggerEndpoints } from "./sandbox/trigger.routes.ts";
-import { Outlooks } from "./settlements/outlook.ts";
 import { settlementEndpoints } from "./settlements/settlements.routes.ts";
 import { Incidents } from "./status/incidents.ts";
 import { eventEndpoints } from "./webhooks/events.routes.ts";
@@ -120,7 +119,7 @@ export function merchantSurface(
   rooms: Rooms,
   timing: DeliveryTiming | undefined,
 ): MerchantSurface {
-  const { directory, router, payments, paymentOperations, clocks, payers } = rooms;
+  const { directory, router, payments, paymentOperations, clocks, payers, outlooks } = rooms;
   const { webhookHeaderPrefix: headerPrefix, serviceName } = config;
   const exemptions = exemptionsOfConfig(config);
   const examiner = new Examiner(
@@ -128,7 +127,6 @@ export function merchantSurface(
     clock,
     timing?.deadlineMs,
   );
-  const outlooks = new Outlooks(database, clock);
   const listening = new Listening({ database, directory, clock, headerPrefix, serviceName });
   const endpoints: Endpoint[] = [
     ...paymentEndpoints({
@@ -177,9 +175,8 @@ export function operatorSurface(
   { audit, refusals, tokens, approvals, streams, replays }: OperatorSurfaceParts,
 ): OperatorEndpoint[] {
   const { merchants, directory, router, lanes, payments, payers, people, address, figures, sampler } = rooms;
-  const { consolePeople, consoleAddress } = rooms;
+  const { consolePeople, consoleAddress, outlooks } = rooms;
   const moves = new KeyedMoves({ database, lanes, clock });
-  const outlooks = new Outlooks(database, clock);
   const acquirer = (code: string) => router.acquirer(code);
   const records: PaymentRecordParts = {
     database,
@@ -275,8 +272,7 @@ function accessEndpoints(parts: SessionEndpointParts): AccessEndpoint[] {
 /** The endpoints under /portal/v1 that only the portal's pages use. */
 export function portalSurface(foundation: Foundation, rooms: Rooms, audit: PeopleAudit): PortalEndpoint[] {
   const { config, clock, log, database } = foundation;
-  const { people, directory, address, merchants, lastUses, lanes, evidenceFiles: files } = rooms;
-  const outlooks = new Outlooks(database, clock);
+  const { people, directory, address, merchants, lastUses, lanes, outlooks, evidenceFiles: files } = rooms;
   const access = accessParts(foundation, rooms, "portal");
   const acquirer = (code: string) => rooms.router.acquirer(code);
   return [

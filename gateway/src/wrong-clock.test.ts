@@ -55,6 +55,23 @@ test("a worker eight days ahead deletes no key, no signature, and ends no paymen
   expect(json.data[0].status).toBe("pending");
 });
 
+test("what a process half a minute ahead takes in is dated by the time that all go by", async () => {
+  const { client, merchantId } = await right.merchant();
+  await beside({ seconds: 30 }, async (other) => {
+    const elsewhere = Object.assign(Object.create(client) as typeof client, {
+      credentials: { ...client.credentials, base_url: `${other.origin}/v1` },
+    });
+    expect(outcome(await elsewhere.post("/v1/payments", paymentBody(), { skew: 30 }))).toBe("201");
+    // Signatures are compared with its own clock: 20 and 320 seconds from the others'.
+    expect(outcome(await elsewhere.get("/v1/balances", { skew: 320 }))).toBe("200");
+  });
+  const ahead = await asOwner(right.database, async (owner) => {
+    const text = "select extract(epoch from max(at) - now())::float8 as s from client_audit where merchant_id = $1";
+    return (await owner.query(text, [uuidOf(merchantId)])).rows[0].s as number;
+  });
+  expect(ahead).toBeLessThan(1);
+});
+
 test("a process a minute and more from the database takes no requests, says so, and comes back by itself", async () => {
   const { client } = await right.merchant();
   const ahead = { seconds: 61 };

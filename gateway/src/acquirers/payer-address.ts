@@ -5,9 +5,8 @@ import { isLoopback } from "./remote-profile.ts";
 const ADDRESS_MAX = 2048;
 
 /**
- * Says what is wrong with the first bad address in the instructions; undefined when all are fine. Addresses are `redirect_url`, other fields
- * named `url` or `…_url`, and the value of a redirect. `plainOnLoopback` allows plain http to this machine, for an acquirer that is tried out on
- * it.
+ * Says what is wrong with the first bad address in the instructions; undefined when all are fine. Addresses are `redirect_url`, other fields named
+ * `url` or `…_url`, and the value of a redirect. `plainOnLoopback` allows plain http to this machine, for an acquirer that is tried out on it.
  */
 export function objectionToAddresses(instructions: Instructions, plainOnLoopback: boolean): string | undefined {
   for (const [name, text] of Object.entries(instructions)) {

@@ -1,7 +1,7 @@
 // Disputes that acquirers report: a payer contests a payment there, and the contested amount is held here until the acquirer decides.
 import type { ReportedDispute } from "../acquirers/acquirer.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
-import { type Micros, SECOND } from "../ground/clock.ts";
+import { type Micros, MINUTE, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Dispute } from "../disputes/dispute.ts";
 import { contest, contestableMinor, extend, isContestable, resolve, review } from "../disputes/disputes.ts";
@@ -19,7 +19,6 @@ import { type DisputeLink, acquirerDisputes } from "./dispute-reports.sql.ts";
 import { keepMessages } from "./keep-messages.ts";
 import type { CallMessages } from "./messages.ts";
 
-const MINUTE: Micros = 60 * SECOND;
 /** An acquirer's deadline is within a year: what is further off is a mistake, and may be no time that the database knows. */
 const DEADLINE_MAX: Micros = 366 * 86_400 * SECOND;
 

@@ -237,7 +237,7 @@ test.each([
   ["later", DAY + SECOND, "known"],
 ])("an end of which nothing is known %s", async (_when, later, kind) => {
   const expiresAt = NOW + 60 * SECOND;
-  const { payment, operation, begun } = start({ status: "canceled", expiresAt }, { step: "inquiring" });
+  const { payment, operation, begun } = start({ status: "canceled", createdAt: NOW, expiresAt }, { step: "inquiring" });
   const clock = movableClock();
   const all = { ...parts, ...callParts(clock) };
   const open = { ...payment, status: "pending" as const };
@@ -252,6 +252,21 @@ test.each([
     if (kind === "unknown") expect(after?.dueAt).toBeGreaterThan(clock.at);
     else expect(after).toMatchObject({ step: "done", dueAt: undefined });
   }
+});
+
+test("an end of which nothing is known is given up by real time, however far a sandbox's clock is ahead", async () => {
+  const ahead = 1_000 * DAY;
+  const times = { createdAt: NOW + ahead, expiresAt: NOW + ahead + 60 * SECOND };
+  const { payment, operation } = start({ status: "canceled", ...times }, { step: "inquiring" });
+  const clock = movableClock();
+  const calls = { ...(kawah.calls ?? expect.unreachable()), cancel: () => Promise.reject(new Error("500")) };
+  const all = { ...parts, ...callParts(clock), acquirer: () => ({ ...kawah, calls }) };
+  const open = { ...payment, status: "pending" as const };
+  await callOrInquire(all, merchant, open, { ...operation, step: "calling", dueAt: NOW + 60 * SECOND });
+  clock.at = NOW + 60 * SECOND + DAY;
+  expect((await callOrInquire(all, merchant, payment, operation)).kind).toBe("unknown");
+  clock.at += SECOND;
+  expect((await callOrInquire(all, merchant, payment, operation)).kind).toBe("known");
 });
 
 test.each(["calling", "inquiring", "polling"] as const)(

@@ -1,5 +1,4 @@
-// Submits a merchant's evidence to the acquirer of the dispute: after the commit, once, and again while it is unknown whether the evidence
-// arrived.
+// Submits a merchant's evidence to the acquirer of the dispute: after the commit, once, and again while it is unknown whether the evidence arrived.
 import type { EvidenceRequest } from "../acquirers/acquirer.ts";
 import { bookCommand } from "../commands/command-context.ts";
 import type { Evidence } from "../disputes/dispute.ts";
@@ -29,7 +28,7 @@ const TRIES_ALONE = 6;
 /** `unknown`: a worker submits the evidence again, under the same key. */
 export type SubmissionOutcome = "taken" | "refused" | "unknown";
 
-/** Submits due evidence, of one dispute of each acquirer, so that none waits for another. What failed for one is due again. */
+/** Submits due evidence side by side, of one dispute of each acquirer. What failed for one is due again. */
 export async function submitDueEvidence(parts: AcquiringParts): Promise<void> {
   const underWay = new Map<string, Promise<void>>();
   while (underWay.size < ROUND_MAX) {

@@ -1,7 +1,14 @@
 // Keeps the messages exchanged about an operation, inside a command.
 import type { CommandContext } from "../commands/command-context.ts";
 import type { Operation } from "./operation.ts";
-import { type KeptMessage, type CallMessages, MESSAGE_LENGTH_MAX, digestOfMessage } from "./messages.ts";
+import {
+  ABOUT_MAX,
+  type KeptMessage,
+  type CallMessages,
+  MESSAGE_LENGTH_MAX,
+  digestOfMessage,
+  storable,
+} from "./messages.ts";
 import { acquirerMessages } from "./messages.sql.ts";
 
 /** Keeps messages with their operation. The same message of the same call is kept once, however often it is exchanged. */
@@ -21,9 +28,9 @@ export function keepMessages(
       gatewayCode,
       attempt,
       call: messages.call,
-      about: about.slice(0, 200),
+      about: storable(about, ABOUT_MAX),
       status,
-      text: text.slice(0, MESSAGE_LENGTH_MAX).replaceAll("\0", "\ufffd"),
+      text: storable(text, MESSAGE_LENGTH_MAX),
       exchangedAt: realNow,
     };
     const kept: KeptMessage = { ...next, digest: digestOfMessage(next) };

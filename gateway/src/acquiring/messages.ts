@@ -43,3 +43,10 @@ export function digestOfMessage({ attempt, call, about, status, text }: Omit<Kep
 
 /** Longer messages are cut to this many characters: people read no further, and what decides stands at the beginning. */
 export const MESSAGE_LENGTH_MAX = 8_192;
+/** So much is kept of what a message is about. */
+export const ABOUT_MAX = 200;
+
+/** The beginning of a text, as PostgreSQL can store it. */
+export function storable(text: string, length: number): string {
+  return text.slice(0, length).replaceAll("\0", "\ufffd");
+}

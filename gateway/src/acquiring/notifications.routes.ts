@@ -205,9 +205,8 @@ async function commit(
 }
 
 /**
- * Asks the acquirer whether a dispute stands as reported, where the report is no proof. Gives the messages exchanged. Throws VALIDATION_ERROR
- * when it stands otherwise, and SERVICE_UNAVAILABLE without an answer: the acquirer then repeats its report. `operation` has the contested
- * attempt.
+ * Asks the acquirer whether a dispute stands as reported, where the report is no proof. Gives the messages exchanged. Throws VALIDATION_ERROR when it
+ * stands otherwise, and SERVICE_UNAVAILABLE without an answer: the acquirer then repeats its report. `operation` has the contested attempt.
  */
 async function confirmDispute(
   parts: AcquiringParts,

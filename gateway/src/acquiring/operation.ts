@@ -5,9 +5,8 @@ import { isId } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 
 /**
- * planned: a worker makes the call. calling: the call is under way. inquiring: the outcome is unknown, and a worker asks. retryable:
- * certainly not done, and the merchant's next request continues it. polling: the acquirer has it, and a worker asks from time to
- * time. done: nothing is left to do.
+ * planned: a worker makes the call. calling: the call is under way. inquiring: the outcome is unknown, and a worker asks. retryable: certainly not
+ * done, and the merchant's next request continues it. polling: the acquirer has it, and a worker asks from time to time. done: nothing is left to do.
  */
 export const operationSteps = ["planned", "calling", "inquiring", "retryable", "polling", "done"] as const;
 export type OperationStep = (typeof operationSteps)[number];

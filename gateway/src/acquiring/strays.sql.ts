@@ -4,7 +4,7 @@ import { type Micros, sqlTime } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP, deleteOldest } from "../store/retention.ts";
-import { MESSAGE_LENGTH_MAX } from "./messages.ts";
+import { ABOUT_MAX, MESSAGE_LENGTH_MAX, storable } from "./messages.ts";
 import { KEPT_SECONDS } from "./messages.sql.ts";
 
 /** Two outcomes of a report; earlier attempt: the report's attempt was given up; unreadable: the message could not be parsed. */
@@ -29,8 +29,8 @@ export interface KeptStray extends Stray {
 
 /** Keeps a message; a repetition of a kept message is only counted. */
 export function keepStray({ gatewayCode, reason, operationKey, kind, message }: Stray, realNow: Micros): Statement {
-  const text = message?.text.slice(0, MESSAGE_LENGTH_MAX).replaceAll("\0", "\ufffd") ?? null;
-  const key = operationKey.slice(0, 64).replaceAll("\0", "\ufffd");
+  const text = message ? storable(message.text, MESSAGE_LENGTH_MAX) : null;
+  const key = storable(operationKey, 64);
   const digest = sha256(JSON.stringify([reason, key, kind ?? null, message?.about ?? null, text]));
   return {
     name: "keep stray message",
@@ -43,7 +43,7 @@ on conflict (gateway_code, digest) do update set times = stray_messages.times + 
       reason,
       key,
       kind ?? null,
-      message?.about.slice(0, 200) ?? null,
+      message ? storable(message.about, ABOUT_MAX) : null,
       text,
       sqlTime(realNow),
     ],

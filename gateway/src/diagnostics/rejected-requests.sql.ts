@@ -1,5 +1,5 @@
 // All SQL of rejected requests: diagnoses are written in batches and kept for a day, a limited number for each merchant.
-import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+import { type Micros, DAY, sqlTime } from "../ground/clock.ts";
 import { newId, uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
@@ -75,8 +75,6 @@ where merchant_id = $1::uuid and request_id = $2::uuid`,
     values: [uuidOf(merchantId), uuidOf(requestId)],
   };
 }
-
-const DAY: Micros = 86_400 * SECOND;
 
 /** Deletes diagnoses of requests that arrived more than a day ago. */
 export function expiredDiagnoses(realNow: Micros): Statement {

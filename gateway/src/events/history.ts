@@ -1,7 +1,7 @@
 // Deletes the history of events, in small steps. An event is deleted with its attempts when it is old by its book's clock and its last
 // attempt is as old in real time. So neither moving a sandbox's clock nor a resend on the last day deletes a recent attempt. An event
 // whose delivery is pending stays, however old it is.
-import { type Micros, SECOND } from "../ground/clock.ts";
+import { type Micros, DAY, SECOND } from "../ground/clock.ts";
 import { Throttle, inTurns } from "../ground/throttle.ts";
 import { type Book, bookOfRow } from "../merchants/books.ts";
 import type { Database } from "../store/database.ts";
@@ -17,7 +17,6 @@ import {
   selectRetained,
 } from "./history.sql.ts";
 
-const DAY = 86_400 * SECOND;
 /** Time after which a resend that read the watermark before it moved has ended. */
 const MARGIN = 60 * SECOND;
 
@@ -65,19 +64,21 @@ class Sweep {
   /** Examines the next events by age. An event that must stay becomes a retained event, for `examineRetained` to examine when it is due. */
   async examineOld(): Promise<boolean> {
     const old = await this.database.query<OldEventRow>(selectOld(this.book, this.sweptTo, this.before));
-    this.sweptTo = old.at(-1)?.event_id ?? this.sweptTo;
-    return this.decide(old);
+    const sweptTo = old.at(-1)?.event_id ?? this.sweptTo;
+    const hasMore = await this.decide(old, sweptTo);
+    this.sweptTo = sweptTo; // of decided events alone: the retained ones are decided under it, too
+    return hasMore;
   }
 
   /** Examines the retained events that are due. */
   async examineRetained(): Promise<boolean> {
-    return this.decide(await this.database.query<OldEventRow>(selectRetained(this.book, this.realNow)));
+    return this.decide(await this.database.query<OldEventRow>(selectRetained(this.book, this.realNow)), this.sweptTo);
   }
 
   /** Deletes the events that may be deleted, and notes when to examine the others again. True when there may be more events. */
-  private async decide(found: readonly OldEventRow[]): Promise<boolean> {
+  private async decide(found: readonly OldEventRow[], sweptTo: string | null): Promise<boolean> {
     if (found.length === 0) return false;
-    const { database, book, realNow, attemptedBefore, sweptTo } = this;
+    const { database, book, realNow, attemptedBefore } = this;
     const kept = found.flatMap(({ event_id: eventId, pending, last_attempt_at: at }) => {
       if (pending) return [{ eventId, lookAt: realNow + DAY }];
       return at !== null && at >= attemptedBefore
@@ -91,8 +92,7 @@ class Sweep {
     const rows = await database.query<{ event_id: string }>(forgetEvents(book, over, sweptTo));
     const gone = new Set(rows.map(({ event_id: eventId }) => eventId));
     const held = over.filter((eventId) => !gone.has(eventId));
-    // Another statement has these events locked, or the roll-up has not counted them. If this note is lost, they are kept too long, never
-    // too short.
+    // Another statement has these events locked, or the roll-up has not counted them. If this note is lost, they are kept too long, never too short.
     const tomorrow = held.map((eventId) => ({ eventId, lookAt: realNow + DAY }));
     if (held.length > 0) await database.query(retainEvents(book, tomorrow));
     this.forgotten += rows.length;

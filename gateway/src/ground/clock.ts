@@ -5,6 +5,9 @@ import { remembered } from "./remembered.ts";
 export type Micros = number;
 
 export const SECOND: Micros = 1_000_000;
+export const MINUTE: Micros = 60 * SECOND;
+export const HOUR: Micros = 60 * MINUTE;
+export const DAY: Micros = 24 * HOUR;
 
 export interface Clock {
   /** The real time now. */
@@ -107,5 +110,6 @@ export function parseWireTime(text: string): { at: Micros; wholeDay: boolean } |
   // Date.parse rolls 31 February over to March: this check rejects days that do not exist.
   const day = Date.parse(`${match[1]}T00:00:00Z`);
   if (Number.isNaN(ms) || Number.isNaN(day) || new Date(day).toISOString().slice(0, 10) !== match[1]) return undefined;
-  return ms >= 0 && ms < Date.UTC(2200, 0) ? { at: ms * 1000, wholeDay } : undefined;
+  const micros = fractionOf(`000${(match[3] ?? "").slice(4)}`);
+  return ms >= 0 && ms < Date.UTC(2200, 0) ? { at: ms * 1000 + micros, wholeDay } : undefined;
 }

@@ -39,6 +39,14 @@ describe("time", () => {
   test("dates that do not exist and other spellings are refused", () => {
     expect(parseWireTime("2026-02-28")?.wholeDay).toBe(true);
     expect(parseWireTime("2026-02-28T10:00:00Z")?.wholeDay).toBe(false);
+    const second = parseWireTime("2026-02-28T10:00:00Z")?.at ?? Number.NaN;
+    for (const [fraction, micros] of [
+      ["1", 100_000],
+      ["1234", 123_400],
+      ["123456", 123_456],
+      ["000001", 1],
+    ] as const)
+      expect(parseWireTime(`2026-02-28T17:00:00.${fraction}+07:00`)?.at).toBe(second + micros);
     for (const text of [
       "0000-01-01",
       "9999-12-31",

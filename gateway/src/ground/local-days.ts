@@ -1,8 +1,6 @@
 // The starts of days in a time zone, and of hours. Time zones have IANA names.
-import { type Micros, SECOND } from "./clock.ts";
+import { type Micros, HOUR } from "./clock.ts";
 import { canonicalZone } from "./time-zones.ts";
-
-const HOUR: Micros = 3600 * SECOND;
 
 /** The starts of the last `days` days of a zone, oldest first; the last day is that of `now`. Throws RangeError for an unknown zone. */
 export function localDayStarts(timeZone: string, now: Micros, days: number): Micros[] {

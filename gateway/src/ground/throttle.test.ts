@@ -2,7 +2,7 @@
 // length, measured by the clock with room for a busy machine.
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { Throttle, inTurns } from "./throttle.ts";
+import { Throttle, eachInTurn, inTurns } from "./throttle.ts";
 
 test("a step is followed by a rest of four times its length, and gives what it gave", async () => {
   const begun = performance.now();
@@ -35,4 +35,14 @@ test("steps of several kinds take turns until none has more; none is taken when 
   expect(taken).toEqual(["long", "short", "middle", "long", "middle", "long", "long"]);
   await inTurns(new Throttle(AbortSignal.abort()), [kind("late", 1)]);
   expect(taken).not.toContain("late");
+});
+
+test("work that fails for one is done for all others, and the first failure is told", async () => {
+  const done: number[] = [];
+  const work = async (one: number): Promise<void> => {
+    if (one % 2 === 0) throw new Error(`of ${one}`);
+    done.push(one);
+  };
+  await expect(eachInTurn([1, 2, 3, 4, 5], work)).rejects.toThrow("of 2");
+  expect(done).toEqual([1, 3, 5]);
 });

@@ -33,6 +33,13 @@ export class Throttle {
   }
 }
 
+/** Does the work of each, one after another. One that fails holds up no other: the first failure is thrown at the end. */
+export async function eachInTurn<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const one of all) await work(one).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
 /**
  * Runs steps of several kinds in turns, until no kind has more to do or the round is over. A kind that fails takes no further step, and the
  * others go on; at the end the first failure is thrown.

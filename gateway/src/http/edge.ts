@@ -52,7 +52,9 @@ interface EdgeParts {
   admission: Admission;
   lanes: Lanes;
   database: Database;
-  /** Real time, with which the timestamps of signatures are compared. */
+  /** Real time by this machine's clock, with which the timestamps of signatures are compared. */
+  realClock: Clock;
+  /** Time by which the service acts. */
   clock: Clock;
   log: Log;
   /** Called for every rejected signature. Must return at once. */
@@ -106,7 +108,7 @@ export class Edge {
     request.isProven = true;
     name(request, client);
     try {
-      this.recentNonces.refuseRepeated(known.nonce, this.parts.clock.now());
+      this.recentNonces.refuseRepeated(known.nonce, this.parts.realClock.now());
       return await this.serve(endpoint, request, reply, known);
     } catch (error) {
       if (!(error instanceof Fault) || error.status >= 500) this.recentNonces.forget(known.nonce);
@@ -178,7 +180,7 @@ export class Edge {
     const { method, url: target } = request;
     const { merchantId } = client.merchant;
     try {
-      const verified = verifySignature(client, claim, body, this.parts.clock.now());
+      const verified = verifySignature(client, claim, body, this.parts.realClock.now());
       return { nonce: nonceOf({ merchantId, method, target, ...verified }), spanMarks: [] };
     } catch (error) {
       const { scheme, timestamp, signature } = claim;
@@ -200,7 +202,7 @@ export class Edge {
   ): ReturnType<typeof messageNonces> {
     const { method, originalUrl: target, raw } = request;
     const message: SignedMessage = { method, target, headers: raw.headersDistinct, publicRoot: this.parts.publicRoot };
-    const realNow = this.parts.clock.now();
+    const realNow = this.parts.realClock.now();
     try {
       const verified = verifyMessage(client, claim, message, body, realNow);
       const { merchantId } = client.merchant;

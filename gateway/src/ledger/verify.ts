@@ -1,6 +1,6 @@
 // Verification of a book: recomputes the chain, the sums and the balances from the first journal on, then compares every payment, refund,
 // dispute, settlement batch and event with the journals, page by page. Its SQL is in verify.sql.ts and verify-rows.sql.ts.
-import { SECOND, wireTime } from "../ground/clock.ts";
+import { HOUR, wireTime } from "../ground/clock.ts";
 import { type IdKind, idOf, isId } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
 import type { Book } from "../merchants/books.ts";
@@ -58,7 +58,6 @@ export interface ReplayWatch {
 }
 
 const PAGE = 1000;
-const HOUR = 3600 * SECOND;
 
 /** Checks of rows, in the order in which they run: those that name a wrong row most exactly come first. `page`: rows, or batches, at a time. */
 const checks: readonly {

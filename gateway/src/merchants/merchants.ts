@@ -171,7 +171,7 @@ export class Merchants {
 
   private async change<T>(work: (query: Query, epoch: bigint) => Promise<T>): Promise<T> {
     const result = await this.database.transaction(async (query) => work(query, await nextEpoch(query)));
-    await this.watch.ask();
+    await this.watch.changed();
     return result;
   }
 }

@@ -52,7 +52,7 @@ export class Profiles {
       if (name !== undefined) await query(renameMerchant(merchantId, name, await nextEpoch(query)));
       await query(upsertProfile(merchantId, change, this.clock.now()));
     });
-    if (name !== undefined) await this.watch.ask();
+    if (name !== undefined) await this.watch.changed();
   }
 
   /** Stores a picture as the logo. Throws VALIDATION_ERROR for bytes that are not an accepted picture. */

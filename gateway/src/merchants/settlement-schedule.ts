@@ -1,10 +1,8 @@
 // A merchant's settlement schedule, and the days and instants that follow from it. Pure; batches are formed in settlements/.
 import { z } from "zod";
-import { type Micros, SECOND, parseWireTime, wireTime } from "../ground/clock.ts";
+import { type Micros, DAY, MINUTE, SECOND, parseWireTime, wireTime } from "../ground/clock.ts";
 import { DEFAULT_CURRENCY, type Minor, isCurrency } from "../ground/money.ts";
 
-const MINUTE: Micros = 60 * SECOND;
-const DAY: Micros = 24 * 60 * MINUTE;
 const HOLIDAYS_MAX = 400;
 
 /** An array without repeated items; the error names the second of two equal items. */

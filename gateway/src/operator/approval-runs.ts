@@ -4,6 +4,7 @@ import { type Clock, SECOND } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import { type Reply, faultReply } from "../ground/reply.ts";
+import { eachInTurn } from "../ground/throttle.ts";
 import { bodyOf, judgeInput } from "../http/input.ts";
 import type { Database } from "../store/database.ts";
 import { type Approval, approvalOfRow, endApproval, takeUpExecuting } from "./approvals.sql.ts";
@@ -77,7 +78,7 @@ export class ApprovalRuns {
   /** Resumes approved changes that have no outcome. */
   async takeUp(): Promise<void> {
     const rows = await this.parts.database.query(takeUpExecuting(TAKEN_MAX));
-    for (const row of rows) await this.run(approvalOfRow(row));
+    await eachInTurn(rows, (row) => this.run(approvalOfRow(row)));
   }
 
   endpoint(operationId: string): OperatorEndpoint | undefined {

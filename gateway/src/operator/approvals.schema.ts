@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { wholeBetween } from "../ground/whole.ts";
 import { operatorRoleField } from "../access/session.schema.ts";
-import { SECOND, wireTime, wireTimeOrNull } from "../ground/clock.ts";
+import { HOUR, wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { MINOR_MAX, exponentOf, isCurrency, wireAmount, wireMinor } from "../ground/money.ts";
 import { exampleIds, exampleSignature, exampleTimes } from "../http/examples.ts";
 import {
@@ -25,7 +25,6 @@ import { APPROVAL_HOURS, approvalActions, approvalStatuses, type PolicyAction, p
 import { type Approval, type Policy, wireRules } from "./approvals.sql.ts";
 import { idField, pageFieldsOf } from "./lists.ts";
 
-const HOUR = 3_600 * SECOND;
 const CURRENCIES_MAX = 20;
 
 export const approvalParams = { uuid: inPath("approval", "ApprovalUuid", "`uuid` of the approval.") };

@@ -1,10 +1,9 @@
 // Queries for candidate payments of an unapplied receipt. Other rooms write these tables.
-import { SECOND } from "../ground/clock.ts";
+import { DAY } from "../ground/clock.ts";
 import { leastIdOf, uuidOf } from "../ground/ids.ts";
 import type { KeptReceipt } from "../acquiring/receipt.ts";
 import type { Statement } from "../store/database.ts";
 
-const DAY = 24 * 3600 * SECOND;
 /** Payments of the book around the receipt's date that are examined at most. */
 const LOOKED_AT_MAX = 2_000;
 const FOUND_MAX = 20;

@@ -1,6 +1,6 @@
 // Endpoints of payouts over all merchants: a calendar by day, and the settlement batches of a day.
 import type { z } from "zod";
-import { type Clock, type Micros, SECOND, parseWireTime, wireTime } from "../ground/clock.ts";
+import { type Clock, type Micros, DAY, parseWireTime, wireTime } from "../ground/clock.ts";
 import { validationFault } from "../ground/fault.ts";
 import { exponentOf, wireMinor } from "../ground/money.ts";
 import { reply } from "../ground/reply.ts";
@@ -26,7 +26,6 @@ import {
   selectPayoutsOf,
 } from "./settlement-calendar.sql.ts";
 
-const DAY: Micros = 24 * 3_600 * SECOND;
 const DAYS_BEFORE = 30;
 const DAYS_AFTER = 14;
 

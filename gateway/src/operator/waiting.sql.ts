@@ -1,14 +1,13 @@
 // The work queues of operators, over all merchants. Each statement reads an index that holds only waiting rows, or one index book by book, and at most a
 // hundred rows. Other rooms write these tables.
 import { APPROVAL_HOURS } from "./approval.ts";
-import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+import { type Micros, HOUR, SECOND, sqlTime } from "../ground/clock.ts";
 import { booksWith } from "../merchants/books-with.sql.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
 /** Counts stop here; `is_more` is true when there are more. */
 export const WAITING_MAX = 100;
-const HOUR = 3600 * SECOND;
 /** A dispute is urgent when its evidence is due within this time. */
 const DEADLINE_NEAR: Micros = 72 * HOUR;
 /** A refund without an answer of its acquirer is late after this time. */

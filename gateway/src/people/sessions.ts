@@ -1,6 +1,6 @@
 // Sessions of signed-in persons. Only the browser keeps the token; the database keeps its digest.
 import { randomBytes } from "node:crypto";
-import { type Micros, SECOND } from "../ground/clock.ts";
+import { type Micros, HOUR, SECOND } from "../ground/clock.ts";
 import { sha256 } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import { isId, newId } from "../ground/ids.ts";
@@ -23,7 +23,6 @@ import {
   touchSession,
 } from "./sessions.sql.ts";
 
-const HOUR: Micros = 3600 * SECOND;
 /** A session ends after IDLE_MAX without a request, and after AGE_MAX in any case. */
 const IDLE_MAX: Micros = 12 * HOUR;
 const AGE_MAX: Micros = 7 * 24 * HOUR;

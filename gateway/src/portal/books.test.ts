@@ -82,6 +82,9 @@ test("a settlement is what its items add up to, page by page", async () => {
     { kind: "payment", items: 3, amount_minor: batch.gross_minor, fee_minor: batch.fee_minor },
     { kind: "refund", items: 1, amount_minor: batch.refund_minor, fee_minor: 0 },
   ]);
+  const elsewhere = await paid();
+  const after = await owner.get(`/portal/v1/settlements/${batch.uuid}/items?starting_after=${elsewhere}`);
+  expect([after.status, after.json.error.details.field]).toEqual([422, "starting_after"]);
 });
 
 test.each([

@@ -135,23 +135,25 @@ export class RequestLog {
   }
 
   private begin(): void {
-    this.working ??= this.work().finally(() => {
-      this.working = undefined;
-    });
+    this.working ??= this.work();
   }
 
   private async work(): Promise<void> {
     const { signal } = this.ending;
-    while (this.waiting.length > 0 || this.gaps.size > 0) {
-      if (this.waiting.length < BATCH_MAX) await rest(GATHER_MS, signal);
-      const begunAt = stopwatchMs();
-      const batch = this.waiting.splice(0, BATCH_MAX);
-      for (const one of batch) this.bytes -= weightOf(one);
-      const isWritten = await this.write(batch);
-      const isTold = await this.tellGaps();
-      // The process stops, and the database fails: the remaining requests are lost.
-      if (signal.aborted && !(isWritten && isTold)) return;
-      await rest(this.budget.spend(begunAt, stopwatchMs()), signal);
+    try {
+      while (this.waiting.length > 0 || this.gaps.size > 0) {
+        if (this.waiting.length < BATCH_MAX) await rest(GATHER_MS, signal);
+        const begunAt = stopwatchMs();
+        const batch = this.waiting.splice(0, BATCH_MAX);
+        for (const one of batch) this.bytes -= weightOf(one);
+        const isWritten = await this.write(batch);
+        const isTold = await this.tellGaps();
+        // The process stops, and the database fails: the remaining requests are lost.
+        if (signal.aborted && !(isWritten && isTold)) return;
+        await rest(this.budget.spend(begunAt, stopwatchMs()), signal);
+      }
+    } finally {
+      this.working = undefined; // in the step of the last look, so that no note comes in between
     }
   }
 

@@ -67,7 +67,7 @@ export class Router {
   async setState(code: string, change: StateChange): Promise<boolean> {
     if (!this.acquirer(code)) return false;
     await this.database.transaction(async (query) => query(putAcquirerState(code, change, await nextEpoch(query))));
-    await this.watch.ask();
+    await this.watch.changed();
     return true;
   }
 

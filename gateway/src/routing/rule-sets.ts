@@ -65,7 +65,7 @@ export class RuleSets {
       const found = await readOne(query, version); // rules that this code cannot read must not become active
       return found && this.letDecide(query, found, by, epoch);
     });
-    await this.watch.ask();
+    await this.watch.changed();
     return activated;
   }
 
@@ -78,7 +78,7 @@ export class RuleSets {
       const added = await this.insert(query, { rules: earlier.rules, by, note, restores: version }, epoch);
       return this.letDecide(query, added, by, epoch);
     });
-    await this.watch.ask();
+    await this.watch.changed();
     return restored;
   }
 

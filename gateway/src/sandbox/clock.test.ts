@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { book } from "../../test/given.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
-import { newId } from "../ground/ids.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
 import { type MovableClock, movableBookClocks } from "../merchants/books.ts";
 import type { Command } from "../store/command.ts";
 import type { Statement } from "../store/database.ts";
@@ -55,4 +55,25 @@ test("what falls due during the work of one stop is worked off at its own time, 
   await clocks.move(book);
   expect([...worked.keys()]).toEqual(dues);
   for (const [due, at] of worked) expect(at - due).toBeLessThan(2 * SECOND);
+});
+
+test("an interrupted move that fails again holds up no other", async () => {
+  const names = ["mer_00000000000000000000000001", "mer_00000000000000000000000002"];
+  const moved: string[] = [];
+  const clocks = new Clocks({
+    catchUp: async ({ merchantId }) => {
+      if (merchantId === names[0]) throw new Error("in quarantine");
+      moved.push(merchantId);
+    },
+    database: {
+      query: async ({ name }: Statement) =>
+        name === "select clocks left on their way"
+          ? names.map((id) => ({ merchant_id: uuidOf(id), environment: "sandbox" }))
+          : [{ target: null, next_due_at: null }],
+    } as never,
+    lanes: {} as never,
+    clock: { now: () => 0 },
+  });
+  await expect(clocks.moveLeft()).rejects.toThrow("in quarantine");
+  expect(moved).toEqual([names[1]]);
 });

@@ -2,6 +2,7 @@
 // at its time. A worker continues moves that a crash has interrupted.
 import { type Clock, type Micros, SECOND } from "../ground/clock.ts";
 import { assert, validationFault } from "../ground/fault.ts";
+import { eachInTurn } from "../ground/throttle.ts";
 import { type Book, bookKey, bookOfRow, movableBookClocks } from "../merchants/books.ts";
 import type { Command } from "../store/command.ts";
 import type { Database } from "../store/database.ts";
@@ -82,7 +83,7 @@ export class Clocks {
   async moveLeft(): Promise<void> {
     const { database, clock } = this.parts;
     const rows = await database.query(selectLeftClocks(clock.now() - LEFT_AFTER));
-    for (const row of rows) await this.move(bookOfRow(row));
+    await eachInTurn(rows, (row) => this.move(bookOfRow(row)));
   }
 
   private async moveAll(book: Book): Promise<void> {

@@ -1,7 +1,7 @@
 // Sample events: invented objects, rendered by the same views as real ones. Nothing is stored.
 import { type DisputeOfOrder, disputeView } from "../disputes/dispute.ts";
 import { type EventType, envelopeOf } from "../events/event.ts";
-import { type Micros, SECOND, wireTime } from "../ground/clock.ts";
+import { type Micros, DAY, SECOND, wireTime } from "../ground/clock.ts";
 import { newId } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";
 import { type Payment, eventView } from "../payments/payment.ts";
@@ -9,7 +9,6 @@ import { NO_PAYER } from "../payments/payer-data.ts";
 import { type RefundOfOrder, refundView } from "../refunds/refund.ts";
 import { type Settlement, settlementView } from "../settlements/settlement.ts";
 
-const DAY: Micros = 86_400 * SECOND;
 const AMOUNT = 150_000n;
 const FEE = 1_050n;
 const CURRENCY = "IDR";

@@ -7,10 +7,10 @@ type BatchKey = Pick<Settlement, "book" | "uuid">;
 
 const keyOf = ({ book, uuid }: BatchKey): unknown[] => [uuidOf(book.merchantId), book.environment, uuidOf(uuid)];
 
-/** A page of a batch's items, ordered by kind and id, with one row more than `limit`. `statementLineOfRow` reads the rows. */
+/** A page of a batch's items, ordered by kind and id: the item of the cursor, and one more than `limit`. `statementLineOfRow` reads the rows. */
 export function selectItemPage(
   batch: BatchKey,
-  after: { kind: SettlementItem["kind"]; id: string } | undefined,
+  from: { kind: SettlementItem["kind"]; id: string } | undefined,
   limit: number,
 ): Statement {
   return {
@@ -20,13 +20,13 @@ from (
   select *
   from settlement_items
   where merchant_id = $1::uuid and environment = $2::environment and settlement_id = $3::uuid
-    and (kind, item_id) > ($4::text, $5::uuid)
+    and (kind, item_id) >= ($4::text, $5::uuid)
   order by kind, item_id
   limit $6::integer
 ) i
 join payments p using (merchant_id, environment, payment_id)
 order by i.kind, i.item_id`,
-    values: [...keyOf(batch), after?.kind ?? "", after === undefined ? LEAST_UUID : uuidOf(after.id), limit + 1],
+    values: [...keyOf(batch), from?.kind ?? "", from ? uuidOf(from.id) : LEAST_UUID, limit + (from ? 2 : 1)],
   };
 }
 

@@ -6,7 +6,7 @@ import { exponentOf, wireAmount } from "../ground/money.ts";
 import { isId } from "../ground/ids.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { limitOf } from "../http/lists.ts";
+import { limitOf, unknownCursor } from "../http/lists.ts";
 import {
   currencyCode,
   exampleOf,
@@ -74,36 +74,36 @@ export const itemListSchema = list
     ],
   });
 
-/** A page of a batch's items. `query` has passed `itemsQuery`. */
+/** A page of a batch's items. `query` has passed `itemsQuery`. Throws VALIDATION_ERROR for a cursor that is no item of the batch. */
 export async function listItems(
   database: Database,
   settlement: Settlement,
   query: z.infer<typeof itemsQuery>,
 ): Promise<Reply> {
   const limit = limitOf(query);
-  const { starting_after: id = "" } = query;
-  const kind = kinds.find((name) => isId(name, id));
+  const { starting_after: after } = query;
+  const kind = kinds.find((name) => after !== undefined && isId(name, after));
   const [rows = [], sums = []] = await database.pipeline([
-    selectItemPage(settlement, kind && { kind, id }, limit),
+    selectItemPage(settlement, kind && after ? { kind, id: after } : undefined, limit),
     selectItemSums(settlement),
   ]);
   const { currency } = settlement;
-  const data = rows
-    .slice(0, limit)
-    .map(statementLineOfRow)
-    .map((line) => ({
-      kind: line.kind,
-      id: line.id,
-      payment_reference: line.paymentReference,
-      reference_id: line.referenceId,
-      payment_method: line.method,
-      currency,
-      exponent: exponentOf(currency),
-      amount_minor: wireAmount(line.amountMinor),
-      fee_minor: wireAmount(line.feeMinor),
-      occurred_at: wireTime(line.occurredAt),
-    }));
-  const more = rows.length > limit;
+  const lines = rows.map(statementLineOfRow);
+  // The item of the cursor comes first.
+  if (after !== undefined && lines.shift()?.id !== after) throw unknownCursor(after);
+  const data = lines.slice(0, limit).map((line) => ({
+    kind: line.kind,
+    id: line.id,
+    payment_reference: line.paymentReference,
+    reference_id: line.referenceId,
+    payment_method: line.method,
+    currency,
+    exponent: exponentOf(currency),
+    amount_minor: wireAmount(line.amountMinor),
+    fee_minor: wireAmount(line.feeMinor),
+    occurred_at: wireTime(line.occurredAt),
+  }));
+  const more = lines.length > limit;
   return reply(200, {
     data,
     has_more: more,

@@ -1,12 +1,12 @@
 // The data of the status page, shared by all readers: read from the database at intervals, and cached for when the database is unavailable.
 import { setTimeout as pause } from "node:timers/promises";
-import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
+import { type Clock, type Micros, MINUTE, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Database, Row } from "../store/database.ts";
 import { type Component, components, isComponent } from "./components.ts";
 import { type Incident, SHOWN_FOR } from "./incident.ts";
 import { incidentOfRow, selectShown } from "./incidents.sql.ts";
-import { MINUTE, type Minutes, minuteOf } from "./minutes.ts";
+import { type Minutes, minuteOf } from "./minutes.ts";
 import type { Counts, DayMinutes } from "./states.ts";
 import { type DayRow, type MinuteRow, RECENT, countsOfRow, selectDays, selectMinutes } from "./status.sql.ts";
 

@@ -4,14 +4,14 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type TestDatabase, asOwner, cloneDatabase, openDatabase } from "../../test/kit.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
-import { type Micros, SECOND, sqlTime, systemClock } from "../ground/clock.ts";
+import { type Micros, MINUTE, SECOND, sqlTime, systemClock } from "../ground/clock.ts";
 import { createLog } from "../ground/log.ts";
 import { Circuits } from "../routing/circuit.ts";
 import type { AcquirerState, RoutingTable } from "../routing/routing.ts";
 import type { Database } from "../store/database.ts";
 import { Board } from "./board.ts";
 import { Measuring, methodConditions } from "./measuring.ts";
-import { MINUTE, MINUTES_MAX, Minutes, minuteOf } from "./minutes.ts";
+import { MINUTES_MAX, Minutes, minuteOf } from "./minutes.ts";
 import { type MinuteRow, countDays, countsOfRow, expiredMeasurements, selectMinutes } from "./status.sql.ts";
 import { statusView } from "./view.ts";
 

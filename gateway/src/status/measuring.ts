@@ -3,14 +3,14 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Acquirer } from "../acquirers/acquirer.ts";
-import { type Clock, type Micros, stopwatchMs } from "../ground/clock.ts";
+import { type Clock, type Micros, MINUTE, stopwatchMs } from "../ground/clock.ts";
 import type { Log } from "../ground/log.ts";
 import type { Environment } from "../merchants/books.ts";
 import { type PaymentMethod, paymentMethods } from "../merchants/settings.ts";
 import type { RoutingTable } from "../routing/routing.ts";
 import { type Database, isOutOfService } from "../store/database.ts";
 import type { Component } from "./components.ts";
-import { MINUTE, Minutes, minuteOf } from "./minutes.ts";
+import { Minutes, minuteOf } from "./minutes.ts";
 import type { Counts } from "./states.ts";
 import {
   type CountsRow,

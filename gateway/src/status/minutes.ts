@@ -1,9 +1,8 @@
 // The measurements of this process by minute, in memory until they are written to the database. It keeps a day at most.
-import { type Micros, SECOND } from "../ground/clock.ts";
+import { type Micros, MINUTE } from "../ground/clock.ts";
 import type { Component } from "./components.ts";
 import { type Counts, nothingCounted } from "./states.ts";
 
-export const MINUTE: Micros = 60 * SECOND;
 /** Minutes in memory at most. When the database is unavailable for longer, the oldest minutes are lost. */
 export const MINUTES_MAX = 24 * 60;
 /** Minutes for which written counts stay in memory, to be shown while the database is unavailable. */

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type TestDatabase, type TestService, asOwner, startService } from "../../test/kit.ts";
 import { PostgresServer } from "../../test/postgres-server.ts";
-import { SECOND, systemClock } from "../ground/clock.ts";
+import { MINUTE, SECOND, systemClock } from "../ground/clock.ts";
 import { createLog } from "../ground/log.ts";
 import { Database } from "../store/database.ts";
 import { migrate } from "../store/migrations.ts";
 import { Measuring } from "./measuring.ts";
-import { MINUTE, minuteOf } from "./minutes.ts";
+import { minuteOf } from "./minutes.ts";
 import { statusSchema } from "./status.schema.ts";
 import { countDays } from "./status.sql.ts";
 

@@ -1,13 +1,12 @@
 // All SQL of measurements: minutes of each process, days counted from them, and delays of webhooks and settlements in the tables of other rooms.
-import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
+import { type Micros, DAY, MINUTE, SECOND, sqlTime } from "../ground/clock.ts";
 import { booksWith } from "../merchants/books-with.sql.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP, deleteOldest } from "../store/retention.ts";
 import { type Component, components, kindOf } from "./components.ts";
-import { MINUTE, type MeasuredMinute } from "./minutes.ts";
+import { type MeasuredMinute } from "./minutes.ts";
 import { type Counts, type DayMinutes, thresholds } from "./states.ts";
 
-export const DAY: Micros = 86_400 * SECOND;
 export const DAYS_SHOWN = 90;
 /** Minutes are kept for longer than a process keeps them in memory, and for longer than their day is counted again. */
 const MINUTES_KEPT_SECONDS = 3 * 86_400;

@@ -1,9 +1,9 @@
 // The public view of the status page, combined from measurements and published incidents. Pure.
-import { type Micros, wireTime } from "../ground/clock.ts";
+import { type Micros, DAY, MINUTE, wireTime } from "../ground/clock.ts";
 import type { Known, MinuteCounts } from "./board.ts";
 import { type Component, components, isMethod } from "./components.ts";
 import { type Incident, type Phase, endOf, phaseOf, statesSaid } from "./incident.ts";
-import { MINUTE, minuteOf } from "./minutes.ts";
+import { minuteOf } from "./minutes.ts";
 import {
   type DayMinutes,
   type State,
@@ -14,7 +14,7 @@ import {
   uptimePercent,
   worst,
 } from "./states.ts";
-import { DAY, DAYS_SHOWN, RECENT } from "./status.sql.ts";
+import { DAYS_SHOWN, RECENT } from "./status.sql.ts";
 
 export interface DayView {
   /** YYYY-MM-DD, in UTC. */

@@ -49,11 +49,17 @@ export class SettingsWatch {
     return stopwatchMs() - this.askedAt > FRESH_MS ? this.ask() : undefined;
   }
 
-  /** Reads the epoch now. Also called directly after a change made in this process. */
+  /** Reads what this process has just committed. The change stands where that fails: it is read with the next epoch. */
+  async changed(): Promise<void> {
+    await this.ask().catch((error: unknown) =>
+      this.log.warn({ err: error }, "a change of settings could not be read back"),
+    );
+  }
+
+  /** Reads the epoch now. */
   async ask(): Promise<void> {
-    // A read under way may have happened before the caller's change: wait for it, then read again.
-    const before = this.asking;
-    if (before) await before;
+    // A read under way may have happened before the caller's change: wait for its end, then read again.
+    await this.asking?.catch(() => undefined);
     this.asking ??= this.askOnce().finally(() => {
       this.asking = undefined;
     });

@@ -1,6 +1,5 @@
-// The concurrency limiter decides which calls may be in flight at the same time. A host that answers slowly or not at all holds few
-// slots, however many deliveries are due to it. Retries leave capacity for first attempts, and no number of merchants takes all slots.
-// No I/O.
+// The concurrency limiter decides which calls may be in flight at the same time. A host that answers slowly or not at all holds few slots, however
+// many deliveries are due to it. Retries leave capacity for first attempts, and no number of merchants takes all slots. No I/O.
 
 import type { AttemptKind } from "../events/claim.sql.ts";
 import { KeyedCount } from "../ground/keyed-count.ts";

@@ -3,9 +3,8 @@ import { z } from "zod";
 import { transactionSchema } from "../../acquirers/remote-protocol.ts";
 
 /**
- * ok: works. error: 500, nothing done. refuse: a final error, and the key is refused for good. slow: works, responds late. timeout, reset,
- * garbage: works, and sends no response, cuts the connection, or sends something that is not JSON. timeout_before: does nothing and sends no
- * response.
+ * ok: works. error: 500, nothing done. refuse: a final error, and the key is refused for good. slow: works, responds late. timeout, reset, garbage:
+ * works, and sends no response, cuts the connection, or sends something that is not JSON. timeout_before: does nothing and sends no response.
  */
 export const modes = ["ok", "error", "timeout", "timeout_before", "slow", "refuse", "garbage", "reset"] as const;
 export type Mode = (typeof modes)[number];

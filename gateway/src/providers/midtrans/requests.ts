@@ -1,6 +1,6 @@
 // Builds the requests to Midtrans: charges, card pages and refunds. Pure.
 import { AcquirerRefused, type OpenRequest } from "../../acquirers/acquirer.ts";
-import { type Micros, SECOND, wireTime } from "../../ground/clock.ts";
+import { type Micros, MINUTE, SECOND, wireTime } from "../../ground/clock.ts";
 import type { Minor } from "../../ground/money.ts";
 import type { PaymentMethod } from "../../merchants/settings.ts";
 
@@ -31,7 +31,6 @@ export function channelsOf(method: PaymentMethod): readonly string[] {
 export const STEP_MINOR: Minor = 100n;
 const CUSTOM_EXPIRY_MIN: Micros = 20 * SECOND;
 const PAGE_MINUTES_MIN = 5;
-const MINUTE: Micros = 60 * SECOND;
 const JAKARTA: Micros = 7 * 60 * MINUTE;
 
 /** The body of `POST /v2/charge`. Throws `AcquirerRefused` for an order that Midtrans would not take: nothing was sent. */

@@ -1,14 +1,13 @@
 // Builds the forms of Stripe's API for a payment's page and a refund. The same order gives the same bytes each time, since an idempotency key
 // must never come with other bytes. Pure.
 import type { OpenRequest, RefundRequest } from "../../acquirers/acquirer.ts";
-import { type Micros, SECOND } from "../../ground/clock.ts";
+import { type Micros, MINUTE, SECOND } from "../../ground/clock.ts";
 import { isId, momentOf } from "../../ground/ids.ts";
 import { theirAmount } from "./amounts.ts";
 
 /** The API version whose formats `answers.ts` reads. A newer version is a change here, with its tests. */
 export const API_VERSION = "2026-10-28.endive";
 
-const MINUTE: Micros = 60 * SECOND;
 /** Stripe's limits for the time that a page is open. */
 const PAGE_MIN: Micros = 30 * MINUTE;
 const PAGE_MAX: Micros = 24 * 60 * MINUTE;
