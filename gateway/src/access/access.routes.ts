@@ -3,6 +3,7 @@ import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyReques
 import type { Clock } from "../ground/clock.ts";
 import type { Reply } from "../ground/reply.ts";
 import { actionOf } from "../http/endpoint.ts";
+import { refuseLarge } from "../http/body.ts";
 import { judgeInput, sentBody } from "../http/input.ts";
 import { sendReply } from "../http/server.ts";
 import type { AuditedCall } from "../people/audit.sql.ts";
@@ -11,6 +12,8 @@ import type { SignedIn } from "../people/sessions.ts";
 import { setCookie } from "./cookie.ts";
 import { type PersonDoor, headerOf } from "./door.ts";
 import { type AccessEndpoint, type GuestCall, type Shaped, isChange } from "./endpoint.ts";
+
+const GUEST_BODY_MAX_BYTES = 16_384;
 
 export interface AccessParts {
   door: PersonDoor;
@@ -49,7 +52,10 @@ export async function answerAccess(
   const fromProgram = endpoint.for === "guest" && endpoint.forPrograms === true && !door.isFromPage(request);
   if (endpoint.method !== "GET" && !fromProgram) door.refuseForeign(request);
   const guest = (): GuestCall => guestCall(endpoint, request, reply, parts);
-  if (endpoint.for === "guest") return endpoint.handle(guest());
+  if (endpoint.for === "guest") {
+    refuseLarge(request.body, GUEST_BODY_MAX_BYTES);
+    return endpoint.handle(guest());
+  }
   const signedIn = await door.person(request);
   door.enterAlone(signedIn, reply);
   if (endpoint.fresh === true) door.refuseUnlessFresh(signedIn);

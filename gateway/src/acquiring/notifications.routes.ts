@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { MessageMeaning, ProviderReply, Report, ReportedDispute, AcquirerMessage } from "../acquirers/acquirer.ts";
 import { Fault, validationFault } from "../ground/fault.ts";
 import { reply } from "../ground/reply.ts";
+import { refuseLarge } from "../http/body.ts";
 import { sendReply } from "../http/server.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/command.ts";
@@ -22,6 +23,8 @@ import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { REFUND_ATTEMPTS_MAX, concludeRefund, inquireOtherAttempt } from "./refund-operations.ts";
 import { type Stray, keepStray } from "./strays.sql.ts";
 import type { CallMessages } from "./messages.ts";
+
+const MESSAGE_BYTES_MAX = 65_536;
 
 /** The outcome of one report. `isEarlier`: it is about an attempt that was given up. `fault`: why it was refused. */
 type Outcome =
@@ -76,6 +79,7 @@ async function read(
   const calls = parts.acquirer(code)?.calls;
   if (!calls) throw new Fault("ROUTE_NOT_FOUND");
   const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  refuseLarge(body, MESSAGE_BYTES_MAX);
   // The signature covers the request target exactly as the acquirer sent it.
   const { method, originalUrl: target, headers } = request;
   try {

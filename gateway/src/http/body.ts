@@ -11,6 +11,12 @@ const nothing = Buffer.alloc(0);
 /** Functions that abort the reading of a body, by request, while it is read. */
 const readings = new WeakMap<IncomingMessage, (fault: Fault) => void>();
 
+/** Refuses a body before it is read, where anybody may send one: to read a large one takes the time of hundreds. Throws PAYLOAD_TOO_LARGE. */
+export function refuseLarge(body: unknown, mostBytes: number): void {
+  if (Buffer.isBuffer(body) && body.length > mostBytes)
+    throw new Fault("PAYLOAD_TOO_LARGE", { message: `The body may have at most ${mostBytes} bytes.` });
+}
+
 /** Gives the body's bytes. Throws PAYLOAD_TOO_LARGE, MALFORMED_REQUEST, SERVICE_UNAVAILABLE without capacity, and `breakOff`'s fault. */
 export function readBody(
   request: IncomingMessage,

@@ -29,9 +29,10 @@ export type Judged<Value> = { value: Value } | FieldFault;
 export function judgeFields<Value>(rules: FieldRules<Value>, input: unknown, sent: unknown = input): Judged<Value> {
   const result = rules.schema.safeParse(input, inPlainWords);
   if (result.success) return { value: result.data };
-  const faults = result.error.issues.flatMap(nearestIssues).flatMap((issue) => faultsOf(rules, issue, sent));
-  faults.sort((a, b) => a.rank - b.rank);
-  return faults[0] as FieldFault;
+  // Only the first is put into words: a body may have thousands of unknown fields.
+  const broken = result.error.issues.flatMap(nearestIssues).flatMap((issue) => brokenBy(rules, issue));
+  const first = broken.reduce((best, other) => (other.rank < best.rank ? other : best));
+  return { rank: first.rank, fault: faultOf(rules, first, sent) };
 }
 
 /** Gives the parsed value. Throws the fault of the first field that breaks a rule. */
@@ -101,14 +102,21 @@ export function rankOf(order: readonly string[], field: string): number {
   return at < 0 ? order.length : at;
 }
 
-function faultsOf<Value>(rules: FieldRules<Value>, issue: Issue, input: unknown): FieldFault[] {
+interface Broken {
+  rank: number;
+  path: readonly PropertyKey[];
+  issue: Issue;
+}
+
+function brokenBy<Value>({ order }: FieldRules<Value>, issue: Issue): Broken[] {
   const paths = issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
-  return paths.map((path) => {
-    const field = showable(path.map(String).join(".")) as string;
-    const value = valueAt(input, path);
-    const fault = rules.faultFor?.(field, value) ?? validationFault(field, value, messageOf(issue, field, value));
-    return { rank: rankOf(rules.order, field), fault };
-  });
+  return paths.map((path) => ({ rank: rankOf(order, path.map(String).join(".")), path, issue }));
+}
+
+function faultOf<Value>(rules: FieldRules<Value>, { path, issue }: Broken, input: unknown): Fault {
+  const field = showable(path.map(String).join(".")) as string;
+  const value = valueAt(input, path);
+  return rules.faultFor?.(field, value) ?? validationFault(field, value, messageOf(issue, field, value));
 }
 
 function messageOf(issue: Issue, field: string, value: unknown): string {

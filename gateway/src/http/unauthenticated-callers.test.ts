@@ -258,3 +258,20 @@ test("the room of those who are known has an end, too", () => {
   load.close(second);
   expect(load.requests).toBe(0);
 });
+
+test.each([
+  ["at the portal's door", "/portal/v1/session", 16_384, 422],
+  ["at the door for programs", "/portal/v1/device-codes", 16_384, 422],
+  ["as an acquirer", "/acquirers/nusantara/callbacks", 65_536, 404],
+])("of who is not known %s no large body is read", async (_where, path, most, read) => {
+  const { origin } = service;
+  const headers: HeadersInit = path.endsWith("session") ? { origin, "sec-fetch-site": "same-origin" } : {};
+  const statusOf = async (size: number): Promise<number> => {
+    const body = `{"x":"${"y".repeat(size - 8)}"}`;
+    const answer = await fetch(service.origin + path, { method: "POST", body, headers });
+    await answer.text();
+    return answer.status;
+  };
+  expect(await statusOf(most)).toBe(read);
+  expect(await statusOf(most + 1)).toBe(413);
+});

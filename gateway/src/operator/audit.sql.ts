@@ -106,13 +106,13 @@ limit $2::integer`,
 /** Changes of one object that are listed at most. */
 const ABOUT_MAX = 100;
 
-/** Changes that were requested at exactly these paths, newest first, without those that name another payment. */
+/** Changes that were requested at exactly these paths, newest first; of recordings of disputes those that name this payment. */
 export function selectAuditAbout(paths: readonly string[], paymentReference: string): Statement {
   return {
     name: "select audit of paths",
     text: `${columns}
 where asked.status is null and asked.path = any($1::text[])
-  and coalesce(asked.body ->> 'payment_reference', $2::text) = $2::text
+  and (asked.path not like '%/disputes' or strpos(asked.body::text, $2::text) > 0)
 order by asked.audit_id desc
 limit ${ABOUT_MAX}`,
     values: [paths, paymentReference],

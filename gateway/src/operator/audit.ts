@@ -90,7 +90,7 @@ export class Audit {
     return (await this.database.query(selectAsked(requestId))).length > 0;
   }
 
-  /** Changes that were requested at exactly these paths, newest first, without those that name another payment. */
+  /** Changes that were requested at exactly these paths, newest first; of recordings of disputes those that name this payment. */
   about(paths: readonly string[], paymentReference: string): Promise<AuditRow[]> {
     return this.database.query<AuditRow>(selectAuditAbout(paths, paymentReference));
   }

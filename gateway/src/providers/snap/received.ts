@@ -42,9 +42,9 @@ export function received(partner: Partner, keys: TheirKeys, message: Message, no
   const path = message.rest.split("?", 1)[0] ?? "";
   const kind = kinds.find(([pattern]) => pattern.test(path))?.[1];
   if (kind === undefined || message.method !== "POST") throw new Fault("ROUTE_NOT_FOUND");
-  const kept: AcquirerMessage = { about: `POST ${path}`, status: undefined, text: maskedBody(message.body) };
   if (kind === "token") return { kind: "reply", reply: giveToken(partner, keys, message, now) };
   const refusal = checkTransaction(partner, keys, message, now, kind);
+  const kept: AcquirerMessage = { about: `POST ${path}`, status: undefined, text: maskedBody(message.body) };
   if (refusal) return { kind: "reply", reply: refusal, message: kept };
   const body = parseObject(message.body);
   switch (kind) {
