@@ -12,6 +12,7 @@ import type { KeyRecord } from "../src/idempotency/idempotency.sql.ts";
 import { type Payment, createdView } from "../src/payments/payment.ts";
 import { Circuits } from "../src/routing/circuit.ts";
 import type { RoutingTable } from "../src/routing/routing.ts";
+import type { Database, Row } from "../src/store/database.ts";
 import { NOW, book } from "./given.ts";
 
 /** Parts with a routing table that prefers these acquirers in the given order. */
@@ -36,9 +37,17 @@ export function openingParts(...acquirers: Acquirer[]): OpeningParts {
   };
 }
 
-/** The parts with which calls are made, with the test's clock. */
-export function callParts(clock: Clock): CallParts {
-  return { circuits: new Circuits(), clock, leaseClock: clock, metrics: createMetrics(), log: createLog("silent") };
+/** The parts with which calls are made, with the test's clock. The database has no other operation, unless the test says so. */
+export function callParts(clock: Clock, others: Row[] = []): CallParts & { database: Database } {
+  const database = { query: async () => others } as unknown as Database;
+  return {
+    circuits: new Circuits(),
+    clock,
+    leaseClock: clock,
+    metrics: createMetrics(),
+    log: createLog("silent"),
+    database,
+  };
 }
 
 /** An operation whose first call, to the acquirer `kawah`, is being made: of a payment, or of a refund when the changes say so. */

@@ -3,6 +3,7 @@ import type { Bill } from "../acquirers/acquirer.ts";
 import { SECOND } from "../ground/clock.ts";
 import { selectBookOffset } from "../merchants/books.sql.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
+import type { Database } from "../store/database.ts";
 import { type Operation, readOperationKey } from "./operation.ts";
 import { operationOfRow, selectOperation, selectOperationsOfAccount } from "./operations.sql.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
@@ -39,14 +40,20 @@ async function operationOf(
   gatewayCode: string,
   find: { operationKey: string } | { account: string },
 ): Promise<Operation | undefined> {
-  if ("account" in find) {
-    const [row, other] = await database.query(selectOperationsOfAccount(gatewayCode, find.account));
-    // A number that two payers were given is nobody's: one of them would pay the other's bill.
-    return row && other?.waits !== true ? operationOfRow(row) : undefined;
-  }
+  if ("account" in find) return operationOfAccount(database, gatewayCode, find.account);
   const name = readOperationKey(find.operationKey);
   if (!name) return undefined;
   const [row] = await database.query(selectOperation(name.book, name.id));
   const operation = row && operationOfRow(row);
   return operation?.attempt === name.attempt ? operation : undefined;
+}
+
+/** The operation of the payment for which this acquirer issued the account number. One that two payers wait with is nobody's. */
+export async function operationOfAccount(
+  database: Database,
+  gatewayCode: string,
+  account: string,
+): Promise<Operation | undefined> {
+  const [row, other] = await database.query(selectOperationsOfAccount(gatewayCode, account));
+  return row && other?.waits !== true ? operationOfRow(row) : undefined;
 }

@@ -9,7 +9,7 @@ import { sendReply } from "../http/server.ts";
 import type { Merchant } from "../merchants/directory.ts";
 import type { Command } from "../store/command.ts";
 import { maskedBody } from "../providers/mask.ts";
-import { billOf } from "./bills.ts";
+import { billOf, operationOfAccount } from "./bills.ts";
 import { callAcquirer, logException } from "./calls.ts";
 import { disputeReport } from "./dispute-reports.ts";
 import { linkOfRow, selectLink } from "./dispute-reports.sql.ts";
@@ -17,7 +17,7 @@ import { refundElsewhere } from "./astray.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { inquireSoon, paymentNotification } from "./notifications.ts";
 import { type Operation, type OperationName, operationKey, readOperationKey, wasCalled } from "./operation.ts";
-import { operationOfRow, selectOperation, selectOperationsOfAccount } from "./operations.sql.ts";
+import { operationOfRow, selectOperation } from "./operations.sql.ts";
 import type { AcquiringParts } from "./payment-operations.ts";
 import { paymentOfRow, selectPayment } from "../payments/payments.sql.ts";
 import { REFUND_ATTEMPTS_MAX, concludeRefund, inquireOtherAttempt } from "./refund-operations.ts";
@@ -124,7 +124,8 @@ async function takeReport(
 ): Promise<Outcome> {
   const key = namedBy(report);
   const mayBeAccount = report.kind !== "payment" && report.kind !== "refund";
-  const name = readOperationKey(key) ?? (mayBeAccount ? await nameOfAccount(parts, code, key) : undefined);
+  const name =
+    readOperationKey(key) ?? (mayBeAccount ? await operationOfAccount(parts.database, code, key) : undefined);
   const kind = report.kind === "refund" ? "refund" : "payment";
   if (!name || (report.kind !== "look" && name.kind !== kind)) return { taken: "unknown operation" };
   const merchant = await parts.directory.merchant(name.book.merchantId);
@@ -139,16 +140,6 @@ async function takeReport(
     if (!(error instanceof Fault) || error.code !== "VALIDATION_ERROR") throw error;
     return { taken: "refused", fault: error };
   }
-}
-
-/** The operation of the payment for which this acquirer issued the account number. */
-async function nameOfAccount(
-  { database }: Pick<AcquiringParts, "database">,
-  code: string,
-  account: string,
-): Promise<OperationName | undefined> {
-  const [row] = await database.query(selectOperationsOfAccount(code, account));
-  return row && operationOfRow(row);
 }
 
 /** What a report is about, and the messages that are kept with it. */

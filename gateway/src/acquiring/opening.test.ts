@@ -10,7 +10,7 @@ import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import type { Acquirer, ReportedState } from "../acquirers/acquirer.ts";
 import { simulatedAcquirers } from "../acquirers/simulated.ts";
 import { SECOND } from "../ground/clock.ts";
-import { newId } from "../ground/ids.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
 import { openKeys } from "../idempotency/idempotency.sql.ts";
 import type { Payment } from "../payments/payment.ts";
@@ -90,6 +90,32 @@ test("an acquirer that says with its instructions that the payment is paid is be
   const { changes } = start.when(concludeOpening(atOnce, merchant, operation, result));
   expect(changes.updated(operations)).toMatchObject([{ step: "done" }]);
   expect(changes.events).toEqual(["payment.created", "payment.succeeded"]);
+});
+
+test.each([
+  ["is another payment's is nobody's here: this one is routed again", "another", undefined, "absent"],
+  ["is its own is believed", "own", undefined, "known"],
+  ["was told when it was made is believed, whoever had the number before", "another", { account: "777771" }, "known"],
+] as const)("an account that is found by its number and %s", async (_what, whose, told, kind) => {
+  const found = {
+    known: true,
+    instructions,
+    providerIds: { account: "777771" },
+    state: { status: "waiting" },
+  } as const;
+  const bank = { ...kawah, calls: { ...kawah.calls, inquire: () => Promise.resolve(found) } } as Acquirer;
+  const { payment, operation, start } = waiting(
+    {},
+    { step: "inquiring", providerIds: told, idempotencyKey: undefined },
+  );
+  const holder = whose === "own" ? payment.reference : newId("payment", NOW);
+  const all = { ...openingParts(bank), ...callParts(movableClock(), [{ operation_id: uuidOf(holder) }]) };
+  const result = await callOrInquire(all, merchant, payment, operation);
+  expect(result.kind).toBe(kind);
+  if (kind === "known") return;
+  const { changes } = start.when(concludeOpening(all, merchant, operation, result));
+  expect(changes.updated(payments).at(-1)?.instructions).toBeUndefined();
+  expect(changes.updated(operations)).not.toMatchObject([{ providerIds: { account: "777771" } }]);
 });
 
 test.each<[string, Partial<Payment>, Partial<AcquirerState>]>([

@@ -2,10 +2,11 @@
 // two commits no row is locked; after a crash between them a worker inquires.
 import type { OpenRequest, ReportedState } from "../acquirers/acquirer.ts";
 import { type Operation, operationKey } from "./operation.ts";
-import { operationOfRow, selectOperationOfKey } from "./operations.sql.ts";
+import { operationOfRow, selectOperationOfKey, selectOperationsOfAccount } from "./operations.sql.ts";
 import type { BookOwner } from "../commands/command-context.ts";
 import { type Micros, SECOND } from "../ground/clock.ts";
 import { assert } from "../ground/fault.ts";
+import { uuidOf } from "../ground/ids.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { Intent } from "../idempotency/idempotency.ts";
 import type { Directory, Merchant } from "../merchants/directory.ts";
@@ -82,6 +83,17 @@ export class PaymentOperations {
   }
 }
 
+/** True when an inquiry finds, by its number alone, an account that was issued for another payment: this one has none. */
+async function isAnothers(
+  database: Database,
+  { id, gatewayCode, providerIds }: Operation,
+  account: string | undefined,
+): Promise<boolean> {
+  if (account === undefined || providerIds !== undefined) return false;
+  const rows = await database.query(selectOperationsOfAccount(gatewayCode, account));
+  return rows.some((row) => row.operation_id !== uuidOf(id));
+}
+
 type Found = Extract<OpenResult, { kind: "known" }>;
 
 /**
@@ -89,7 +101,7 @@ type Found = Extract<OpenResult, { kind: "known" }>;
  * that the inquiry finds waiting, is ended at the acquirer. An operator's judgement of a questioned payment is sent to the acquirer.
  */
 export async function callOrInquire(
-  parts: OpeningParts & CallParts,
+  parts: OpeningParts & CallParts & Pick<AcquiringParts, "database">,
   merchant: Merchant,
   payment: Payment,
   operation: Operation,
@@ -125,6 +137,7 @@ export async function callOrInquire(
   if (inquiry.kind !== "answered") return { kind: "unknown", exchanged, otherMoney: inquiry.otherMoney };
   if (!inquiry.answer.known) return { kind: "absent", exchanged };
   const found: Found = { ...inquiry.answer, kind: "known", isOver: request.isOver, exchanged };
+  if (await isAnothers(parts.database, operation, found.providerIds?.account)) return { kind: "absent", exchanged };
   const known = { ...request, providerIds: found.providerIds ?? request.providerIds };
   const { state } = found;
   const { review } = operation;

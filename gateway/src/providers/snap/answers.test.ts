@@ -159,7 +159,11 @@ test("an account at BRI says by Y or N whether it was paid, and counts once", ()
   expect(readAccountStatus(told({ paidStatus: "N" }), request, account, ofBri)).toEqual({ status: "waiting" });
   expect(readAccountStatus(told({ paidStatus: "Y" }), request, account, ofBri)).toEqual({
     status: "paid",
-    receipt: { transactionId: "1900800000347140", amountMinor: 5_800_000n, currency: "IDR" },
+    receipt: {
+      transactionId: `1900800000347140.${request.operationKey.split(".")[0]}`,
+      amountMinor: 5_800_000n,
+      currency: "IDR",
+    },
   });
   expect(() => readAccountStatus(told({}), request, account, ofBri)).toThrow("paidStatus");
   expect(() => readAccountStatus(told({ paidStatus: "X" }), request, account, ofBri)).toThrow("paidStatus");

@@ -17,7 +17,7 @@ import { wireTime } from "../../ground/clock.ts";
 import { digestOf } from "../../ground/crypto.ts";
 import type { Minor } from "../../ground/money.ts";
 import type { Bank, VirtualAccounts } from "./dialect.ts";
-import { type Account, accountNumber } from "./partner.ts";
+import { type Account, accountNumber, accountTransaction } from "./partner.ts";
 import { nameOf } from "./requests.ts";
 import { CURRENCY, quoted, readAmount, referenceOf } from "./values.ts";
 
@@ -91,7 +91,9 @@ export function readAccountStatus(
   if (identity !== "account" || data.paidAmount !== undefined)
     expectMoved(data.paidAmount, request.amountMinor, "paidAmount");
   const transaction =
-    identity === "account" ? accountNumber(account) : readMoved(() => textIn(data, "paymentRequestId"));
+    identity === "account"
+      ? accountTransaction(account, request.operationKey)
+      : readMoved(() => textIn(data, "paymentRequestId"));
   return { status: "paid", receipt: receiptOf(transaction, request.amountMinor) };
 }
 

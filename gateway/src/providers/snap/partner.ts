@@ -55,6 +55,11 @@ export function ownAccount(
   return { partnerServiceId, customerNo: customerPrefix + digits };
 }
 
+/** Names the one payment to an account: banks give numbers out again, so the payment's own id is in it. At most 64 characters. */
+export function accountTransaction(account: Account, operationKey: string): string {
+  return `${accountNumber(account)}.${operationKey.split(".", 1)[0]}`;
+}
+
 /** The bank of a channel, and Gerbang's range there. Throws an Error when either is missing: routing has chosen a bank that is not set up. */
 export function bankOf(
   partner: Partner,

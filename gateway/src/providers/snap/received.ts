@@ -9,7 +9,7 @@ import { maskedBody } from "../mask.ts";
 import { type Body, receiptOf, readAccount } from "./answers.ts";
 import { type Service, codeOf } from "./errors.ts";
 import type { VirtualAccounts } from "./dialect.ts";
-import { type Account, type Partner, accountFields, accountNumber } from "./partner.ts";
+import { type Account, type Partner, accountFields, accountNumber, accountTransaction } from "./partner.ts";
 import { nameOf } from "./requests.ts";
 import { isSignedByHmac, isSignedByRsa, tokenText, transactionText } from "./signature.ts";
 import { OWN_TOKEN_SECONDS, isOwnToken, issueToken } from "./tokens.ts";
@@ -185,7 +185,10 @@ function readPayment(body: Body, identity: VirtualAccounts["identity"] | undefin
       },
     });
   // The same identity as in responses, so that money which an inquiry finds as well counts once.
-  const receipt = receiptOf(identity === "account" ? accountNumber(account) : paymentRequestId, paid);
+  const receipt = receiptOf(
+    identity === "account" ? accountTransaction(account, operationKey) : paymentRequestId,
+    paid,
+  );
   return {
     kind: "reports",
     reports: [{ kind: "payment", operationKey, state: { status: "paid", receipt } }],
