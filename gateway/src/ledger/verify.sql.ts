@@ -178,7 +178,7 @@ where o.status is null or not case g.kind
   when 'receipt_unapplied' then o.status <> 'applied'
   when 'receipt_returned' then o.status = 'returned'
   when 'receipt_credited' then o.status = 'credited'
-  else true
+  else g.kind in ('refund', 'dispute_opened', 'settlement_formed')
 end
 order by g.seq
 limit 1`,

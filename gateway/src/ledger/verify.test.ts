@@ -351,6 +351,35 @@ test("a hashed and balanced journal that no row asked for is found", async () =>
   expect(beyond).toBe(`payment ${reference} has 1 more refunded, held and lost than came in`);
 });
 
+test.each([
+  ["of a kind that nobody posts", "gift", /^journal 2 \(jrn_\w+\) is of the kind gift, which no row asks for$/],
+  [
+    "of a kind like one of ours",
+    "capture_gift",
+    /^journal 2 \(capture_gift\) moves the money of payment .*, which is succeeded$/,
+  ],
+])("money out of nothing is found in a journal %s", async (_what, kind, wrong) => {
+  const { client, merchantId } = await service.merchant();
+  const book: Book = { merchantId, environment: "sandbox" };
+  const reference = await paid(client);
+  const sum = { currency: "IDR", amountMinor: 5_000_000n };
+  const postings = [
+    { account: accounts.bank, ...sum },
+    { account: accounts.available, currency: "IDR", amountMinor: -sum.amountMinor },
+  ];
+  await lanesOn(database).move(merchantId, {
+    name: "post",
+    book,
+    needs: ledgerNeeds(book),
+    execute: (set, { realNow: now }) =>
+      post(
+        { set, book, now, newId: (named) => newId(named, now) },
+        { kind, operationKey: `${kind}:${reference}`, groupId: reference, postings },
+      ).seq,
+  });
+  expect((await verifyBook(database, book)).wrong).toMatch(wrong);
+});
+
 test("verification beside traffic gives no false alarm", async () => {
   const { client, merchantId } = await service.merchant();
   const book: Book = { merchantId, environment: "sandbox" };

@@ -96,6 +96,8 @@ export async function verifyBook(database: Database, book: Book, watch: ReplayWa
   if (upTo === undefined) return { book, journals: 0n, wrong: "the book has no head" };
   const pages = new Pages(upTo, watch);
   const replay = new Replay();
+  /** A journal that adds up and belongs to no row: named only where no row is wrong. */
+  let strange: string | undefined;
   for (let after = 0n; after < upTo;) {
     const rows = await database.query<JournalRow>(selectJournals(book, after, upTo, PAGE));
     if (rows.length === 0)
@@ -108,6 +110,8 @@ export async function verifyBook(database: Database, book: Book, watch: ReplayWa
       const wrong = replay.next(journal) ?? (typeof claim === "string" ? claim : undefined);
       if (wrong !== undefined) return { book, journals: after, wrong };
       if (typeof claim === "object") claims.push(claim);
+      else
+        strange ??= `journal ${journal.seq} (${journal.journalId}) is of the kind ${journal.kind}, which no row asks for`;
       after = row.seq;
     }
     const wrong = await firstWrong(database, journalsUnfounded(book, claims));
@@ -115,11 +119,11 @@ export async function verifyBook(database: Database, book: Book, watch: ReplayWa
     pages.turn({ journals: after });
   }
   // The roll-up is compared last: it can name only an hour, while the other checks name a row.
-  const wrong = replay.compare(totals) ?? (await rowsWrong(database, book, pages)) ?? captures.compare();
+  const wrong = replay.compare(totals) ?? (await rowsWrong(database, book, pages)) ?? strange ?? captures.compare();
   return { book, journals: upTo, wrong, head: replay.head };
 }
 
-/** The row whose money a journal moves; undefined for kinds that belong to no row; a message when the operation key names no such row. */
+/** The row whose money a journal moves; undefined for a kind that no row asks for; a message when the operation key names no such row. */
 function claimOf({ seq, journalId, kind, groupId, operationKey }: Journal): Claim | string | undefined {
   const [, noun] = /^(capture|refund|dispute|settlement|receipt)(?:_[a-z]+)?$/.exec(kind) ?? [];
   if (noun === undefined) return undefined;
