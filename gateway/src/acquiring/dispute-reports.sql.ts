@@ -1,7 +1,7 @@
 // All SQL of the links between acquirers' disputes and the disputes here.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
-import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookColumns, bookKey, bookOfRow, bookValues } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 
@@ -94,6 +94,6 @@ export function selectLink(book: Book, gatewayCode: string, acquirerDisputeId: s
     text: `select *
 from acquirer_disputes
 where merchant_id = $1::uuid and environment = $2::environment and gateway_code = $3::text and acquirer_dispute_id = $4::text`,
-    values: [uuidOf(book.merchantId), book.environment, gatewayCode, acquirerDisputeId],
+    values: [...bookValues(book), gatewayCode, acquirerDisputeId],
   };
 }

@@ -1,7 +1,7 @@
 // All SQL of the messages exchanged with acquirers. Rows are only appended, under the lock of their operation.
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
-import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
+import { type Book, bookColumns, bookKey, bookValues } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, arraysOf, rowsOf } from "../store/table.ts";
 import { deleteOldest } from "../store/retention.ts";
@@ -59,7 +59,7 @@ from acquirer_messages
 where merchant_id = $1::uuid and environment = $2::environment and payment_id = $3::uuid
 order by exchanged_at desc, digest
 limit $4::integer`,
-    values: [uuidOf(book.merchantId), book.environment, uuidOf(paymentReference), limit],
+    values: [...bookValues(book), uuidOf(paymentReference), limit],
   };
 }
 

@@ -2,7 +2,7 @@
 import type { ProviderIds } from "../acquirers/acquirer.ts";
 import { type Micros, SECOND, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
-import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookColumns, bookKey, bookOfRow, bookValues } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { type Columns, type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
 import type { Operation, OperationStep } from "./operation.ts";
@@ -80,7 +80,7 @@ from acquirer_operations
 where merchant_id = $1::uuid and environment = $2::environment and idempotency_key = $3::text
 order by created_at desc
 limit 1`,
-    values: [uuidOf(book.merchantId), book.environment, key],
+    values: [...bookValues(book), key],
   };
 }
 
@@ -91,7 +91,7 @@ export function selectOperation(book: Book, id: string): Statement {
     text: `select *
 from acquirer_operations
 where merchant_id = $1::uuid and environment = $2::environment and operation_id = $3::uuid`,
-    values: [uuidOf(book.merchantId), book.environment, uuidOf(id)],
+    values: [...bookValues(book), uuidOf(id)],
   };
 }
 

@@ -1,7 +1,7 @@
 // Queries for statements over a period: the period's journals, an account's balance at both ends, and the entries in between or their sums.
 import type { Micros } from "../ground/clock.ts";
 import { leastIdOf, uuidOf } from "../ground/ids.ts";
-import type { Book } from "../merchants/books.ts";
+import { type Book, bookValues } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
 export interface AccountOfBook {
@@ -59,7 +59,7 @@ where ${inBook("e")} and e.account = $3::text and e.currency = $4::text and e.se
 )
 order by e.line desc
 limit 1`,
-    values: [uuidOf(book.merchantId), book.environment, account, currency, seq],
+    values: [...bookValues(book), account, currency, seq],
   };
 }
 
@@ -91,7 +91,7 @@ cross join lateral (
   limit 1
 ) j
 order by e.seq, e.line`,
-    values: [uuidOf(book.merchantId), book.environment, account, currency, after.seq, after.line, past, limit],
+    values: [...bookValues(book), account, currency, after.seq, after.line, past, limit],
   };
 }
 
@@ -114,6 +114,6 @@ join journals j using (merchant_id, environment, seq)
 where ${inBook("e")} and e.currency = $3::text and e.seq >= $4::bigint and e.seq < $5::bigint
   and j.seq >= $4::bigint and j.seq < $5::bigint
 group by j.kind, e.account`,
-    values: [uuidOf(book.merchantId), book.environment, currency, from, past],
+    values: [...bookValues(book), currency, from, past],
   };
 }

@@ -3,7 +3,7 @@ import type { DisputeReason } from "../acquirers/acquirer.ts";
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookColumns, bookKey, bookOfRow, bookValues } from "../merchants/books.ts";
 import { type DueBooks, chosen, chosenValues, chosenWith } from "../merchants/due-books.sql.ts";
 import type { DisputeStatus } from "../payments/payment.ts";
 import { type PageFilter, selectOneWithOrder, selectPageWithOrder } from "../payments/with-order.sql.ts";
@@ -122,7 +122,7 @@ export function selectEvidence(book: Book, uuid: string): Statement {
     text: `select *
 from dispute_evidence
 where merchant_id = $1::uuid and environment = $2::environment and dispute_id = $3::uuid`,
-    values: [uuidOf(book.merchantId), book.environment, uuidOf(uuid)],
+    values: [...bookValues(book), uuidOf(uuid)],
   };
 }
 

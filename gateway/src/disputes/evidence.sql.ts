@@ -1,7 +1,7 @@
 // All SQL of evidence before it is submitted: drafts, files and the pieces of files.
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
-import { type Book, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookOfRow, bookValues } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 import { type Table, bulkInsert, bulkUpdate, loadByKey, arraysOf, rowsOf } from "../store/table.ts";
@@ -129,11 +129,7 @@ export const evidenceFiles: Table<FileRef, EvidenceFile> = {
 };
 
 const ofDispute = "merchant_id = $1::uuid and environment = $2::environment and dispute_id = $3::uuid";
-const disputeValues = ({ book, uuid }: DisputeRef): unknown[] => [
-  uuidOf(book.merchantId),
-  book.environment,
-  uuidOf(uuid),
-];
+const disputeValues = ({ book, uuid }: DisputeRef): unknown[] => [...bookValues(book), uuidOf(uuid)];
 const fileValues = (file: FileRef): unknown[] => [...disputeValues(file), uuidOf(file.fileId)];
 
 /** The draft, if there is one, and the offset of the book's clock. */

@@ -1,7 +1,7 @@
 // The SQL that reads the delivery attempts of a book across all its events, and counts its open deliveries. Writes nothing.
 import { type Micros, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
-import type { Book } from "../merchants/books.ts";
+import { type Book, bookValues } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { EventType } from "./event.ts";
 import { type AttemptSummary, attemptSummaryOfRow } from "./events.sql.ts";
@@ -33,7 +33,7 @@ export interface AttemptFilter {
 /** Selects a page of attempts, newest first, and one row more than `limit`. */
 export function selectBookAttempts(filter: AttemptFilter): Statement {
   const { book, hidden, failedOnly, startedFrom, startedBefore, after } = filter;
-  const values: unknown[] = [uuidOf(book.merchantId), book.environment, filter.limit + 1];
+  const values: unknown[] = [...bookValues(book), filter.limit + 1];
   const conditions: string[] = [];
   const where = (condition: string, ...given: unknown[]): void => {
     const filled = condition.replaceAll("?", () => `$${values.push(given.shift())}`);
@@ -76,7 +76,7 @@ export function selectAttempt(book: Book, { eventId, attempt }: AttemptName): St
     text: `select *
 from delivery_attempts
 where merchant_id = $1::uuid and environment = $2::environment and event_id = $3::uuid and attempt = $4::smallint`,
-    values: [uuidOf(book.merchantId), book.environment, uuidOf(eventId), attempt],
+    values: [...bookValues(book), uuidOf(eventId), attempt],
   };
 }
 
@@ -92,6 +92,6 @@ export function countOpen(book: Book): Statement {
   ) d) as ${state}`;
   return {
     text: `select ${counted("pending")}, ${counted("undelivered")}`,
-    values: [uuidOf(book.merchantId), book.environment],
+    values: [...bookValues(book)],
   };
 }

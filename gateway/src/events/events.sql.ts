@@ -1,7 +1,7 @@
 // The SQL that reads events, the states of their deliveries, and their attempts. Writes nothing.
 import type { Micros } from "../ground/clock.ts";
 import { idOf, leastIdOf, uuidOf } from "../ground/ids.ts";
-import { type Book, bookOfRow, otherBook } from "../merchants/books.ts";
+import { type Book, bookOfRow, bookValues, otherBook } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import { LOOKED_AT_MAX, type Place, placesIn } from "../store/searches.sql.ts";
 import type { EventType } from "./event.ts";
@@ -183,7 +183,7 @@ where merchant_id = $1::uuid and environment = $2::environment and event_id = $3
   and ($4::smallint is null or attempt < $4::smallint)
 order by attempt desc
 limit $5::integer`,
-    values: [uuidOf(book.merchantId), book.environment, uuidOf(eventId), after, limit + 1],
+    values: [...bookValues(book), uuidOf(eventId), after, limit + 1],
   };
 }
 
@@ -242,12 +242,6 @@ where merchant_id = $1::uuid and environment = $2::environment${state === "all" 
   and event_id >= $3::uuid and ($4::uuid is null or event_id > $4::uuid)
 order by event_id
 limit $5::integer`,
-    values: [
-      uuidOf(book.merchantId),
-      book.environment,
-      leastIdOf(since.from),
-      after === undefined ? null : uuidOf(after),
-      since.limit + 1,
-    ],
+    values: [...bookValues(book), leastIdOf(since.from), after === undefined ? null : uuidOf(after), since.limit + 1],
   };
 }

@@ -1,8 +1,8 @@
 // The SQL of events and deliveries: the lanes insert them, the workers of the webhooks room update them. `claim.sql.ts` claims them.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { uuidBytes, uuidOf } from "../ground/ids.ts";
+import { uuidBytes } from "../ground/ids.ts";
 import { booksWith } from "../merchants/books-with.sql.ts";
-import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
+import { type Book, bookColumns, bookKey, bookValues } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { type Columns, type Table, arraysOf, bulkInsert, rowsOf } from "../store/table.ts";
 import { type ClaimedRow, SAME_URL } from "./claim.sql.ts";
@@ -124,7 +124,7 @@ cross join lateral (
 where w.merchant_id = $1::uuid and w.environment = $2::environment and w.url is not null
   and d.merchant_id = w.merchant_id and d.environment = w.environment and d.event_id = old.event_id
 returning 1`,
-    values: [uuidOf(book.merchantId), book.environment],
+    values: [...bookValues(book)],
   };
 }
 

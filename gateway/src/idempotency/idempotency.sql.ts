@@ -1,7 +1,6 @@
 // All SQL of idempotency keys.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
-import { type Book, bookColumns, bookKey, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookColumns, bookKey, bookOfRow, bookValues } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { STEP } from "../store/retention.ts";
 import { type Table, bulkInsert, bulkUpdate, loadByKey } from "../store/table.ts";
@@ -67,7 +66,7 @@ export function selectKeyRecord({ book, key }: { book: Book; key: string }): Sta
 from idempotency_keys k
 join books b using (merchant_id, environment)
 where k.merchant_id = $1::uuid and k.environment = $2::environment and k.idempotency_key = $3::text`,
-    values: [uuidOf(book.merchantId), book.environment, key],
+    values: [...bookValues(book), key],
   };
 }
 

@@ -1,7 +1,7 @@
 // The SQL of the ledger: heads, balances and the one statement that appends journals with their entries. Verification has its own.
 import { idOf, uuidBytes, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Book, bookArrays, bookKey, bookKeyColumns, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookArrays, bookKey, bookKeyColumns, bookOfRow, bookValues } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { type Columns, type Table, arraysOf, loadByKey } from "../store/table.ts";
 import type { Entry, Journal } from "./journal.ts";
@@ -132,7 +132,7 @@ from book_heads h
 left join balances b using (merchant_id, environment)
 where h.merchant_id = $1::uuid and h.environment = $2::environment
 order by b.account, b.currency`,
-    values: [uuidOf(book.merchantId), book.environment],
+    values: [...bookValues(book)],
   };
 }
 
@@ -158,7 +158,7 @@ from (
 ) j
 ${entriesOfJournal}
 order by j.seq`,
-    values: [uuidOf(book.merchantId), book.environment, after, upTo, limit],
+    values: [...bookValues(book), after, upTo, limit],
   };
 }
 
@@ -235,6 +235,6 @@ cross join lateral (
   limit 1
 ) j
 order by e.seq desc, e.line desc`,
-    values: [uuidOf(book.merchantId), book.environment, account, currency, first, before.seq, before.line, limit + 1],
+    values: [...bookValues(book), account, currency, first, before.seq, before.line, limit + 1],
   };
 }

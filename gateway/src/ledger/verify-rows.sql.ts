@@ -1,7 +1,6 @@
 // The SQL of verification that compares rows with rows: payments, settlement batches and events, with the refunds, disputes, marks and items
 // that belong to them. Each statement takes one page and gives the first wrong row; verify.sql.ts says why one snapshot is enough.
-import { uuidOf } from "../ground/ids.ts";
-import type { Book } from "../merchants/books.ts";
+import { type Book, bookValues } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { inBook, paid } from "./verify.sql.ts";
 
@@ -17,7 +16,7 @@ ${rows}
 where w.wrong is not null
 order by w.id
 limit 1`,
-    values: [uuidOf(book.merchantId), book.environment, ids],
+    values: [...bookValues(book), ids],
   });
 
 /**

@@ -6,7 +6,7 @@
 // left to the next run. Messages name rows as `payment <uuid>`; verify.ts turns the UUIDs into identities.
 import type { Micros } from "../ground/clock.ts";
 import { LEAST_UUID, idOf, uuidOf } from "../ground/ids.ts";
-import type { Book } from "../merchants/books.ts";
+import { type Book, bookValues } from "../merchants/books.ts";
 import { GENUINE, ORIGIN } from "../store/commit-order.ts";
 import type { Row, Statement } from "../store/database.ts";
 
@@ -32,7 +32,7 @@ from ${table}
 where merchant_id = $1::uuid and environment = $2::environment and ${key} > $3::uuid
 order by ${key}
 limit $4::integer`,
-    values: [uuidOf(book.merchantId), book.environment, after || LEAST_UUID, limit],
+    values: [...bookValues(book), after || LEAST_UUID, limit],
   };
 }
 
@@ -128,7 +128,7 @@ cross join lateral (
 where f.copies <> 1 or f.postings is distinct from x.postings
 order by x.id, x.kind
 limit 1`,
-    values: [uuidOf(book.merchantId), book.environment, ids, ids.map((id) => idOf(owner, id))],
+    values: [...bookValues(book), ids, ids.map((id) => idOf(owner, id))],
   });
 
 /** A journal of a kind whose money belongs to a row, and the row that its operation key names. */
@@ -183,8 +183,7 @@ end
 order by g.seq
 limit 1`,
     values: [
-      uuidOf(book.merchantId),
-      book.environment,
+      ...bookValues(book),
       claims.map(({ seq }) => seq),
       claims.map(({ kind }) => kind),
       claims.map(({ groupId }) => uuidOf(groupId)),
@@ -209,7 +208,7 @@ cross join lateral (
   limit 1
 ) n
 where ${inBook("h")} and (h.seq, h.hash) <> (n.seq, n.hash)`,
-    values: [uuidOf(book.merchantId), book.environment],
+    values: [...bookValues(book)],
   };
 }
 
@@ -244,7 +243,7 @@ full join owed o using (account, currency)
 where coalesce(k.amount, 0) <> coalesce(o.amount, 0)
 order by account, currency
 limit 1`,
-    values: [uuidOf(book.merchantId), book.environment],
+    values: [...bookValues(book)],
   };
 }
 
@@ -285,6 +284,6 @@ from r
 join book_heads h on ${inBook("h")}
 left join counted c on true
 group by h.seq, c.hour, c.acquirer, c.currency`,
-    values: [uuidOf(book.merchantId), book.environment],
+    values: [...bookValues(book)],
   };
 }

@@ -1,14 +1,14 @@
 // SQL of books outside the lanes: the list of books, the offset of a clock, and rows of either book of a merchant. The tables of the lanes are in books.ts.
 import { uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
-import type { Book } from "./books.ts";
+import { type Book, bookValues } from "./books.ts";
 
 /** The offset of one book's clock, as committed. */
 export function selectBookOffset(book: Book): Statement {
   return {
     name: "select book offset",
     text: "select clock_offset_seconds from books where merchant_id = $1::uuid and environment = $2::environment",
-    values: [uuidOf(book.merchantId), book.environment],
+    values: [...bookValues(book)],
   };
 }
 

@@ -40,6 +40,11 @@ export function bookArrays(books: readonly Book[]): [merchants: string[], enviro
   return [books.map((book) => uuidOf(book.merchantId)), books.map((book) => book.environment)];
 }
 
+/** The parameters `$1` and `$2` of a statement about one book. */
+export function bookValues(book: Book): [merchant: string, environment: string] {
+  return [uuidOf(book.merchantId), book.environment];
+}
+
 /** The columns that come first in the key of every table of a book. */
 export const bookColumns = {
   merchant_id: ["uuid", (row: { book: Book }) => uuidOf(row.book.merchantId)],

@@ -2,7 +2,7 @@
 import { type Micros, sqlTime, sqlTimeOrNull } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
-import type { Book, Environment } from "./books.ts";
+import { type Book, type Environment, bookValues } from "./books.ts";
 import type { Scope, SignatureDemand } from "./directory.ts";
 
 /** A merchant, in one environment or in both. */
@@ -99,7 +99,7 @@ export function countLive(book: Book, now: Micros): Statement {
 from credentials
 where merchant_id = $1::uuid and environment = $2::environment and revoked_at is null
   and (expires_at is null or expires_at > $3::timestamptz)`,
-    values: [uuidOf(book.merchantId), book.environment, sqlTime(now)],
+    values: [...bookValues(book), sqlTime(now)],
   };
 }
 

@@ -1,8 +1,7 @@
 // SQL of webhook addresses and their signing secrets: registration, rotation, and observations about the previous secret.
 import { type Micros, sqlTime, sqlTimeOrNull } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
 import type { Row, Statement } from "../store/database.ts";
-import { type Book, bookArrays } from "./books.ts";
+import { type Book, bookArrays, bookValues } from "./books.ts";
 
 export interface WebhookRegistration {
   url: string | undefined;
@@ -24,7 +23,7 @@ export function insertWebhook(book: Book, sealed: Buffer, now: Micros): Statemen
   return {
     text: `insert into webhook_endpoints (merchant_id, environment, secret_sealed, updated_at)
 values ($1::uuid, $2::environment, $3::bytea, $4::timestamptz)`,
-    values: [uuidOf(book.merchantId), book.environment, sealed, sqlTime(now)],
+    values: [...bookValues(book), sealed, sqlTime(now)],
   };
 }
 
@@ -35,7 +34,7 @@ export function updateWebhookUrl(book: Book, url: string, now: Micros): Statemen
 set url = $3::text, updated_at = $4::timestamptz
 where merchant_id = $1::uuid and environment = $2::environment
 returning secret_sealed`,
-    values: [uuidOf(book.merchantId), book.environment, url, sqlTime(now)],
+    values: [...bookValues(book), url, sqlTime(now)],
   };
 }
 
@@ -51,7 +50,7 @@ set previous_sealed = case when $5::timestamptz is not null then secret_sealed e
   secret_sealed = $3::bytea, rotated_at = $4::timestamptz, updated_at = $4::timestamptz
 where merchant_id = $1::uuid and environment = $2::environment
 returning 1`,
-    values: [uuidOf(book.merchantId), book.environment, sealed, sqlTime(at), sqlTimeOrNull(until), sqlTime(probeAt)],
+    values: [...bookValues(book), sealed, sqlTime(at), sqlTimeOrNull(until), sqlTime(probeAt)],
   };
 }
 
@@ -62,7 +61,7 @@ export function retirePreviousSecret(book: Book, now: Micros): Statement {
 set previous_sealed = null, previous_until = null, updated_at = $3::timestamptz
 where merchant_id = $1::uuid and environment = $2::environment and previous_until > $3::timestamptz
 returning 1`,
-    values: [uuidOf(book.merchantId), book.environment, sqlTime(now)],
+    values: [...bookValues(book), sqlTime(now)],
   };
 }
 
@@ -71,7 +70,7 @@ export function selectWebhook(book: Book): Statement {
     text: `select url, rotated_at, previous_until, previous_carried_at, previous_needed_at, previous_not_needed_at
 from webhook_endpoints
 where merchant_id = $1::uuid and environment = $2::environment`,
-    values: [uuidOf(book.merchantId), book.environment],
+    values: [...bookValues(book)],
   };
 }
 
@@ -129,7 +128,7 @@ set probe_at = $4::timestamptz
 where merchant_id = $1::uuid and environment = $2::environment and probe_at <= $3::timestamptz
   and previous_until > $3::timestamptz
 returning 1`,
-    values: [uuidOf(book.merchantId), book.environment, sqlTime(now), sqlTime(next)],
+    values: [...bookValues(book), sqlTime(now), sqlTime(next)],
   };
 }
 
@@ -137,6 +136,6 @@ export function selectNextProbe(book: Book): Statement {
   return {
     name: "next probe",
     text: "select probe_at from webhook_endpoints where merchant_id = $1::uuid and environment = $2::environment",
-    values: [uuidOf(book.merchantId), book.environment],
+    values: [...bookValues(book)],
   };
 }

@@ -2,7 +2,7 @@
 import type { Micros } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { ReplayProgress } from "../ledger/verify.ts";
-import { type Book, bookOfRow } from "../merchants/books.ts";
+import { type Book, bookOfRow, bookValues } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
 /** The newest replays of a book, which are kept. */
@@ -29,7 +29,7 @@ export interface Verification extends ReplayProgress {
 
 type VerificationKey = Pick<Verification, "book" | "id">;
 
-const keyOf = ({ book, id }: VerificationKey): unknown[] => [uuidOf(book.merchantId), book.environment, uuidOf(id)];
+const keyOf = ({ book, id }: VerificationKey): unknown[] => [...bookValues(book), uuidOf(id)];
 const ofBook = "merchant_id = $1::uuid and environment = $2::environment";
 const ofKey = `${ofBook} and verification_id = $3::uuid`;
 const isGone = `status = 'running' and seen_at < statement_timestamp() - interval '${GONE_SECONDS} seconds'`;

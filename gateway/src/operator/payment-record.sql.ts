@@ -1,6 +1,6 @@
 // Records about a payment that only operators may see, each read through an index. The operator room writes its own audit; other rooms write the rest.
 import { uuidOf } from "../ground/ids.ts";
-import type { Book } from "../merchants/books.ts";
+import { type Book, bookValues } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
 /** Records of each kind that are listed at most. */
@@ -17,7 +17,7 @@ from acquirer_operations
 where merchant_id = $1::uuid and environment = $2::environment and operation_id = any($3::uuid[])
 order by operation_id
 limit ${RECORDED_MAX}`,
-    values: [uuidOf(book.merchantId), book.environment, subjects.map(uuidOf)],
+    values: [...bookValues(book), subjects.map(uuidOf)],
   };
 }
 
@@ -31,7 +31,7 @@ join acquirer_operations o using (merchant_id, environment, operation_id)
 where e.merchant_id = $1::uuid and e.environment = $2::environment and e.operation_id = any($3::uuid[])
 order by e.exception_id
 limit ${RECORDED_MAX}`,
-    values: [uuidOf(book.merchantId), book.environment, subjects.map(uuidOf)],
+    values: [...bookValues(book), subjects.map(uuidOf)],
   };
 }
 
@@ -53,6 +53,6 @@ where a.status is null and a.environment = $2::text
   and exists (select from unnest($3::text[]) as s(subject) where strpos(a.path, s.subject) > 0)
 order by a.audit_id desc
 limit ${RECORDED_MAX}`,
-    values: [uuidOf(book.merchantId), book.environment, subjects],
+    values: [...bookValues(book), subjects],
   };
 }

@@ -1,6 +1,7 @@
 // Queries for candidate payments of an unapplied receipt. Other rooms write these tables.
+import { bookValues } from "../merchants/books.ts";
 import { DAY } from "../ground/clock.ts";
-import { leastIdOf, uuidOf } from "../ground/ids.ts";
+import { leastIdOf } from "../ground/ids.ts";
 import type { KeptReceipt } from "../acquiring/receipt.ts";
 import type { Statement } from "../store/database.ts";
 
@@ -23,13 +24,6 @@ from (
 where p.amount_minor = $5::bigint and p.currency = $6::text
 order by p.payment_id desc
 limit ${FOUND_MAX}`,
-    values: [
-      uuidOf(book.merchantId),
-      book.environment,
-      leastIdOf(receivedAt - 3 * DAY),
-      leastIdOf(receivedAt + DAY),
-      amountMinor,
-      currency,
-    ],
+    values: [...bookValues(book), leastIdOf(receivedAt - 3 * DAY), leastIdOf(receivedAt + DAY), amountMinor, currency],
   };
 }

@@ -1,4 +1,5 @@
 // What fraud detection saw of a payment, counted again from the stored payments. Payments are never deleted, so the counts equal those of that moment.
+import { bookValues } from "../merchants/books.ts";
 import { leastIdOf, uuidOf } from "../ground/ids.ts";
 import type { Payment } from "../payments/payment.ts";
 import { CUSTOMER_WINDOW, MERCHANT_WINDOW } from "../risk/velocity.sql.ts";
@@ -9,11 +10,7 @@ export const COUNTED_MAX = 2_000;
 /** Other payments of the payer that are listed at most. */
 export const OTHERS_MAX = 10;
 
-const keyOf = ({ book, reference }: Payment): unknown[] => [
-  uuidOf(book.merchantId),
-  book.environment,
-  uuidOf(reference),
-];
+const keyOf = ({ book, reference }: Payment): unknown[] => [...bookValues(book), uuidOf(reference)];
 
 /** The contact keys of the payment's payer, one a row: of the e-mail address and the telephone. */
 const contacts = `from payments p

@@ -1,7 +1,7 @@
 // SQL of finding the payments of a contact, and of erasing payers.
 import type { Micros } from "../ground/clock.ts";
-import { uuidBytes, uuidOf } from "../ground/ids.ts";
-import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
+import { uuidBytes } from "../ground/ids.ts";
+import { type Book, bookColumns, bookKey, bookValues } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { type Table, bulkUpdate } from "../store/table.ts";
 
@@ -20,7 +20,7 @@ from ((
     ${branch("phone_key")}
   )) found
 limit $4::integer`,
-    values: [uuidOf(book.merchantId), book.environment, contactKeys.map((key) => Buffer.from(key, "hex")), most],
+    values: [...bookValues(book), contactKeys.map((key) => Buffer.from(key, "hex")), most],
   };
 }
 

@@ -1,7 +1,7 @@
 // All SQL of writing the request log: batches, gaps, and the deletion of rows that are too old or too many.
 import type { Micros } from "../ground/clock.ts";
-import { uuidBytes, uuidOf } from "../ground/ids.ts";
-import { type Book, bookColumns, bookKey } from "../merchants/books.ts";
+import { uuidBytes } from "../ground/ids.ts";
+import { type Book, bookColumns, bookKey, bookValues } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import { STEP, deleteOldest } from "../store/retention.ts";
 import { type Columns, arraysOf, rowsOf } from "../store/table.ts";
@@ -111,7 +111,7 @@ where ctid = any(array(
   limit ${STEP}
 ))
 returning 1`,
-    values: [uuidOf(book.merchantId), book.environment],
+    values: [...bookValues(book)],
   };
 }
 

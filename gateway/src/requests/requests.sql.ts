@@ -1,7 +1,7 @@
 // All SQL that reads the request log and the stored state of idempotency keys. Writes nothing.
 import type { Micros } from "../ground/clock.ts";
 import { idOf, leastIdOf, uuidOf, uuidOrNull } from "../ground/ids.ts";
-import type { Book } from "../merchants/books.ts";
+import { type Book, bookValues } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 import type { KeptBody, Omission } from "./request-record.ts";
 
@@ -55,7 +55,7 @@ export interface RequestFilter {
 
 /** A page of requests, newest first; one row more than `limit` shows that there is a next page. */
 export function selectRequests(filter: RequestFilter): Statement {
-  const values: unknown[] = [uuidOf(filter.book.merchantId), filter.book.environment];
+  const values: unknown[] = [...bookValues(filter.book)];
   const conditions: string[] = [];
   const where = (condition: string, value: unknown): void => {
     values.push(value);
@@ -93,7 +93,7 @@ export function selectRequest(book: Book, requestId: string): Statement {
 from request_log l
 ${withDiagnosis}
 where l.merchant_id = $1::uuid and l.environment = $2::environment and l.request_id = $3::uuid`,
-    values: [uuidOf(book.merchantId), book.environment, uuidOf(requestId)],
+    values: [...bookValues(book), uuidOf(requestId)],
   };
 }
 
@@ -105,7 +105,7 @@ export function selectGaps(book: Book, hours: number): Statement {
 from request_log_gaps
 where merchant_id = $1::uuid and environment = $2::environment
   and hour > date_trunc('hour', clock_timestamp()) - make_interval(hours => $3::integer)`,
-    values: [uuidOf(book.merchantId), book.environment, hours],
+    values: [...bookValues(book), hours],
   };
 }
 
@@ -161,7 +161,7 @@ cross join lateral (
   where o.merchant_id = $1::uuid and o.environment = $2::environment and o.idempotency_key = l.idempotency_key and o.proven
 ) c
 order by l.request_id desc`,
-    values: [uuidOf(book.merchantId), book.environment, uuidOrNull(after), limit + 1],
+    values: [...bookValues(book), uuidOrNull(after), limit + 1],
   };
 }
 
@@ -172,7 +172,7 @@ export function selectKey(book: Book, key: string): Statement {
     text: `select endpoint, first_seen_at, status as key_status, body_digest, response
 from idempotency_keys
 where merchant_id = $1::uuid and environment = $2::environment and idempotency_key = $3::text`,
-    values: [uuidOf(book.merchantId), book.environment, key],
+    values: [...bookValues(book), key],
   };
 }
 
@@ -183,7 +183,7 @@ export function countUses(book: Book, key: string): Statement {
     text: `select ${counted}
 from request_log
 where merchant_id = $1::uuid and environment = $2::environment and idempotency_key = $3::text and proven`,
-    values: [uuidOf(book.merchantId), book.environment, key],
+    values: [...bookValues(book), key],
   };
 }
 
@@ -201,7 +201,7 @@ export function selectUses(book: Book, key: string, first: number, newest: numbe
     text: `select ${whole}
 from (${uses("asc", "$4")} union ${uses("desc", "$5")}) l
 order by l.request_id`,
-    values: [uuidOf(book.merchantId), book.environment, key, first, newest],
+    values: [...bookValues(book), key, first, newest],
   };
 }
 

@@ -1,7 +1,6 @@
 // All SQL of moving clocks.
 import { type Micros, sqlTime } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
-import type { Book } from "../merchants/books.ts";
+import { type Book, bookValues } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
 /**
@@ -40,7 +39,7 @@ export function selectNextDue(book: Book, realNow: Micros): Statement {
 from books b
 cross join lateral (select $3::timestamptz + make_interval(secs => b.clock_offset_seconds) as now) t
 where b.merchant_id = $1::uuid and b.environment = $2::environment`,
-    values: [uuidOf(book.merchantId), book.environment, sqlTime(realNow)],
+    values: [...bookValues(book), sqlTime(realNow)],
   };
 }
 
@@ -93,6 +92,6 @@ cross join lateral (
 where b.merchant_id = $1::uuid and b.environment = $2::environment
 order by due.at, due.id
 limit $4::integer`,
-    values: [uuidOf(book.merchantId), book.environment, sqlTime(realNow), count],
+    values: [...bookValues(book), sqlTime(realNow), count],
   };
 }

@@ -1,7 +1,7 @@
 // All SQL of listening: the events of a book after a cursor, and the offset of the book's clock, in one snapshot.
 import type { Micros } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
-import { type Book } from "../merchants/books.ts";
+import { type Book, bookValues } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
 /** Every row repeats the clock offset and the retention watermark; a book without new events has one row without an event. */
@@ -33,7 +33,7 @@ left join lateral (
 ) e on true
 where b.merchant_id = $1::uuid and b.environment = $2::environment
 order by e.event_id`,
-    values: [uuidOf(book.merchantId), book.environment, uuidOf(after), seen.map(uuidOf), limit],
+    values: [...bookValues(book), uuidOf(after), seen.map(uuidOf), limit],
   };
 }
 
@@ -52,7 +52,7 @@ left join lateral (
 ) e on true
 where b.merchant_id = $1::uuid and b.environment = $2::environment
 order by e.event_id desc`,
-    values: [uuidOf(book.merchantId), book.environment, limit],
+    values: [...bookValues(book), limit],
   };
 }
 
@@ -62,6 +62,6 @@ export function selectEventBody(book: Book, eventId: string): Statement {
     text: `select body
 from events
 where merchant_id = $1::uuid and environment = $2::environment and event_id = $3::uuid`,
-    values: [uuidOf(book.merchantId), book.environment, uuidOf(eventId)],
+    values: [...bookValues(book), uuidOf(eventId)],
   };
 }

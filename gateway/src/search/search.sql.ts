@@ -1,7 +1,7 @@
 // All SQL of searches in one book beside those of payments: references by their beginning, journals and pages of journals.
 import { uuidOf } from "../ground/ids.ts";
 import { entriesOfJournal } from "../ledger/ledger.sql.ts";
-import type { Book } from "../merchants/books.ts";
+import { type Book, bookValues } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
 const STARTING_LIKE_MAX = 8;
@@ -21,7 +21,7 @@ from (
 ) p
 left join settlements s using (merchant_id, environment, settlement_id)
 order by p.reference_id`,
-    values: [uuidOf(book.merchantId), book.environment, text, `${text}\u{10ffff}`],
+    values: [...bookValues(book), text, `${text}\u{10ffff}`],
   };
 }
 
@@ -33,7 +33,7 @@ export function selectJournal(book: Book, journalId: string): Statement {
 from journals j
 ${entriesOfJournal}
 where j.merchant_id = $1::uuid and j.environment = $2::environment and j.journal_id = $3::uuid`,
-    values: [uuidOf(book.merchantId), book.environment, uuidOf(journalId)],
+    values: [...bookValues(book), uuidOf(journalId)],
   };
 }
 
@@ -57,12 +57,6 @@ from (
 ) j
 ${entriesOfJournal}
 order by j.seq desc`,
-    values: [
-      uuidOf(book.merchantId),
-      book.environment,
-      before ?? null,
-      limit + 1,
-      ...(group === undefined ? [] : [uuidOf(group)]),
-    ],
+    values: [...bookValues(book), before ?? null, limit + 1, ...(group === undefined ? [] : [uuidOf(group)])],
   };
 }

@@ -1,11 +1,12 @@
 // All SQL of lists of a batch's items: a page of items, and sums by kind.
+import { bookValues } from "../merchants/books.ts";
 import { LEAST_UUID, uuidOf } from "../ground/ids.ts";
 import type { Statement } from "../store/database.ts";
 import type { Settlement, SettlementItem } from "./settlement.ts";
 
 type BatchKey = Pick<Settlement, "book" | "uuid">;
 
-const keyOf = ({ book, uuid }: BatchKey): unknown[] => [uuidOf(book.merchantId), book.environment, uuidOf(uuid)];
+const keyOf = ({ book, uuid }: BatchKey): unknown[] => [...bookValues(book), uuidOf(uuid)];
 
 /** A page of a batch's items, ordered by kind and id: the item of the cursor, and one more than `limit`. `statementLineOfRow` reads the rows. */
 export function selectItemPage(

@@ -2,7 +2,15 @@
 import { type Micros, parseSqlTime as parseTime, sqlTime } from "../ground/clock.ts";
 import { idOf, uuidOf } from "../ground/ids.ts";
 import type { Minor } from "../ground/money.ts";
-import { type Book, bookArrays, bookColumns, bookKey, bookKeyColumns, bookOfRow } from "../merchants/books.ts";
+import {
+  type Book,
+  bookArrays,
+  bookColumns,
+  bookKey,
+  bookKeyColumns,
+  bookOfRow,
+  bookValues,
+} from "../merchants/books.ts";
 import { selectInEither } from "../merchants/books.sql.ts";
 import { type DueBooks, chosen, chosenValues, chosenWith } from "../merchants/due-books.sql.ts";
 import type { Row, Statement } from "../store/database.ts";
@@ -199,7 +207,7 @@ left join settlement_clocks c using (merchant_id, environment)
 left join balances a on a.merchant_id = b.merchant_id and a.environment = b.environment
   and a.account in ('merchant:available', 'merchant:held')
 where b.merchant_id = $1::uuid and b.environment = $2::environment`,
-    values: [uuidOf(book.merchantId), book.environment],
+    values: [...bookValues(book)],
   };
 }
 
@@ -276,7 +284,7 @@ export function selectItems(settlement: Settlement): Statement {
 from settlement_items
 where merchant_id = $1::uuid and environment = $2::environment and settlement_id = $3::uuid
 order by occurred_at, item_id`,
-    values: [uuidOf(settlement.book.merchantId), settlement.book.environment, uuidOf(settlement.uuid)],
+    values: [...bookValues(settlement.book), uuidOf(settlement.uuid)],
   };
 }
 
@@ -289,7 +297,7 @@ from settlement_items i
 join payments p using (merchant_id, environment, payment_id)
 where i.merchant_id = $1::uuid and i.environment = $2::environment and i.settlement_id = $3::uuid
 order by i.occurred_at, i.item_id`,
-    values: [uuidOf(settlement.book.merchantId), settlement.book.environment, uuidOf(settlement.uuid)],
+    values: [...bookValues(settlement.book), uuidOf(settlement.uuid)],
   };
 }
 
@@ -343,8 +351,7 @@ where merchant_id = $1::uuid and environment = $2::environment
 order by settlement_id desc
 limit $8::integer`,
     values: [
-      uuidOf(book.merchantId),
-      book.environment,
+      ...bookValues(book),
       filter.status,
       filter.currency,
       endFrom === undefined ? null : sqlTime(endFrom),

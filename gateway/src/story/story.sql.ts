@@ -1,7 +1,7 @@
 // The statements that read a payment's story. Each finds its rows by an index and has a limit.
 import { uuidOf } from "../ground/ids.ts";
 import { entriesOfJournal } from "../ledger/ledger.sql.ts";
-import type { Book } from "../merchants/books.ts";
+import { type Book, bookValues } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 
 /** A story has at most this many records of each kind, the first ones. */
@@ -14,7 +14,7 @@ function about(name: string, text: string) {
   return (book: Book, id: string): Statement => ({
     name,
     text,
-    values: [uuidOf(book.merchantId), book.environment, uuidOf(id)],
+    values: [...bookValues(book), uuidOf(id)],
   });
 }
 
@@ -153,8 +153,7 @@ left join lateral (
 order by e.event_id
 limit ${TOLD_MAX + 1}`,
     values: [
-      uuidOf(book.merchantId),
-      book.environment,
+      ...bookValues(book),
       ids,
       ids.map((id) => `${id.slice(0, 13)}-0000-0000-000000000000`),
       ids.map((id) => `${id.slice(0, 13)}-ffff-ffff-ffffffffffff`),
@@ -186,6 +185,6 @@ from client_audit
 where merchant_id = $1::uuid and environment = $2::environment and subject = any($3::text[])
 order by request_id
 limit ${TOLD_MAX}`,
-    values: [uuidOf(book.merchantId), book.environment, subjects],
+    values: [...bookValues(book), subjects],
   };
 }

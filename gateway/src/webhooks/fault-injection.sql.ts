@@ -1,6 +1,5 @@
 // All SQL of fault injection. The lanes switch a fault on and off, and attempts count it down. A book without a fault has no row.
-import { uuidOf } from "../ground/ids.ts";
-import { type Book, bookArrays, bookKey } from "../merchants/books.ts";
+import { type Book, bookArrays, bookKey, bookValues } from "../merchants/books.ts";
 import type { Statement } from "../store/database.ts";
 import type { Table } from "../store/table.ts";
 
@@ -74,7 +73,7 @@ export function selectFault(book: Book): Statement {
     text: `select mode, remaining
 from misbehaviours
 where merchant_id = $1::uuid and environment = $2::environment`,
-    values: [uuidOf(book.merchantId), book.environment],
+    values: [...bookValues(book)],
   };
 }
 
@@ -105,6 +104,6 @@ export function takeFault(book: Book): Statement {
 )
 select mode
 from found`,
-    values: [uuidOf(book.merchantId), book.environment],
+    values: [...bookValues(book)],
   };
 }
