@@ -174,10 +174,7 @@ export function objectionTo(
   return validationFault("transaction.transaction_id", receipt.transactionId, different);
 }
 
-/**
- * Applies a payment's state at its acquirer, and ignores a state that can change nothing any more. Before a `paid` state is
- * applied, `objectionTo` must have found nothing wrong.
- */
+/** Applies a payment's state at its acquirer, unless it can change nothing any more. A `paid` state must have passed `objectionTo` before. */
 export function applyState(
   context: CommandContext,
   payment: Payment,

@@ -95,10 +95,7 @@ where merchant_id = $1::uuid and environment = $2::environment and operation_id 
   };
 }
 
-/**
- * Two operations whose payers were given this account number by this acquirer, as committed: those whose payments still wait first, then the newest.
- * `waits` says so.
- */
+/** Two operations whose payers got this account number from this acquirer, as committed: those that wait (`waits`) first, then the newest. */
 export function selectOperationsOfAccount(gatewayCode: string, account: string): Statement {
   return {
     name: "select operations of account",

@@ -48,10 +48,7 @@ export function endNeeds(book: Book, reference: string): Need[] {
   return isId("payment", reference) ? [need(operations, { book, id: reference })] : [];
 }
 
-/**
- * Plans the end of a canceled payment at its acquirer, where that can cancel: a worker inquires, and cancels the payment if it still waits.
- * An operation whose call was not made yet ends here.
- */
+/** Plans the end of a canceled payment at its acquirer: a worker inquires, and cancels one that waits. An operation not called yet ends here. */
 export function planEnd(
   acquirer: (code: string) => Acquirer | undefined,
   { set, realNow }: CommandContext,

@@ -107,10 +107,7 @@ export class UnauthenticatedCallers {
   }
 }
 
-/**
- * Counts the requests that people make about themselves, which belong to no merchant's window. Counts by person, in this process alone, and
- * keeps the counts of the present minute only.
- */
+/** Counts the requests of people about themselves, which belong to no merchant: by person, in this process alone, for the present minute. */
 export class PersonalRequests {
   private readonly limit: number;
   private readonly clock: Clock;

@@ -25,10 +25,7 @@ export interface MessageClaim {
 
 export type Claim = TimestampClaim | MessageClaim;
 
-/**
- * Reads the headers of section 5, rules 5 and 10. A request with X-Timestamp or X-Signature is judged by that scheme, not by RFC 9421.
- * Throws UNAUTHORIZED, SIGNATURE_MISSING, CLIENT_NOT_FOUND.
- */
+/** Reads the headers of section 5; X-Timestamp or X-Signature decides the scheme. Throws UNAUTHORIZED, SIGNATURE_MISSING, CLIENT_NOT_FOUND. */
 export function claimOf(headers: Readonly<Record<string, string | string[] | undefined>>): Claim {
   const { authorization, "x-timestamp": timestamp, "x-signature": own, "signature-input": input, signature } = headers;
   const clientId = /^bearer (\S+)$/i.exec(typeof authorization === "string" ? authorization : "")?.[1];

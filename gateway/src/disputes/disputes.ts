@@ -68,10 +68,7 @@ export function contestableMinor({ amountMinor, refundedMinor, refundPendingMino
   return amountMinor - refundedMinor - refundPendingMinor;
 }
 
-/**
- * Opens a dispute inside a command. The payment must be contestable, and the amount at most the contestable part. `evidenceDueAt` is in the
- * book's time; without it the merchant has a week.
- */
+/** Opens a dispute inside a command, of at most what is contestable. `evidenceDueAt` is in the book's time; without it the merchant has a week. */
 export function contest(
   context: CommandContext,
   payment: Payment,

@@ -40,10 +40,7 @@ export async function eachInTurn<T>(all: readonly T[], work: (one: T) => Promise
   if (failures.length > 0) throw failures[0];
 }
 
-/**
- * Runs steps of several kinds in turns, until no kind has more to do or the round is over. A kind that fails takes no further step, and the
- * others go on; at the end the first failure is thrown.
- */
+/** Runs steps of several kinds in turns until none has more, or the round is over. One that fails takes no more, and the first failure is thrown. */
 export async function inTurns(throttle: Throttle, kinds: readonly (() => Promise<boolean>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (let going = kinds; going.length > 0 && !throttle.isOver;) {

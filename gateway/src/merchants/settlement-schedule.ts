@@ -61,10 +61,7 @@ export const defaultSchedule: SettlementSchedule = {
 
 // Below, a day is a number: local calendar days since 1970-01-01.
 
-/**
- * The time at which the next run is due: the first cutoff strictly after `after` on an open local day. Takes and gives microseconds UTC.
- * Throws only for a schedule that its schema rejects.
- */
+/** When the next run is due: the first cutoff after `after` on an open local day, in microseconds UTC. Throws for a schedule its schema rejects. */
 export function nextRun(schedule: SettlementSchedule, after: Micros): Micros {
   return cutoffOf(schedule, firstOpenDay(schedule, lastCutoffDay(schedule, after) + 1));
 }

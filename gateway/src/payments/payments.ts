@@ -70,10 +70,7 @@ export interface Created {
   call: CallToMake | undefined;
 }
 
-/**
- * Creates a payment (interface 4.2). Throws REFERENCE_ID_DUPLICATE, NO_ROUTE_AVAILABLE, INVALID_AMOUNT. Also throws RISK_REJECTED and
- * RISK_REVIEW, which keep the payment as failed or pending.
- */
+/** Creates a payment (interface 4.2). Throws REFERENCE_ID_DUPLICATE, NO_ROUTE_AVAILABLE, INVALID_AMOUNT; RISK_REJECTED and RISK_REVIEW keep it. */
 export function createPayment(
   parts: PaymentParts,
   owner: BookOwner,

@@ -36,10 +36,7 @@ export interface Outlook {
   items: readonly SettlementItem[];
 }
 
-/**
- * The run that takes each item, by the item's id, if nothing else happens. An item that is absent is taken by no run: less is due than the
- * minimum, or deductions outweigh it. Pure.
- */
+/** The run that takes each item, by the item's id. Absent: no run takes it, as less is due than the minimum, or deductions outweigh it. Pure. */
 export function runsToCome(schedule: SettlementSchedule, minimum: Minor, outlook: Outlook): Map<string, Micros> {
   const runs = new Map<string, Micros>();
   let { items, available } = outlook;

@@ -159,10 +159,7 @@ export class Database {
   }
 }
 
-/**
- * A transaction, with its locks, outlives its process by no more than this: PostgreSQL ends a session that is silent inside a transaction,
- * and a statement that takes too long.
- */
+/** A transaction outlives its process by this at most: PostgreSQL ends a session that is silent inside one, and a statement that takes longer. */
 export const TRANSACTION_LIMIT_MS = 4_000;
 
 /**
@@ -245,10 +242,7 @@ export function isStale(error: unknown): boolean {
   return /^(0A000|26000)$/.test(sqlState(error) ?? "");
 }
 
-/**
- * True for errors that may vanish when the same work runs again: a unique key lost in a race, a deadlock, a lock that took too long, a prepared
- * statement that is stale.
- */
+/** True for errors that may vanish when the work runs again: a unique key lost in a race, a deadlock, a long lock, a stale prepared statement. */
 export function isRaceLost(error: unknown): boolean {
   return isStale(error) || /^(23505|40001|40P01|55P03)$/.test(sqlState(error) ?? "");
 }

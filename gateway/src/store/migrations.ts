@@ -33,10 +33,7 @@ const journalTable = `create table schema_migrations (
 /** Gives a row if there is the table. Another program may have one of this name in a schema of its own. */
 const selectTable = "select where to_regclass('schema_migrations') is not null";
 
-/**
- * Brings the schema up to this code's version, as its owner. Gives the names applied. Throws when the database is newer
- * than the code, or when an applied file was changed afterwards.
- */
+/** Brings the schema to this code's version, as its owner. Gives the names applied. Throws for a newer database, or an applied file that differs. */
 export async function migrate(url: string): Promise<string[]> {
   const migrations = readMigrations();
   const client = await connect(url);

@@ -5,10 +5,7 @@ import { binaryArray, isCarried } from "./arrays.ts";
 import type { Row, Statement } from "./database.ts";
 import type { LockedTable } from "./lock-order.ts";
 
-/**
- * A table in the working set of a lane. Rows are locked and written table by table in the order of `lock-order.ts`, and inside a table in
- * the order of keys, so that no two batches deadlock.
- */
+/** A table in the working set of a lane. Rows are locked and written by table (`lock-order.ts`), then by key, so that no two batches deadlock. */
 export interface Table<Key, Value> {
   readonly name: LockedTable;
   /** The key as a text; texts are equal exactly when keys are. */

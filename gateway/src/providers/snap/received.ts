@@ -205,10 +205,7 @@ function readPayment(body: Body, identity: VirtualAccounts["identity"] | undefin
   };
 }
 
-/**
- * Reads a bank's notice that an account was paid. It has the account number alone, so an inquiry tells the amount. It is acknowledged in any
- * case, so that the bank does not repeat it.
- */
+/** Reads a bank's notice that an account was paid: an inquiry tells the amount. Acknowledged in any case, so that the bank does not repeat it. */
 function readAccountNotice(body: Body): MessageMeaning {
   return {
     kind: "reports",

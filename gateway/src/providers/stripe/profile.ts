@@ -38,10 +38,7 @@ export const stripeProfileSchema = z
   });
 export type StripeProfile = z.infer<typeof stripeProfileSchema>;
 
-/**
- * Why a key does not fit this environment; undefined when it may. A key of the other mode would move real money in a test, or none in
- * production. The text contains nothing of the key.
- */
+/** Why a key does not fit this environment, without any of the key; undefined when it may. The other mode's key would move real money, or none. */
 export function objectionToKey(key: string, environment: StripeProfile["environment"]): string | undefined {
   const mode = /^(?:sk|rk)_(live|test)_/.exec(key)?.[1];
   const wanted = environment === "production" ? "live" : "test";
