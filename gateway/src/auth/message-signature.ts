@@ -151,7 +151,7 @@ export function signBase(key: SigningKey, base: string): Buffer {
   return Buffer.from(key.sign("hex", base), "hex");
 }
 
-/** Verifies a request's signature (interface 5.1). Gives its nonce and its creation (Unix seconds). Throws SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW. */
+/** Verifies a request's signature (interface 5.1). Gives its nonce and creation (Unix seconds). Throws SIGNATURE_INVALID, TIMESTAMP_OUT_OF_WINDOW. */
 export function verifyMessage(
   client: Pick<Client, "clientId" | "key">,
   claim: Omit<MessageClaim, "scheme">,
