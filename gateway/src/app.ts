@@ -203,12 +203,17 @@ export function createApp(options: AppOptions): App {
       rooms.streams.stop();
       rooms.openPages.stop();
       const closed = [closeServer(server, load), closeServer(operator.server, operator.load)];
-      await Promise.all([...closed, rooms.worker.stop(), surface.close()]);
-      await Promise.all([rejected.stop(), requestLog?.stop()]);
-      await Promise.all([rooms.lastUses.write(), operator.stop()]);
-      await Promise.all([rooms.lanes.idle(), rooms.measuring.stop()]);
-      await rooms.sampler.stop();
-      await foundation.stop();
+      // A step that fails, as without the database, keeps no other from its end.
+      const ended = [
+        await Promise.allSettled([...closed, rooms.worker.stop(), surface.close()]),
+        await Promise.allSettled([rejected.stop(), requestLog?.stop()]),
+        await Promise.allSettled([rooms.lastUses.write(), operator.stop()]),
+        await Promise.allSettled([rooms.lanes.idle(), rooms.measuring.stop()]),
+        await Promise.allSettled([rooms.sampler.stop()]),
+        await Promise.allSettled([foundation.stop()]),
+      ].flat();
+      for (const step of ended)
+        if (step.status === "rejected") log.warn({ err: step.reason as unknown }, "it did not stop in order");
     },
   };
 }

@@ -165,3 +165,17 @@ function reachable(programs: ServerPrograms, folder: string): ServerPrograms {
   cpSync(dirname(programs.directory), copy, { recursive: true, verbatimSymlinks: true });
   return { ...programs, directory: join(copy, "bin") };
 }
+
+/** Signals the server of a cluster and each of its processes, which are in sessions of their own. For Linux. */
+export function signalServer(cluster: string, signal: "SIGSTOP" | "SIGCONT"): void {
+  const pid = Number(readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n")[0]);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+  for (const one of [pid, ...children.map(Number)]) {
+    try {
+      process.kill(one, signal);
+    } catch (error) {
+      // One that tidies up now and then may have ended since the list was read.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+  }
+}

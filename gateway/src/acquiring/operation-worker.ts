@@ -47,7 +47,7 @@ export class DueOperations {
   /** Resolves when all calls have ended. */
   async stop(): Promise<void> {
     this.stopping = true;
-    await this.polling;
+    await this.polling?.catch(() => undefined); // its own round tells
     await Promise.all(this.underWay);
   }
 

@@ -28,6 +28,8 @@ const ofDatabase: Readonly<Record<string, string>> = {
   "42703": "The schema of the database is not this version's: run `gerbang migrate`.",
   "53300": "The server takes no more connections: raise its max_connections, or run fewer processes.",
   "53100": "The disk of the server is full.",
+  "55P03":
+    "Another process migrates the database, or a long transaction holds its tables: try again when it has ended.",
   "57P03": "Try again in a moment.",
   "57P01": "Try again once the server is there again.",
   "25006": "This is a replica: DATABASE_URL has to name the primary.",

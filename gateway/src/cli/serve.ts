@@ -66,9 +66,10 @@ export async function serveCommand(
   } catch (error) {
     announce.failed(error);
     throw error;
+  } finally {
+    // Sockets to slow receivers may still be open, or a connection to a database that does not answer: no work depends on them.
+    setTimeout(() => process.exit(), 300).unref();
   }
-  // Sockets to slow receivers may still be open, but no work depends on them.
-  setTimeout(() => process.exit(0), 300).unref();
   return 0;
 }
 
@@ -102,7 +103,8 @@ interface ServeParts {
 async function serve(parts: ServeParts): Promise<void> {
   const { store, told, timing, log } = parts;
   // The owner of an external database migrates it. This call succeeds if the owner's address is configured, or if nothing is left to do.
-  await migrate(store.ownerUrl);
+  const stopped = told.then(() => true);
+  if (await Promise.race([migrate(store.ownerUrl).then(() => false), stopped])) return;
   // The check starts here, because a short command that had started the embedded server may stop it just after this process has joined it.
   const guardian = setInterval(() => {
     store.revive().then(

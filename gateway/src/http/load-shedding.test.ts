@@ -1,7 +1,8 @@
 // Goal: whatever comes at once, and whatever PostgreSQL does meanwhile, the process holds a bounded amount and says so in time.
 // Method: a server with small limits and a door that the test keeps shut; a whole service whose PostgreSQL is stopped.
+import { signalServer } from "../../test/postgres-server.ts";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { type IncomingMessage, request as httpRequest } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -146,20 +147,7 @@ describe.skipIf(process.platform !== "linux")("a service whose PostgreSQL hangs"
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** To the server and each of its processes: they are in sessions of their own. */
-  function signal(name: "SIGSTOP" | "SIGCONT"): void {
-    const pid = Number(readFileSync(join(embedded.directory, "cluster", "postmaster.pid"), "utf8").split("\n")[0]);
-    process.kill(pid, name);
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
-    for (const child of children) {
-      try {
-        process.kill(Number(child), name);
-      } catch (error) {
-        // One that tidies up now and then may have ended since the list was read.
-        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-      }
-    }
-  }
+  const signal = (name: "SIGSTOP" | "SIGCONT"): void => signalServer(join(embedded.directory, "cluster"), name);
 
   async function inFlight(): Promise<{ requests: number; bytes: number }> {
     const read = async (name: string): Promise<number> =>

@@ -30,55 +30,69 @@ const journalTable = `create table schema_migrations (
   applied_at timestamptz not null default now()
 )`;
 
+const READ_WITHIN_MS = 10_000;
+/** PostgreSQL notices within half a minute that the client of a session is gone. */
+const SHORT_SESSION = `select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
+  set_config('tcp_keepalives_count', '4', false), set_config('tcp_user_timeout', '30000', false)`;
+
 /** Gives a row if there is the table. Another program may have one of this name in a schema of its own. */
 const selectTable = "select where to_regclass('schema_migrations') is not null";
 
 /** Brings the schema to this code's version, as its owner. Gives the names applied. Throws for a newer database, or an applied file that differs. */
 export async function migrate(url: string): Promise<string[]> {
-  const migrations = readMigrations();
-  const client = await connect(url);
-  try {
+  // Without a lock: where nothing is missing, a process starts while another one migrates to a newer version, which may take an hour.
+  if ((await withClient(url, missing, READ_WITHIN_MS)).length === 0) return [];
+  return withClient(url, async (client) => {
     await client.query("begin");
-    await client.query("set local lock_timeout = '10s'");
+    await client.query("set local lock_timeout = '10s'; set local idle_in_transaction_session_timeout = '30s'");
     await client.query("select pg_advisory_xact_lock(hashtext('gerbang migrations'))");
-    // The table is looked up before it is created, so that a role that may only read can start a service whose schema is up to date.
+    await demandRole(client);
     const known = await client.query(selectTable);
     if (known.rowCount === 0) await client.query(journalTable);
-    const { rows } = await client.query<{ version: number; name: string; digest: string }>(
-      "select version, name, digest from schema_migrations order by version",
-    );
-    const applied = new Map(rows.map((row) => [row.version, row]));
-    const newest = migrations.at(-1)?.version ?? 0;
-    const beyond = rows.find((row) => row.version > newest);
-    if (beyond) throw newerSchema(beyond.name);
-    await demandRole(client);
-    const done: string[] = [];
-    for (const migration of migrations) {
-      const before = applied.get(migration.version);
-      if (before && before.digest !== migration.digest)
-        throw new ConfigError(`Migration ${before.name} was changed after it was applied. Restore its file.`);
-      if (before) continue;
-      await client.query(migration.sql);
+    const left = await missing(client);
+    for (const { version, name, sql, digest } of left) {
+      await client.query(sql);
       await client.query("insert into schema_migrations (version, name, digest) values ($1, $2, $3)", [
-        migration.version,
-        migration.name,
-        migration.digest,
+        version,
+        name,
+        digest,
       ]);
-      done.push(migration.name);
     }
     await client.query("commit");
-    return done;
-  } finally {
-    await client.end();
-  }
+    return left.map(({ name }) => name);
+  });
 }
 
-/** Opens a connection. The driver reports some failures, such as a missing password, only by its `error` event. */
-async function connect(url: string): Promise<pg.Client> {
+/** The migrations that the database lacks. Throws `ConfigError` for a newer database, or an applied file that differs. */
+async function missing(client: pg.Client): Promise<Migration[]> {
+  const migrations = readMigrations();
+  const known = await client.query(selectTable);
+  if (known.rowCount === 0) return migrations;
+  const { rows } = await client.query<{ version: number; name: string; digest: string }>(
+    "select version, name, digest from schema_migrations order by version",
+  );
+  const newest = migrations.at(-1)?.version ?? 0;
+  const beyond = rows.find((row) => row.version > newest);
+  if (beyond) throw newerSchema(beyond.name);
+  const applied = new Map(rows.map((row) => [row.version, row]));
+  return migrations.filter(({ version, digest }) => {
+    const before = applied.get(version);
+    if (before && before.digest !== digest)
+      throw new ConfigError(`Migration ${before.name} was changed after it was applied. Restore its file.`);
+    return before === undefined;
+  });
+}
+
+/**
+ * Does work on a connection of its own, whose session ends soon after its client has vanished. `withinMs`: for each statement. The driver reports
+ * some failures, such as a missing password, only by its `error` event.
+ */
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>, withinMs?: number): Promise<T> {
   const client = new pg.Client({
     connectionString: url,
     application_name: "gerbang migrate",
     connectionTimeoutMillis: 10_000,
+    ...(withinMs === undefined ? {} : { query_timeout: withinMs }),
   });
   const refused = new Promise<never>((_resolve, reject) => {
     client.on("error", reject); // once open, a lost connection fails its statement too
@@ -86,10 +100,10 @@ async function connect(url: string): Promise<pg.Client> {
   refused.catch(() => undefined); // `connect` or the statement throws the same failure
   try {
     await Promise.race([client.connect(), refused]);
-    return client;
-  } catch (error) {
-    void client.end().catch(() => undefined); // the connection was never open
-    throw error;
+    await client.query(SHORT_SESSION);
+    return await work(client);
+  } finally {
+    void client.end().catch(() => undefined); // it was never open, or the server does not answer any more
   }
 }
 
@@ -101,24 +115,13 @@ function newerSchema(name: string): ConfigError {
 
 /** Throws `ConfigError` unless the schema has this program's version. For commands that do not migrate. */
 export async function demandSchema(url: string): Promise<void> {
-  const newest = readMigrations().at(-1);
-  const client = await connect(url);
-  try {
-    const known = await client.query(selectTable);
-    if (known.rowCount === 0)
-      throw new ConfigError("The database is empty: run `gerbang migrate`, or start the service once.");
-    const { rows } = await client.query<{ version: number; name: string }>(
-      "select version, name from schema_migrations order by version desc limit 1",
+  const left = await withClient(url, missing, READ_WITHIN_MS);
+  if (left[0]?.version === 1)
+    throw new ConfigError("The database is empty: run `gerbang migrate`, or start the service once.");
+  if (left[0])
+    throw new ConfigError(
+      `The schema of the database is older than this program: ${left[0].name} is missing. Run \`gerbang migrate\`.`,
     );
-    const version = rows[0]?.version ?? 0;
-    if (newest && version > newest.version) throw newerSchema(rows[0]?.name ?? "");
-    if (newest && version < newest.version)
-      throw new ConfigError(
-        `The schema of the database is older than this program: ${newest.name} is missing. Run \`gerbang migrate\`.`,
-      );
-  } finally {
-    await client.end();
-  }
 }
 
 /** Throws `ConfigError` when the role gerbang_app is missing and the owner may not create roles: the first migration would fail. */

@@ -1,0 +1,59 @@
+// Goal: whoever tells the service to stop is obeyed, also while its PostgreSQL hangs, and a start waits for nobody who migrates. Method: the program
+// as a process of its own, on a server whose processes are stopped.
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { Service, gerbang } from "../../../e2e/kit/service.ts";
+import { PostgresServer, signalServer } from "../../test/postgres-server.ts";
+import { migrate } from "../store/migrations.ts";
+
+describe.skipIf(process.platform !== "linux")("a service whose PostgreSQL hangs", () => {
+  let folder: string;
+  let server: PostgresServer;
+  let env: Record<string, string>;
+  let dataDirectory: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "gerbang-hanging-"));
+    dataDirectory = mkdtempSync(join(tmpdir(), "gerbang-data-"));
+    server = await PostgresServer.start(folder, { access: ["host all all 127.0.0.1/32 trust"] });
+    env = { DATABASE_URL: server.url("postgres", "none", "postgres"), MASTER_KEY: "11".repeat(32) };
+    await migrate(env.DATABASE_URL ?? "");
+  });
+  afterEach(() => signalServer(server.cluster, "SIGCONT"));
+  afterAll(() => {
+    server.stop();
+    for (const one of [folder, dataDirectory]) rmSync(one, { recursive: true, force: true });
+  });
+
+  test("it ends within ten seconds of its signal, and a start gives up by itself", { timeout: 60_000 }, async () => {
+    const service = await Service.start({ env, dataDirectory });
+    signalServer(server.cluster, "SIGSTOP");
+    const start = gerbang(["serve"], { ...env, PORT: "0", GERBANG_DATA: dataDirectory });
+    await pause(2_000);
+    const begun = performance.now();
+    service.process?.kill("SIGTERM");
+    const [ended] = (await once(service.process ?? expect.unreachable(), "exit")) as [number | null];
+    expect([ended, performance.now() - begun < 10_000]).toEqual([0, true]);
+    expect(service.output).not.toContain("could not start");
+    const { code, stderr } = await start;
+    expect(code).toBe(1);
+    expect(stderr).toContain("The PostgreSQL of DATABASE_URL did not answer in time");
+  });
+
+  test("a process starts while another one migrates", { timeout: 60_000 }, async () => {
+    const other = new pg.Client({ connectionString: env.DATABASE_URL });
+    await other.connect();
+    await other.query("select pg_advisory_lock(hashtext('gerbang migrations'))");
+    try {
+      expect(await migrate(env.DATABASE_URL ?? "")).toEqual([]);
+      const service = await Service.start({ env, dataDirectory });
+      await service.stop();
+    } finally {
+      await other.end();
+    }
+  });
+});
