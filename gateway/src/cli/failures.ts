@@ -70,7 +70,7 @@ function ofConnection({ code, syscall, port, address, hostname, message }: Faile
   if (syscall === "connect" && typeof code === "string" && /^E(TIMEDOUT|HOSTUNREACH|NETUNREACH|CONNRESET)$/.test(code))
     return `${text(address)} cannot be reached, where ${server} should be (${code}).`;
   if (code === "ENOTFOUND" || code === "EAI_AGAIN")
-    return `The host ${text(hostname)} of ${server} has no address. Is its name right?`;
+    return `The host ${text(hostname)} has no address. Is its name right in DATABASE_URL, HOST, OPS_HOST and METRICS_HOST?`;
   if (typeof code === "string" && CERTIFICATE.test(code))
     return `The certificate of ${server} is not trusted: ${text(message)}. Its authority's certificate is named by sslrootcert.`;
   if (typeof message !== "string") return undefined;

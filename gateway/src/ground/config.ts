@@ -40,8 +40,15 @@ const variables = z.object({
   GERBANG_DATA: z.string().min(1).optional(),
   DATABASE_URL: databaseUrl.optional(),
   MIGRATION_DATABASE_URL: databaseUrl.optional(),
-  BASE_URL: httpUrl.refine((text) => text.endsWith("/v1"), "must end in /v1").optional(),
-  STATUS_URL: httpUrl.optional(),
+  BASE_URL: httpUrl
+    .refine((text) => text.endsWith("/v1"), "must end in /v1")
+    .refine(
+      (text) => /^https?:\/\/[^/?#@\s]+(\/[\w.~-]+)+$/.test(text),
+      "must be an address alone, like https://pay.example.com/v1",
+    )
+    .transform((text) => new URL(text).href)
+    .optional(),
+  STATUS_URL: httpUrl.transform((text) => new URL(text).href).optional(),
   CONSOLE_URL: httpUrl
     .refine((text) => /^https?:\/\/[^/?#@]+\/?$/.test(text), "must be an origin, like https://console.example.com")
     .transform((text) => new URL(text).origin)
@@ -149,6 +156,7 @@ export type FilesOfConfig = Pick<Config, "dataDirectory" | "acquirersFile"> & { 
 /** Problems of the ports: the operators' is none, or two listeners have the same one of one address. */
 function portProblems(value: z.output<typeof variables>): string[] {
   const { PORT, HOST, METRICS_PORT = PORT + 1, METRICS_HOST, OPS_PORT = PORT + 2, OPS_HOST } = value;
+  if (METRICS_PORT > PORT_MAX) return ["METRICS_PORT: give one, PORT + 1 is no port number"];
   if (OPS_PORT > PORT_MAX) return ["OPS_PORT: give one, PORT + 2 is no port number"];
   const listeners = [
     ["PORT", PORT, HOST],

@@ -89,6 +89,7 @@ test.each([
 
 test("where PORT + 2 is no port, the operators' has to be named", () => {
   expect(problems({ PORT: "65534" })).toEqual(["OPS_PORT: give one, PORT + 2 is no port number"]);
+  expect(problems({ PORT: "65535", OPS_PORT: "7000" })).toEqual(["METRICS_PORT: give one, PORT + 1 is no port number"]);
   expect(problems({ PORT: "65534", OPS_PORT: "8082" })).toEqual([]);
 });
 
@@ -227,4 +228,20 @@ describe("secrets in files", () => {
       "MASTER_KEY and MASTER_KEY_FILE: give one of them",
     ]);
   });
+});
+
+test.each([
+  "https://user:pw@pay.example/v1",
+  "https://pay.example/v1?x=/v1",
+  "https://pay.example/v1#/v1",
+  "https://pay.example/a b/v1",
+  "https://pay.example/%2e%2e/v1",
+])("%s is no address that payers are sent to", (BASE_URL) => {
+  expect(problems({ BASE_URL })).toEqual(["BASE_URL: must be an address alone, like https://pay.example.com/v1"]);
+});
+
+test("addresses are kept as headers and links carry them, whatever letters their names have", () => {
+  const read = readConfig({ BASE_URL: "https://оплата.example:443/bayar/v1", STATUS_URL: "https://статус.example" });
+  expect(read.baseUrl).toBe("https://xn--80aa5alfu.example/bayar/v1");
+  expect(read.statusUrl).toMatch(/^https:\/\/xn--[\w-]+\.example\/$/);
 });

@@ -43,10 +43,10 @@ export async function migrate(url: string): Promise<string[]> {
   // Without a lock: where nothing is missing, a process starts while another one migrates to a newer version, which may take an hour.
   if ((await withClient(url, missing, READ_WITHIN_MS)).length === 0) return [];
   return withClient(url, async (client) => {
+    await demandRole(client);
     await client.query("begin");
     await client.query("set local lock_timeout = '10s'; set local idle_in_transaction_session_timeout = '30s'");
     await client.query("select pg_advisory_xact_lock(hashtext('gerbang migrations'))");
-    await demandRole(client);
     const known = await client.query(selectTable);
     if (known.rowCount === 0) await client.query(journalTable);
     const left = await missing(client);
