@@ -178,6 +178,11 @@ export class Edge {
   ): ReturnType<typeof messageNonces> {
     if (claim.scheme === "rfc9421") return this.verifyMessage(client, claim, request, body);
     const { method, url: target } = request;
+    // The signature of a write with the same body would be good for every read: it covers neither method nor target.
+    if (body.length > 0 && (method === "GET" || method === "HEAD"))
+      throw new Fault("MALFORMED_REQUEST", {
+        message: `A ${method} has no body. Send it without one, signed as such.`,
+      });
     const { merchantId } = client.merchant;
     try {
       const verified = verifySignature(client, claim, body, this.parts.realClock.now());
