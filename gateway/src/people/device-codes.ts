@@ -25,7 +25,7 @@ import {
 } from "./device-codes.sql.ts";
 import { type MemberRole, actionsOf, scopesBeyond } from "./roles.ts";
 import { type Origin, kept } from "./sessions.ts";
-import { type Attempt, SignInThrottle, WrongGuess } from "./sign-in-throttle.ts";
+import { SignInThrottle, WrongGuess, ofSignedIn } from "./sign-in-throttle.ts";
 
 export const DEVICE_CODE_LASTS_SECONDS = 600;
 export const INTERVAL_SECONDS = 5;
@@ -92,7 +92,7 @@ export class DeviceCodes {
   async find(personId: string, sent: string, origin: Origin): Promise<DeviceRequest> {
     const userCode = userCodeOf(sent);
     // The throttle: a person who guesses codes could sign in programs of other persons under their own account.
-    const attempt: Attempt = { account: `device codes of ${personId}`, address: origin.address, isSignedIn: true };
+    const attempt = ofSignedIn(`device codes of ${personId}`, origin.address);
     return this.throttle.guard(attempt, async () => {
       const [row] =
         userCode === undefined

@@ -9,6 +9,7 @@ import { hashPassword, refuseBadPassword } from "./passwords.ts";
 import { type Person, insertPerson, personOfRow, selectPersonByEmail } from "./people.sql.ts";
 import type { Needs, Proofs } from "./proofs.ts";
 import type { Origin } from "./sessions.ts";
+import { ofStranger } from "./sign-in-throttle.ts";
 
 const KNOWN = "You have an account by this e-mail address: send its password.";
 
@@ -48,12 +49,16 @@ export async function newcomer(
   const [row] = await parts.database.query(selectPersonByEmail(email));
   if (row) {
     const known = personOfRow(row);
-    const attempt = { account: email, address: origin.address };
+    const attempt = ofStranger(parts.surface, email, origin.address);
     const needs = await proofs.byPassword(known, given, attempt, { action: "sign_in_failed", message: KNOWN });
     return needs ?? { known };
   }
   await refuseBadPassword("password", given.password, [email, given.name, parts.serviceName]);
-  return { email, name: given.name, passwordHash: await hashPassword(given.password, parts.passwordCost) };
+  return {
+    email,
+    name: given.name,
+    passwordHash: await hashPassword(parts.surface, given.password, parts.passwordCost),
+  };
 }
 
 /**

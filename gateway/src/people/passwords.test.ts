@@ -7,17 +7,19 @@ import { hashPassword, isPassword, objectionToPassword } from "./passwords.ts";
 const GOOD = "kopi tubruk senja";
 
 test("what is kept proves the password and no other, and is another each time", async () => {
-  const [kept, again] = [await hashPassword(GOOD), await hashPassword(GOOD)];
+  const [kept, again] = [await hashPassword("portal", GOOD), await hashPassword("portal", GOOD)];
   expect(kept).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   expect(kept).not.toBe(again);
   expect(kept).not.toContain("kopi");
-  expect([await isPassword(GOOD, kept), await isPassword(GOOD, again)]).toEqual([true, true]);
+  expect([await isPassword("portal", GOOD, kept), await isPassword("portal", GOOD, again)]).toEqual([true, true]);
   for (const wrong of [`${GOOD} `, GOOD.toUpperCase(), "", `${GOOD}\0`])
-    expect(await isPassword(wrong, kept)).toBe(false);
+    expect(await isPassword("portal", wrong, kept)).toBe(false);
 });
 
 test("the same characters in another composition are the same password", async () => {
-  expect(await isPassword("cafe\u0301 hitam pekat", await hashPassword("caf\u00e9 hitam pekat"))).toBe(true);
+  expect(
+    await isPassword("portal", "cafe\u0301 hitam pekat", await hashPassword("portal", "caf\u00e9 hitam pekat")),
+  ).toBe(true);
 });
 
 test("a hash of another cost, as an older or a newer version keeps it, is compared by its own", async () => {
@@ -26,28 +28,43 @@ test("a hash of another cost, as an older or a newer version keeps it, is compar
   const tag = argon2Sync("argon2id", { message: Buffer.from(GOOD), nonce, ...cost });
   const base64 = (bytes: Buffer): string => bytes.toString("base64").replaceAll("=", "");
   const kept = `$argon2id$v=19$m=8192,t=1,p=1$${base64(nonce)}$${base64(tag)}`;
-  expect([await isPassword(GOOD, kept), await isPassword("another one", kept)]).toEqual([true, false]);
-  expect(await isPassword(GOOD, kept.replace("t=1", "t=2"))).toBe(false);
+  expect([await isPassword("portal", GOOD, kept), await isPassword("portal", "another one", kept)]).toEqual([
+    true,
+    false,
+  ]);
+  expect(await isPassword("portal", GOOD, kept.replace("t=1", "t=2"))).toBe(false);
 });
 
 test.each([undefined, "", "x", "$argon2id$v=19$m=19456,t=2,p=1$abc", "$argon2i$v=19$m=19456,t=2,p=1$YWJj$YWJj"])(
   "against %s nothing is right",
   async (kept) => {
-    expect(await isPassword(GOOD, kept)).toBe(false);
+    expect(await isPassword("portal", GOOD, kept)).toBe(false);
   },
 );
 
 test("comparing takes as long where there is nothing to compare with", async () => {
-  const kept = await hashPassword(GOOD);
+  const kept = await hashPassword("portal", GOOD);
   const timed = async (against: string | undefined): Promise<number> => {
     const begun = process.hrtime.bigint();
-    for (let round = 0; round < 5; round++) await isPassword("something else", against);
+    for (let round = 0; round < 5; round++) await isPassword("portal", "something else", against);
     return Number(process.hrtime.bigint() - begun);
   };
   await timed(kept);
   const [known, unknown] = [await timed(kept), await timed(undefined)];
   // The same work is done; the clock is only to show that it is not skipped.
   expect(unknown).toBeGreaterThan(known / 4);
+});
+
+test("however many guess at the portal, a password of the console has its turn", async () => {
+  const kept = await hashPassword("portal", GOOD);
+  const guesses = Array.from({ length: 80 }, () =>
+    isPassword("portal", "wrong", kept).catch(({ code }) => code as string),
+  );
+  const begun = performance.now();
+  expect(await isPassword("console", GOOD, kept)).toBe(true);
+  const tookMs = performance.now() - begun;
+  expect((await Promise.all(guesses)).filter((one) => one === "SERVICE_UNAVAILABLE")).toHaveLength(80 - 66);
+  expect(performance.now() - begun).toBeGreaterThan(4 * tookMs);
 });
 
 describe("refused", () => {

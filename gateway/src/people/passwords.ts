@@ -2,6 +2,7 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { Fault } from "../ground/fault.ts";
+import type { Surface } from "./sessions.sql.ts";
 
 const derive = promisify(argon2);
 
@@ -20,38 +21,42 @@ const COST: PasswordCost = { memory: 19_456, passes: 2, parallelism: 1 };
 const TAG_BYTES = 32;
 const SALT_BYTES = 16;
 
-/** Hashes computed at the same time: each takes 19 MiB and a thread of the pool that other work needs too. */
+/** Hashes of one surface computed at the same time: each takes 19 MiB and a thread of the pool that other work needs too. */
 const AT_ONCE_MAX = 2;
 /** Hashes that wait for their turn, one or two seconds at most. Further ones are rejected. */
 const WAITING_MAX = 64;
-let running = 0;
-const waiting: (() => void)[] = [];
+/** Strangers may guess at the portal. However many do, operators are let into the console. */
+const queues = {
+  portal: { running: 0, waiting: [] as (() => void)[] },
+  console: { running: 0, waiting: [] as (() => void)[] },
+};
 
 /** Runs work when fewer than AT_ONCE_MAX hashes are being computed. Throws SERVICE_UNAVAILABLE when WAITING_MAX wait already. */
-async function oneOfFew<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= AT_ONCE_MAX) {
-    if (waiting.length >= WAITING_MAX)
+async function oneOfFew<T>(surface: Surface, work: () => Promise<T>): Promise<T> {
+  const queue = queues[surface];
+  if (queue.running >= AT_ONCE_MAX) {
+    if (queue.waiting.length >= WAITING_MAX)
       throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 2, internal: "too many passwords to compare" });
-    await new Promise<void>((resolve) => waiting.push(resolve));
-  } else running++;
+    await new Promise<void>((resolve) => queue.waiting.push(resolve));
+  } else queue.running++;
   try {
     return await work();
   } finally {
-    const next = waiting.shift();
+    const next = queue.waiting.shift();
     if (next) next();
-    else running--;
+    else queue.running--;
   }
 }
 
-function tagOf(password: string, nonce: Buffer, cost: PasswordCost): Promise<Buffer> {
+function tagOf(surface: Surface, password: string, nonce: Buffer, cost: PasswordCost): Promise<Buffer> {
   const message = Buffer.from(password.normalize("NFKC"));
-  return oneOfFew(() => derive("argon2id", { message, nonce, tagLength: TAG_BYTES, ...cost }));
+  return oneOfFew(surface, () => derive("argon2id", { message, nonce, tagLength: TAG_BYTES, ...cost }));
 }
 
 /** The stored form of a password: argon2id tag with cost and salt, in the PHC string format. Tests that make many people give a lower cost. */
-export async function hashPassword(password: string, cost = COST): Promise<string> {
+export async function hashPassword(surface: Surface, password: string, cost = COST): Promise<string> {
   const nonce = randomBytes(SALT_BYTES);
-  const tag = await tagOf(password, nonce, cost);
+  const tag = await tagOf(surface, password, nonce, cost);
   const base64 = (bytes: Buffer): string => bytes.toString("base64").replaceAll("=", "");
   const { memory, passes, parallelism } = cost;
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(nonce)}$${base64(tag)}`;
@@ -63,11 +68,11 @@ const FORM = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{
  * True when `kept` is the stored form of `password`. Without `kept` (unknown e-mail address, or a person without a password) the answer is false after
  * the same time, so that the time does not tell which addresses exist.
  */
-export async function isPassword(password: string, kept: string | undefined): Promise<boolean> {
+export async function isPassword(surface: Surface, password: string, kept: string | undefined): Promise<boolean> {
   const [, memory = "", passes = "", parallelism = "", salt = "", tag = ""] = FORM.exec(kept ?? "") ?? [];
   const known = tag !== "";
   const cost = known ? { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) } : COST;
-  const computed = await tagOf(password, known ? Buffer.from(salt, "base64") : Buffer.alloc(SALT_BYTES), cost);
+  const computed = await tagOf(surface, password, known ? Buffer.from(salt, "base64") : Buffer.alloc(SALT_BYTES), cost);
   const expected = known ? Buffer.from(tag, "base64") : Buffer.alloc(TAG_BYTES);
   return known && expected.length === computed.length && timingSafeEqual(expected, computed);
 }

@@ -33,7 +33,7 @@ import { SecondFactors, alreadyThere } from "./second-factors.ts";
 import { type Session, endOtherSessions } from "./sessions.sql.ts";
 import { type Origin, Sessions } from "./sessions.ts";
 import { SignInLinks } from "./sign-in-links.ts";
-import { WrongGuess, ofSignedIn } from "./sign-in-throttle.ts";
+import { WrongGuess, ofSignedIn, ofStranger } from "./sign-in-throttle.ts";
 
 /** Demo persons of a development installation. */
 export const DEMO_OWNER = { email: "owner@demo.test", name: "Demo Owner" };
@@ -90,7 +90,8 @@ export class People {
       action: "sign_in_failed",
       message: "This e-mail address and this password do not belong together.",
     };
-    const needs = await this.proofs.byPassword(person, given, { account: email, address: origin.address }, refusal);
+    const attempt = ofStranger(this.parts.surface, email, origin.address);
+    const needs = await this.proofs.byPassword(person, given, attempt, refusal);
     if (needs) return needs;
     assert(person, "somebody who is not known proved who they are");
     const { personId, passwordHash } = person;
@@ -111,7 +112,7 @@ export class People {
     origin: Origin,
   ): Promise<{ token: string } | Needs> {
     const person = await this.known(personId);
-    const attempt = ofSignedIn(personId, origin.address);
+    const attempt = ofSignedIn(`proofs of ${personId}`, origin.address);
     const refusal = { action: "proof_failed", message: "This is not your password." };
     const needs = await this.proofs.byPassword(person, given, attempt, refusal);
     if (needs) return needs;
@@ -135,9 +136,9 @@ export class People {
     rest: { keep: string; origin: Origin },
   ): Promise<void> {
     const person = await this.known(personId);
-    const attempt = ofSignedIn(personId, rest.origin.address);
+    const attempt = ofSignedIn(`proofs of ${personId}`, rest.origin.address);
     await this.proofs.guessing(attempt, { personId, action: () => "password_change_failed" }, async () => {
-      if (!(await isPassword(current, person.passwordHash)))
+      if (!(await isPassword(this.parts.surface, current, person.passwordHash)))
         throw new WrongGuess("UNAUTHORIZED", { message: "The current password is wrong." });
     });
     if (!(await this.replacePassword(person, next, rest, "password_changed"))) throw signedOut();
@@ -164,7 +165,7 @@ export class People {
     action: string,
   ): Promise<boolean> {
     await refuseBadPassword("next", next, [email, name, this.parts.serviceName]);
-    const hash = await hashPassword(next, this.parts.passwordCost);
+    const hash = await hashPassword(this.parts.surface, next, this.parts.passwordCost);
     const replaced = await this.parts.database.transaction(async (query) => {
       await lockedInSession(query, personId, keep);
       if ((await query(updatePassword(personId, before, hash))).length === 0) return false;
@@ -184,7 +185,7 @@ export class People {
   async confirmAuthenticator(personId: string, code: string, sessionId: string, origin: Origin): Promise<string[]> {
     const person = await this.known(personId);
     if (person.hasAuthenticator) throw alreadyThere();
-    const attempt = ofSignedIn(personId, origin.address);
+    const attempt = ofSignedIn(`proofs of ${personId}`, origin.address);
     const codes = await this.proofs.guessing(attempt, { personId, action: () => "code_failed" }, async () => {
       const made = await this.factors.confirm(personId, code, sessionId);
       if (made) return made;

@@ -15,7 +15,7 @@ import { SECOND } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { asOwner } from "../../test/kit.ts";
 import { DeviceCodes } from "./device-codes.ts";
-import { SignInThrottle, WrongGuess } from "./sign-in-throttle.ts";
+import { SignInThrottle, WrongGuess, ofStranger } from "./sign-in-throttle.ts";
 
 let service: TestService;
 let merchantId: string;
@@ -131,9 +131,24 @@ describe("guesses", () => {
     const keep = await session(person);
     const { secret } = await rig.people.beginAuthenticator(person.personId);
     const stranger = { address: "198.51.100.77", userAgent: "Test" };
-    for (let guess = 0; guess < 5; guess++) await faultOf(rig.people.signIn({ ...person, password: wrong }, stranger));
+    const throttle = new SignInThrottle(service.app.database, rig.parts.clock);
+    const refuse = () => Promise.reject(new WrongGuess("UNAUTHORIZED"));
+    for (let guess = 0; guess < 50; guess++)
+      await faultOf(throttle.guard(ofStranger("portal", person.email, `198.51.100.${guess}`), refuse));
+    expect(await faultOf(rig.people.signIn(person, stranger))).toBe("RATE_LIMITED");
     expect(await faultOf(rig.people.signIn(person, rig.from))).toBe("RATE_LIMITED");
     expect(await outcomes(person, keep, secret)).toEqual(["no fault", "no fault", "no fault"]);
+  });
+
+  test("at the code are five for whoever has the password, from wherever, and spare the password", async () => {
+    const person = await rig.joined(merchantId);
+    const { secret } = await rig.authenticator(person);
+    rig.ahead = 60 * SECOND;
+    const thief = (guess: number) => ({ address: `198.51.100.${guess}`, userAgent: "Test" });
+    for (let guess = 0; guess < 5; guess++)
+      expect(await faultOf(rig.people.signIn({ ...person, code: "000000" }, thief(guess)))).toBe("UNAUTHORIZED");
+    expect(await faultOf(rig.people.signIn({ ...person, code: rig.code(secret) }, thief(99)))).toBe("RATE_LIMITED");
+    expect(await rig.people.signIn(person, thief(99))).toEqual({ needs: "code" });
   });
 
   test("of strangers at the same address do not stop it either, as behind the one address of a whole network", async () => {
@@ -146,7 +161,7 @@ describe("guesses", () => {
     const refuse = () => Promise.reject(new WrongGuess("UNAUTHORIZED"));
     for (let guess = 0; guess < 30; guess++) {
       const email = `nobody${guess}@people.example`;
-      await faultOf(throttle.guard({ account: email, address: rig.from.address }, refuse));
+      await faultOf(throttle.guard(ofStranger("portal", email, rig.from.address), refuse));
     }
     expect(await faultOf(rig.people.signIn(person, rig.from))).toBe("RATE_LIMITED");
     expect(await outcomes(person, keep, secret)).toEqual(["no fault", "no fault", "no fault"]);

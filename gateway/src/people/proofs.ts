@@ -3,7 +3,7 @@ import { type PeopleParts, noteAccess } from "./access-audit.ts";
 import { isPassword } from "./passwords.ts";
 import type { Person } from "./people.sql.ts";
 import { type SecondFactors, secondFactorOf } from "./second-factors.ts";
-import { type Attempt, SignInThrottle, WrongGuess } from "./sign-in-throttle.ts";
+import { type Attempt, SignInThrottle, WrongGuess, ofSignedIn } from "./sign-in-throttle.ts";
 
 /** The factor that is still needed after the right password: `code`, or `passkey` (a recovery code is accepted instead). */
 export interface Needs {
@@ -55,15 +55,18 @@ export class Proofs {
     let failed = action;
     return this.guessing(attempt, { personId: person?.personId, action: () => failed }, async () => {
       const known = person?.closed === true ? undefined : person?.passwordHash;
-      const proved = await isPassword(password, known);
+      const proved = await isPassword(this.parts.surface, password, known);
       if (!person || !proved) throw new WrongGuess("UNAUTHORIZED", { message });
       const needs = secondFactorOf(person);
       if (needs === undefined) return undefined;
       if (code === undefined) return { needs };
       failed = "code_failed";
-      if (await this.factors.useCode(person.personId, code)) return undefined;
-      throw new WrongGuess("UNAUTHORIZED", {
-        message: "This code is wrong, over, or was used already. Take the next one.",
+      // Whoever has the password has as few guesses at the code as somebody who is signed in.
+      return this.throttle.guard(ofSignedIn(`code of ${person.personId}`, attempt.address), async () => {
+        if (await this.factors.useCode(person.personId, code)) return undefined;
+        throw new WrongGuess("UNAUTHORIZED", {
+          message: "This code is wrong, over, or was used already. Take the next one.",
+        });
       });
     });
   }

@@ -3,40 +3,51 @@ import { addressGroup } from "../ground/address-group.ts";
 import { type Clock, SECOND } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Database } from "../store/database.ts";
+import type { Surface } from "./sessions.sql.ts";
 import { countFailures, selectFailures } from "./sign-in-throttle.sql.ts";
 
 const WINDOW_SECONDS = 900;
 /** Failures within a window before attempts are rejected. An address has more than an account, because an office may share one. */
 const FREE_OF_ACCOUNT = 5;
 const FREE_OF_ADDRESS = 30;
+/** Of one account from all addresses together: a stranger at one address does not keep its person out at another. */
+const FREE_FROM_EVERYWHERE = 50;
 const TOO_MANY_SIGN_INS =
   "Too many sign-ins have failed. Wait for the seconds in Retry-After, or ask for a link to reset it.";
 
-/** Whose guesses are counted, and the IP address of the request. At a sign-in the account is the e-mail address, whether a person has it or not. */
+/** A guess from an address, and what it counts for, each with the failures that it has in a window. */
 export interface Attempt {
-  account: string;
   address: string;
-  /** Set for a person with a session. Their address has a count of its own: strangers may share it, as behind the one address of a whole network. */
-  isSignedIn?: true;
+  counts: readonly { name: string; free: number }[];
+}
+
+/** A sign-in by an e-mail address, whether a person has it or not. What strangers guess at the portal counts for nothing at the console. */
+export function ofStranger(surface: Surface, email: string, address: string): Attempt {
+  const [account, group] = [`${surface} ${email.slice(0, 200)}`, groupOf(address)];
+  const counts = [
+    { name: `${group} ${account}`, free: FREE_OF_ACCOUNT },
+    { name: `account ${account}`, free: FREE_FROM_EVERYWHERE },
+    { name: `address ${group}`, free: FREE_OF_ADDRESS },
+  ];
+  return { address, counts };
 }
 
 /**
- * An attempt of a signed-in person to prove their identity again. Strangers who fail to sign in, by the person's e-mail address or from theirs, do not count.
- * So a thief with the person's session has FREE_OF_ACCOUNT guesses in a window beside those of the sign-in.
+ * A guess at what a person with a session, or with the right password, is asked for. Strangers who fail to sign in, by the person's e-mail address or
+ * from theirs, do not count. So a thief with the session has FREE_OF_ACCOUNT guesses in a window beside those of the sign-in, from everywhere together.
  */
-export const ofSignedIn = (personId: string, address: string): Attempt => ({
-  account: `proofs of ${personId}`,
-  address,
-  isSignedIn: true,
-});
+export function ofSignedIn(guessed: string, address: string): Attempt {
+  const counts = [
+    { name: `account ${guessed}`, free: FREE_OF_ACCOUNT },
+    { name: `signed-in address ${groupOf(address)}`, free: FREE_OF_ADDRESS },
+  ];
+  return { address, counts };
+}
+
+const groupOf = (address: string): string => addressGroup(address).slice(0, 60);
 
 /** Thrown by guarded work for a wrong password or code. It counts as a failure. */
 export class WrongGuess extends Fault {}
-
-/** True when no further attempt is allowed in this window. Pure. */
-export function isSpent(failures: { account: number; address: number }): boolean {
-  return failures.account >= FREE_OF_ACCOUNT || failures.address >= FREE_OF_ADDRESS;
-}
 
 /** Start of the current window, in Unix seconds. */
 function windowStart(clock: Clock): number {
@@ -45,7 +56,6 @@ function windowStart(clock: Clock): number {
 }
 
 type Counts = { name: string; failures: number }[];
-type Names = [account: string, address: string];
 
 export class SignInThrottle {
   private readonly database: Database;
@@ -65,13 +75,13 @@ export class SignInThrottle {
    */
   async guard<T>(attempt: Attempt, work: () => Promise<T>): Promise<T> {
     const start = windowStart(this.clock);
-    const names = namesOf(attempt);
+    const names = attempt.counts.map(({ name }) => name);
     // The count is read before it is raised, so that an attempt that is rejected anyway costs no write.
-    this.refuseSpent(start, names, await this.database.query<Counts[number]>(selectFailures(names, start)), 0);
+    this.refuseSpent(start, attempt, await this.database.query<Counts[number]>(selectFailures(names, start)), 0);
     const counts = await this.database.query<Counts[number]>(countFailures(names, start, 1));
     let wrong = false;
     try {
-      this.refuseSpent(start, names, counts, 1);
+      this.refuseSpent(start, attempt, counts, 1);
       return await work();
     } catch (error) {
       wrong = error instanceof WrongGuess;
@@ -82,18 +92,13 @@ export class SignInThrottle {
   }
 
   /** Throws RATE_LIMITED when the window is spent. `own`: failures in `counts` that stand for this attempt itself. */
-  private refuseSpent(start: number, [account, address]: Names, counts: Counts, own: number): void {
+  private refuseSpent(start: number, attempt: Attempt, counts: Counts, own: number): void {
     const failuresOf = (name: string): number => (counts.find((row) => row.name === name)?.failures ?? 0) - own;
-    if (!isSpent({ account: failuresOf(account), address: failuresOf(address) })) return;
+    if (attempt.counts.every(({ name, free }) => failuresOf(name) < free)) return;
     const left = start + WINDOW_SECONDS - Math.floor(this.clock.now() / SECOND);
     throw new Fault("RATE_LIMITED", {
       retryAfterSeconds: Math.max(1, left),
       message: this.message,
     });
   }
-}
-
-function namesOf({ account, address, isSignedIn }: Attempt): Names {
-  const group = addressGroup(address).slice(0, 60);
-  return [`account ${account.slice(0, 254)}`, `${isSignedIn === true ? "signed-in address" : "address"} ${group}`];
 }
