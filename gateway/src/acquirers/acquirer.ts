@@ -133,8 +133,8 @@ export type DisputeReason = (typeof disputeReasons)[number];
 export interface ReportedDispute {
   /** 1 to 64 printable ASCII characters without spaces. */
   id: string;
-  /** `under_review`: it was answered, here or at the acquirer, and waits for the bank. */
-  status: "open" | "under_review" | "won" | "lost" | "withdrawn";
+  /** `under_review`: it was answered, here or at the acquirer, and waits for the bank. `appealed`: what was decided is contested anew. */
+  status: "open" | "under_review" | "won" | "lost" | "withdrawn" | "appealed";
   amountMinor: Minor;
   currency: string;
   reason: DisputeReason;

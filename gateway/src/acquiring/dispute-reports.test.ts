@@ -129,7 +129,8 @@ describe("the first report", () => {
   test.each<[string, Payment, Partial<ReportedDispute>]>([
     ["another currency", paid, { currency: "USD" }],
     ["more than was paid", paid, { amountMinor: paid.amountMinor + 1n }],
-    ["more than is left", { ...paid, refundedMinor: paid.amountMinor - 1n }, { amountMinor: 2n }],
+    ["nothing that is left", { ...paid, refundPendingMinor: paid.amountMinor }, {}],
+    ["what was decided there, and is appealed", paid, { status: "appealed" }],
     ["nothing", paid, { amountMinor: 0n }],
     ["a payment whose dispute runs already", { ...paid, disputeStatus: "needs_response" }, {}],
     ["a payment that lost one", { ...paid, disputeStatus: "lost" }, {}],
@@ -145,7 +146,43 @@ describe("the first report", () => {
   });
 });
 
+test.each(["open", "lost"] as const)(
+  "of more than is left, a first report that is %s holds what is left, and a person is told",
+  (status) => {
+    const partly: Payment = { ...paid, status: "partially_refunded", refundedMinor: 50_000n };
+    report(partly, told({ status, amountMinor: partly.amountMinor })).then((changes, exception) => {
+      expect(exception).toBe("dispute");
+      expect(changes.inserted(exceptions)).toMatchObject([{ kind: "dispute", gatewayCode: "kawah" }]);
+      const amountMinor = partly.amountMinor - 50_000n;
+      expect(changes.inserted(disputes)).toMatchObject([{ amountMinor }]);
+      expect(changes.journals.map(({ kind }) => kind)).toEqual(
+        status === "open" ? ["dispute_opened"] : ["dispute_opened", "dispute_lost"],
+      );
+    });
+  },
+);
+
 describe("a later report", () => {
+  test("of more than is held decides what is held, and a person is told", () => {
+    const { payment, known } = reported("needs_response");
+    report(payment, told({ status: "lost", amountMinor: 400_001n }), known).then((changes, exception) => {
+      expect(exception).toBe("dispute");
+      expect(changes.updated(disputes)).toMatchObject([{ status: "lost", amountMinor: 400_000n }]);
+      expect(changes.journals.map(({ kind }) => kind)).toEqual(["dispute_lost"]);
+    });
+  });
+
+  test.each(["won", "lost", "needs_response"] as const)(
+    "of an appeal reaches a person where it is %s here, and moves nothing",
+    (before) => {
+      const { payment, known } = reported(before);
+      report(payment, told({ status: "appealed" }), known).then((changes, exception) => {
+        expect(exception).toBe("dispute");
+        expect([changes.journals, changes.updated(disputes), changes.events]).toEqual([[], [], []]);
+      });
+    },
+  );
+
   test.each(["needs_response", "under_review"] as const)("of a dispute that is %s decides it once", (before) => {
     for (const status of ["won", "lost", "withdrawn"] as const) {
       const { payment, known } = reported(before);
@@ -210,7 +247,6 @@ describe("a later report", () => {
   });
 
   test.each<[string, Partial<ReportedDispute>]>([
-    ["opens it for more", { amountMinor: 400_001n }],
     ["decides it for less", { status: "lost", amountMinor: 150_000n }],
     ["decides it in another currency", { status: "won", currency: "USD" }],
   ])("that %s moves nothing, and waits for a person", (_, changes) => {

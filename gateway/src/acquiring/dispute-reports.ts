@@ -31,10 +31,10 @@ interface Reported {
 }
 
 /**
- * Takes an acquirer's report of a dispute about the payment of `operation`. The first report opens the dispute here, whatever its status;
- * the first report of an outcome decides it. A report that does not fit the records here (another currency or amount, more than is left, a payment
- * that was not paid, or through another acquirer, another outcome) moves nothing and is recorded as a reconciliation exception, whose kind is the answer. Throws
- * SERVICE_UNAVAILABLE when another request takes the first report of the same dispute at this moment.
+ * Takes an acquirer's report of a dispute about the payment of `operation`. The first report opens the dispute here, whatever its status, over what
+ * is left at most; the first report of an outcome decides it. A report that does not fit the records here (another currency, another amount, a payment
+ * that was not paid, or through another acquirer, another outcome, an appeal) is recorded as a reconciliation exception, whose kind is the answer; it moves
+ * nothing, but for one of more than is left. Throws SERVICE_UNAVAILABLE when another request takes the first report of the dispute at this moment.
  */
 export function disputeReport(
   merchant: Merchant,
@@ -61,16 +61,19 @@ export function disputeReport(
       // The acquirer's deadline is in real time; a sandbox book has its own clock.
       const left = told.respondBy && Math.min(Math.max(told.respondBy - realNow, -DEADLINE_MAX), DEADLINE_MAX);
       const due = left === undefined ? undefined : left + now;
-      const moveNothing = (): ExceptionKind => {
+      const tellPerson = (): ExceptionKind => {
         // Under the acquirer that reports it, and once more when a person has closed the exception of an earlier report.
         recordException(context, { ...operation, gatewayCode }, operation.attempt, "dispute", true);
         return "dispute";
       };
+      // What was decided is contested anew. A person records what is held for it: no state here leads back from an outcome.
+      if (told.status === "appealed") return tellPerson();
       if (link) {
         const known = set.get(disputes, { book, uuid: link.disputeId });
         if (!known) throw new Fault("SERVICE_UNAVAILABLE");
-        const isSame = known.amountMinor === told.amountMinor && known.currency === told.currency;
-        if (link.paymentReference !== paymentReference || !isSame) return moveNothing();
+        const isLess = told.amountMinor < known.amountMinor;
+        if (link.paymentReference !== paymentReference || isLess || known.currency !== told.currency)
+          return tellPerson();
         // Reports come in any order: the report that it was opened, or answered, may be late.
         const awaits = known.status === "needs_response";
         if (told.status === "open") {
@@ -78,8 +81,8 @@ export function disputeReport(
         } else if (told.status === "under_review") {
           if (awaits) answeredThere(context, known, link);
         } else if (isRunning(known.status)) resolve(context, known, told.status);
-        else if (known.status !== told.status) return moveNothing();
-        return undefined;
+        else if (known.status !== told.status) return tellPerson();
+        return told.amountMinor > known.amountMinor ? tellPerson() : undefined;
       }
       const fits =
         isContestable(payment) &&
@@ -87,9 +90,11 @@ export function disputeReport(
         payment.gatewayCode === gatewayCode &&
         payment.currency === told.currency &&
         told.amountMinor > 0n &&
-        told.amountMinor <= contestableMinor(payment);
-      if (!fits) return moveNothing();
-      const { reason, amountMinor } = told;
+        told.amountMinor <= payment.amountMinor;
+      const { reason } = told;
+      const leftMinor = contestableMinor(payment);
+      if (!fits || leftMinor === 0n) return tellPerson();
+      const amountMinor = told.amountMinor < leftMinor ? told.amountMinor : leftMinor;
       const opened = contest(context, payment, {
         reason,
         amountMinor,
@@ -106,7 +111,8 @@ export function disputeReport(
       set.insert(acquirerDisputes, made);
       if (told.status === "under_review") answeredThere(context, opened, made);
       else if (told.status !== "open") resolve(context, opened, told.status);
-      return undefined;
+      // The rest of the contested money was given back before: a person finds out which of the two stands.
+      return amountMinor < told.amountMinor ? tellPerson() : undefined;
     },
   });
 }

@@ -242,8 +242,8 @@ const contested = dispute({ payment_intent: "pi_1", amount: 150_050, currency: "
 test.each([
   ["needs_response", "open"],
   ["under_review", "under_review"],
-  ["appeal_needs_response", "open"],
-  ["appeal_under_review", "under_review"],
+  ["appeal_needs_response", "appealed"],
+  ["appeal_under_review", "appealed"],
   ["won", "won"],
   ["lost", "lost"],
 ])("a dispute that is %s there is %s here", (status, expected) => {

@@ -235,8 +235,8 @@ const disputeStatuses: Readonly<Record<string, ReportedDispute["status"] | "inqu
   warning_closed: "inquiry",
   needs_response: "open",
   under_review: "under_review",
-  appeal_needs_response: "open",
-  appeal_under_review: "under_review",
+  appeal_needs_response: "appealed",
+  appeal_under_review: "appealed",
   won: "won",
   lost: "lost",
 };
