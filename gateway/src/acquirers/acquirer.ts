@@ -323,10 +323,7 @@ export interface Acquirer {
   readonly capabilities: readonly Capability[];
   /** Share of payments among acquirers of equal priority, when the routing rule names no weight; 100 when absent. */
   readonly weight?: number | undefined;
-  /**
-   * Creates instructions from a number range of Gerbang's own. No call is needed, so the payment is created in one transaction. Undefined when
-   * the acquirer must be asked, through `calls`. Pure.
-   */
+  /** Makes instructions from numbers of Gerbang's own, in the payment's transaction. Undefined when the acquirer must be asked by `calls`. Pure. */
   issue(request: InstructionRequest): Instructions | undefined;
   /** Milliseconds after which Gerbang inquires about an open payment; undefined when the acquirer's notifications suffice. */
   inquiresAfterMs(request: InstructionRequest): number | undefined;

@@ -103,10 +103,7 @@ export function readQr(text: string): ReadQr {
   return { objects, rest, crc: { stated, computed, matches }, problems };
 }
 
-/**
- * In what a code differs from an amount of rupiah; undefined when it says neither otherwise. Not every code says both. One that breaks off
- * within either, or says it twice, may be read as other money.
- */
+/** In what a code differs from an amount of rupiah, where it says anything. One that breaks off within it, or says it twice, may be other money. */
 export function otherMoneyIn(
   { objects, rest }: Pick<ReadQr, "objects" | "rest">,
   amountMinor: Minor,

@@ -40,10 +40,7 @@ export type OpenResult = { exchanged?: readonly CallMessages[]; otherMoney?: boo
     | { kind: "closed" }
   );
 
-/**
- * What follows from a result: the answer for the waiting request, or the operation that calls the next acquirer. `exceptions`: the kinds of
- * reconciliation exceptions that were recorded now.
- */
+/** What follows from a result: the request's answer, or the operation that calls the next acquirer; and the kinds of exceptions recorded now. */
 export type Concluded = ({ reply: Reply } | { fault: Fault } | { next: Operation }) & {
   exceptions?: ExceptionKind[];
 };
@@ -73,10 +70,7 @@ function needsOf(operation: Operation): Need[] {
   ];
 }
 
-/**
- * Commits the result of a call or an inquiry about `operation`. Returns faults instead of throwing them. When another request or worker has
- * concluded this attempt already, that conclusion is the answer.
- */
+/** Commits the result of a call or inquiry. Returns faults instead of throwing them. Where another has concluded this attempt, that is the answer. */
 export function concludeOpening(
   parts: OpeningParts,
   merchant: Merchant,

@@ -10,10 +10,7 @@ export class RecentNonces {
   /** Until when each is good, in Unix seconds, by digest. */
   private readonly ends = new NewestMap<string, number>(NONCES_MAX);
 
-  /**
-   * Throws SIGNATURE_REPLAYED for a nonce that was sent before and is still good. Called before the request is counted: a burst of replays would use
-   * up the client's quota until they are taken back.
-   */
+  /** Throws SIGNATURE_REPLAYED for a nonce in use, before the request is counted: a burst of replays would use up the client's quota. */
   refuseRepeated({ digest, validUntil }: Nonce, now: Micros): void {
     const isRepeated = (this.ends.get(digest) ?? 0) >= Math.floor(now / SECOND);
     this.ends.set(digest, validUntil);

@@ -1,10 +1,7 @@
 // Networks of IP addresses: reads them into one canonical form, and tests whether an address is in one of them.
 import { BlockList, isIP } from "node:net";
 
-/**
- * Gives the canonical form of a network, with its prefix: `10.0.0.0/8`, `2001:db8::/32`, `192.0.2.7/32` for a single address. For other text
- * gives an objection, worded as the end of a sentence.
- */
+/** The canonical form of a network, `10.0.0.0/8` or `2001:db8::/32`; for other text an objection, worded as the end of a sentence. */
 export function readNetwork(text: string): { network: string } | { objection: string } {
   const [address = "", prefixText, ...rest] = text.split("/");
   const version = isIP(address);

@@ -17,10 +17,7 @@ export interface WithFiles {
   problems: string[];
 }
 
-/**
- * Sets each variable to the text of its file, without the final line break. In production a file that others can read is a problem (see
- * `isReadByOthers`). Problems never show the text of a file.
- */
+/** Sets each variable to its file's text without the final line break. One that others can read is a problem in production. Problems show no text. */
 export function readSecretFiles(variables: Record<string, string | undefined>): WithFiles {
   const given = { ...variables };
   const problems: string[] = [];

@@ -38,10 +38,7 @@ function cutOldest(sockets: Set<Socket>, load: LoadShedding): boolean {
   return false;
 }
 
-/**
- * Skips requests of a connection that was cut. Node still parses the requests that it had sent before, hundreds of them in one turn of the
- * event loop, and handling each would delay all other requests.
- */
+/** Skips the requests of a cut connection: Node still parses hundreds of them in one turn, and handling each would delay all others. */
 export function ignoreCut(server: Server): void {
   const handlers = server.listeners("request") as ((request: IncomingMessage, response: ServerResponse) => void)[];
   server.removeAllListeners("request");

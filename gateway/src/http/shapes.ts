@@ -122,10 +122,7 @@ export const text = (minimum: number, maximum: number) =>
 
 /** An e-mail address in contracts, where `\p{C}` would be other characters, or an error, to the programs of many languages. */
 export const emailPattern = "^[^@\\s\\u0000-\\u001f\\u007f]+@[^@\\s\\u0000-\\u001f\\u007f]+$";
-/**
- * The form of an e-mail address. Invisible characters are refused, because they would make two addresses look alike. PostgreSQL stores the
- * address in lower case, which makes a few addresses longer.
- */
+/** The form of an e-mail address. Without invisible characters, which make two look alike. In lower case a few are longer. */
 export const emailAddress = z
   .string()
   .min(3)

@@ -29,10 +29,7 @@ const valueColumns = {
   response: ["text", (record: KeyRecord) => record.response],
 } as const;
 
-/**
- * Loading takes a share lock, so any number of requests can replay one record at once. When two requests find a record expired, one
- * replaces it, and the other runs again and finds the new record.
- */
+/** Loading takes a share lock: any number of requests replay one record. Of two that find it expired one replaces it; the other runs again. */
 export const keyRecords: Table<{ book: Book; key: string }, KeyRecord> = {
   name: "idempotency keys",
   keyText: ({ book, key }) => `${bookKey(book)}/${key}`,

@@ -106,10 +106,7 @@ export class Merchants {
     return row && this.vault.open(row.secret_sealed, webhookOwner(book));
   }
 
-  /**
-   * Issues a new signing secret. The previous secret signs too for `overlapSeconds` of real time, so that a receiver can change over without
-   * losing a delivery. Undefined when there is no such merchant.
-   */
+  /** Issues a new signing secret; the one before signs, too, for `overlapSeconds` of real time. Undefined when there is no such merchant. */
   async rotateWebhook(book: Book, overlapSeconds: number): Promise<string | undefined> {
     const secret = newWebhookSecret();
     const now = this.clock.now();

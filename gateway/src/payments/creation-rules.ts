@@ -39,10 +39,7 @@ export function creationLimits<Body>(
   };
 }
 
-/**
- * Applies the rules of creation that need the merchant's settings, in the order of the interface's table. Throws the first fault. Only a body with
- * a `callback_url` waits, for the check of that address.
- */
+/** Applies the rules of creation that need settings, in the interface's order. Throws the first fault. Only the check of a `callback_url` waits. */
 export function judgeCreation(
   parts: CreationRuleParts,
   call: Call,

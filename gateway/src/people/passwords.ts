@@ -87,10 +87,7 @@ async function commonPasswords(): Promise<ReadonlySet<string>> {
   return common;
 }
 
-/**
- * The reason to refuse a new password, as a text for its person; undefined when the password is accepted. `about`: texts that others know of the
- * person, such as name, e-mail address, business.
- */
+/** Why a new password is refused, for its person; undefined when it is accepted. `about`: what others know of the person, such as the name. */
 export async function objectionToPassword(password: string, about: readonly string[]): Promise<string | undefined> {
   const characters = [...password];
   if (characters.length < PASSWORD_MIN) return `Choose a longer one: at least ${PASSWORD_MIN} characters.`;

@@ -16,10 +16,7 @@ export function outcomeOf({ replayed, code, status }: Pick<WholeRequest, "replay
 
 const isCode = (code: string | undefined): code is FaultCode => faultCodes.some((known) => known === code);
 
-/**
- * Whether a request's body has the same bytes as the request that the key is bound to; undefined when a digest is missing. `bound`: the digest stored
- * with the key, or else that of the answered request.
- */
+/** Whether a request's body has the bytes of the one that its key is bound to (`bound`, by digest); undefined when a digest is missing. */
 export function hasSameBytes(use: WholeRequest, bound: Buffer | undefined): boolean | undefined {
   return use.requestDigest && bound ? use.requestDigest.equals(bound) : undefined;
 }

@@ -58,10 +58,7 @@ export class DatabaseClock implements Clock {
     return this.last;
   }
 
-  /**
-   * The same time by a clock that goes on while the machine sleeps; the stopwatch stops then, until the next comparison. For permissions
-   * that expire, such as leases. Never behind `now`.
-   */
+  /** The same time by a clock that goes on while the machine sleeps, for permissions that expire, such as leases. Never behind `now`. */
   readonly awake: Clock = {
     now: () => Math.max(this.now(), this.own.now() - (this.anchor === undefined ? 0 : ahead(this.anchor))),
   };

@@ -17,10 +17,7 @@ interface StatementResult {
 interface RoundTripResult {
   /** The statements that PostgreSQL completed, in their order. */
   readonly completed: readonly StatementResult[];
-  /**
-   * Why there are no more of them; undefined when all were completed. After an error of PostgreSQL nothing behind the failed statement was
-   * executed. After a lost connection nobody knows.
-   */
+  /** Why there are no more; undefined when all were completed. After an error nothing behind it ran; after a lost connection nobody knows. */
   readonly rejected: { readonly cause: unknown } | undefined;
 }
 

@@ -11,10 +11,7 @@ subscribe("undici:client:sendHeaders", (message) => {
   if (sentTo.has(request.body)) sentTo.set(request.body, socket.remoteAddress);
 });
 
-/**
- * Watches a request by its body, which must be an object that no other request uses. Gives a function that returns the address that
- * the request was sent to, or undefined while it has not been sent.
- */
+/** Watches a request by its body, an object of its own. Gives a function that returns the address it was sent to; undefined while it was not. */
 export function watchAddress(body: object): () => string | undefined {
   sentTo.set(body, undefined);
   return () => sentTo.get(body);

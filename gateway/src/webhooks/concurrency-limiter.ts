@@ -4,10 +4,7 @@
 import type { AttemptKind } from "../events/claim.sql.ts";
 import { KeyedCount } from "../ground/keyed-count.ts";
 
-/**
- * The health of a host after its last call: `healthy` when the call ended soon, `slow` when the answer came late, `failing` when no answer
- * came in time, `unknown` before the first call.
- */
+/** The health of a host by its last call: `healthy` if it ended soon, `slow` if late, `failing` if no answer came in time, `unknown` before any. */
 export type HostHealth = "healthy" | "slow" | "unknown" | "failing";
 type Unhealthy = Exclude<HostHealth, "healthy">;
 

@@ -55,10 +55,7 @@ interface SignedDelivery extends Pick<
   timestamp: number;
 }
 
-/**
- * Makes the headers of interface 6.2. The service's own signature header carries one signature, that of the current secret;
- * `webhook-signature` of Standard Webhooks carries a signature of each secret.
- */
+/** The headers of interface 6.2: one signature in the service's own, of the current secret; one of each secret in `webhook-signature`. */
 export function deliveryHeaders(delivery: SignedDelivery): Record<string, string> {
   const { prefix, serviceName, secrets, eventId, type, attempt } = delivery;
   const body = delivery.signedBody ?? delivery.body;

@@ -21,10 +21,7 @@ export function isTransfer(paymentType: unknown): boolean {
   return paymentType === "bank_transfer" || paymentType === "echannel";
 }
 
-/**
- * Whether a notified dispute is true: an inquiry names the same order, the same transaction, the whole amount, and the status from which the
- * dispute was read. Throws when no readable answer arrives.
- */
+/** Whether a notified dispute is true: an inquiry names its order, transaction, whole amount and status. Throws without a readable answer. */
 export async function confirmDispute(
   host: Host,
   { operationKey, dispute }: ConfirmDisputeRequest,

@@ -90,10 +90,7 @@ export class Payments {
     return { no: { ...no, meaning: `Midtrans refused a page: ${no.meaning}: ${printable(messages[0] ?? "")}` } };
   }
 
-  /**
-   * Ends a waiting payment. A card page cannot be ended, neither before its payer has tried to pay nor after: it stays open until its own end,
-   * and a new attempt on it is a new transaction.
-   */
+  /** Ends a waiting payment. A card page cannot be ended: it stays open until its own end, and a new attempt on it is a new transaction. */
   async cancel(request: OpenRequest, context: CallContext): Promise<void> {
     if (request.method === "card") throw new AcquirerRefused("Midtrans ends no page before its time");
     const order = this.order(request);

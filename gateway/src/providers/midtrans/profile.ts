@@ -27,10 +27,7 @@ export const midtransSchema = z
   });
 export type MidtransProfile = z.infer<typeof midtransSchema>;
 
-/**
- * Midtrans' hosts of an environment, or the one address of a fake on this machine that replaces all of them. `dashboard`: the page on which a
- * person looks up a transaction by its order id.
- */
+/** Midtrans' hosts of an environment, or the one address of a fake. `dashboard`: where a person looks up a transaction by its order id. */
 export function addressesOf({ environment, url }: Pick<MidtransProfile, "environment" | "url">) {
   if (url !== undefined) return { core: url, snap: url, dashboard: undefined };
   const zone = environment === "production" ? "midtrans.com" : "sandbox.midtrans.com";

@@ -83,10 +83,7 @@ export function isOrder(service: Service): boolean {
   return orders.has(service);
 }
 
-/**
- * Meaning of a code in the response of a service. A code of another service, of another length, or that is no text, is unknown. `others`: digits
- * that a provider uses instead of the standard's.
- */
+/** Meaning of a code in a service's response; of another service or length, or no text, it is unknown. `others`: digits used for the standard's. */
 export function meaningOf(code: unknown, service: Service, others: readonly string[] = []): Meaning {
   const parts = typeof code === "string" ? /^(\d{3})(\d\d)(\d\d)$/.exec(code) : null;
   if (!parts) return "unknown";

@@ -5,10 +5,7 @@ import { accountOpened } from "./answers.ts";
 import { type Account, type Partner, bankOf, ownAccount } from "./partner.ts";
 import { referenceOf } from "./values.ts";
 
-/**
- * The bank or wallet of a payment that was ordered; `""` for QRIS, which has none. Until a response has been stored, the configuration decides.
- * Undefined when the configuration names none any more.
- */
+/** The bank or wallet of a payment, `""` for QRIS: as stored, else by the configuration. Undefined when that names none any more. */
 export function openedBy(
   partner: Partner,
   methods: readonly ProviderMethod[],

@@ -215,10 +215,7 @@ class Stripe {
     ];
   }
 
-  /**
-   * Orders a page. An earlier order may have had an end that Stripe no longer takes, or none. Both forms share one idempotency key, so that
-   * whichever came first is found, and the other makes nothing.
-   */
+  /** Orders a page. An earlier order may have had another end, or none: both share one idempotency key, so that the second makes nothing. */
   private async orderPage(request: OpenRequest, context: CallContext): Promise<ProviderAnswer> {
     const end = pageEnd(request);
     const [first, second] = isPageEnd(end, this.clock.now()) ? [end, undefined] : [undefined, end];

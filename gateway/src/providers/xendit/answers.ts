@@ -212,10 +212,7 @@ export function readList(
   };
 }
 
-/**
- * The instructions for the payer. Throws `Unreadable` when they are missing while the payment waits. After that Xendit may leave them out:
- * Gerbang's own payer page, which shows the outcome, stands in.
- */
+/** The payer's instructions. Throws `Unreadable` when a waiting payment has none; later Xendit leaves them out, and our own payer page stands in. */
 export function instructionsOf(
   request: OpenRequest,
   channel: string | undefined,
