@@ -3,7 +3,7 @@ import { DueOperations, type DueParts } from "./acquiring/operation-worker.ts";
 import { submitDueEvidence } from "./acquiring/evidence-submission.ts";
 import { sweepExpiredDisputes } from "./disputes/dispute-expiry.ts";
 import { emptyDeadSlots } from "./auth/nonces.ts";
-import type { Clock } from "./ground/clock.ts";
+import { type Clock, stopwatchMs } from "./ground/clock.ts";
 import type { Config } from "./ground/config.ts";
 import type { Log } from "./ground/log.ts";
 import type { Metrics } from "./ground/metrics.ts";
@@ -115,8 +115,11 @@ export class Worker {
   }
 }
 
+/** A loop whose runs fail one after the other says so once in this time: without a database a dozen loops fail several times a second. */
+const SAID_EVERY_MS = 60_000;
+
 /** Repeats a task, one run at a time. A run that fails is logged, and the next run tries again. */
-class Loop {
+export class Loop {
   private readonly name: string;
   private readonly intervalMs: number;
   private readonly parts: Pick<WorkerParts, "log" | "metrics">;
@@ -124,6 +127,7 @@ class Loop {
   private readonly ending = new AbortController();
   private timer: NodeJS.Timeout | undefined;
   private run: Promise<void> | undefined;
+  private saidAt = -Infinity;
 
   constructor(
     name: string,
@@ -154,8 +158,11 @@ class Loop {
   private async once(): Promise<void> {
     try {
       await this.work(this.ending.signal);
+      this.saidAt = -Infinity;
     } catch (error) {
       this.parts.metrics.roundsFailed.inc({ loop: this.name });
+      if (stopwatchMs() - this.saidAt < SAID_EVERY_MS) return;
+      this.saidAt = stopwatchMs();
       this.parts.log.warn({ err: error, loop: this.name }, "a worker's round failed; the next one tries again");
     }
   }
