@@ -101,9 +101,12 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   try {
     await Promise.race([client.connect(), refused]);
     await client.query(SHORT_SESSION);
-    return await work(client);
-  } finally {
+    const done = await work(client);
+    await client.end();
+    return done;
+  } catch (error) {
     void client.end().catch(() => undefined); // it was never open, or the server does not answer any more
+    throw error;
   }
 }
 
