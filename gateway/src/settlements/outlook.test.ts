@@ -106,6 +106,30 @@ test("before the first run nothing is told, and of more than a run looks at the 
   expect(nextPayout(schedule, 0n, { ...late, items: mixed })).toEqual({ payments: 1, netMinor: 2n, isLeast: false });
 });
 
+test.each([
+  ["foretold where what is available is above it", 70_000n, ITEMS_MAX, true],
+  ["foretold where what is available just reaches it", 60_000n, ITEMS_MAX, true],
+  ["not foretold where what is available is less", 59_999n, ITEMS_MAX, false],
+  ["not foretold where all that is due was read", 70_000n, ITEMS_MAX - 1, false],
+])("a payout below the minimum is %s, and the run does the same", (_when, available, due, isTold) => {
+  const items = Array.from({ length: ITEMS_MAX }, (_, at): SettlementItem => {
+    const id = newId("payment", NOW);
+    const occurredAt = at < due ? NOW - at : NOW + 3 * DAY;
+    return { kind: "payment", id, paymentReference: id, amountMinor: 3n, feeMinor: 1n, occurredAt };
+  });
+  const run = nextRun(schedule, NOW);
+  const next = nextPayout(schedule, 60_000n, { nextRunAt: run, available, items });
+  expect(next).toEqual(isTold ? { payments: due, netMinor: 2n * BigInt(due), isLeast: true } : undefined);
+  const owner = ownerWith({ settlement: { ...schedule, minimum_payout_minor: 60_000 } });
+  const { book } = owner;
+  const rows = [
+    row(settlementClocks, { book, nextRunAt: run }),
+    row(unsettledItems, { book, items: new Map([["IDR", items]]) }),
+  ];
+  const { changes } = given({ realNow: run, rows, balances: owning({ available }) }).when(runSchedule(owner));
+  expect(changes.inserted(settlements).map(({ netMinor }) => netMinor)).toEqual(next ? [next.netMinor] : []);
+});
+
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

@@ -76,8 +76,8 @@ export function nextPayout(
 ): NextPayout | undefined {
   if (nextRunAt === undefined) return undefined;
   const until = periodEnd(schedule, nextRunAt);
-  const isLeast = isCut(items, ITEMS_MAX);
   const due = items.filter(({ occurredAt }) => occurredAt < until);
+  const isLeast = isCut(due, ITEMS_MAX);
   const taken = select(due, available, minimum, isLeast);
   const payments = taken?.items.filter(({ kind }) => kind === "payment").length ?? 0;
   return taken && { payments, netMinor: taken.netMinor, isLeast };

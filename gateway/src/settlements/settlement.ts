@@ -74,8 +74,8 @@ export interface Selection extends Sums {
 
 /**
  * Selects the items of a batch: all deductions, and additions from the oldest on while the net stays within `available` and the gross within what
- * JSON carries exactly. Undefined when the net is not above 0, or below `minimum`. `more`: there are more items than `unsettled`. Where not all
- * additions can be taken it takes only deductions that those cover, and leaves the others to the next batch. Pure.
+ * JSON carries exactly. Undefined when the net is not above 0, or below `minimum`. `more`: there are more items than `unsettled`; then it is enough
+ * that `available` reaches the minimum. Where not all additions can be taken it takes only deductions that those cover, the others next time. Pure.
  */
 export function select(
   unsettled: readonly SettlementItem[],
@@ -99,7 +99,7 @@ export function select(
     feeMinor += item.feeMinor;
   }
   const netMinor = grossMinor - feeMinor - refundMinor;
-  if (netMinor <= 0n || netMinor < minimum) return undefined;
+  if (netMinor <= 0n || (netMinor < minimum && !(more && available >= minimum))) return undefined;
   return { items: [...taken, ...deductions], grossMinor, feeMinor, refundMinor, netMinor };
 }
 

@@ -132,9 +132,7 @@ function form(context: CommandContext, until: Micros, formedAt: Micros): { forme
     );
     const available = -balanceOf(set, book, accounts.available, currency);
     const cut = isCut(past, ITEMS_MAX);
-    const minimum = minimumPayoutOf(merchant.settings.settlement, currency);
-    // When more items wait than were read, those read may be worth less than the minimum although all are worth more. Then no minimum applies.
-    const taken = select(due, available, cut && available >= minimum ? 0n : minimum, cut);
+    const taken = select(due, available, minimumPayoutOf(merchant.settings.settlement, currency), cut);
     if (!taken) continue;
     more ||= cut;
     const { items: chosen, ...sums } = taken;
