@@ -8,7 +8,15 @@ import { reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
 import { limitOf, page } from "../http/lists.ts";
 import { exampleTimes } from "../http/examples.ts";
-import { currencyCode, environmentField, identity, listSchema, timestamp, withExample } from "../http/shapes.ts";
+import {
+  currencyCode,
+  environmentField,
+  identity,
+  listSchema,
+  minorAmount,
+  timestamp,
+  withExample,
+} from "../http/shapes.ts";
 import { amountMinor } from "../payments/payments.schema.ts";
 import { type ReceiptDecision, decideReceipt } from "../acquiring/receipts.ts";
 import { type KeptReceipt, receiptStatuses } from "../acquiring/receipt.ts";
@@ -35,10 +43,7 @@ export const receiptSchema = withExample(
     transaction_id: z.string().meta({ description: "The acquirer's own.", examples: ["NQR-20261122-000418"] }),
     amount_minor: amountMinor,
     currency: currencyCode,
-    acquirer_fee_minor: amountMinor.nullable().meta({
-      description: "What the acquirer kept of it for itself; null where it does not say so with the payment.",
-      examples: [105_000],
-    }),
+    acquirer_fee_minor: minorAmount("What the acquirer kept of it; null where it does not say so.", 105_000).nullable(),
     status: receiptStatus,
     received_at: timestamp,
     decided_at: timestamp.nullable().meta({ description: "Null before a decision." }),
