@@ -181,6 +181,21 @@ test("a bookkeeper closes a month: its statement adds up, on the page, as CSV an
   await expect.poll(() => page.getByRole("row").allInnerTexts()).toHaveLength(3);
 });
 
+test("a refund that would be refused is not offered, and the page says why", async () => {
+  const member = await portal.member("owner");
+  const { page, place, merchantId } = member;
+  const reference = await made(member);
+  await portal.service.operate("PATCH", `/merchants/${merchantId}`, { wallet_frozen: { IDR: true } });
+  const answer = () => member.client.post("/v1/refunds", { payment_reference: reference, amount_minor: 10 });
+  await expect.poll(async () => (await answer()).json.error?.code).toBe("WALLET_FROZEN");
+  await member.open(paths.payment(place, reference));
+  await factOf(member, "Refunded").getByText("no refund now: your IDR wallet is frozen or switched off").waitFor();
+  expect(await page.getByRole("button", { name: "Refund" }).count()).toBe(0);
+  await settled(page);
+  await member.look("frozen");
+  expect(await faults(page)).toEqual([]);
+});
+
 test("on a phone a payout and an entry of the balance say of which day they are", async () => {
   const member = await portal.member("finance", { browser: { viewport: PHONE } });
   const { page, place, client } = member;

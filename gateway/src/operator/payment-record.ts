@@ -135,7 +135,7 @@ export async function readPaymentRecord(
     return (await estimatePayouts({ merchant, book }, [payment])).get(reference) ?? null;
   };
   const [{ withheld: _, ...story }, risk] = await Promise.all([
-    readStory(parts, book, reference, everything, payout),
+    readStory(parts, { book, merchant }, reference, everything, payout),
     readRiskSeen(database, payment, merchant.settings),
   ]);
   const subjects = [reference, ...idsIn(story.steps, "refunded"), ...idsIn(story.steps, "disputed")];

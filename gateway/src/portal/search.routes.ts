@@ -78,9 +78,9 @@ export function searchEndpoints(parts: SearchEndpointParts): PortalEndpoint[] {
       params: paymentParams,
       success: { description: "The payment, and its steps, oldest first.", schema: storySchema },
       errors: ["PAYMENT_NOT_FOUND", "ENVIRONMENT_MISMATCH"],
-      async handle({ params, book, merchant, principal }) {
-        const dateOf = async (payment: Payment) => (await estimate({ merchant, book }, [payment]))(payment);
-        return reply(200, await readStory(parts, book, params.reference ?? "", principal.scopes, dateOf));
+      async handle(call) {
+        const dateOf = async (payment: Payment) => (await estimate(call, [payment]))(payment);
+        return reply(200, await readStory(parts, call, call.params.reference ?? "", call.principal.scopes, dateOf));
       },
     }),
   ];

@@ -1,10 +1,12 @@
 // Goal: the story of a payment tells everything that happened to it, in order, to who may know it, and to nobody else. Method: a real
 // service; payments that are paid, refunded, contested and settled; readers of each role and of other merchants.
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
+import { alsoIn } from "../../test/currencies.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
 import { type Browser, joins, operates } from "../../test/portal.ts";
 import { SECOND, systemClock } from "../ground/clock.ts";
+import { defaultSettings } from "../merchants/settings.ts";
 
 let service: TestService;
 let client: Client;
@@ -80,6 +82,24 @@ test("a payment that was paid, refunded, contested, settled and paid out is told
   expect(told.steps.map(({ at }) => at)).toEqual(told.steps.map(({ at }) => at).toSorted());
   const [settled] = told.steps.filter(({ kind }) => kind === "settled");
   expect(settled?.object).toMatchObject({ kind: "payment", item: reference, amount_minor: 150_000 });
+});
+
+test("nothing can be refunded while the wallet is frozen or switched off, and all of it afterwards", async () => {
+  const reference = await paid();
+  const refundable = async (settings: object, code: string): Promise<number[]> => {
+    await service.operate("PATCH", `/merchants/${merchantId}`, settings);
+    await vi.waitFor(async () => {
+      const { json } = await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 10 });
+      expect(json.error?.code ?? json.status).toBe(code);
+    });
+    const { payment } = (await story(reference)) as unknown as { payment: { refundable_minor: number } };
+    const record = await service.operate("GET", `/payments/${reference}`);
+    return [payment.refundable_minor, record.payment.refundable_minor];
+  };
+  expect(await refundable({ wallet_frozen: { IDR: true } }, "WALLET_FROZEN")).toEqual([0, 0]);
+  const onlyDollars = { ...alsoIn(defaultSettings, "USD"), currencies: ["USD"] };
+  expect(await refundable({ wallet_frozen: { IDR: false }, ...onlyDollars }, "WALLET_NOT_FOUND")).toEqual([0, 0]);
+  expect(await refundable({ currencies: ["IDR"] }, "succeeded")).toEqual([149_990, 149_990]);
 });
 
 test.each([

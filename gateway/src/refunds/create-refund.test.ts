@@ -11,7 +11,7 @@ import { nothing, owning, refundParts } from "../../test/refunds.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import type { Minor } from "../ground/money.ts";
 import { otherBook } from "../merchants/books.ts";
-import type { MerchantSettings } from "../merchants/settings.ts";
+import { type MerchantSettings, defaultSettings } from "../merchants/settings.ts";
 import { type Payment, disputeStatuses, isRunning } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
 import { paymentStatuses } from "../payments/states.ts";
@@ -134,30 +134,45 @@ test("of a method that the acquirer gives nothing back of, nothing can be refund
   with1(payment)
     .when(refund(payment, {}, {}, { ...parts, acquirer: () => never }))
     .refuses("PAYMENT_NOT_REFUNDABLE");
-  expect(refundableOf(payment, never)).toBe(0n);
+  expect(refundableOf(payment, never, defaultSettings)).toBe(0n);
   // What it says of other methods, or said before it was taken away, is in nobody's way.
   for (const other of [taking({ ...payment, method: "card" }, { refunds: false }), taking(payment, {}), undefined]) {
     expect(
       with1(payment).when(refund(payment, {}, {}, { ...parts, acquirer: () => other })).answer.remainingMinor,
     ).toBe(0n);
-    expect(refundableOf(payment, other)).toBe(1_000_000n);
+    expect(refundableOf(payment, other, defaultSettings)).toBe(1_000_000n);
   }
+});
+
+/** An open wallet, a frozen one, one of another currency that is frozen, and none. */
+const wallets: Partial<MerchantSettings>[] = [
+  {},
+  { wallet_frozen: { IDR: true } },
+  { wallet_frozen: { USD: true, IDR: false } },
+  { currencies: ["USD"] },
+];
+
+test("nothing can be refunded while the wallet is frozen or there is none", () => {
+  const payment = aPayment({ status: "succeeded" });
+  const told = wallets.map((settings) => refundableOf(payment, undefined, { ...defaultSettings, ...settings }));
+  expect(told).toEqual([1_000_000n, 0n, 1_000_000n, 0n]);
 });
 
 test.each(disputeStatuses)(
   "what can be refunded is what a refund of everything gives, with a dispute that is %s",
   (disputeStatus) => {
-    for (const status of paymentStatuses) {
-      const payment = aPayment({
-        status,
-        disputeStatus,
-        refundedMinor: status === "partially_refunded" ? 400_000n : 0n,
-      });
-      const all = with1(payment).when(refund(payment));
-      const refundable = refundableOf(payment, undefined);
-      if (refundable > 0n) expect(all.answer.refund.amountMinor).toBe(refundable);
-      else expect(() => all.answer).toThrow();
-    }
+    for (const status of paymentStatuses)
+      for (const settings of wallets) {
+        const payment = aPayment({
+          status,
+          disputeStatus,
+          refundedMinor: status === "partially_refunded" ? 400_000n : 0n,
+        });
+        const all = with1(payment).when(refund(payment, {}, settings));
+        const refundable = refundableOf(payment, undefined, { ...defaultSettings, ...settings });
+        if (refundable > 0n) expect(all.answer.refund.amountMinor).toBe(refundable);
+        else expect(() => all.answer).toThrow();
+      }
   },
 );
 

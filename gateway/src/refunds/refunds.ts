@@ -7,7 +7,7 @@ import { type Minor, wireAmount } from "../ground/money.ts";
 import { accounts, refundPostings, refundReturnPostings } from "../ledger/journal.ts";
 import { balanceOf, ledgerNeeds } from "../ledger/ledger.ts";
 import type { Book } from "../merchants/books.ts";
-import { refuseFrozen } from "../merchants/settings.ts";
+import { type MerchantSettings, isFrozen, refuseFrozen } from "../merchants/settings.ts";
 import { type Payment, isRunning } from "../payments/payment.ts";
 import { findLocked, paymentNeeds, reviseRefunds } from "../payments/payments.ts";
 import { tooFine } from "../payments/payments.schema.ts";
@@ -31,11 +31,12 @@ export function remainingOf(payment: Payment): Minor {
   return payment.amountMinor - payment.refundedMinor - payment.refundPendingMinor - payment.lostMinor;
 }
 
-/** What can be refunded of a payment now, in minor units: nothing before it is paid, in a running dispute, or where its acquirer gives nothing back. */
-export function refundableOf(payment: Payment, acquirer: Acquirer | undefined): Minor {
-  const isRefundable =
-    isPaid(payment.status) && !isRunning(payment.disputeStatus) && termsOf(payment, acquirer)?.refunds !== false;
-  return isRefundable ? remainingOf(payment) : 0n;
+/** What `createRefund` lets refund of a payment now, in minor units, whatever the merchant's balance. */
+export function refundableOf(payment: Payment, acquirer: Acquirer | undefined, settings: MerchantSettings): Minor {
+  const { status, disputeStatus, currency } = payment;
+  const isRefundable = isPaid(status) && !isRunning(disputeStatus) && termsOf(payment, acquirer)?.refunds !== false;
+  const hasWallet = settings.currencies.includes(currency) && !isFrozen(settings, currency);
+  return isRefundable && hasWallet ? remainingOf(payment) : 0n;
 }
 
 /** What the payment's acquirer says of its method and currency; undefined when it is no longer configured for them. */

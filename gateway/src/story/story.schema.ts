@@ -37,7 +37,7 @@ export const tellablePaymentSchema = paymentStatusSchema
     risk,
     canceled_at: timestamp.nullable(),
     cancel_reason: optionalText("As you gave it; null when you gave none."),
-    refundable_minor: minorAmount("What can still be refunded.", 15_000_000),
+    refundable_minor: minorAmount("What can be refunded now: nothing while the wallet is frozen.", 15_000_000),
     contestable_minor: minorAmount("What a dispute opened now could be about.", 15_000_000),
   })
   .meta({

@@ -4,6 +4,7 @@ import type { Operation } from "../acquiring/operation.ts";
 import { operationOfRow } from "../acquiring/operations.sql.ts";
 import type { KeptReceipt } from "../acquiring/receipt.ts";
 import { receiptOfRow } from "../acquiring/receipts.sql.ts";
+import type { BookOwner } from "../commands/command-context.ts";
 import { type DisputeOfOrder, disputeView } from "../disputes/dispute.ts";
 import { contestableMinor, isContestable } from "../disputes/disputes.ts";
 import { disputeOfRow } from "../disputes/disputes.sql.ts";
@@ -101,7 +102,7 @@ interface Found {
 /** The story of a book's payment, as far as `scopes` permit. Throws PAYMENT_NOT_FOUND, also for another merchant's, and ENVIRONMENT_MISMATCH. */
 export async function readStory(
   parts: StoryParts,
-  book: Book,
+  { book, merchant }: BookOwner,
   reference: string,
   scopes: ReadonlySet<string>,
   estimate: (payment: Payment) => Promise<string | null>,
@@ -114,7 +115,7 @@ export async function readStory(
   const steps = stepsOf(found).toSorted((a, b) => place(a) - place(b) || order.indexOf(a.kind) - order.indexOf(b.kind));
   const withheld = order.filter((kind) => actionOf[kind] !== undefined && !scopes.has(actionOf[kind]));
   return {
-    payment: wholeView(found, await estimate(payment), refundableOf(payment, acquirer)),
+    payment: wholeView(found, await estimate(payment), refundableOf(payment, acquirer, merchant.settings)),
     steps: steps
       .filter(({ kind }) => !withheld.includes(kind))
       .map((step) => {

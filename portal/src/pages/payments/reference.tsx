@@ -20,6 +20,7 @@ import { PaymentActions } from "./reference/actions.tsx";
 import { useMemberReader } from "./reference/reader.ts";
 import { Story } from "./reference/story.tsx";
 import { AfterFee, Fee } from "./reference/fee.tsx";
+import { WhyNoRefund } from "./reference/why-no-refund.tsx";
 import { WhenPaid } from "./reference/when-paid.tsx";
 
 type Payment = Schema<"PaymentWhole">;
@@ -111,6 +112,7 @@ function PaymentFacts({ of: payment, isContested }: { of: Payment; isContested: 
         {isContested && payment.refundable_minor === 0 && (
           <span className="text-muted"> (no refund while it is contested)</span>
         )}
+        <WhyNoRefund of={payment} whose="your" />
       </Fact>
       <WhenPaid of={payment}>
         {payment.expires_at !== undefined && <TimeFromNow at={payment.expires_at} ticking aheadMs={aheadMs} />}

@@ -21,6 +21,7 @@ import { RecordView } from "./record.tsx";
 import { Contest } from "./reference/contest.tsx";
 import { Refund } from "./reference/refund.tsx";
 import { AfterFee, Fee } from "../../../pages/payments/reference/fee.tsx";
+import { WhyNoRefund } from "../../../pages/payments/reference/why-no-refund.tsx";
 import { WhenPaid } from "../../../pages/payments/reference/when-paid.tsx";
 
 type Record = Schema<"PaymentRecord">;
@@ -126,7 +127,10 @@ function PaymentFacts({ of: { payment, merchant } }: { of: Record }) {
           <Copy text={payment.reference_id} what="the merchant's reference" />
         </span>
       </Fact>
-      <Fact name="Refunded">{money(payment.refunded_minor)}</Fact>
+      <Fact name="Refunded">
+        {money(payment.refunded_minor)}
+        <WhyNoRefund of={payment} whose="the merchant's" />
+      </Fact>
       <Fact name="Method">
         {payment.payment_method.replaceAll("_", " ")}
         {payment.gateway_code !== null && <span className="text-muted"> by {payment.gateway_code}</span>}
