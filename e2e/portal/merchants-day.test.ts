@@ -170,8 +170,10 @@ test("a bookkeeper closes a month: its statement adds up, on the page, as CSV an
     .trim()
     .split("\r\n")
     .map((line) => line.split(","));
-  const totals = lines.slice(1).map((line) => Number(line[8]));
+  const column = lines[0]?.indexOf("total_minor") ?? -1;
+  const totals = lines.slice(1).map((line) => Number(line[column]));
   expect(lines.map(([name]) => name)).toEqual(["line", "opening", "payments", "fees", "refunds", "closing"]);
+  expect(totals.at(-1)).toBeGreaterThan(0);
   expect(totals.slice(0, -1).reduce((sum, minor) => sum + minor, 0)).toBe(totals.at(-1));
   await page.emulateMedia({ media: "print" });
   await page.getByText("Toko Senja · sandbox").waitFor();
@@ -179,6 +181,37 @@ test("a bookkeeper closes a month: its statement adds up, on the page, as CSV an
   await page.emulateMedia({ media: "screen" });
   await page.getByLabel("Month").selectOption({ index: 1 });
   await expect.poll(() => page.getByRole("row").allInnerTexts()).toHaveLength(3);
+});
+
+test("a month has the same sums whoever reads it, and its file says whose days they are", async () => {
+  const owner = await portal.member("owner");
+  await made(owner);
+  const told = async ({ page, open, place, look }: Member, name: string) => {
+    await open(paths.statement(place, "IDR"));
+    await page.getByRole("row", { name: /^Payments 1 150,000\.00/ }).waitFor();
+    await page.getByText(/^From 1 \S+ 20\d\d, 00:00 until 1 \S+ 20\d\d, 00:00\./).waitFor();
+    if (name !== "") await look(name);
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download CSV" }).click(),
+    ]);
+    return { name: file.suggestedFilename(), lines: readFileSync(await file.path(), "utf8") };
+  };
+  const { merchantId } = owner;
+  const [here, west, east] = await Promise.all([
+    told(owner, ""),
+    ...["Pacific/Pago_Pago", "Pacific/Kiritimati"].map(async (timezoneId) =>
+      told(await portal.member("finance", { merchantId, browser: { timezoneId } }), timezoneId.slice(8)),
+    ),
+  ]);
+  expect([west, east]).toEqual([here, here]);
+  expect(here.name).toMatch(/^statement-sandbox-IDR-20\d\d-\d\d-Asia-Jakarta\.csv$/);
+  expect(here.lines).toContain(",Asia/Jakarta,IDR,");
+  // The owner's choice is everybody's.
+  await owner.requests.send("PATCH", "/portal/v1/settings", { time_zone: "Asia/Makassar" });
+  const moved = await told(await portal.member("finance", { merchantId, browser: { timezoneId: "UTC" } }), "");
+  expect(moved.name).toContain("-Asia-Makassar.csv");
+  expect(moved.lines).toContain(",Asia/Makassar,IDR,");
 });
 
 test("a refund that would be refused is not offered, and the page says why", async () => {

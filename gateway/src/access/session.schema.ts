@@ -48,6 +48,7 @@ const membershipSchema = z
       .nullable()
       .meta({ description: "The merchant's, where the person has chosen none." }),
     time_zone: z.string().nullable().meta({ description: "The merchant's, where the person has chosen none." }),
+    statement_time_zone: z.string().meta({ description: "Of the merchant's days: also while it has chosen none." }),
     actions: z
       .strictObject({ sandbox: actionsField, production: actionsField })
       .meta({ id: "AllowedActions", description: "By environment." }),
@@ -109,6 +110,7 @@ export const sessionViewSchema = z
             role: "viewer",
             language: "id",
             time_zone: "Asia/Jakarta",
+            statement_time_zone: "Asia/Jakarta",
             actions: { sandbox: ["payments:read"], production: ["payments:read"] },
           },
         ],

@@ -1,5 +1,8 @@
 // Names of time zones that people and merchants choose.
 
+/** The zone of the days of those who chose none. */
+export const ZONE_DEFAULT = "Asia/Jakarta";
+
 /** True for the name of a time zone. An offset such as +07:00 is none: it has no summer time. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;

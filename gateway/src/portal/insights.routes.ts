@@ -4,6 +4,7 @@ import { wireTime, wireTimeOrNull } from "../ground/clock.ts";
 import { idOf } from "../ground/ids.ts";
 import { exponentOf, wireAmount, wireMinor } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
+import { ZONE_DEFAULT } from "../ground/time-zones.ts";
 import { BATCHES_SHOWN, WAITING_MAX } from "../insights/figures.sql.ts";
 import { type Count, DAYS_SHOWN, type Figures, type Overview, ranges, sum } from "../insights/figures.ts";
 import type { Streams } from "../insights/stream.ts";
@@ -12,7 +13,6 @@ import { type MemberCall, type PortalEndpoint, memberEndpoint } from "./endpoint
 import { overviewQuery, overviewSchema, paymentsSeriesSchema, seriesQuery, streamSchema } from "./insights.schema.ts";
 
 const tag = "Insights";
-const ZONE_DEFAULT = "Asia/Jakarta";
 
 interface InsightsParts {
   figures: Figures;
@@ -33,7 +33,6 @@ export function insightsEndpoints({ figures, streams, outlooks }: InsightsParts)
       success: { description: "How the merchant stands.", schema: overviewSchema },
       async handle(call) {
         const { scopes } = call.principal;
-        const zone = call.query.time_zone ?? call.person.timeZone ?? ZONE_DEFAULT;
         const seen = {
           balances: scopes.has("balances:read"),
           settlements: scopes.has("settlements:read"),
@@ -41,7 +40,7 @@ export function insightsEndpoints({ figures, streams, outlooks }: InsightsParts)
           events: scopes.has("events:read"),
         };
         const [overview, next] = await Promise.all([
-          figures.overview(call.book, zone, seen),
+          figures.overview(call.book, call.query.time_zone ?? call.person.timeZone ?? ZONE_DEFAULT, seen),
           seen.settlements ? outlooks.next(call) : new Map<string, NextPayout>(),
         ]);
         return reply(200, overviewView(call, overview, next));
@@ -58,8 +57,7 @@ export function insightsEndpoints({ figures, streams, outlooks }: InsightsParts)
       query: seriesQuery,
       success: { description: "A series for each.", schema: paymentsSeriesSchema },
       async handle({ book, person, query }) {
-        const { range, by, currency } = query;
-        const timeZone = query.time_zone ?? person.timeZone ?? ZONE_DEFAULT;
+        const { range, by, currency, time_zone: timeZone = person.timeZone ?? ZONE_DEFAULT } = query;
         const series = await figures.series(book, { range, by, currency, timeZone });
         const data = [...series.counts].map(([key, points]) => ({ key, points, total: sum(points) }));
         return reply(200, {

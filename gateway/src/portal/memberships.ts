@@ -1,5 +1,6 @@
 // The memberships of a signed-in person, as portal pages get them in the session view.
 import type { SessionView } from "../access/session.schema.ts";
+import { ZONE_DEFAULT } from "../ground/time-zones.ts";
 import type { People } from "../people/people.ts";
 import { actionsOf } from "../people/roles.ts";
 
@@ -17,6 +18,7 @@ export async function rightsInPortal(
       role,
       language: language ?? null,
       time_zone: timeZone ?? null,
+      statement_time_zone: timeZone ?? ZONE_DEFAULT,
       actions: { sandbox: [...actionsOf(role, "sandbox")], production: [...actionsOf(role, "production")] },
     })),
   };

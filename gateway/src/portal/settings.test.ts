@@ -97,7 +97,16 @@ describe("settings", () => {
     expect(changed.json).toMatchObject({ name, language: "id", time_zone: "Asia/Makassar", colour: "#0b6b53" });
     expect((await change({ language: null })).json).toMatchObject({ name, language: null, time_zone: "Asia/Makassar" });
     expect((await change({})).json).toMatchObject({ name, colour: "#0b6b53" });
-    expect((await owner.get("/portal/v1/session")).json.memberships[0].merchant_name).toBe(name);
+    expect((await owner.get("/portal/v1/session")).json.memberships[0]).toMatchObject({
+      merchant_name: name,
+      time_zone: "Asia/Makassar",
+      statement_time_zone: "Asia/Makassar",
+    });
+    await change({ time_zone: null });
+    expect((await owner.get("/portal/v1/session")).json.memberships[0]).toMatchObject({
+      time_zone: null,
+      statement_time_zone: "Asia/Jakarta",
+    });
   });
 
   test.each([

@@ -34,10 +34,13 @@ interface Props {
   /** An instant in the API's form. */
   at: string;
   shape?: keyof typeof shapes;
+  /** Another than the person's: where the days are the merchant's. */
+  timeZone?: string;
 }
 
-export function Time({ at, shape = "second" }: Props) {
-  const timeZone = useTimeZone();
+export function Time({ at, shape = "second", timeZone: given }: Props) {
+  const own = useTimeZone();
+  const timeZone = given ?? own;
   const text = formatOf(useLanguage(), { ...shapes[shape], hourCycle: "h23", timeZone }).format(new Date(at));
   return (
     <time dateTime={at} title={`${inUtc(at)} · shown in ${timeZone}`} className="whitespace-nowrap">

@@ -1,6 +1,6 @@
 // Name, language and time zone of the business: a form for owners, facts for everybody else.
 import { useAction } from "../../api/action.ts";
-import { useApi, useCan } from "../../api/place.ts";
+import { useApi, useCan, useMembership } from "../../api/place.ts";
 import type { Schema } from "../../api/types.ts";
 import { Identity } from "../../ui/copy.tsx";
 import { Fact, Facts } from "../../ui/facts.tsx";
@@ -29,6 +29,7 @@ export function BusinessForm({ settings }: { settings: Settings }) {
     done: () => say("The settings are saved."),
   });
   const { name, language, time_zone: zone, merchant_id: id } = settings;
+  const statements = useMembership()?.statement_time_zone;
   if (!can("settings:write"))
     return (
       <Facts>
@@ -37,7 +38,7 @@ export function BusinessForm({ settings }: { settings: Settings }) {
           <Identity id={id} what="the merchant's identity" />
         </Fact>
         <Fact name="Language">{languages.find(({ value }) => value === (language ?? ""))?.label}</Fact>
-        <Fact name="Time zone">{zone ?? "as the browser has it"}</Fact>
+        <Fact name="Time zone">{zone ?? `as the browser has it; statements have the days of ${statements}`}</Fact>
       </Facts>
     );
   const offered =
@@ -72,7 +73,7 @@ export function BusinessForm({ settings }: { settings: Settings }) {
           name="time_zone"
           label="Time zone"
           options={offered}
-          hint="Where people chose none of their own."
+          hint={`Where people chose none of their own. Statements have the days of ${statements}.`}
         />
         <Submit>Save</Submit>
       </Form>

@@ -75,13 +75,13 @@ test("what JSON cannot carry is left open, and never made up", () => {
   expect([payments?.total, fees?.total]).toEqual([undefined, undefined]);
 });
 
-test("the CSV has a line for each, with its period", () => {
-  const [names, opening, payments, fees, ...others] = statementCsv(october).split("\r\n");
+test("the CSV has a line for each, with its period and zone", () => {
+  const [names, opening, payments, fees, ...others] = statementCsv(october, "Asia/Jakarta").split("\r\n");
   expect(names).toBe(
-    "line,count,from,before,currency,available_minor,held_minor,pending_settlement_minor,total_minor,total",
+    "line,count,from,before,time_zone,currency,available_minor,held_minor,pending_settlement_minor,total_minor,total",
   );
-  expect(opening).toBe("opening,,2026-09-30T17:00:00Z,2026-10-31T17:00:00Z,IDR,500,100,50,650,6.50");
-  expect(payments).toBe("payments,3,2026-09-30T17:00:00Z,2026-10-31T17:00:00Z,IDR,3000,0,0,3000,30.00");
+  expect(opening).toBe("opening,,2026-09-30T17:00:00Z,2026-10-31T17:00:00Z,Asia/Jakarta,IDR,500,100,50,650,6.50");
+  expect(payments).toBe("payments,3,2026-09-30T17:00:00Z,2026-10-31T17:00:00Z,Asia/Jakarta,IDR,3000,0,0,3000,30.00");
   expect(fees).toMatch(/^fees,,.*,IDR,-100,0,0,-100,-1.00$/);
   expect(others.at(-2)).toMatch(/^closing,,.*,IDR,2330,300,20,2650,26.50$/);
 });

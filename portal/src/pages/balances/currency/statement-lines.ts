@@ -74,8 +74,8 @@ const negated = (minor: number | null): bigint | undefined => (minor === null ? 
 const plus = (a: bigint | undefined, b: bigint | undefined): bigint | undefined =>
   a === undefined || b === undefined ? undefined : a + b;
 
-/** The statement as CSV, a line for each of `linesOf`, with the period in each: files of several months can be put together. */
-export function statementCsv(statement: Statement): string {
+/** The statement as CSV, a line for each of `linesOf`, with the period and the zone of its days in each: files of several months can be put together. */
+export function statementCsv(statement: Statement, timeZone: string): string {
   const { from, before, currency, exponent } = statement;
   const minor = (of: (line: Line) => bigint | undefined): ((line: Line) => string | undefined) => {
     return (line) => of(line)?.toString();
@@ -85,6 +85,7 @@ export function statementCsv(statement: Statement): string {
     ["count", ({ count }) => count],
     ["from", () => from],
     ["before", () => before],
+    ["time_zone", () => timeZone],
     ["currency", () => currency],
     ["available_minor", minor(({ available }) => available)],
     ["held_minor", minor(({ held }) => held)],

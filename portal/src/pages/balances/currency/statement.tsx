@@ -12,7 +12,7 @@ import { dayBegin, dayEnd } from "../../../ui/days.ts";
 import { save } from "../../../ui/download.ts";
 import { digitsOf } from "../../../ui/money.tsx";
 import { Page as Frame } from "../../../ui/page.tsx";
-import { Time, useTimeZone } from "../../../ui/time.tsx";
+import { Time } from "../../../ui/time.tsx";
 import { useLanguage } from "../../../words.ts";
 import { type Line, lastDayOf, linesOf, monthsUpTo, statementCsv } from "./statement-lines.ts";
 
@@ -24,22 +24,24 @@ const MONTHS_SHOWN = 36;
 export function Page() {
   const place = usePlace();
   const currency = usePart("currency");
+  // The merchant's days rather than the reader's: whoever closes a month and whoever checks it see the same figures.
+  const timeZone = useMembership()?.statement_time_zone;
   // The sandbox's clock may be ahead: the present month is that of the book.
   const balances = useQuery(useApi().read("/v1/balances"));
+  if (timeZone === undefined) return null;
   return (
     <Answer of={balances}>
-      {({ as_of: now }) => <OfMonth key={`${place.merchant} ${currency}`} now={now} currency={currency} />}
+      {({ as_of: now }) => (
+        <OfMonth key={`${place.merchant} ${currency}`} now={now} currency={currency} timeZone={timeZone} />
+      )}
     </Answer>
   );
 }
 
-function OfMonth({ now, currency }: { now: string; currency: string }) {
+function OfMonth({ now, currency, timeZone }: { now: string; currency: string; timeZone: string }) {
   const place = usePlace();
   const api = useApi();
   const setQuery = useSetQuery();
-  const own = useTimeZone();
-  // The merchant's days rather than the reader's: whoever closes a month and whoever checks it see the same figures.
-  const timeZone = useMembership()?.time_zone ?? own;
   const months = monthsUpTo(now, timeZone, MONTHS_SHOWN);
   const { month = months[0] ?? "" } = useQueryText();
   const query = { from: dayBegin(`${month}-01`, timeZone), to: dayEnd(lastDayOf(month), timeZone) };
@@ -63,8 +65,8 @@ function OfMonth({ now, currency }: { now: string; currency: string }) {
           {told && (
             <Button
               onClick={() => {
-                const file = new Blob([statementCsv(told)], { type: "text/csv" });
-                save(file, `statement-${place.environment}-${currency}-${month}.csv`);
+                const file = new Blob([statementCsv(told, timeZone)], { type: "text/csv" });
+                save(file, `statement-${place.environment}-${currency}-${month}-${timeZone.replaceAll("/", "-")}.csv`);
               }}
             >
               Download CSV
@@ -73,7 +75,7 @@ function OfMonth({ now, currency }: { now: string; currency: string }) {
         </>
       }
     >
-      <Answer of={statement}>{(statement) => <Equation of={statement} />}</Answer>
+      <Answer of={statement}>{(statement) => <Equation of={statement} timeZone={timeZone} />}</Answer>
     </Frame>
   );
 }
@@ -122,7 +124,7 @@ const columns = [
   ["total", "In all"],
 ] as const;
 
-function Equation({ of: statement }: { of: Statement }) {
+function Equation({ of: statement, timeZone }: { of: Statement; timeZone: string }) {
   const language = useLanguage();
   const { currency, exponent } = statement;
   const digits = (minor: bigint | undefined): string =>
@@ -191,8 +193,9 @@ function Equation({ of: statement }: { of: Statement }) {
         </table>
       </div>
       <p className="mt-2 text-xs text-muted">
-        From <Time at={statement.from} shape="minute" /> until <Time at={statement.before} shape="minute" />. Every
-        column adds up: the figures are the ledger&apos;s.
+        From <Time at={statement.from} shape="minute" timeZone={timeZone} /> until{" "}
+        <Time at={statement.before} shape="minute" timeZone={timeZone} />. Every column adds up: the figures are the
+        ledger&apos;s.
       </p>
     </div>
   );
