@@ -176,10 +176,11 @@ test("what is kept is not looked at in every round, and a backlog goes in steps"
 });
 
 test("what a failed round could neither delete nor note is decided by the next one", async () => {
-  const of = await shop(rig.service);
+  const of = await shop(rig.still);
+  const here = openDatabase(rig.still.database);
   const [kept = ""] = await written(of, 1, "sandbox", "pending");
-  await after(0);
-  await asOwner(rig.service.database, (owner) =>
+  await after(0, here);
+  await asOwner(rig.still.database, (owner) =>
     owner.query("update deliveries set state = 'delivered' where event_id = $1::uuid", [uuidOf(kept)]),
   );
   const old = (await written(of, 4, "sandbox", "delivered")).slice(1); // the first may lie before the one that was kept
@@ -187,20 +188,21 @@ test("what a failed round could neither delete nor note is decided by the next o
     query: <R extends Row>(statement: Statement): Promise<R[]> =>
       statement.name === "forget events" && String(statement.values?.[2]).includes(uuidOf(old[0] ?? ""))
         ? Promise.reject(new Error("canceling statement"))
-        : database.query<R>(statement),
+        : here.query<R>(statement),
   };
-  await allCounted(database);
+  await allCounted(here);
   await expect(forgetHistory(failing as Database, systemClock.now() + 2 * DAY * SECOND, 30)).rejects.toThrow(
     "canceling",
   );
   const left = async (): Promise<string[]> => {
     const text = "select event_id from events where event_id = any($1::uuid[])";
-    const { rows } = await asOwner(rig.service.database, (owner) => owner.query(text, [[kept, ...old].map(uuidOf)]));
+    const { rows } = await asOwner(rig.still.database, (owner) => owner.query(text, [[kept, ...old].map(uuidOf)]));
     return rows.map(({ event_id: id }) => id as string).toSorted();
   };
   expect(await left()).toEqual(old.map(uuidOf).toSorted());
-  await after(2);
+  await after(2, here);
   expect(await left()).toEqual([]);
+  await here.end();
 });
 
 test("the newest event that is forgotten is on record", async () => {
