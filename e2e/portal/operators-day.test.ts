@@ -50,6 +50,8 @@ class Day {
   async look(page = this.visit.page, heading = this.heading): Promise<void> {
     await settled(page);
     await page.waitForFunction(() => document.querySelector(".skeleton") === null);
+    // What a click opens is drawn a frame later.
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
     this.seen.set(heading, `${this.seen.get(heading) ?? ""}\n${await textOf(page)}`);
   }
 
