@@ -360,6 +360,15 @@ test("pages that are open are bounded, and end with the process", async () => {
   first[0]?.destroy();
   await new Promise(setImmediate);
   expect(pages.size).toBe(2);
+  // A merchant with as many pages as it may have leaves room for others.
+  const { client: other, merchantId: otherId } = await service.merchant();
+  const elsewhere = (await other.post("/v1/payments", paymentBody())).json.reference as string;
+  expect(openPageLimits.perMerchant).toBeLessThan(openPageLimits.inAll);
+  limits.perMerchant = 2;
+  expect(() => pages.listen(one)).toThrow(Fault);
+  pages.listen({ merchantId: otherId, reference: elsewhere }).destroy();
+  await new Promise(setImmediate);
+  expect(pages.size).toBe(2);
   pages.stop();
   await finished(first[1]!.resume());
   expect([pages.size, first[1]?.destroyed]).toEqual([0, true]);

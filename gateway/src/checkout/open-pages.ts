@@ -18,6 +18,7 @@ export const openPageLimits = {
   /** A stream ends after this time. The browser reconnects by itself, perhaps to another process. */
   lastsMs: 15 * 60_000,
   ofOnePayment: 8,
+  perMerchant: 200,
   inAll: 2_000,
   /** A page that reads leaves a few hundred bytes unread at most. */
   unreadBytes: 4_096,
@@ -56,8 +57,11 @@ export class OpenPages {
 
   /** Opens a stream for a page of this payment. Throws SERVICE_UNAVAILABLE when too many pages are open: the page polls instead. */
   listen(name: PaymentName): Readable {
+    const { ofOnePayment, perMerchant } = this.limits;
     const beside = this.pages.get(name.reference) ?? new Set();
-    if (beside.size >= this.limits.ofOnePayment) throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5 });
+    const ofMerchant = [...this.open].filter(({ listener }) => listener.merchantId === name.merchantId).length;
+    if (beside.size >= ofOnePayment || ofMerchant >= perMerchant)
+      throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 5 });
     const page = this.open.open({ ...name, face: undefined });
     this.pages.set(name.reference, beside.add(page));
     page.readable.on("close", () => {

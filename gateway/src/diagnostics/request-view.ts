@@ -9,6 +9,7 @@ import type { KeptBody } from "../requests/request-record.ts";
 import {
   type LoggedRequest,
   type RequestFilter,
+  type WholeRequest,
   requestOfRow,
   selectRequest,
   selectRequests,
@@ -48,25 +49,31 @@ export async function listRequests(database: Database, book: Book, query: Reques
   return page(rows.map(requestOfRow), filter.limit, requestView, ({ requestId }) => requestId);
 }
 
-/** Scopes that the answers of some paths need of whoever reads them in the log, too. */
+/** Scopes that the answers of some paths need of whoever reads them later, too. An answer with events may tell of a settlement. */
 const needed: readonly [path: RegExp, scope: string][] = [
   [/^\/v1\/balances\b/, "balances:read"],
-  [/^\/v1\/(?:sandbox\/)?settlements\b/, "settlements:read"],
+  [/^\/v1\/(?:sandbox\/)?(?:settlements|events)\b/, "settlements:read"],
+  [/^\/v1\/(?:sandbox\/)?events\b/, "events:read"],
   [/^\/v1\/(?:sandbox\/)?(?:payments|payment-links)\b/, "payments:read"],
   [/^\/v1\/(?:sandbox\/)?refunds\b/, "refunds:read"],
-  [/^\/v1\/(?:sandbox\/)?disputes\b/, "disputes:read"],
+  [/^\/v1\/(?:sandbox\/)?(?:disputes|payments\/[^/]+\/dispute)\b/, "disputes:read"],
 ];
 
-/** Reads one request with its bodies, without an answer that the reader's `scopes` would not give them. Throws OBJECT_NOT_FOUND. */
+/** The answer of a call for a reader with these scopes: without its text where they would not give it to the reader. */
+export function answerView(scopes: ReadonlySet<string>, { path, response }: Pick<WholeRequest, "path" | "response">) {
+  const isShown = needed.every(([of, scope]) => scopes.has(scope) || !of.test(path));
+  return isShown ? bodyView(response) : { bytes: response.size, text: null, omitted: "needs_scope" };
+}
+
+/** Reads one request with its bodies. Throws OBJECT_NOT_FOUND. */
 export async function readRequest(database: Database, { book, scopes }: Reader, id = "") {
   const [row] = isId("request", id) ? await database.query(selectRequest(book, id)) : [];
   if (!row) throw new Fault("OBJECT_NOT_FOUND", { message: "No request with this identity is in the log." });
-  const whole = wholeRequestOfRow(row);
-  const isShown = needed.every(([path, scope]) => scopes.has(scope) || !path.test(whole.path));
-  const response = isShown
-    ? bodyView(whole.response)
-    : { bytes: whole.response.size, text: null, omitted: "needs_scope" };
-  return { ...requestView(whole), request: bodyView(whole.request), response };
+  return wholeRequestView(scopes, wholeRequestOfRow(row));
+}
+
+export function wholeRequestView(scopes: ReadonlySet<string>, whole: WholeRequest) {
+  return { ...requestView(whole), request: bodyView(whole.request), response: answerView(scopes, whole) };
 }
 
 export function requestView(request: LoggedRequest) {
@@ -96,6 +103,6 @@ function diagnosisView({ name, subject, base }: NonNullable<LoggedRequest["diagn
   };
 }
 
-export function bodyView({ size, text, omitted }: KeptBody) {
+function bodyView({ size, text, omitted }: KeptBody) {
   return { bytes: size, text: text ?? null, omitted: omitted ?? null };
 }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
 import { type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { type Scope, scopes } from "../merchants/directory.ts";
 
 let service: TestService;
 let client: Client;
@@ -63,9 +64,12 @@ test("an answer about an object is shown to those alone who may read the object"
     "/v1/refunds",
     "/v1/disputes",
     "/v1/payment-links",
+    "/v1/events",
+    "/v1/sandbox/events/listen",
+    "/v1/sandbox/payments/pay_0/dispute",
     "/v1/sandbox/clock",
   ];
-  for (const path of paths) await all.get(path);
+  for (const path of paths) await (path.endsWith("/dispute") ? all.post(path, {}) : all.get(path));
   const ids = new Map<string, string>();
   await expect
     .poll(async () => {
@@ -81,8 +85,17 @@ test("an answer about an object is shown to those alone who may read the object"
         return [path, text !== null, omitted] as const;
       }) as never,
     );
+  const hiddenWithout = async (missing: Scope): Promise<string[]> => {
+    const rest = scopes.filter((scope) => scope !== missing);
+    const all = await answers(await service.client(shop, "sandbox", rest));
+    return all.flatMap(([path, isShown]) => (isShown ? [] : [path]));
+  };
   expect(await answers(all)).toEqual(paths.map((path) => [path, true, null]));
   expect(await answers(reader)).toEqual(
     paths.map((path) => (path === "/v1/sandbox/clock" ? [path, true, null] : [path, false, "needs_scope"])),
   );
+  const ofEvents = ["/v1/events", "/v1/sandbox/events/listen"];
+  expect(await hiddenWithout("events:read")).toEqual(ofEvents);
+  expect(await hiddenWithout("settlements:read")).toEqual(["/v1/settlements", ...ofEvents]);
+  expect(await hiddenWithout("disputes:read")).toEqual(["/v1/disputes", "/v1/sandbox/payments/pay_0/dispute"]);
 });

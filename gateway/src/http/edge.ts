@@ -267,7 +267,10 @@ export class Edge {
     this.enter(endpoint, known, admitted, request.ip);
     const call = this.callOf(request, known);
     call.query = judged(endpoint.query ? { schema: endpoint.query, order: [] } : nothingAsked, request.query);
-    return await endpoint.handle(call);
+    return await endpoint.handle(call, (client) => {
+      this.refuseExpired(client);
+      this.enter(endpoint, { ...known, principal: client, client }, admitted, request.ip);
+    });
   }
 
   /**

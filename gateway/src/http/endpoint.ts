@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { Micros } from "../ground/clock.ts";
 import type { Book } from "../merchants/books.ts";
-import type { Merchant, Principal, Scope } from "../merchants/directory.ts";
+import type { Client, Merchant, Principal, Scope } from "../merchants/directory.ts";
 import type { Command } from "../store/command.ts";
 import type { Reply } from "../ground/reply.ts";
 import type { FieldRules, Judged } from "./fields.ts";
@@ -29,6 +29,9 @@ export interface Call {
   hungUp(): boolean;
 }
 
+/** Checks a credential as it is now, as for a new request: for answers that wait. Throws what that request would be refused with. */
+export type Recheck = (client: Client) => void;
+
 interface DescribedForMerchants extends Described {
   scope: Scope;
   sandboxOnly?: boolean;
@@ -39,7 +42,7 @@ interface DescribedForMerchants extends Described {
 export interface ReadEndpoint extends DescribedForMerchants {
   kind: "read";
   query?: z.ZodType<Record<string, unknown>>;
-  handle(call: Call): Promise<Reply>;
+  handle(call: Call, recheck: Recheck): Promise<Reply>;
 }
 
 export interface WriteEndpoint<Body = unknown> extends DescribedForMerchants {

@@ -1,5 +1,5 @@
 // The idempotency inspector: the list of used idempotency keys, and one key with the outcome of each of its requests.
-import { bodyView, requestView } from "../diagnostics/request-view.ts";
+import { answerView, requestView, wholeRequestView } from "../diagnostics/request-view.ts";
 import { keyParams, usedKeyListSchema, usedKeysQuery, wholeKeySchema } from "../diagnostics/requests.schema.ts";
 import { SECOND, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
@@ -10,7 +10,6 @@ import { boundDigest, hasSameBytes, outcomeOf } from "../requests/idempotency-us
 import { keptResponse } from "../requests/request-record.ts";
 import {
   type KeyState,
-  type WholeRequest,
   countUses,
   keyStateOfRow,
   selectKey,
@@ -60,7 +59,7 @@ export function idempotencyEndpoints({ database }: { database: Database }): Port
       action: "requests:read",
       params: keyParams,
       success: { description: "The key and its requests.", schema: wholeKeySchema },
-      async handle({ book, params: { key = "" } }) {
+      async handle({ book, principal: { scopes }, params: { key = "" } }) {
         // No other text can be an idempotency key, and PostgreSQL rejects some texts as parameters.
         if (!/^[\t -~]{1,255}$/.test(key)) throw noKey();
         const [[onRecord], [counts], rows] = await Promise.all([
@@ -73,12 +72,17 @@ export function idempotencyEndpoints({ database }: { database: Database }): Port
         const uses = rows.map(wholeRequestOfRow);
         const bound = (onRecord?.body_digest as Buffer | undefined) ?? boundDigest(uses);
         const response = onRecord?.response as string | null | undefined;
+        const stored = typeof response === "string" ? keptResponse(Buffer.from(response)) : undefined;
         return reply(200, {
           idempotency_key: key,
           record: record ? recordView(record) : null,
           ...(counts ?? { requests: 0, replays: 0, conflicts: 0 }),
-          stored_response: typeof response === "string" ? bodyView(keptResponse(Buffer.from(response))) : null,
-          uses: uses.map((use) => useView(use, bound)),
+          stored_response: record && stored ? answerView(scopes, { path: callOf(record)[1], response: stored }) : null,
+          uses: uses.map((use) => ({
+            ...wholeRequestView(scopes, use),
+            outcome: outcomeOf(use),
+            same_bytes: hasSameBytes(use, bound) ?? null,
+          })),
         });
       },
     }),
@@ -88,24 +92,16 @@ export function idempotencyEndpoints({ database }: { database: Database }): Port
 const noKey = (): Fault =>
   new Fault("OBJECT_NOT_FOUND", { message: "No request on record or in the log used this idempotency key here." });
 
-function recordView({ endpoint, status, firstSeenAt }: KeyState) {
-  // `endpoint` ends in a digest of the path's variable parts, which is of no use to a reader.
-  const [method = "", path = ""] = endpoint.split(" ");
+/** Method and path that a key is bound to, without the digest of the path's variable parts, which is of no use to a reader. */
+const callOf = ({ endpoint }: KeyState) => endpoint.split(" ", 2) as [method: string, path: string];
+
+function recordView(record: KeyState) {
+  const { status, firstSeenAt } = record;
   return {
-    endpoint: `${method} ${path}`,
+    endpoint: callOf(record).join(" "),
     state: status === undefined ? "in_progress" : "done",
     status: status ?? null,
     first_seen_at: wireTime(firstSeenAt),
     expires_at: wireTime(firstSeenAt + KEY_RETENTION_HOURS * 3600 * SECOND),
-  };
-}
-
-function useView(use: WholeRequest, bound: Buffer | undefined) {
-  return {
-    ...requestView(use),
-    outcome: outcomeOf(use),
-    same_bytes: hasSameBytes(use, bound) ?? null,
-    request: bodyView(use.request),
-    response: bodyView(use.response),
   };
 }

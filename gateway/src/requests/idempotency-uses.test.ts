@@ -70,6 +70,21 @@ test("a refusal that is kept is the answer of its key", async () => {
   });
 });
 
+test("what a settlement's answer says is shown to those alone who may read settlements", async () => {
+  const key = randomUUID();
+  for (let n = 0; n < 2; n++) expect((await client.post("/v1/sandbox/settlements/run", {}, { key })).status).toBe(200);
+  const shown = await inspect(key, 2);
+  const support = await joins(service, merchantId, "support");
+  const { json } = await support.get(address(key));
+  const answersOf = ({ stored_response: stored, uses }: { stored_response: object; uses: { response: object }[] }) => [
+    stored,
+    ...uses.map(({ response }) => response),
+  ];
+  expect(answersOf(shown as never)).toMatchObject(Array.from({ length: 3 }, () => ({ text: '{"data":[]}' })));
+  expect(answersOf(json)).toEqual(Array.from({ length: 3 }, () => ({ bytes: 11, text: null, omitted: "needs_scope" })));
+  expect(json.record).toMatchObject({ endpoint: "POST /v1/sandbox/settlements/run", status: 200 });
+});
+
 test("each key is listed once, by its newest request; pages go on", async () => {
   const { merchantId: other, client: its } = await service.merchant();
   const member = await joins(service, other);

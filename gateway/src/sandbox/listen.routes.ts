@@ -1,11 +1,12 @@
 // Listening: gives a sandbox's events to a developer's machine that has no public address. A long poll: the answer waits for an event, the
 // database is queried twice a second, and no database connection is held in between.
 import { z } from "zod";
+import { hiddenTypes } from "../events/event-rights.ts";
 import { type Clock, type Micros, SECOND, stopwatchMs, wireTime } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { idOf, idPattern, isId } from "../ground/ids.ts";
 import { KeyedCount } from "../ground/keyed-count.ts";
-import { type Call, type Endpoint, ofSandbox, readEndpoint } from "../http/endpoint.ts";
+import { type Call, type Endpoint, type Recheck, ofSandbox, readEndpoint } from "../http/endpoint.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { exampleIds } from "../http/examples.ts";
 import { checkedIdentity, headersSchema, identity, timestamp, wholeNumber } from "../http/shapes.ts";
@@ -14,7 +15,7 @@ import type { Client, Directory, Webhook } from "../merchants/directory.ts";
 import type { Database } from "../store/database.ts";
 import { secretsOf } from "../webhooks/delivery-attempt.ts";
 import { deliveryHeaders } from "../webhooks/sender.ts";
-import { type Cursor, PAGE_MAX, SEEN_MAX, beginBehind, beyond, hasMissed, pageFor } from "./listen-page.ts";
+import { type Cursor, SEEN_MAX, beginBehind, beyond, hasMissed, pageFor } from "./listen-page.ts";
 import { type ListenRow, selectEventsAfter, selectNewest } from "./listen.sql.ts";
 import { CommitWatermarks } from "./watermark.ts";
 
@@ -123,7 +124,8 @@ export class Listening {
         operationId: "listenToEvents",
         path: "/v1/sandbox/events/listen",
         summary: "Wait for events of your sandbox",
-        description: "To hand them on to your own machine, as `gerbang listen` does.",
+        description:
+          "To hand them on to your own machine, as `gerbang listen` does. It takes `events:read` as well, and `settlements:read` for events of settlements.",
         ...ofSandbox,
         forCredentialsOnly: true,
         success: {
@@ -131,7 +133,7 @@ export class Listening {
           schema: listenPageSchema,
         },
         query: listenQuery,
-        handle: (call) => this.listen(call),
+        handle: (call, recheck) => this.listen(call, recheck),
       }),
     ];
   }
@@ -141,24 +143,25 @@ export class Listening {
     this.stopped = true;
   }
 
-  private async listen(call: Call): Promise<Reply> {
+  private async listen(call: Call, recheck: Recheck): Promise<Reply> {
     const { after, seen = "", wait = String(WAIT_DEFAULT_SECONDS) } = call.query as z.infer<typeof listenQuery>;
+    if (!call.principal.scopes.has("events:read")) throw new Fault("FORBIDDEN", { details: { scope: "events:read" } });
     if (after === undefined) return this.begin(call);
     const cursor: Cursor = { after, seen: seen === "" ? [] : [...new Set(seen.split(","))] };
     const { actor: clientId } = call.principal;
     this.occupy(clientId);
     try {
-      return await this.waitForEvents(call, cursor, Number(wait) * 1000);
+      return await this.waitForEvents(call, recheck, cursor, Number(wait) * 1000);
     } finally {
       this.waits.add(clientId, -1);
     }
   }
 
   /** The answer without `after`: a cursor behind all events that are visible now, so that only later ones are given. */
-  private async begin({ book }: Call): Promise<Reply> {
+  private async begin({ book, principal }: Call): Promise<Reply> {
     const { database, clock } = this.parts;
     const watermark = this.watermarks.upTo(book, clock.now());
-    const rows = await database.query<ListenRow>(selectNewest(book, SEEN_MAX + 1));
+    const rows = await database.query<ListenRow>(selectNewest(book, hiddenTypes(principal.scopes)));
     this.notice(book, rows);
     const newest = rows.flatMap(({ event_id: id }) => (id === null ? [] : [idOf("event", id)]));
     const { after, seen } = beginBehind(newest, watermark);
@@ -169,15 +172,13 @@ export class Listening {
     this.watermarks.observe(book, Number(rows[0]?.clock_offset_seconds ?? 0n), this.parts.clock.now());
   }
 
-  private async waitForEvents(call: Call, cursor: Cursor, waitMs: number): Promise<Reply> {
+  private async waitForEvents(call: Call, recheck: Recheck, cursor: Cursor, waitMs: number): Promise<Reply> {
     const { database, clock } = this.parts;
     const begun = stopwatchMs();
     for (;;) {
-      const client = await this.stillWelcome(call.principal.actor);
+      const client = await this.stillWelcome(call.principal.actor, recheck);
       const watermark = this.watermarks.upTo(call.book, clock.now());
-      const rows = await database.query<ListenRow>(
-        selectEventsAfter(call.book, cursor.after, cursor.seen, PAGE_MAX + 1),
-      );
+      const rows = await database.query<ListenRow>(selectEventsAfter(call.book, cursor, hiddenTypes(client.scopes)));
       this.notice(call.book, rows);
       const forgotten = rows[0]?.last_forgotten ?? undefined;
       const lastForgotten = forgotten === undefined ? undefined : idOf("event", forgotten);
@@ -194,11 +195,11 @@ export class Listening {
     }
   }
 
-  /** Checks the credential again during the wait, as for a new request: a revoked credential gets no more events. */
-  private async stillWelcome(clientId: string): Promise<Client> {
+  /** Checks the credential again during the wait, as for a new request: one that was revoked or has expired gets no more events. */
+  private async stillWelcome(clientId: string, recheck: Recheck): Promise<Client> {
     const client = await this.parts.directory.client(clientId);
     if (!client) throw new Fault("CLIENT_NOT_FOUND");
-    if (client.merchant.suspended) throw new Fault("MERCHANT_SUSPENDED");
+    recheck(client);
     return client;
   }
 

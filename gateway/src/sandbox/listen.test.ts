@@ -339,6 +339,32 @@ values ($1, 'sandbox', $2, 'payment.created', $3, '{}')`,
     expect((await listen(client, { after: id, seen, wait: "0" })).status).toBe(200);
   });
 
+  test("a key without the scope hears of no events, and one without settlements:read of no settlements", async () => {
+    const { client, merchantId } = await service.merchant();
+    const deaf = await service.client(merchantId, "sandbox", ["sandbox:write"]);
+    for (const query of [{}, { after: lowestId(0) }]) {
+      const { status, json } = await listen(deaf, query);
+      expect([status, json.error.code, json.error.details]).toEqual([403, "FORBIDDEN", { scope: "events:read" }]);
+    }
+    const narrow = await service.client(merchantId, "sandbox", ["sandbox:write", "events:read"]);
+    const reference = await create(client);
+    await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+    const [batch] = (await client.post("/v1/sandbox/settlements/run", {})).json.data as { uuid: string }[];
+    expect((await client.post(`/v1/sandbox/settlements/${batch?.uuid}/pay`, {})).status).toBe(200);
+    const typesOf = ({ json }: Answer): string[] => (json.data as { type: string }[]).map(({ type }) => type);
+    const ofPayment = ["payment.created", "payment.succeeded"];
+    const after = lowestId(0);
+    expect(typesOf(await listen(client, { after }))).toEqual([...ofPayment, "settlement.created", "settlement.paid"]);
+    const told = await listen(narrow, { after });
+    expect(typesOf(told)).toEqual(ofPayment);
+    // What it may not hear does not end its wait either, and is not named where it begins.
+    const begun = performance.now();
+    const silent = await listen(narrow, { after: told.json.next_after, seen: idsOf(told).join(), wait: "1" });
+    expect(typesOf(silent)).toEqual([]);
+    expect(performance.now() - begun).toBeGreaterThan(400);
+    expect((await listen(narrow)).json.seen.toSorted()).toEqual(idsOf(told).toSorted());
+  });
+
   test("a client waits four times at once; who hangs up makes room", async () => {
     const { client } = await service.merchant();
     const after = await begin(client);
@@ -371,6 +397,26 @@ values ($1, 'sandbox', $2, 'payment.created', $3, '{}')`,
     await create(client);
     expect((await waiting).json.error.code).toBe("CLIENT_NOT_FOUND");
     expect(performance.now() - begun).toBeLessThan(1_500);
+  });
+
+  test.each<[string, string, string]>([
+    ["has expired", "expires_at = now() - interval '1 second'", "401 CLIENT_NOT_FOUND"],
+    ["may be used from other addresses alone", "allowed_addresses = '{203.0.113.7/32}'", "403 FORBIDDEN"],
+  ])("a key that %s while it waits hears nothing more", async (_what, change, refusal) => {
+    const { client, merchantId } = await service.merchant();
+    const second = await service.client(merchantId);
+    const waiting = listen(second, { after: await begin(client), wait: "20" });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await asOwner(service.database, async (owner) => {
+      const id = second.credentials.client_id;
+      await owner.query(`update credentials set ${change} where client_id = $1`, [id]);
+      // Together, as every change is: a process that saw the epoch alone would not look again.
+      await owner.query(
+        "with moved as (update settings_epoch set epoch = epoch + 1 returning epoch) update merchants set epoch = (select epoch from moved)",
+      );
+    });
+    const { status, json } = await waiting;
+    expect(`${status} ${json.error?.code}`).toBe(refusal);
   });
 
   test("two hundred wait in all, without a connection of the database each, and a stop lets them go", async () => {
