@@ -36,6 +36,8 @@ import {
   selectRefundsOf,
 } from "./story/story.sql.ts";
 
+const unpaidOfLinks =
+  /Subquery Scan on p\S*  .*\n +Filter: \(\(p\S*\.link_id IS NULL\) OR \(p\S*\.paid_at IS NOT NULL\)\)\n +->  Limit/g;
 const BUSY_ROWS = 12_000;
 const OTHERS_ROWS = 10;
 
@@ -179,7 +181,8 @@ describe.each([
     const plan = await genericPlan(table.load?.([], 0) ?? expect.unreachable("it can be loaded"));
     expect(plan).toMatch(/Index (Only )?Scan/);
     expect(plan).not.toContain("Seq Scan");
-    expect(plan).not.toContain("Filter: ");
+    // Of a customer's velocity the found rows are filtered, a bounded number of them, and not the table's.
+    expect(plan.replaceAll(unpaidOfLinks, "")).not.toContain("Filter: ");
   });
 
   test.each([payments, refunds, keyRecords])("$name are changed by their key", async (table) => {

@@ -1,5 +1,6 @@
 // Creations of payments for pure tests: request bodies, and counts of earlier payments of a merchant and its customers.
 import type { BookOwner } from "../src/commands/command-context.ts";
+import type { LinkMark } from "../src/payments/payment.ts";
 import type { CreatePayment } from "../src/payments/payments.schema.ts";
 import { type Created, type PaymentParts, createPayment } from "../src/payments/payments.ts";
 import type { Customer } from "../src/risk/risk.ts";
@@ -24,11 +25,11 @@ export function aCreation(changes: Partial<CreatePayment> = {}): CreatePayment {
 
 export function creating(
   changes: Partial<CreatePayment> = {},
-  { owner = ownerWith(), router = aRouter() }: { owner?: BookOwner; router?: PaymentParts } = {},
+  { owner = ownerWith(), router = aRouter(), link }: { owner?: BookOwner; router?: PaymentParts; link?: LinkMark } = {},
 ): Command<Created> {
   const body = aCreation(changes);
   const payer = payers.seal({ book: owner.book, referenceId: body.reference_id }, body.customer);
-  const request = { idempotencyKey: "key-of-creation", realNow: NOW, payer };
+  const request = { idempotencyKey: "key-of-creation", realNow: NOW, payer, link };
   return readsOnlyItsNeeds(createPayment(router, owner, body, request));
 }
 

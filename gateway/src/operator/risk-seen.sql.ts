@@ -29,7 +29,7 @@ const ofContact = (range: string, columns: string, tail: string): string =>
     )
     .join(" union all ");
 
-/** Counts the payments of the merchant in the minute before the payment, and of the payer in the hour before, by the contact with the most payments. */
+/** Counts payments: the merchant's of the minute before, and the payer's of the hour before by the busier contact, those of links if paid by then. */
 export function selectVelocities(payment: Payment): Statement {
   const before = (since: string): string => ` and q.payment_id >= ${since}::uuid and q.payment_id < $3::uuid`;
   return {
@@ -47,7 +47,7 @@ export function selectVelocities(payment: Payment): Statement {
   from (
     select (
       select count(*)
-      from (${ofContact(before("$5"), "1", `limit ${COUNTED_MAX}`)}) q
+      from (${ofContact(`${before("$5")} and (q.link_id is null or q.paid_at < p.created_at)`, "1", `limit ${COUNTED_MAX}`)}) q
     ) as payments
     ${contacts}
   ) c

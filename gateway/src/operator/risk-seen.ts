@@ -41,7 +41,7 @@ export const riskSeenSchema = z
     facts: z
       .strictObject({
         customer_payments: counted(
-          `Payments of the same payer to this merchant in the hour before, by e-mail address or telephone; at most ${COUNTED_MAX}.`,
+          `Payments of the same payer to this merchant in the hour before, by e-mail address or telephone, those begun by a link if paid by then; at most ${COUNTED_MAX}.`,
         ),
         merchant_payments: counted(`Payments of this merchant in the minute before; at most ${COUNTED_MAX}.`),
         amount_minor: amountMinor,

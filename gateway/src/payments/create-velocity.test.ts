@@ -2,8 +2,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { creating, earlier } from "../../test/creations.ts";
-import { given, ownerWith } from "../../test/given.ts";
+import { NOW, given, ownerWith } from "../../test/given.ts";
 import { aRouter } from "../../test/routing.ts";
+import { newId } from "../ground/ids.ts";
 import { defaultSettings } from "../merchants/settings.ts";
 import { payments } from "./payments.sql.ts";
 
@@ -46,6 +47,20 @@ test("a payment that is refused before it is judged counts for nobody", () => {
     .when(creating({}, { owner: counted, router: nobody }))
     .refuses("NO_ROUTE_AVAILABLE");
   expect(after.when(creating({}, { owner: counted })).answer.payment.risk.reasons).toEqual([]);
+});
+
+test("one that is begun by a link counts for nobody who may have typed the contact, and for the merchant", () => {
+  const loose = ownerWith({ risk: { ...RISK, review_at: 101, reject_at: 101 } });
+  const link = { uuid: newId("link", NOW), reusable: true };
+  const rows = earlier(loose, 0, [[{ email: "sari@pelanggan.id" }, 2]]);
+  let after: { when: ReturnType<typeof given>["when"] } = given({ rows });
+  for (const form of ["form-1", "form-2"]) after = after.when(creating({ reference_id: form }, { owner: loose, link }));
+  const third = after.when(creating({}, { owner: loose }));
+  expect(third.answer.payment.risk.reasons).toEqual([]);
+  const fourth = third.when(creating({ reference_id: "form-3" }, { owner: loose, link }));
+  expect(fourth.answer.payment.risk.reasons.map(({ sign }) => sign)).toEqual(["customer_velocity"]);
+  const fifth = fourth.when(creating({ customer: undefined, reference_id: "order-2" }, { owner: loose }));
+  expect(fifth.answer.payment.risk.reasons.map(({ sign }) => sign)).toEqual(["merchant_velocity", "no_customer"]);
 });
 
 test("one that is judged counts, whatever the judgement", () => {

@@ -91,13 +91,14 @@ export function createPayment(
       const taken = set.get(takenReferenceIds, { book, referenceId: body.reference_id });
       if (taken) throw new Fault("REFERENCE_ID_DUPLICATE", { details: { reference: taken.reference } });
       if (!parts.isOpen(book.environment)) throw new Fault("NO_ROUTE_AVAILABLE", { internal: "environment is closed" });
+      const own = request.link ? 0 : 1; // a payment by a link counts for its customer once it is paid
       const risk = assess(
         {
           amountMinor: BigInt(body.amount_minor),
           currency: body.currency,
           customer: body.customer,
           merchantPayments: countOne(set, merchantVelocity, velocities.merchant),
-          customerPayments: Math.max(0, ...velocities.contacts.map((one) => countOne(set, customerVelocity, one))),
+          customerPayments: Math.max(0, ...velocities.contacts.map((one) => countOne(set, customerVelocity, one, own))),
           sandbox: book.environment === "sandbox",
         },
         merchant.settings.risk,
@@ -203,10 +204,10 @@ function begin(
   return { payment, call: undefined };
 }
 
-/** Gives the count before this payment, and counts this payment too, so that later commands of the same batch see it. */
-function countOne(set: WorkingSet, table: typeof merchantVelocity, key: VelocityKey): number {
+/** Gives the count before this payment, and counts this payment too (`added`), so that later commands of the same batch see it. */
+function countOne(set: WorkingSet, table: typeof merchantVelocity, key: VelocityKey, added = 1): number {
   const count = set.get(table, key)?.count ?? 0;
-  if (set.get(table, key)) set.update(table, { key, count: count + 1 });
+  if (set.get(table, key)) set.update(table, { key, count: count + added });
   return count;
 }
 

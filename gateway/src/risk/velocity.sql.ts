@@ -35,18 +35,26 @@ const keyColumns: Columns<VelocityKey> = {
 
 // Payment ids begin with their book's time in milliseconds, so the primary key is in order of time. Without `order by`, and with few merchants,
 // the planner reads the whole table from its oldest row, and expects to meet enough recent payments soon.
-const newest = (whose: string): string => `(select p.payment_id
+const newest = (whose: string, columns = "p.payment_id", most = "k.most"): string => `(select ${columns}
     from payments p
     where p.merchant_id = k.merchant_id and p.environment = k.environment and p.payment_id >= b.first_id${whose}
     order by p.payment_id
-    limit k.most)`;
+    limit ${most})`;
 const ofMerchant = newest("");
+
+// Whoever has a link types any contact they like, so a payment begun by a link counts for its customer only once it is paid. Unpaid ones are free to
+// begin, so a bounded number is examined: with 36,000 of one customer the statement takes 0.4 ms, and without the bound 12 ms.
+const EXAMINED_MAX = 1_000;
+const byContact = (column: string): string => `(select
+    from ${newest(` and p.${column} = decode(k.contact_key, 'hex')`, "p.link_id, p.paid_at", `k.most + ${EXAMINED_MAX}`)} p
+    where p.link_id is null or p.paid_at is not null
+    limit k.most)`;
 
 // One statement serves a batch, whatever contacts its customers gave. A telephone number may be under either key, an e-mail address only under
 // the first: looking for it under the second as well costs less than a statement of its own.
-const ofContact = `${newest(" and p.customer_key = decode(k.contact_key, 'hex')")}
+const ofContact = `${byContact("customer_key")}
     union all
-    ${newest(" and p.phone_key = decode(k.contact_key, 'hex')")}`;
+    ${byContact("phone_key")}`;
 
 function velocityTable(name: LockedTable, payments: string): Table<VelocityKey, Velocity> {
   const text = `select k.merchant_id, k.environment, k.contact_key, k.most, b.clock_offset_seconds, c.payments

@@ -55,6 +55,41 @@ test("customers who share nothing are not counted together", async () => {
   }
 });
 
+test("payments begun by a link count for the customer whose address was typed there only once they are paid", async () => {
+  const { client } = await merchant();
+  const customer = { name: "Sari", email: "named@pelanggan.id" };
+  const { json: link } = await client.post("/v1/payment-links", {
+    amount_minor: 150_000,
+    currency: "IDR",
+    reusable: true,
+    customer_required: true,
+  });
+  for (let count = 0; count < PER_HOUR + 1; count++) {
+    const once = /name="once" value="([^"]*)"/.exec(await (await fetch(link.url)).text())?.[1] ?? "";
+    const body = new URLSearchParams({ once, method: "qris", ...customer });
+    expect((await fetch(link.url, { method: "POST", redirect: "manual", body })).status).toBe(303);
+  }
+  const pay = async (): Promise<{ isSuspected: boolean; reference: string }> => {
+    const { status, json } = await client.post("/v1/payments", paymentBody({ customer }));
+    expect(status).toBe(201);
+    return { isSuspected: json.risk.score > 0, reference: json.reference };
+  };
+  const shownToOperator = async (reference: string): Promise<number> =>
+    (await service.askOperator(`/payments/${reference}`)).json.risk.facts.customer_payments;
+  const before = await pay();
+  expect(before.isSuspected).toBe(false);
+  const begun = (await client.get(`/v1/payments?payment_link=${link.uuid}`)).json.data as { reference: string }[];
+  expect(begun).toHaveLength(PER_HOUR + 1);
+  // With the shop's own payment they are as many as the threshold.
+  for (const { reference } of begun.slice(0, PER_HOUR - 1)) {
+    const path = `/v1/sandbox/payments/${reference}/simulate`;
+    expect((await client.post(path, { outcome: "succeeded" })).status).toBe(200);
+  }
+  const after = await pay();
+  expect(after.isSuspected).toBe(true);
+  expect([await shownToOperator(before.reference), await shownToOperator(after.reference)]).toEqual([0, PER_HOUR]);
+});
+
 test("a busy merchant is counted exactly: within its minute, after it, and under another threshold", async () => {
   const { client, merchantId } = await service.merchant({ settings: { risk: { merchant_per_minute: 3 } } });
   const several = async (count: number): Promise<boolean[]> => {
