@@ -133,6 +133,7 @@ export function createApp(options: AppOptions): App {
     cut: load.cut + operator.load.cut,
   }));
   metrics.process(() => ({
+    ready: readiness.reasons().length === 0,
     draining: readiness.leaving,
     ...database.connections,
     listeners: { stream: rooms.streams.size + operator.listening(), poll: surface.listening() },

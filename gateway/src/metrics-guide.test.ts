@@ -2,12 +2,15 @@
 // Method: the registry of a whole service beside the guide's table; a service whose pool, listeners and stop are looked at.
 import { readFileSync } from "node:fs";
 import type { Gauge } from "prom-client";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { failStatements } from "../test/failing-statements.ts";
 import { type TestService, asOwner, makeApp, openDatabase, paymentBody, startService } from "../test/kit.ts";
 import { joins } from "../test/portal.ts";
 import { createLog } from "./ground/log.ts";
 import { version } from "./ground/version.ts";
 import { countCommitted, rollUpAge } from "./insights/roll-up.ts";
+import { DatabaseClock } from "./store/database-clock.ts";
+import { Meters } from "./telemetry/meters.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -109,8 +112,60 @@ test("a round of the worker that fails is counted under its loop", async () => {
   await worker.stop();
 });
 
+const workerGauges = ["gerbang_webhook_oldest_due_seconds", "gerbang_roll_up_age_seconds"];
+
+test("ages that a worker measures are absent from a process without that role", async () => {
+  const text = await service.app.metrics.registry.metrics();
+  for (const name of workerGauges) {
+    expect(await read(name)).toEqual({});
+    expect(text).not.toMatch(new RegExp(`^${name} `, "m"));
+  }
+});
+
+test("an age that cannot be measured is no number, is on record as 0, and is measured again afterwards", async () => {
+  // The worker's rounds are seconds apart; here they come as fast as they are waited for.
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const worker = await startService({ roles: ["worker"], database: service.database });
+  onTestFinished(async () => {
+    vi.useRealTimers();
+    await worker.stop();
+  });
+  const { registry } = worker.app.metrics;
+  const at = (name: string): Promise<number | undefined> =>
+    (registry.getSingleMetric(name) as unknown as Gauge).get().then(({ values }) => values[0]?.value);
+  const all = (expected: unknown): Promise<void> =>
+    vi.waitFor(async () => {
+      vi.advanceTimersByTime(1_000);
+      for (const name of workerGauges) expect(await at(name), name).toEqual(expected);
+    }, 15_000);
+  const anAge = expect.toSatisfy((age) => typeof age === "number" && age >= 0);
+  await all(anAge);
+  const broken = failStatements(worker.app.database.pool, "57P03", (text) => /as seconds\s+from/.test(text));
+  await all(NaN);
+  expect(await registry.metrics()).toMatch(/^gerbang_roll_up_age_seconds nan$/im);
+  expect((await new Meters(registry).read(0)).peaks).toMatchObject({
+    delivery_oldest_seconds: 0,
+    roll_up_age_seconds: 0,
+  });
+  broken.restore();
+  await all(anAge);
+});
+
+test("a process is ready on its meters exactly while /readyz answers 200", async () => {
+  const both = async (): Promise<unknown[]> => [
+    (await fetch(`${service.origin}/readyz`)).status,
+    await read("gerbang_ready"),
+  ];
+  expect(await both()).toEqual([200, { "": 1 }]);
+  const silent = vi.spyOn(DatabaseClock.prototype, "hears", "get").mockReturnValue(false);
+  onTestFinished(() => silent.mockRestore());
+  expect(await both()).toEqual([503, { "": 0 }]);
+  silent.mockRestore();
+  expect(await both()).toEqual([200, { "": 1 }]);
+});
+
 test("a stop shows, until the process has gone", async () => {
   expect(await read("gerbang_draining")).toEqual({ "": 0 });
   service.app.drain();
-  expect(await read("gerbang_draining")).toEqual({ "": 1 });
+  expect([await read("gerbang_draining"), await read("gerbang_ready")]).toEqual([{ "": 1 }, { "": 0 }]);
 });

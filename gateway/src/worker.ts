@@ -84,9 +84,13 @@ export class Worker {
         if (marks.length > 0) await merchants.markPrevious(marks);
       }),
       new Loop("roll-up", ROLL_UP_MS, parts, (signal) => countCommitted(database, log, signal)),
-      new Loop("roll-up age", ROLL_UP_AGE_MS, parts, async () =>
-        metrics.rollUpAgeSeconds.set((await rollUpAge(database)) ?? 0),
-      ),
+      new Loop("roll-up age", ROLL_UP_AGE_MS, parts, async () => {
+        const age = await rollUpAge(database).catch((error: unknown) => {
+          metrics.rollUpAgeSeconds.set(NaN);
+          throw error;
+        });
+        metrics.rollUpAgeSeconds.set(age ?? 0);
+      }),
       new Loop("telemetry", TELEMETRY_MS, parts, () => foldTelemetry(database)),
       sweep("history", RETENTION_MS, (signal) =>
         forgetHistory(database, clock.now(), config.webhookHistoryDays, new Throttle(signal)),

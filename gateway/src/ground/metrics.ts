@@ -4,6 +4,8 @@ import { version } from "./version.ts";
 
 /** State of a process, besides its requests and commands. */
 export interface ProcessFacts {
+  /** Whether /readyz answers 200. */
+  ready: boolean;
   draining: boolean;
   connections: { busy: number; idle: number };
   /** Callers that wait for a database connection. */
@@ -24,6 +26,12 @@ export function createMetrics() {
     new Counter({ name, help, labelNames, registers });
   const gauge = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
     new Gauge({ name, help, labelNames, registers });
+  /** A gauge that is absent until it is set: only workers set it. It is NaN while it cannot be measured. */
+  const workerGauge = (name: string, help: string) => {
+    const meter = gauge(name, help);
+    meter.remove();
+    return meter;
+  };
   const histogram = <Label extends string>(
     name: string,
     help: string,
@@ -83,6 +91,7 @@ export function createMetrics() {
       );
     },
     process(read: () => ProcessFacts): void {
+      readGauge("gerbang_ready", "1 while /readyz answers 200, else 0.", () => (read().ready ? 1 : 0));
       readGauge("gerbang_draining", "1 from the signal to stop on, else 0.", () => (read().draining ? 1 : 0));
       readGauge("gerbang_database_waiting", "Statements and batches that wait for a connection.", () => read().waiting);
       readGauges("gerbang_database_connections", "Connections to PostgreSQL by state: busy, idle.", ["state"], () =>
@@ -139,9 +148,9 @@ export function createMetrics() {
       ["lane"],
     ),
     laneQueue: gauge("gerbang_lane_queue", "Commands waiting in the lane.", ["lane"]),
-    rollUpAgeSeconds: gauge(
+    rollUpAgeSeconds: workerGauge(
       "gerbang_roll_up_age_seconds",
-      "Time since the roll-up of the portal's figures last moved: up to 5 at rest. Of processes that work.",
+      "Time since the roll-up of the portal's figures last moved: up to 5 at rest. Of workers; NaN while it cannot be measured.",
     ),
     roundsFailed: counter(
       "gerbang_worker_rounds_failed_total",
@@ -185,9 +194,9 @@ export function createMetrics() {
       "gerbang_webhook_first_attempt_lag_seconds",
       "Time from the event to the start of its first attempt.",
     ),
-    deliveryOldestDueSeconds: gauge(
+    deliveryOldestDueSeconds: workerGauge(
       "gerbang_webhook_oldest_due_seconds",
-      "Age of the oldest delivery that is due and not yet sent.",
+      "Age of the oldest delivery that is due and not yet sent. Of workers; NaN while it cannot be measured.",
     ),
     waiting: gauge(
       "gerbang_waiting_items",

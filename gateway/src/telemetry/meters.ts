@@ -101,8 +101,9 @@ export class Meters {
   }
 }
 
+/** The sum. What could not be measured is NaN, and counts as 0. */
 function sum(values: Values): number {
-  return values.reduce((total, { value }) => total + value, 0);
+  return values.reduce((total, { value }) => total + (value || 0), 0);
 }
 
 /** The values of one series of a histogram. */

@@ -49,6 +49,7 @@ async function process(clock: Clock, on = database, roles: ("api" | "worker")[] 
   const metrics = createMetrics();
   metrics.state(() => ({ skewMs: -20, quarantined: 0 }));
   metrics.process(() => ({
+    ready: true,
     draining: false,
     connections: { busy: 3, idle: 1 },
     waiting: 0,

@@ -309,6 +309,7 @@ export class Deliverer {
       const [oldest] = await database.query<{ seconds: number | null }>(oldestDue(clock.now()));
       metrics.deliveryOldestDueSeconds.set(Math.max(0, oldest?.seconds ?? 0));
     } catch (error) {
+      metrics.deliveryOldestDueSeconds.set(NaN);
       log.warn({ err: error }, "the age of the oldest due delivery could not be measured");
     } finally {
       this.measuring = undefined;
