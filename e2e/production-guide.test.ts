@@ -41,25 +41,58 @@ if (!possible)
   );
 else console.info(`The production guide is followed with ${programs.what}, ${nginx === "" ? "and no nginx" : nginx}.`);
 
-test("a segment whose copy was broken off by a full disk is archived when there is room again", () => {
+describe("the archive of the log", () => {
   const folder = mkdtempSync(join(tmpdir(), "gerbang-archive-"));
-  try {
-    writeFileSync(join(folder, "segment"), Buffer.alloc(100_000, 7));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const segment = Buffer.alloc(100_000, 7);
+  const archived = (name: string): string => join(folder, "wal", name);
+  mkdirSync(join(folder, "wal"));
+  mkdirSync(join(folder, "bin"));
+  writeFileSync(join(folder, "segment"), segment);
+
+  /** Archives the segment under a name, as PostgreSQL does. True when the command says that it is archived. */
+  function archive(name: string, { kib = "unlimited", programs = "" } = {}): boolean {
     const command = (/^archive_command = '(.*)'$/m.exec(guide)?.[1] ?? "")
       .replaceAll("/var/backups/gerbang/wal", join(folder, "wal"))
       .replaceAll("%p", join(folder, "segment"))
-      .replaceAll("%f", "0001");
-    mkdirSync(join(folder, "wal"));
-    const run = (limit: string): boolean => spawnSync("bash", ["-c", `ulimit -f ${limit}; ${command}`]).status === 0;
-    expect(run("10")).toBe(false); // KiB that a file may have
-    expect(run("unlimited")).toBe(true);
-    expect(readFileSync(join(folder, "wal/0001"))).toHaveLength(100_000);
-    expect(run("unlimited")).toBe(false); // what is archived is never written over
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+      .replaceAll("%f", name);
+    const env = { ...process.env, PATH: `${programs}:${process.env.PATH}` };
+    return spawnSync("sh", ["-c", `ulimit -f ${kib}; ${command}`], { env }).status === 0;
   }
 });
 
+
+  test("is asked by a command that the shell of the guide leaves as it stands", () => {
+    expect(/^archive_command = '(.*)'$/m.exec(guide)?.[1]).not.toMatch(/[$`'\\]/);
+  });
+
+  test("takes a segment whose copy was broken off by a full disk when there is room again", () => {
+    expect(archive("0001", { kib: "10" })).toBe(false);
+    expect(existsSync(archived("0001"))).toBe(false);
+    expect(existsSync(archived("0001.part"))).toBe(true);
+    expect(archive("0001")).toBe(true);
+    expect(readFileSync(archived("0001"))).toEqual(segment);
+    expect(existsSync(archived("0001.part"))).toBe(false);
+  });
+
+  test("takes a segment again that it has, and never another one of the same name", () => {
+    expect(archive("0002")).toBe(true);
+    expect(archive("0002")).toBe(true);
+    for (const other of [Buffer.alloc(100_000, 8), segment.subarray(1), Buffer.alloc(0)]) {
+      writeFileSync(archived("0002"), other);
+      expect(archive("0002")).toBe(false);
+      expect(readFileSync(archived("0002"))).toEqual(other);
+    }
+  });
+
+  test("has a segment under its name only when the disk has it", () => {
+    writeFileSync(join(folder, "bin/sync"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    expect(archive("0003", { programs: join(folder, "bin") })).toBe(false);
+    expect(existsSync(archived("0003"))).toBe(false);
+    expect(archive("0003")).toBe(true);
+    // A segment that is there counts only once the folder is on the disk, too.
+    expect(archive("0003", { programs: join(folder, "bin") })).toBe(false);
+  });
 describe.runIf(possible)("the production guide", () => {
   let place: string;
   let server: PostgresServer;
