@@ -10,8 +10,10 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -59,8 +61,6 @@ describe("the archive of the log", () => {
     const env = { ...process.env, PATH: `${programs}:${process.env.PATH}` };
     return spawnSync("sh", ["-c", `ulimit -f ${kib}; ${command}`], { env }).status === 0;
   }
-});
-
 
   test("is asked by a command that the shell of the guide leaves as it stands", () => {
     expect(/^archive_command = '(.*)'$/m.exec(guide)?.[1]).not.toMatch(/[$`'\\]/);
@@ -93,6 +93,8 @@ describe("the archive of the log", () => {
     // A segment that is there counts only once the folder is on the disk, too.
     expect(archive("0003", { programs: join(folder, "bin") })).toBe(false);
   });
+});
+
 describe.runIf(possible)("the production guide", () => {
   let place: string;
   let server: PostgresServer;
@@ -234,6 +236,17 @@ http { access_log ${at("logs/access.log")}; ${temporary.join(" ")} include ${at(
     rmSync(place, { recursive: true, force: true });
   });
 
+  /** How a unit of PostgreSQL's own user reaches the server of this test. */
+  const asPostgres = (): string =>
+    [
+      `PGHOST=${at("sockets")}`,
+      `PGPORT=${server.port}`,
+      "PGUSER=postgres",
+      `PATH=${server.programs.directory}:/usr/bin:/bin`,
+    ]
+      .map((pair) => `Environment=${pair}\n`)
+      .join("");
+
   /** The tree of a release, with what is another on this machine already replaced in deploy/. */
   function makeRelease(): void {
     mkdirSync(at("release"));
@@ -243,15 +256,15 @@ http { access_log ${at("logs/access.log")}; ${temporary.join(" ")} include ${at(
       for (const name of readdirSync(at("release/deploy", folder))) {
         const file = at("release/deploy", folder, name);
         // The public address stays as a setting where nothing serves it.
-        const text = readFileSync(file, "utf8");
+        const text = readFileSync(file, "utf8").replace("User=postgres\n", asPostgres());
         writeFileSync(file, nginx === "" && name === "gerbang.env" ? text : replaced(text));
       }
   }
 
   /** Types the guide. Gives the output of each section, by its heading. */
-  function follow(): Record<string, string> {
+  function follow(sections = guide.split(/^## /m).slice(1)): Record<string, string> {
     const script = ["set -euo pipefail"];
-    for (const section of guide.split(/^## /m).slice(1)) {
+    for (const section of sections) {
       const [heading = ""] = section.split("\n");
       script.push(`echo; echo "## ${heading}"`);
       for (const [, block = ""] of section.matchAll(/```sh\n([^]*?)```/g)) {
@@ -314,6 +327,42 @@ http { access_log ${at("logs/access.log")}; ${temporary.join(" ")} include ${at(
     expect(lines.join()).toContain('"journals":1,"clean":true');
   });
 
+  test("the nightly unit leaves a whole dump, removes old ones, and none when it fails", async () => {
+    const dumps = at("var/backups/gerbang/dumps");
+    const [name = "", ...others] = readdirSync(dumps);
+    expect([name, others]).toEqual([expect.stringMatching(/^gerbang-\d{4}-\d\d-\d\d\.dump$/), []]);
+    expect(execFileSync("pg_restore", ["--list", join(dumps, name)], { encoding: "utf8" })).toContain(
+      "TABLE DATA public journals gerbang_owner",
+    );
+    const aged = (days: number): void => {
+      writeFileSync(join(dumps, `gerbang-${days}.dump`), "");
+      const then = Date.now() / 1_000 - days * 86_400;
+      utimesSync(join(dumps, `gerbang-${days}.dump`), then, then);
+    };
+    [13, 16].forEach(aged);
+    const unit = join(folders().units, "gerbang-dump.service");
+    const text = readFileSync(unit, "utf8");
+    writeFileSync(unit, text.replace(/PGPORT=\d+/, "PGPORT=1"));
+    expect(await systemctl(["start", "gerbang-dump"], folders())).not.toBe(0);
+    expect(readdirSync(dumps)).toContain("gerbang-16.dump");
+    writeFileSync(unit, text);
+    expect(await systemctl(["start", "gerbang-dump"], folders())).toBe(0);
+    expect(readdirSync(dumps).sort()).toEqual(["gerbang-13.dump", name].sort());
+  });
+
+  test("PostgreSQL archives a segment again whose note of the first time was lost", async () => {
+    const status = join(server.cluster, "pg_wal/archive_status");
+    const [done = ""] = readdirSync(status).filter((file) => /^[0-9A-F]{24}\.done$/.test(file));
+    renameSync(join(status, done), join(status, done.replace(".done", ".ready")));
+    execFileSync("psql", [
+      `host=${at("sockets")} port=${server.port} user=postgres`,
+      "-qc",
+      "create table again (); drop table again; select pg_switch_wal()",
+    ]);
+    await expect.poll(() => readdirSync(status), { timeout: 20_000 }).toContain(done);
+    expect(readFileSync(join(server.folder, "server.log"), "utf8")).not.toContain("archive command failed");
+  });
+
   test("the base backup is whole, and the log is archived beside it", () => {
     const verifier = join(server.programs.directory, "pg_verifybackup");
     const [base = ""] = readdirSync(at("var/backups/gerbang")).filter((name) => name.startsWith("base-"));
@@ -366,6 +415,35 @@ http { access_log ${at("logs/access.log")}; ${temporary.join(" ")} include ${at(
     const url = readFileSync(at("etc/gerbang/secrets/database-url"), "utf8").trim().split("?")[0];
     const plain = new pg.Client({ connectionString: `${url}?sslmode=disable` });
     await expect(plain.connect()).rejects.toMatchObject({ code: "28000" });
+  });
+
+  test("the database's passwords are changed while the service runs, and nobody is left with the old ones", async () => {
+    const addresses = (): string[] =>
+      ["database-url", "database-owner-url"].map((name) =>
+        readFileSync(at("etc/gerbang/secrets", name), "utf8").trim(),
+      );
+    const old = addresses();
+    const stranger = new pg.Client({ connectionString: old[0] ?? "" });
+    const ended = new Promise((resolve) => stranger.once("end", resolve));
+    stranger.on("error", () => undefined);
+    await stranger.connect();
+    const running = readFileSync(join(root, "docs/guides/running.md"), "utf8");
+    const { length, [0]: section = "" } = running
+      .split(/^### /m)
+      .filter((one) => one.startsWith("A password of the database\n"));
+    expect(length).toBe(1);
+    const said = Object.values(follow([section])).join();
+    expect(said.match(/"status":"ok"/g)).toHaveLength(3);
+    expect(said).toMatch(/^gerbang_service\|.*\|t$/m);
+    await ended;
+    for (const connectionString of old)
+      await expect(new pg.Client({ connectionString }).connect()).rejects.toMatchObject({ code: "28P01" });
+    for (const connectionString of addresses()) {
+      const client = new pg.Client({ connectionString });
+      await client.connect();
+      await client.end();
+    }
+    expect((await fetch(`http://127.0.0.1:${port.api}/v1/health`)).status).toBe(200);
   });
 
   test("the program before an upgrade refuses a newer schema, and says what it does not know", async () => {

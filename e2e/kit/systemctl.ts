@@ -59,9 +59,16 @@ function environmentOf(unit: Unit, { run }: Folders): Record<string, string> {
   ]) as Record<string, string>;
 }
 
+/** The words of a command as systemd takes them: quoted ones may hold spaces, and `$` and `%` stand there twice. */
+function wordsOf(command: string): string[] {
+  return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain = ""]) =>
+    (quoted ?? plain).replaceAll("$$", () => "$").replaceAll("%%", "%"),
+  );
+}
+
 /** Starts a unit; waits for the end of a unit whose program ends. Gives the exit code. */
 function start(unit: Unit, folders: Folders): number {
-  const [program = "", ...args] = (unit.values("ExecStart")[0] ?? "").split(" ");
+  const [program = "", ...args] = wordsOf(unit.values("ExecStart")[0] ?? "");
   const output = openSync(join(folders.run, `${unit.name}.log`), "a");
   const options = {
     cwd: unit.values("WorkingDirectory")[0],
