@@ -147,7 +147,14 @@ describe("figures", () => {
       .map((metric) => [metric.name, metric as unknown as { labelNames: string[]; type: string }]),
   );
   /** Those of Prometheus itself, and of what else runs on a machine or in a cluster. */
-  const others = new Set(["up", "node_systemd_unit_state", "kube_job_status_failed"]);
+  const others = new Set([
+    "up",
+    "node_systemd_unit_state",
+    "node_systemd_timer_last_trigger_seconds",
+    "kube_job_status_failed",
+    "kube_cronjob_created",
+    "kube_cronjob_status_last_successful_time",
+  ]);
   const expressions = (tree: unknown): string[] =>
     [...valuesOf(tree, "expr"), ...valuesOf(tree, "query")].filter(
       (value): value is string => typeof value === "string",
@@ -174,6 +181,32 @@ describe("figures", () => {
   ])("of %s are all read from the program", (_file, found, least) => {
     expect(found.length).toBeGreaterThanOrEqual(least);
     expect(found.flatMap(wrongIn)).toEqual([]);
+  });
+
+  test("the share of answers with 5xx leaves out probes, above and below the line", () => {
+    const shares = [parse(read("prometheus/alerts.yaml")), JSON.parse(read("grafana/gerbang.json"))]
+      .flatMap(expressions)
+      .filter((one) => one.includes('status=~"5..'));
+    expect(shares).toHaveLength(2);
+    const counted = shares.flatMap((one) => [...one.matchAll(/requests_total(\{[^}]*\})?/g)]);
+    expect(counted.length).toBeGreaterThan(4);
+    for (const [, matchers] of counted) expect(matchers).toContain('route!~"/livez|/readyz|/v1/health"');
+  });
+
+  test("of exporters are those whose flag and name the guide gives, and whose scrape job ships", () => {
+    const guide = readFileSync(join(root, "docs/guides/observability.md"), "utf8");
+    const alerts = read("prometheus/alerts.yaml");
+    for (const name of [...others].filter((one) => one !== "up")) {
+      expect(alerts).toContain(name);
+      expect(guide).toContain(`\`${name}\``);
+    }
+    expect(guide).toContain("--collector.systemd");
+    const jobs = (text: string): string[] =>
+      (parse(text) as { scrape_configs: { job_name: string }[] }).scrape_configs.map(({ job_name }) => job_name);
+    const shipped = read("prometheus/scrape.yaml");
+    expect(jobs(shipped)).toEqual(["gerbang", "node"]);
+    // The job for a cluster is there as a comment.
+    expect(jobs(shipped.replaceAll(/^ {2}# (- | {2})/gm, "  $1"))).toEqual(["gerbang", "node", "kube-state-metrics"]);
   });
 
   test("that do not exist would be found", () => {
@@ -224,6 +257,7 @@ describe("figures", () => {
 
   test.runIf(has("promtool", "--version"))(
     "promtool takes the rules and what to scrape, and the rules do what their tests say",
+    { timeout: 90_000 },
     () => {
       const at = join(deploy, "prometheus");
       expect(complaint("promtool", ["check", "rules", "alerts.yaml"], at)).toBe("");
@@ -262,6 +296,26 @@ describe("systemd", () => {
     ])
       expect(first.split("\n")).toContain(line);
     for (const other of rest) expect(other).toBe(first);
+  });
+
+  test("the dump has the same hardening, but that it is PostgreSQL's user and leaves its shared memory alone", () => {
+    const own = /^(User|Group|StateDirectory|StateDirectoryMode|ReadWritePaths|RemoveIPC|RestrictAddressFamilies)=/;
+    const shared = (name: string): string[] =>
+      hardening(name)
+        .split("\n")
+        .slice(1)
+        .filter((line) => !own.test(line));
+    const dump = "systemd/gerbang-dump.service";
+    expect(shared(dump)).toEqual(shared(units[0] ?? ""));
+    expect(read(dump)).toMatch(/^User=postgres$/m);
+    expect(read(dump)).not.toMatch(/^(RemoveIPC|LoadCredential|EnvironmentFile)=/m);
+  });
+
+  test("the alerts for nightly work name the timers that ship", () => {
+    const timers = files.filter((name) => name.endsWith(".timer")).map((name) => basename(name));
+    const [, named = ""] = /last_trigger_seconds\{name=~"([^"]*)"/.exec(read("prometheus/alerts.yaml")) ?? [];
+    expect(timers.length).toBe(2);
+    for (const timer of timers) expect(timer).toMatch(new RegExp(`^(?:${named})$`));
   });
 
   test.runIf(has("systemd-analyze", "--version"))("systemd takes the units, and finds them little exposed", () => {
@@ -507,9 +561,12 @@ describe("Kubernetes", () => {
   });
 
   const [, alerted = ""] = /kube_job_status_failed\{job_name=~"([^"]*)"/.exec(read("prometheus/alerts.yaml")) ?? [];
-  test("the alerts find the Jobs of the nightly verification", () => {
+  test("the alerts find the CronJob of the nightly verification, and its Jobs", () => {
     const { metadata } = manifests.find(({ kind }) => kind === "CronJob") as { metadata: { name: string } };
     expect(`${metadata.name}-29743217`).toMatch(new RegExp(`^(?:${alerted})$`));
+    const named = [...read("prometheus/alerts.yaml").matchAll(/\{cronjob=~"([^"]*)"\}/g)].map(([, name = ""]) => name);
+    expect(named.length).toBe(3);
+    for (const name of named) expect(metadata.name).toMatch(new RegExp(`^(?:${name})$`));
   });
 
   test("the commands without Helm apply the migration's Job alone before the rest", () => {
