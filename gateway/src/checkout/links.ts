@@ -71,10 +71,7 @@ function faceOf(
   return isHeld ? "in_use" : "form";
 }
 
-/**
- * Begins the payment of a form, or finds the payment that the same form began before. Gives the payment's reference. Throws PAYMENT_NOT_PAYABLE,
- * INVALID_AMOUNT, RATE_LIMITED, NO_ROUTE_AVAILABLE.
- */
+/** Begins the payment of a form once; gives its reference. Throws PAYMENT_NOT_PAYABLE, INVALID_AMOUNT, RATE_LIMITED, NO_ROUTE_AVAILABLE. */
 export async function beginPayment(
   parts: LinkCheckoutParts,
   { link, merchant, payment, now }: LinkCheckout,

@@ -89,10 +89,7 @@ const renamed: Partial<Record<Diagnosis, ComputedDiagnosis>> = {
 };
 const known = new Set<string>(computedDiagnoses);
 
-/**
- * Finds the mistake by which `computed` differs from the delivery's signature. `sent` is the body of the event that the headers name, if it
- * exists; `verdict` is the diagnosis of the delivery itself.
- */
+/** The mistake by which `computed` differs from the delivery's signature. `sent`: the body of the event named; `verdict`: the delivery's. */
 export function diagnoseComputed(
   computed: string,
   delivery: PastedDelivery,

@@ -88,10 +88,7 @@ export function beginFile(
   });
 }
 
-/**
- * Keeps a file that has arrived and passed inspection. Throws OBJECT_NOT_FOUND when the file was removed meanwhile, ENVIRONMENT_MISMATCH;
- * DISPUTE_RESOLVED when the file came too late.
- */
+/** Keeps a file that has passed inspection. Throws OBJECT_NOT_FOUND where it was removed, ENVIRONMENT_MISMATCH; DISPUTE_RESOLVED when late. */
 export function keepFile(
   owner: BookOwner,
   key: DisputeKey,

@@ -11,10 +11,7 @@ export async function lockedPerson(query: Query, personId: string): Promise<Pers
   return row && personOfRow(row);
 }
 
-/**
- * Locks a person for a request of this session, and reads them. Whatever ends sessions locks the person too: what a session began takes no effect
- * once it has ended. Throws UNAUTHORIZED when it has.
- */
+/** Locks a person for a request of this session: what an ended session began takes no effect. Throws UNAUTHORIZED once it has ended. */
 export async function lockedInSession(query: Query, personId: string, sessionId: string): Promise<Person> {
   const person = await lockedPerson(query, personId);
   if (!person || (await query(selectOpenSession(personId, sessionId))).length === 0) throw signedOut();

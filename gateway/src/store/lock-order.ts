@@ -1,9 +1,6 @@
 // The lock order: every table of the lanes, in the order in which transactions lock and write their rows.
 
-/**
- * Transactions that take their locks in the same order cannot deadlock. Tables that are read without a lock have a place too, because some
- * must be read only after another table's rows are locked.
- */
+/** Transactions that lock in one order cannot deadlock. Tables read without a lock have a place: some are read after another's rows are locked. */
 export const lockOrder = [
   // First of all: a request that repeats a nonce waits for the first use of the nonce while it holds no other lock.
   "used nonces",
