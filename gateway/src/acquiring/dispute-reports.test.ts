@@ -194,6 +194,17 @@ describe("a later report", () => {
     }
   });
 
+  test.each(["won", "withdrawn"] as const)("of more than is held that is %s ends it, and nobody is told", (status) => {
+    const { payment, known } = reported("needs_response");
+    report(payment, told({ status, amountMinor: 400_001n }), known).then((changes, exception) => {
+      expect([exception, changes.journals.map(({ kind }) => kind)]).toEqual([undefined, [`dispute_${status}`]]);
+    });
+    const partly: Payment = { ...paid, status: "partially_refunded", refundedMinor: 50_000n };
+    report(partly, told({ status, amountMinor: partly.amountMinor })).then((changes, exception) => {
+      expect([exception, changes.inserted(exceptions)]).toEqual([undefined, []]);
+    });
+  });
+
   test("that it was answered at the acquirer ends our time for evidence, and none is submitted from here", () => {
     const { payment, known } = reported("needs_response");
     report(payment, told({ status: "under_review" }), known).then((changes, exception) => {

@@ -68,6 +68,7 @@ export function disputeReport(
       };
       // What was decided is contested anew. A person records what is held for it: no state here leads back from an outcome.
       if (told.status === "appealed") return tellPerson();
+      const isContested = told.status !== "won" && told.status !== "withdrawn";
       if (link) {
         const known = set.get(disputes, { book, uuid: link.disputeId });
         if (!known) throw new Fault("SERVICE_UNAVAILABLE");
@@ -82,7 +83,7 @@ export function disputeReport(
           if (awaits) answeredThere(context, known, link);
         } else if (isRunning(known.status)) resolve(context, known, told.status);
         else if (known.status !== told.status) return tellPerson();
-        return told.amountMinor > known.amountMinor ? tellPerson() : undefined;
+        return told.amountMinor > known.amountMinor && isContested ? tellPerson() : undefined;
       }
       const fits =
         isContestable(payment) &&
@@ -112,7 +113,7 @@ export function disputeReport(
       if (told.status === "under_review") answeredThere(context, opened, made);
       else if (told.status !== "open") resolve(context, opened, told.status);
       // The rest of the contested money was given back before: a person finds out which of the two stands.
-      return amountMinor < told.amountMinor ? tellPerson() : undefined;
+      return amountMinor < told.amountMinor && isContested ? tellPerson() : undefined;
     },
   });
 }

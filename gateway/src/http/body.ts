@@ -11,7 +11,7 @@ const nothing = Buffer.alloc(0);
 /** Functions that abort the reading of a body, by request, while it is read. */
 const readings = new WeakMap<IncomingMessage, (fault: Fault) => void>();
 
-/** Refuses a body before it is read, where anybody may send one: to read a large one takes the time of hundreds. Throws PAYLOAD_TOO_LARGE. */
+/** Refuses a body before it is parsed, where anybody may send one: to parse a large one takes the time of hundreds. Throws PAYLOAD_TOO_LARGE. */
 export function refuseLarge(body: unknown, mostBytes: number): void {
   if (Buffer.isBuffer(body) && body.length > mostBytes)
     throw new Fault("PAYLOAD_TOO_LARGE", { message: `The body may have at most ${mostBytes} bytes.` });

@@ -263,7 +263,7 @@ test.each([
   ["at the portal's door", "/portal/v1/session", 16_384, 422],
   ["at the door for programs", "/portal/v1/device-codes", 16_384, 422],
   ["as an acquirer", "/acquirers/nusantara/callbacks", 65_536, 404],
-])("of who is not known %s no large body is read", async (_where, path, most, read) => {
+])("of who is not known %s no large body is parsed", async (_where, path, most, read) => {
   const { origin } = service;
   const headers: HeadersInit = path.endsWith("session") ? { origin, "sec-fetch-site": "same-origin" } : {};
   const statusOf = async (size: number): Promise<number> => {

@@ -22,7 +22,7 @@ const TAG_BYTES = 32;
 const SALT_BYTES = 16;
 
 /** Hashes of one surface computed at the same time: each takes 19 MiB and a thread of the pool that other work needs too. */
-const AT_ONCE_MAX = 2;
+const AT_ONCE_MAX = { portal: 2, console: 1 };
 /** Hashes that wait for their turn, one or two seconds at most. Further ones are rejected. */
 const WAITING_MAX = 64;
 /** Strangers may guess at the portal. However many do, operators are let into the console. */
@@ -34,7 +34,7 @@ const queues = {
 /** Runs work when fewer than AT_ONCE_MAX hashes are being computed. Throws SERVICE_UNAVAILABLE when WAITING_MAX wait already. */
 async function oneOfFew<T>(surface: Surface, work: () => Promise<T>): Promise<T> {
   const queue = queues[surface];
-  if (queue.running >= AT_ONCE_MAX) {
+  if (queue.running >= AT_ONCE_MAX[surface]) {
     if (queue.waiting.length >= WAITING_MAX)
       throw new Fault("SERVICE_UNAVAILABLE", { retryAfterSeconds: 2, internal: "too many passwords to compare" });
     await new Promise<void>((resolve) => queue.waiting.push(resolve));

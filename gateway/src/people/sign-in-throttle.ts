@@ -27,7 +27,7 @@ export function ofStranger(surface: Surface, email: string, address: string): At
   const counts = [
     { name: `${group} ${account}`, free: FREE_OF_ACCOUNT },
     { name: `account ${account}`, free: FREE_FROM_EVERYWHERE },
-    { name: `address ${group}`, free: FREE_OF_ADDRESS },
+    { name: `address ${surface} ${group}`, free: FREE_OF_ADDRESS },
   ];
   return { address, counts };
 }
