@@ -3,6 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import pg from "pg";
 import { ConfigError } from "../ground/config.ts";
 import { sha256 } from "../ground/crypto.ts";
+import { withDeadline } from "../ground/deadline.ts";
 
 const directory = new URL("./migrations/", import.meta.url);
 
@@ -31,9 +32,11 @@ const journalTable = `create table schema_migrations (
 )`;
 
 const READ_WITHIN_MS = 10_000;
-/** PostgreSQL notices within half a minute that the client of a session is gone. */
-const SHORT_SESSION = `select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
-  set_config('tcp_keepalives_count', '4', false), set_config('tcp_user_timeout', '30000', false)`;
+const GOODBYE_MS = 2_000;
+/** PostgreSQL notices within half a minute that whoever migrates is gone. */
+const LIMITS = `select set_config('lock_timeout', '10s', true), set_config('idle_in_transaction_session_timeout', '30s', true),
+  set_config('tcp_keepalives_idle', '10', true), set_config('tcp_keepalives_interval', '5', true),
+  set_config('tcp_keepalives_count', '4', true), set_config('tcp_user_timeout', '30000', true)`;
 
 /** Gives a row if there is the table. Another program may have one of this name in a schema of its own. */
 const selectTable = "select where to_regclass('schema_migrations') is not null";
@@ -45,7 +48,7 @@ export async function migrate(url: string): Promise<string[]> {
   return withClient(url, async (client) => {
     await demandRole(client);
     await client.query("begin");
-    await client.query("set local lock_timeout = '10s'; set local idle_in_transaction_session_timeout = '30s'");
+    await client.query(LIMITS);
     await client.query("select pg_advisory_xact_lock(hashtext('gerbang migrations'))");
     const known = await client.query(selectTable);
     if (known.rowCount === 0) await client.query(journalTable);
@@ -83,10 +86,7 @@ async function missing(client: pg.Client): Promise<Migration[]> {
   });
 }
 
-/**
- * Does work on a connection of its own, whose session ends soon after its client has vanished. `withinMs`: for each statement. The driver reports
- * some failures, such as a missing password, only by its `error` event.
- */
+/** Does work on a connection of its own; `withinMs` for each statement. The driver tells some failures, as of a missing password, by `error` alone. */
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>, withinMs?: number): Promise<T> {
   const client = new pg.Client({
     connectionString: url,
@@ -100,9 +100,8 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   refused.catch(() => undefined); // `connect` or the statement throws the same failure
   try {
     await Promise.race([client.connect(), refused]);
-    await client.query(SHORT_SESSION);
     const done = await work(client);
-    await client.end();
+    await withDeadline(client.end(), GOODBYE_MS, () => undefined);
     return done;
   } catch (error) {
     void client.end().catch(() => undefined); // it was never open, or the server does not answer any more
