@@ -16,8 +16,8 @@ export function WhyNoRefund({ of: payment, whose }: Props) {
   return (
     <span className="text-muted">
       {" "}
-      (no refund now: {whose} {payment.currency} wallet is frozen or switched off, or {payment.gateway_code} gives
-      nothing by {method} back)
+      (no refund now: {whose} {payment.currency} wallet is frozen or switched off, or {payment.gateway_code} gives no
+      payment by {method} back)
     </span>
   );
 }
