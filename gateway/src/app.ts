@@ -214,7 +214,7 @@ export function createApp(options: AppOptions): App {
         await Promise.allSettled([foundation.stop()]),
       ].flat();
       for (const step of ended)
-        if (step.status === "rejected") log.warn({ err: step.reason as unknown }, "it did not stop in order");
+        if (step.status === "rejected") log.warn({ err: step.reason as unknown }, "a step of the stop failed");
     },
   };
 }

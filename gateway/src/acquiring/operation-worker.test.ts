@@ -90,3 +90,11 @@ test("no acquirer has more calls under way than its share, whatever is due", asy
   expect(count("kawah", true) + count("kawah", false)).toBeLessThanOrEqual(48);
   expect(count("kawah", true)).toBeGreaterThan(32);
 });
+
+test("it stops though its last round hears nothing from the database", async () => {
+  const database = { query: () => Promise.reject(new Error("Query read timeout")) };
+  const operations = new DueOperations({ ...callParts(movableClock()), database } as unknown as DueParts);
+  const round = operations.poll();
+  await expect(operations.stop()).resolves.toBeUndefined();
+  await expect(round).rejects.toThrow("timeout");
+});

@@ -31,6 +31,13 @@ describe.skipIf(process.platform !== "linux")("a service whose PostgreSQL hangs"
 
   test("it ends within ten seconds of its signal, and a start gives up by itself", { timeout: 60_000 }, async () => {
     const service = await Service.start({ env, dataDirectory });
+    // A read that is connected and hears nothing any more.
+    const locker = new pg.Client({ connectionString: env.DATABASE_URL });
+    locker.on("error", () => undefined);
+    await locker.connect();
+    await locker.query("begin; lock table schema_migrations");
+    const unheard = migrate(env.DATABASE_URL ?? "").catch((error: Error) => error.message);
+    await pause(500);
     signalServer(server.cluster, "SIGSTOP");
     const start = gerbang(["serve"], { ...env, PORT: "0", GERBANG_DATA: dataDirectory });
     await pause(2_000);
@@ -42,6 +49,9 @@ describe.skipIf(process.platform !== "linux")("a service whose PostgreSQL hangs"
     const { code, stderr } = await start;
     expect(code).toBe(1);
     expect(stderr).toContain("The PostgreSQL of DATABASE_URL did not answer in time");
+    expect(await unheard).toContain("timeout");
+    signalServer(server.cluster, "SIGCONT");
+    await locker.end();
   });
 
   test("a process starts while another one migrates", { timeout: 60_000 }, async () => {

@@ -682,6 +682,22 @@ where approval_id = $1`,
     expect(await refunded(client, reference)).toBe(AMOUNT);
   });
 
+  test("and one that cannot be read holds up none that came after it", async () => {
+    const [unread, other] = [await waiting(), await waiting()];
+    await stoppedAfter(unread.uuid);
+    await asOwner(service.database, async (owner) => {
+      await owner.query("alter table operator_approvals disable trigger operator_approvals_decided_once");
+      await owner.query("update operator_approvals set body = '{', body_digest = sha256('{') where approval_id = $1", [
+        uuidOf(unread.uuid),
+      ]);
+      await owner.query("alter table operator_approvals enable trigger operator_approvals_decided_once");
+    });
+    // Written last, it is taken up last.
+    await stoppedAfter(other.uuid);
+    await expect(service.app.sweepOperators()).rejects.toThrow("JSON");
+    expect(await read(other.uuid)).toMatchObject({ status: "executed", result: { status: 201 } });
+  });
+
   test("and finds more left of the payment afterwards: it moves what was approved", async () => {
     const { client } = shop;
     const reference = await paid(client, { metadata: { "sandbox.scenario": "slow" } });

@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
-import { SECOND } from "../ground/clock.ts";
-import { uuidOf } from "../ground/ids.ts";
+import { SECOND, systemClock } from "../ground/clock.ts";
+import { newId, uuidOf } from "../ground/ids.ts";
 import { type VelocityKey, customerVelocity, merchantVelocity } from "./velocity.sql.ts";
 
 const PER_HOUR = 4;
@@ -88,6 +88,20 @@ test("payments begun by a link count for the customer whose address was typed th
   const after = await pay();
   expect(after.isSuspected).toBe(true);
   expect([await shownToOperator(before.reference), await shownToOperator(after.reference)]).toEqual([0, PER_HOUR]);
+  // More unpaid ones than are examined, begun before, hide none of these.
+  const ids = Array.from({ length: 1_100 }, (_, at) =>
+    uuidOf(newId("payment", systemClock.now() - 1_800 * SECOND + at)),
+  );
+  await asOwner(service.database, (owner) =>
+    owner.query(
+      `insert into payments
+select (jsonb_populate_record(p, jsonb_build_object('payment_id', id, 'reference_id', id))).*
+from payments p, unnest($2::uuid[]) id
+where p.payment_id = $1::uuid`,
+      [uuidOf(begun.at(-1)?.reference ?? ""), ids],
+    ),
+  );
+  expect((await pay()).isSuspected).toBe(true);
 });
 
 test("a busy merchant is counted exactly: within its minute, after it, and under another threshold", async () => {
