@@ -1,7 +1,7 @@
 // Fills tables with years of payments in a minute: the database copies rows that the service made. Also measures the size of the rows.
 import pg from "pg";
 
-export interface Clone {
+interface Clone {
   payments: number;
   bytes_a_payment: number;
   largest_tables: string;

@@ -31,7 +31,7 @@ export const rig = {} as {
 };
 let number = 0;
 
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Starts the service and a receiver, with the usual times unless `timing` changes them. */
 export async function startRig(timing?: QuickTiming): Promise<void> {
@@ -105,7 +105,7 @@ interface Load {
 }
 
 /** Starts four tills that create payments and have them paid, until `end` is called or 300 rounds are over. */
-export function load(): Load {
+function load(): Load {
   const answers: Answer[] = [];
   const open: Intent[] = [];
   const told = new AbortController();
@@ -174,7 +174,7 @@ export const postmaster = (): string[] => readFileSync(join(cluster(), "postmast
 export const passwords = (): { owner: string; service: string } =>
   JSON.parse(readFileSync(join(cluster(), "gerbang.json"), "utf8")) as { owner: string; service: string };
 
-export async function asOwner<T>(work: (owner: pg.Client) => Promise<T>): Promise<T> {
+async function asOwner<T>(work: (owner: pg.Client) => Promise<T>): Promise<T> {
   const owner = new pg.Client({
     connectionString: `postgres://postgres:${passwords().owner}@127.0.0.1:${postmaster()[3]}/gerbang`,
   });
@@ -187,7 +187,7 @@ export async function asOwner<T>(work: (owner: pg.Client) => Promise<T>): Promis
 }
 
 /** Expects that every answer but success is the contract's SERVICE_UNAVAILABLE, as while the database is away. */
-export function expectOrderly(answers: Answer[]): void {
+function expectOrderly(answers: Answer[]): void {
   for (const { status, json, text, headers } of answers.filter((answer) => answer.status > 201)) {
     expect(status, text).toBe(503);
     expect(json.error, text).toMatchObject({ code: "SERVICE_UNAVAILABLE", message: expect.any(String) });

@@ -6,7 +6,7 @@ export class UnexpectedAnswer extends Error {
 }
 
 /** The last answer of the service to this command. */
-export interface LastAnswer {
+interface LastAnswer {
   requestId: string | undefined;
 }
 

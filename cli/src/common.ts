@@ -1,7 +1,7 @@
 // Options that most commands for merchants share, and the environment variables that these commands read.
 import type { Form } from "../../gateway/src/cli/command.ts";
 
-export const count: Form = { pattern: /^([1-9]\d{0,3}|10000)$/, says: "is a number from 1 to 10000" };
+const count: Form = { pattern: /^([1-9]\d{0,3}|10000)$/, says: "is a number from 1 to 10000" };
 export const minor: Form = {
   pattern: /^[1-9]\d{0,15}$/,
   says: "is a whole number of minor units: 150000 is 1,500.00 of IDR",

@@ -23,7 +23,7 @@ export interface Identity {
 }
 
 /** The options that choose the key. */
-export interface Named {
+interface Named {
   profile?: string | undefined;
 }
 

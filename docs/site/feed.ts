@@ -38,7 +38,7 @@ ${items.join("\n")}
 }
 
 /** The entries of a changelog: versions are headings of the second level, groups of the third, entries items of a list. */
-export function changesOf(changelog: string): Change[] {
+function changesOf(changelog: string): Change[] {
   const slugs = new Slugs();
   const changes: Change[] = [];
   let version = "";

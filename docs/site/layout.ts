@@ -20,7 +20,7 @@ export interface Assets {
   index: string;
 }
 
-export interface Frame {
+interface Frame {
   assets: Assets;
   pages: readonly Page[];
 }

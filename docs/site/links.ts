@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { downloadOf, packages } from "./downloads.ts";
 import { type Language, type Page, addressOf, markdownAddressOf } from "./page.ts";
 
-export type Target =
+type Target =
   | { kind: "page"; page: Page; anchor: string }
   | { kind: "elsewhere"; href: string }
   /** An address of the service outside the pages, such as the portal, the contract or a file to take. */

@@ -9,7 +9,7 @@ export interface Entry {
   below: readonly Entry[];
 }
 
-export interface Listed {
+interface Listed {
   section: Section;
   isOpen: boolean;
   entries: readonly Entry[];

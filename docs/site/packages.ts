@@ -10,7 +10,7 @@ import type { packages } from "./downloads.ts";
 
 const run = promisify(execFile);
 
-export type Packages = ReadonlyMap<keyof typeof packages, Buffer>;
+type Packages = ReadonlyMap<keyof typeof packages, Buffer>;
 
 /** What goes into the packages, by paths from the root. The command line takes its parser and its help from the service's. */
 const sources = [

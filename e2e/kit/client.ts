@@ -15,7 +15,7 @@ export interface Answer {
   json: any;
 }
 
-export interface CallOptions {
+interface CallOptions {
   key?: string | null;
   headers?: Record<string, string>;
   /** Seconds added to the timestamp. */

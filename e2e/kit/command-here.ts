@@ -6,7 +6,7 @@ import { commands } from "../../gateway/src/cli/table.ts";
 import { version } from "../../gateway/src/ground/version.ts";
 import { plainEnvironment } from "./service.ts";
 
-export interface Ran {
+interface Ran {
   code: number | null;
   stdout: string;
   stderr: string;

@@ -24,7 +24,7 @@ export const languages = {
   php: works(php, "-r", "exit(PHP_VERSION_ID < 80000 ? 1 : 0);"),
 };
 
-export interface Block {
+interface Block {
   language: string;
   code: string;
   /** The file name in the first line, for a program to save; undefined for other blocks. */

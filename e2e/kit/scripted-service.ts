@@ -19,7 +19,7 @@ export interface Seen {
   body: Buffer;
 }
 
-export interface ScriptedService {
+interface ScriptedService {
   /** The base address of a script; the text INDEX stands for the script's number. */
   baseUrl: string;
   /** The requests to each script, in order. */

@@ -37,7 +37,7 @@ export interface Demo extends Credentials, Operator {
   portal_sign_in: string;
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   /** The data directory; a new temporary one when absent. */
   dataDirectory?: string;
   env?: Record<string, string>;

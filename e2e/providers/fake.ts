@@ -33,7 +33,7 @@ export interface FakeAnswer {
 }
 
 /** A notification and the answer to it. */
-export interface Delivered {
+interface Delivered {
   url: string;
   status: number;
   body: string;
@@ -55,7 +55,7 @@ const DELAY_MS = Number(process.env.FAKE_DELAY_MS ?? 0);
 const KEPT_MAX = 1_000;
 
 /** Answers one request. Anything that it throws is a bug in the fake, and is answered 599. */
-export type Handler = (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>;
+type Handler = (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>;
 
 export class FakeServer {
   readonly deliveries: Delivered[] = [];

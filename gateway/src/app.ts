@@ -44,7 +44,7 @@ import { merchantSurface, portalSurface } from "./surfaces.ts";
 const APPROVALS_MS = 5_000;
 const WAITING_MS = 30_000;
 
-export interface AppOptions extends FoundationOptions, RoomOptions {
+interface AppOptions extends FoundationOptions, RoomOptions {
   /** Share of a connection's time that the request log may take; a default when absent. */
   requestLogShare?: number;
   operatorToken: string;

@@ -105,6 +105,56 @@ test("imports form no circle", () => {
   expect(circles).toEqual([]);
 });
 
+/** What programs in other folders, or a browser, load by a name that they put together, or as a whole. */
+const loadedByName = /^(?:portal\/(?:types|builds)|docs\/site\/browser|sdk\/(?:src|rules))\b|(?:^|\/)contract\.ts$/;
+
+/** The names that a file exports and no other file imports, among `texts` by path. */
+function unusedExports(texts: ReadonlyMap<string, string>): string[] {
+  const imported = new Set<string>();
+  for (const [file, text] of texts) {
+    const at = (target = ""): string => join(dirname(file), target);
+    for (const [, names = "", target] of text.matchAll(/\{([^{}]*)\}\s+from\s+"(\.[^"]+)"/g))
+      for (const name of names.split(","))
+        imported.add(
+          `${at(target)} ${
+            name
+              .replace(/^\s*type\s/, "")
+              .trim()
+              .split(" ")[0] ?? ""
+          }`,
+        );
+    for (const [, target] of text.matchAll(/(?:\*(?: as \w+)? from |\bimport\()\s*"(\.[^"]+)"/g))
+      imported.add(at(target));
+  }
+  return [...texts].flatMap(([file, text]) =>
+    imported.has(file) || loadedByName.test(file) || file.endsWith(".test.ts")
+      ? []
+      : [...text.matchAll(/^export (?:abstract |async )*(?:function\*?|const|let|class|interface|type) (\w+)/gm)]
+          .map(([, name]) => `${file} ${name}`)
+          .filter((one) => !imported.has(one)),
+  );
+}
+
+test("what a file exports, another file imports", () => {
+  const house = join(root, "../..");
+  const folders = ["gateway/src", "gateway/test", "portal/src", "cli", "docs/site", "e2e", "soak", "bench", "sdk"];
+  const names = folders.flatMap((folder) =>
+    readdirSync(join(house, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.tsx?$/.test(name) && !/(?:^|\/)(?:dist|node_modules)\//.test(name))
+      .map((name) => join(folder, name)),
+  );
+  names.push("vitest.config.ts");
+  expect(names.length).toBeGreaterThan(1_500);
+  expect(unusedExports(new Map(names.map((name) => [name, readFileSync(join(house, name), "utf8")])))).toEqual([]);
+
+  const planted = new Map([
+    ["a/one.ts", "export const used = 1;\nexport type Kept = 1;\nexport async function alone() {}\nalone();\n"],
+    ["a/two.ts", 'import { type Kept, used as renamed } from "./one.ts";\nexport interface Whole {}\n'],
+    ["b/three.test.ts", 'import * as whole from "../a/two.ts";\nexport const ofATest = 1;\n'],
+  ]);
+  expect(unusedExports(planted)).toEqual(["a/one.ts alone"]);
+});
+
 test("the environment and the real clock are read on the ground floor alone", () => {
   const forbidden = /\bprocess\.env\b|\bDate\.now\(|\bnew Date\(/;
   const found = files.filter((file) => roomOf(file) !== "ground").filter((file) => forbidden.test(textOf(file)));

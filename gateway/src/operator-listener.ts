@@ -41,7 +41,7 @@ const OPERATOR_LOAD_LIMITS: LoadLimits = {
   connection: 32,
 };
 
-export interface OperatorListener {
+interface OperatorListener {
   server: FastifyInstance;
   load: LoadShedding;
   /** The OpenAPI document of /ops/v1. */

@@ -52,7 +52,7 @@ export interface RoomOptions {
 }
 
 /** The address at which the service is reached from outside. It is certain once the service listens. */
-export class PublicAddress {
+class PublicAddress {
   private readonly configured: string | undefined;
   private readonly elsewhere: string | undefined;
   private known: string;

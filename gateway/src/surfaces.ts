@@ -104,7 +104,7 @@ import { Sender } from "./webhooks/sender.ts";
 import type { DeliveryTiming } from "./webhooks/timing.ts";
 
 /** The merchants' endpoints, with their long polls and other parts that a stop must end. */
-export interface MerchantSurface {
+interface MerchantSurface {
   endpoints: Endpoint[];
   /** Number of waiting long polls. */
   listening(): number;
@@ -159,7 +159,7 @@ export function merchantSurface(
   };
 }
 
-export interface OperatorSurfaceParts {
+interface OperatorSurfaceParts {
   audit: Audit;
   refusals: Refusals;
   tokens: OperatorTokens;

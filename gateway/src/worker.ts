@@ -35,7 +35,7 @@ const ROLL_UP_MS = 500;
 const ROLL_UP_AGE_MS = 5_000;
 const TELEMETRY_MS = 15_000;
 
-export interface WorkerParts {
+interface WorkerParts {
   database: Database;
   directory: Directory;
   lanes: Lanes;

@@ -31,7 +31,7 @@ export interface Delivered {
   body: Buffer;
 }
 
-export type CallableAcquirer = Acquirer & { calls: AcquirerCalls };
+type CallableAcquirer = Acquirer & { calls: AcquirerCalls };
 
 /** What the suite needs of an acquirer outside this process. */
 export interface Outside {

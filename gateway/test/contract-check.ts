@@ -4,7 +4,7 @@ import formats from "ajv-formats";
 
 type Json = Record<string, unknown>;
 
-export interface ToldOperation {
+interface ToldOperation {
   path: string;
   method: string;
   operation: {

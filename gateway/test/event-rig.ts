@@ -139,7 +139,7 @@ export async function set(of: Shop, id: string, change: string): Promise<void> {
   );
 }
 
-export interface DeliveryRow {
+interface DeliveryRow {
   url: string;
   state: string;
   resend_of: string | null;

@@ -60,7 +60,7 @@ export interface Given {
 }
 
 /** The rows that a command changed, by table. */
-export interface Changes {
+interface Changes {
   inserted<Key, Value>(table: Table<Key, Value>): Value[];
   updated<Key, Value>(table: Table<Key, Value>): Value[];
   /** A row as the next command sees it. */
@@ -73,9 +73,7 @@ export interface Changes {
   isNothing: boolean;
 }
 
-export type Outcome<Answer> = ({ answer: Answer; fault?: never } | { fault: Fault; answer?: never }) & {
-  changes: Changes;
-};
+type Outcome<Answer> = { answer: Answer } | { fault: Fault };
 
 /** Sets up the rows that a command finds. Further commands may follow; each sees the changes of those before it. */
 export function given(what: Given = {}): { when<Answer>(command: Command<Answer>): Then<Answer> } {
@@ -88,11 +86,7 @@ export function given(what: Given = {}): { when<Answer>(command: Command<Answer>
 }
 
 /** Runs a command as a lane does: the changes of a rejected command are dropped, unless its fault has `keepsChanges`. */
-function run<Answer>(
-  set: WorkingSet,
-  command: Command<Answer>,
-  realNow: Micros,
-): { answer: Answer } | { fault: Fault } {
+function run<Answer>(set: WorkingSet, command: Command<Answer>, realNow: Micros): Outcome<Answer> {
   try {
     const answer = command.execute(set, { realNow, newId });
     set.keep();
@@ -106,10 +100,10 @@ function run<Answer>(
 }
 
 export class Then<Answer> {
-  readonly outcome: { answer: Answer } | { fault: Fault };
+  readonly outcome: Outcome<Answer>;
   private readonly set: WorkingSet;
 
-  constructor(outcome: { answer: Answer } | { fault: Fault }, set: WorkingSet) {
+  constructor(outcome: Outcome<Answer>, set: WorkingSet) {
     this.outcome = outcome;
     this.set = set;
   }

@@ -18,7 +18,7 @@ interface Contract {
 }
 
 /** An operation of a contract. `example`: a body that it takes. `fields`: all fields of its body. */
-export interface Operation {
+interface Operation {
   method: string;
   path: string;
   operationId: string;

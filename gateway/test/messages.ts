@@ -29,7 +29,7 @@ export const request = (changes: Partial<Request> = {}): Request => ({
 });
 
 /** The components to sign, and the fields of the signature headers. */
-export interface Signing {
+interface Signing {
   components: string[];
   parameters: string;
   label: string;

@@ -1,7 +1,7 @@
 // A model of the service, in maps and sums: one merchant's sandbox book that predicts the answer to each request. It was written from the
 // interface, and shares no code with the service. Below it: queries for rows that no book may have. No HTTP lives here.
 
-export type PaymentStatus =
+type PaymentStatus =
   | "pending"
   | "processing"
   | "succeeded"
@@ -10,18 +10,18 @@ export type PaymentStatus =
   | "canceled"
   | "partially_refunded"
   | "refunded";
-export type DisputeStatus = "needs_response" | "under_review" | "won" | "lost" | "withdrawn";
+type DisputeStatus = "needs_response" | "under_review" | "won" | "lost" | "withdrawn";
 
 /** An object with the identity that the service gave it, and its settlement batch. Times are seconds of the book's clock; Infinity means never. */
 type Item = { id: string; amount: number; batch?: Batch | undefined };
-export type Price = { currency: string; amount: number; fee: number };
-export type Payment = Item & Price & { referenceId: string; slow: boolean; expiresAt: number } & Progress;
+type Price = { currency: string; amount: number; fee: number };
+type Payment = Item & Price & { referenceId: string; slow: boolean; expiresAt: number } & Progress;
 type Progress = { status: PaymentStatus; refunded: number; pending: number; paidAt: number; dispute?: Dispute };
-export type Refund = Item & { payment: Payment; status: "pending" | "succeeded" | "failed"; completedAt: number };
-export type Dispute = Item & { payment: Payment; status: DisputeStatus; dueAt: number; resolvedAt: number };
-export type Figures = { currency: string; gross: number; fee: number; refund: number; net: number; count: number };
+type Refund = Item & { payment: Payment; status: "pending" | "succeeded" | "failed"; completedAt: number };
+type Dispute = Item & { payment: Payment; status: DisputeStatus; dueAt: number; resolvedAt: number };
+type Figures = { currency: string; gross: number; fee: number; refund: number; net: number; count: number };
 export type Batch = Figures & { id: string; status: "processing" | "paid" | "failed"; payDueAt: number };
-export type Balance = { available: number; held: number; settling: number };
+type Balance = { available: number; held: number; settling: number };
 type Order = {
   amount: number;
   currency: string;

@@ -13,7 +13,7 @@ export interface OperatorAsk {
   key?: string;
 }
 
-export type AskOperator = (method: string, path: string, ask?: OperatorAsk) => Promise<Answer>;
+type AskOperator = (method: string, path: string, ask?: OperatorAsk) => Promise<Answer>;
 
 /** Makes the function that calls the operator API. `path` is the part after /ops/v1. */
 export function operatorCaller(service: () => TestService, endpoints: readonly OperatorEndpoint[]): AskOperator {

@@ -4,7 +4,7 @@ import { uuidOf } from "../src/ground/ids.ts";
 import type { RoutingDecision, SplitDecision, Verdict } from "../src/routing/routing.ts";
 import { type TestDatabase, asOwner } from "./kit.ts";
 
-export interface PastPayments {
+interface PastPayments {
   merchantId: string;
   count: number;
   /** The acquirer that the decision chose, and the verdicts on others; acquirers that are not named were not suitable. */
@@ -19,7 +19,7 @@ export interface PastPayments {
 
 const simulated = ["nusantara", "samudra", "merapi", "cendana"];
 
-export function decisionOf({ chosen, verdicts = {}, split }: PastPayments): RoutingDecision {
+function decisionOf({ chosen, verdicts = {}, split }: PastPayments): RoutingDecision {
   const codes = new Set([...simulated, chosen, ...Object.keys(verdicts)]);
   const candidates = [...codes].map((gateway_code) => {
     const verdict = gateway_code === chosen ? "chosen" : (verdicts[gateway_code] ?? "no_rule");

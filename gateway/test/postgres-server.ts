@@ -5,7 +5,7 @@ import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync, read
 import { dirname, join } from "node:path";
 import { freePort } from "../../e2e/kit/service.ts";
 
-export interface ServerPrograms {
+interface ServerPrograms {
   /** The folder of initdb and pg_ctl. */
   directory: string;
   /** Version and folder of the server, for messages. */
@@ -45,7 +45,7 @@ function user(): { uid: number; gid: number } | undefined {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   /** By default those that `findServerPrograms` finds. */
   programs?: ServerPrograms;
   /** Files in the cluster's folder, such as a certificate, by name. */

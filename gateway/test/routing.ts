@@ -7,7 +7,7 @@ import type { PaymentParts } from "../src/payments/payments.ts";
 
 export const PAY_URL = "https://pay.example/";
 
-export function aTable(changes: Partial<RoutingTable> = {}): RoutingTable {
+function aTable(changes: Partial<RoutingTable> = {}): RoutingTable {
   return { version: 7, rules: defaultRules, acquirers: simulatedAcquirers, states: new Map(), ...changes };
 }
 

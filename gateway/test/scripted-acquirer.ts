@@ -24,7 +24,7 @@ import { paymentMethods } from "../src/merchants/settings.ts";
 export type Behaviour = "ok" | "refuse" | "refuse, and do it" | "down" | "lost" | "unheard" | "held" | "refuse late";
 
 /** Further data of an acquirer's answers: the messages of a call or report about an operation, and the acquirer's own ids of it. */
-export interface Voice {
+interface Voice {
   message(
     call: "open" | "inquire" | "cancel" | "judge" | "refund" | "inquire_refund" | "report",
     operationKey: string,

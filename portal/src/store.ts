@@ -1,7 +1,7 @@
 // A value that several components watch and that is not an answer of the API.
 import { useSyncExternalStore } from "react";
 
-export interface Store<Value> {
+interface Store<Value> {
   get: () => Value;
   set: (to: Value) => void;
   /** A hook for the value, which redraws the component when the value changes. */

@@ -15,7 +15,7 @@ const WAIT_MAX_SECONDS = 25;
 /** The longest pause that the service can ask for. */
 const BUSY_MAX_SECONDS = 600;
 
-export interface FeedOptions {
+interface FeedOptions {
   /** Ends in /v1. */
   baseUrl: string;
   clientId: string;
@@ -43,7 +43,7 @@ export interface Heard {
   pauseMs: number;
 }
 
-export type Answer =
+type Answer =
   | Heard
   /** The service answers, and asks the listener to wait. */
   | { kind: "busy"; seconds: number }

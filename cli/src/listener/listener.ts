@@ -21,7 +21,7 @@ const REFUSAL_MAX = 2_000; // characters
 const REFUSAL_SHOWN_MAX = 300;
 
 /** The times of a listener. Tests pass shorter ones. */
-export interface ListenerTiming {
+interface ListenerTiming {
   /** Delay before the first retry; doubled with each that follows. */
   delayMs: number;
   delayMaxMs: number;
@@ -33,7 +33,7 @@ export interface ListenerTiming {
 
 const usualTiming: ListenerTiming = { delayMs: 1_000, delayMaxMs: 30_000, restMs: 1_000, secondMs: 1_000 };
 
-export interface ListenerParts {
+interface ListenerParts {
   feed: Feed;
   cursor: Cursor;
   /** Unix milliseconds. */

@@ -11,7 +11,7 @@ import { cleared, joined, jsonOf, words } from "./text.ts";
 const EVERY_MS = 2_000;
 const PAGE_MAX = 100;
 
-export interface Listing<Item> {
+interface Listing<Item> {
   /** Requests a list; `limit` is the size of its pages. */
   ask: (limit: number, options: { signal?: AbortSignal }) => List<Item>;
   columns: readonly Column<Item>[];

@@ -30,7 +30,7 @@ interface Referable {
   $ref?: string;
 }
 
-export interface Parameter extends Referable {
+interface Parameter extends Referable {
   name: string;
   in: "path" | "query" | "header";
   required?: boolean;
@@ -49,7 +49,7 @@ interface Content {
   examples?: Readonly<Record<string, NamedExample>>;
 }
 
-export interface Answer extends Referable {
+interface Answer extends Referable {
   description: string;
   content?: Readonly<Record<string, Content>>;
 }
@@ -80,7 +80,7 @@ export interface Operation {
   answers: readonly { status: string; answer: Answer }[];
 }
 
-export interface Body {
+interface Body {
   isRequired: boolean;
   schema: Schema;
   examples: readonly { summary: string; value: unknown }[];

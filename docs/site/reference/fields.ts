@@ -1,7 +1,7 @@
 // The fields of a schema as rows of a table: name, type, meaning and rules. Pure.
-import { type Schema, followed, shapeName } from "./contract.ts";
+import { type Schema, followed } from "./contract.ts";
 
-export interface Field {
+interface Field {
   /** The path of the field: dots for nested fields, `[]` for the items of a list. */
   name: string;
   type: string;
@@ -121,6 +121,3 @@ export function fieldTable(fields: readonly Field[], withRequired: boolean): str
   });
   return `| field | type | meaning |\n|---|---|---|\n${rows.join("")}`;
 }
-
-/** The contract's name of a body's schema. */
-export const nameOf = (schema: Schema): string => shapeName(schema) ?? "";

@@ -56,7 +56,7 @@ interface MemberOptions {
   browser?: BrowserContextOptions;
 }
 
-export class Portal {
+class Portal {
   service!: TestService;
   browser!: Browser;
   private readonly options: TestServiceOptions;

@@ -1,7 +1,7 @@
 // A tunnel to a listener, like the one that operators use to reach the console. Its address is known before the listener has one.
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 
-export interface Tunnel {
+interface Tunnel {
   /** The address for browsers. */
   origin: string;
   /** Leads new connections to this origin. */

@@ -26,7 +26,7 @@ import {
 } from "./orders.ts";
 import { answerOf, changed, notifyUrlsOf, objectOf, orderedIn, pageError, refused, unauthorized } from "./replies.ts";
 
-export interface MidtransFakeOptions {
+interface MidtransFakeOptions {
   serverKey: string;
   /** The "Payment Notification URL" of Midtrans' dashboard, for orders that name no URL of their own. */
   notifyUrl?: string;

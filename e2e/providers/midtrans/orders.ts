@@ -90,7 +90,7 @@ export function refundedOf({ refunds }: FakeOrder): number {
 }
 
 /** A charge request whose common fields have been checked. */
-export interface Charge {
+interface Charge {
   orderId: string;
   amount: number;
   endsAt: number;

@@ -6,7 +6,7 @@ import { NotApplicable } from "../../../gateway/src/providers/exam/bench.ts";
 import { type Fake, type FakeAnswer, type FakeControl, type FakeRequest, FakeServer, controlled } from "../fake.ts";
 import { type Order, Orders, money } from "./orders.ts";
 
-export interface SnapFakeOptions {
+interface SnapFakeOptions {
   /** The provider whose paths and habits the fake has. */
   as?: "doku" | "bri";
   clientId: string;

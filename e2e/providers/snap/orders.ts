@@ -284,7 +284,7 @@ export class Orders {
 type Spoil = (amount: { value: string; currency: string }) => { value: string; currency: string };
 
 /** The operation key as the gateway sends it to SNAP providers. */
-export function reference(key: string): string {
+function reference(key: string): string {
   return key.replaceAll(".", "-");
 }
 

@@ -18,7 +18,7 @@ import { paidPage, payPage } from "./pages.ts";
 
 const API_VERSION = "2026-10-28.endive";
 
-export interface StripeFakeOptions {
+interface StripeFakeOptions {
   /** 0, the default, takes any free port. */
   port?: number;
   secretKey?: string;

@@ -16,7 +16,7 @@ import {
   spoiled,
 } from "./rules.ts";
 
-export interface XenditFakeOptions {
+interface XenditFakeOptions {
   secretKey: string;
   /** The webhook verification token. */
   callbackToken: string;

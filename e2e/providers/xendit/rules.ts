@@ -46,7 +46,7 @@ export function channelOf(code: unknown): Channel | undefined {
 
 export type Fields = Record<string, unknown>;
 
-export const isFields = (value: unknown): value is Fields =>
+const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isText = (value: unknown, max: number): value is string =>
@@ -122,7 +122,7 @@ export function objectionToEnd(status: string): FakeAnswer | undefined {
 const reasons = ["FRAUDULENT", "DUPLICATE", "REQUESTED_BY_CUSTOMER", "CANCELLATION", "OTHERS"];
 
 /** What of a payment matters for its refund. */
-export interface Refundable {
+interface Refundable {
   channel: string;
   status: string;
   paid: number;

@@ -16,7 +16,7 @@ export interface ServiceView {
   secondFactorRequired: boolean;
 }
 
-export interface SessionViewParts {
+interface SessionViewParts {
   people: People;
   service: ServiceView;
   /** A person's rights on this surface. */

@@ -154,7 +154,7 @@ export const proofSchema = z
   .strictObject({ password: passwordField, code: codeField.optional() })
   .meta({ id: "Proof", examples: [{ password: "kopi tubruk senja 7", code: "492816" }] });
 
-export const sessionSchema = z
+const sessionSchema = z
   .strictObject({
     session_id: identity("session"),
     created_at: timestamp,

@@ -13,7 +13,7 @@ export interface QrObject {
   objects: QrObject[] | undefined;
 }
 
-export interface ReadQr {
+interface ReadQr {
   objects: QrObject[];
   /** The text from the first part on that cannot be parsed; empty when all of it can. */
   rest: string;

@@ -10,7 +10,7 @@ import { type Operation, withInquirySoon } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 
 /** True while an acquirer's question waits for a person's judgement. */
-export function isQuestioned(payment: Payment, operation: Operation | undefined): boolean {
+function isQuestioned(payment: Payment, operation: Operation | undefined): boolean {
   return payment.status === "processing" && operation?.review === "asked";
 }
 

@@ -12,7 +12,7 @@ import type { MessageClaim } from "./signature.ts";
 import { type SignedMessage, addressOf, componentValue, fieldValue, isComponentName } from "./signed-message.ts";
 
 /** A problem of a signature that shows before any key is used; `subject` is the component, parameter, label or header that has it. */
-export interface Objection {
+interface Objection {
   problem: MessageProblem | DigestProblem;
   subject: string;
 }

@@ -12,7 +12,7 @@ export interface SignedMessage {
 }
 
 /** The parts of an address in the form in which they are signed. */
-export interface Address {
+interface Address {
   uri: string;
   scheme: string;
   authority: string;

@@ -2,7 +2,7 @@
 import type { Language } from "../ground/languages.ts";
 
 export const channels = ["app", "web", "atm"] as const;
-export type Channel = (typeof channels)[number];
+type Channel = (typeof channels)[number];
 
 /** Names of the menus that lead to the input of the account number, in the bank's own language. */
 type Menus = Readonly<Record<Channel, readonly string[]>>;

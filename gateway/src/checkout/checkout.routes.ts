@@ -9,7 +9,7 @@ import { payerPage } from "./page.ts";
 import { PAGE_HEADERS, onRequest, pageOptions, pageRequest } from "./page-route.ts";
 import { qrPng } from "./qr-picture.ts";
 
-export interface CheckoutRouteParts extends CheckoutParts {
+interface CheckoutRouteParts extends CheckoutParts {
   openPages: OpenPages;
 }
 

@@ -76,7 +76,7 @@ export async function findCheckout(parts: CheckoutParts, token: string): Promise
 }
 
 /** A payment as far as the face of its page depends on it. */
-export interface Shown {
+interface Shown {
   status: PaymentStatus;
   secondsLeft: number;
   isPayable: boolean;

@@ -17,7 +17,7 @@ export interface PageBasics {
   serviceName: string;
 }
 
-export interface FrameParts extends PageBasics {
+interface FrameParts extends PageBasics {
   book: Book;
   profile: Profile;
   face: string;

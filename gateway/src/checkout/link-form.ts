@@ -18,7 +18,7 @@ export interface SentForm {
   email: string;
 }
 
-export type Problem = keyof LinkWords["problems"];
+type Problem = keyof LinkWords["problems"];
 /** Problems by field; `form`: a problem of the form as a whole. */
 export type Problems = Partial<Record<"form" | "amount" | "method" | "name" | "email", Problem>>;
 
@@ -67,9 +67,9 @@ export function amountOfText(text: string, currency: string, language: Language)
 }
 
 /** Result of checking a form: the payment to begin, or the problems to correct. */
-export type Judged = { body: CreatePayment } | { problems: Problems };
+type Judged = { body: CreatePayment } | { problems: Problems };
 
-export interface FormRules {
+interface FormRules {
   link: Link;
   settings: MerchantSettings;
   /** Methods that the payer may choose from. */

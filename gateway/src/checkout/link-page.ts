@@ -10,7 +10,7 @@ import { linkWords } from "./link-words.ts";
 import type { LinkCheckout, LinkFace } from "./links.ts";
 import { words } from "./words.ts";
 
-export interface LinkPageParts extends PageBasics {
+interface LinkPageParts extends PageBasics {
   checkout: LinkCheckout;
   /** Value of the form's `once` field, new for every page. */
   once: string;

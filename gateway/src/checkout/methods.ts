@@ -8,7 +8,7 @@ import { channels, stepsOf } from "./bank-steps.ts";
 import { qrSvg } from "./qr-picture.ts";
 import { words } from "./words.ts";
 
-export interface MethodParts {
+interface MethodParts {
   instructions: Instructions;
   payment: Payment;
   path: string;

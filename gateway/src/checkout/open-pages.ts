@@ -23,7 +23,7 @@ export const openPageLimits = {
   /** A page that reads leaves a few hundred bytes unread at most. */
   unreadBytes: 4_096,
 };
-export type OpenPageLimits = typeof openPageLimits;
+type OpenPageLimits = typeof openPageLimits;
 
 interface Listening extends PaymentName {
   /** The face that the page shows. */
@@ -31,7 +31,7 @@ interface Listening extends PaymentName {
 }
 type OpenPage = EventStream<Listening>;
 
-export interface OpenPagesParts {
+interface OpenPagesParts {
   database: Database;
   directory: Pick<Directory, "merchant">;
   log: Log;

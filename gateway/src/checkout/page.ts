@@ -9,7 +9,7 @@ import { type PageBasics, framed } from "./frame.ts";
 import { instructionsPart } from "./methods.ts";
 import { words } from "./words.ts";
 
-export interface PageParts extends PageBasics {
+interface PageParts extends PageBasics {
   checkout: Checkout;
 }
 

@@ -30,7 +30,7 @@ interface Read {
 }
 
 /** Reads the file of acquirers and opens each. Problems name their places and contain no secret. */
-export function readEntries({ acquirersFile, dataDirectory, production }: FilesOfConfig): Read {
+function readEntries({ acquirersFile, dataDirectory, production }: FilesOfConfig): Read {
   const file = acquirersFile ?? join(dataDirectory, "acquirers.json");
   const spoilt = (...problems: string[]): Read => ({ acquirers: [], problems });
   if (!existsSync(file)) return acquirersFile === undefined ? spoilt() : spoilt(`ACQUIRERS_FILE: there is no ${file}`);

@@ -16,7 +16,7 @@ export interface Option {
   readonly form?: Form;
 }
 
-export type Options = Readonly<Record<string, Option>>;
+type Options = Readonly<Record<string, Option>>;
 
 type Given<O extends Option> = O extends { choices: readonly (infer Choice)[] }
   ? Choice | (O extends { required: true } | { default: string } ? never : undefined)
@@ -28,7 +28,7 @@ type Given<O extends Option> = O extends { choices: readonly (infer Choice)[] }
 export type Values<O extends Options> = { -readonly [Name in keyof O]: Given<O[Name]> };
 
 /** A word after the command's name, such as the shell in `completion bash`. */
-export interface Operand {
+interface Operand {
   readonly name: string;
   readonly choices?: readonly string[];
   readonly required?: boolean;

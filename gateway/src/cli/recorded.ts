@@ -7,7 +7,7 @@ import { betweenRows } from "../people/audit.ts";
 import type { Database } from "../store/database.ts";
 
 /** A change: the command without `gerbang`, and its options without secrets. */
-export interface CommandCall {
+interface CommandCall {
   command: string;
   body: unknown;
   merchantId?: string;

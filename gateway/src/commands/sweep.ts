@@ -16,7 +16,7 @@ export interface SweepParts {
   log: Log;
 }
 
-export interface Sweep {
+interface Sweep {
   /** Reads the rows that are due, with the columns of their books. */
   due: (which: DueBooks) => Statement;
   /** The one book to sweep; all when absent. */

@@ -30,7 +30,7 @@ import {
 } from "./delivery-diagnosis.ts";
 import { selectEventBody } from "../sandbox/listen.sql.ts";
 
-export interface DoctorParts {
+interface DoctorParts {
   database: Database;
   vault: Vault;
   clock: Clock;

@@ -13,7 +13,7 @@ import type { Diagnosis } from "./diagnoses.ts";
 import type { MessageDiagnosis } from "./message-diagnoses.ts";
 import { type SecretsAtHand, keyMistake } from "./signature-diagnosis.ts";
 
-export interface FoundInMessage {
+interface FoundInMessage {
   diagnosis: Diagnosis | MessageDiagnosis;
   /** The component, parameter, label or header that the diagnosis is about. */
   subject?: string | undefined;

@@ -6,7 +6,7 @@ import { STEP } from "../store/retention.ts";
 import { type Diagnosis, unproven } from "./diagnoses.ts";
 import { type MessageDiagnosis, unprovenOfMessages } from "./message-diagnoses.ts";
 
-export const KEPT_PER_MERCHANT = 200;
+const KEPT_PER_MERCHANT = 200;
 
 export interface Diagnosed {
   merchantId: string;

@@ -24,7 +24,7 @@ interface Waiting extends RejectedRequest {
   refusedAt: Micros;
 }
 
-export interface RejectedRequestParts {
+interface RejectedRequestParts {
   database: Database;
   vault: Vault;
   clock: Clock;

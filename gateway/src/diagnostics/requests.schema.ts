@@ -62,7 +62,7 @@ const exampleLogged = {
   diagnosis: null,
 };
 
-export const loggedRequestSchema = z
+const loggedRequestSchema = z
   .strictObject(loggedShape)
   .meta({ id: "LoggedRequest", description: "A request of a merchant's system.", examples: [exampleLogged] });
 export const loggedRequestListSchema = listSchema(loggedRequestSchema, "LoggedRequestList");
@@ -167,7 +167,7 @@ const usedShape = {
 };
 const exampleUsed = { idempotency_key: exampleKey, record: exampleRecord, requests: 3, replays: 1, conflicts: 1 };
 
-export const usedKeySchema = z.strictObject({ ...usedShape, last_request: loggedRequestSchema }).meta({
+const usedKeySchema = z.strictObject({ ...usedShape, last_request: loggedRequestSchema }).meta({
   id: "UsedIdempotencyKey",
   description: "An idempotency key that logged requests used.",
   examples: [{ ...exampleUsed, last_request: exampleLogged }],

@@ -36,7 +36,7 @@ interface EvidenceFilesParts {
   log: Log;
 }
 
-export interface Upload {
+interface Upload {
   name: string;
   /** The size that the client announced. */
   sizeBytes: number;

@@ -12,7 +12,7 @@ export const ROOT_IN_BUILDS = "https://gerbang.invalid";
 /** Files that may contain the placeholder, because they name absolute addresses. */
 const namesAddresses = (file: string): boolean => /^(?:llms(?:-full)?\.txt|changelog\.rss|.+\.md)$/.test(file);
 
-export interface DocsParts {
+interface DocsParts {
   /** The public address, without a slash at its end. */
   root: () => string;
   folder?: string;

@@ -17,7 +17,7 @@ export interface AttemptName {
   attempt: number;
 }
 
-export interface AttemptFilter {
+interface AttemptFilter {
   book: Book;
   /** Event types that are left out. */
   hidden: readonly EventType[];

@@ -86,7 +86,7 @@ where e.merchant_id = $1::uuid and e.environment = any('{sandbox,production}'::e
   };
 }
 
-export interface EventFilter {
+interface EventFilter {
   book: Book;
   type: EventType | undefined;
   /** Event types that are left out. */

@@ -32,7 +32,7 @@ export const events: Table<EventKey, OutboxEvent> = {
 };
 
 /** A process's hold on a delivery, until a moment of real time. */
-export interface Lease {
+interface Lease {
   token: string;
   until: Micros;
 }

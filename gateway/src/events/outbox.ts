@@ -7,7 +7,7 @@ import type { WorkingSet } from "../store/working-set.ts";
 import { type EventType, envelopeOf } from "./event.ts";
 import { deliveries, events } from "./outbox.sql.ts";
 
-export interface NewEvent {
+interface NewEvent {
   type: EventType;
   subjectId: string | undefined;
   /** Address of the delivery; undefined when the event has none and is recorded only. */
@@ -18,7 +18,7 @@ export interface NewEvent {
 }
 
 /** The context of a command, as far as `emitEvent` needs it. */
-export interface EventContext {
+interface EventContext {
   readonly set: WorkingSet;
   readonly book: Book;
   /** The book's time. */

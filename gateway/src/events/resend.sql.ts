@@ -13,7 +13,7 @@ export interface Resendable extends EventKey {
   delivery: HeldDelivery | undefined;
 }
 
-export interface HeldDelivery extends Delivery {
+interface HeldDelivery extends Delivery {
   /** True while a worker holds the delivery and makes an attempt: it must not be changed then. */
   leased: boolean;
   /** Attempts that somebody asked for ahead of the schedule; the schedule does not count them. */

@@ -10,7 +10,7 @@ const WITHIN_MS = 30 * 60_000;
 const ALLOWED_EVERY_MS = 5_000;
 
 /** Downloads that may run at once. Each takes minutes, and uses a database connection now and then. */
-export interface DownloadLimits {
+interface DownloadLimits {
   inAll: number;
   /** Downloads at once that count for the same `whose`. */
   each: number;

@@ -97,7 +97,7 @@ const table = {
 export type FaultCode = keyof typeof table;
 export const faultCodes = Object.keys(table) as FaultCode[];
 
-export interface FaultExtras {
+interface FaultExtras {
   /** Public: sent as `error.details`. */
   details?: Record<string, unknown>;
   /** Public: replaces the usual message of the code. */

@@ -13,7 +13,7 @@ const objections = {
   duplicate_key: "An object in the body has the same key twice.",
   too_deep: `The body is nested deeper than ${DEPTH_MAX} levels.`,
 };
-export type Malformed = keyof typeof objections;
+type Malformed = keyof typeof objections;
 
 /**
  * Reads a JSON object. A number that JavaScript would write in another way, such as 1800.0, 1e3 or one that it rounds, becomes a symbol with its

@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom
 import { version } from "./version.ts";
 
 /** State of a process, besides its requests and commands. */
-export interface ProcessFacts {
+interface ProcessFacts {
   /** Whether /readyz answers 200. */
   ready: boolean;
   draining: boolean;

@@ -9,7 +9,7 @@ export interface Picture {
 }
 
 /** The problem with bytes that should be a picture, as a sentence for people. */
-export interface NoPicture {
+interface NoPicture {
   problem: string;
 }
 

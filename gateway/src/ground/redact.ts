@@ -72,7 +72,7 @@ function isCardNumber(text: string): boolean {
   return sum % 10 === 0;
 }
 
-export interface RedactOptions {
+interface RedactOptions {
   /** Name of an object whose texts the service made itself, such as the content of a QR code: their long numbers are not card numbers. */
   trusted?: string;
 }

@@ -13,7 +13,7 @@ export interface Attachment {
 }
 
 /** An object by its identity, with its status if it has one. */
-export interface Subject {
+interface Subject {
   id: string;
   status: string | undefined;
 }

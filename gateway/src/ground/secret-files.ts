@@ -11,7 +11,7 @@ const FROM_FILES = [
   "SMTP_URL",
 ] as const;
 
-export interface WithFiles {
+interface WithFiles {
   /** The variables, including those read from files. */
   given: Record<string, string | undefined>;
   problems: string[];

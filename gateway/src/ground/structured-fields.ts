@@ -1,13 +1,13 @@
 // Dictionaries of HTTP's structured fields (RFC 8941), read strictly: text that is not in its canonical spelling, or has a key twice, is rejected.
 
 /** The value of an item or a parameter. `text` is its canonical spelling. */
-export interface BareItem {
+interface BareItem {
   kind: "string" | "integer" | "decimal" | "token" | "boolean" | "bytes";
   text: string;
   value: string | number | boolean | Buffer;
 }
 
-export type Parameters = ReadonlyMap<string, BareItem>;
+type Parameters = ReadonlyMap<string, BareItem>;
 
 export interface Item {
   bare: BareItem;
@@ -22,7 +22,7 @@ export interface InnerList {
 export type Member = { kind: "list"; list: InnerList } | { kind: "item"; item: Item };
 
 /** Limits of a dictionary; a larger one counts as malformed. */
-export interface Bounds {
+interface Bounds {
   characters: number;
   members: number;
   itemsOfList: number;

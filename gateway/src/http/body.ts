@@ -4,7 +4,7 @@ import { Fault } from "../ground/fault.ts";
 import type { LoadShedding } from "./load-shedding.ts";
 
 /** The largest body that is held in memory (section 8). */
-export const BODY_MAX_BYTES = 262_144;
+const BODY_MAX_BYTES = 262_144;
 /** Time limit for a body that is held. A streamed body may take as long as `requestTimeout` of the server. */
 const BODY_WITHIN_MS = 30_000;
 const nothing = Buffer.alloc(0);

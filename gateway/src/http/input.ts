@@ -5,7 +5,7 @@ import { Fault } from "../ground/fault.ts";
 import { objectOf } from "../ground/json.ts";
 import { type FieldRules, allOptional, judged, nothingAsked } from "./fields.ts";
 
-export type Rules<Value> = FieldRules<Value> | z.ZodType<Value>;
+type Rules<Value> = FieldRules<Value> | z.ZodType<Value>;
 
 /** A body: a parsed object, or `malformed`; nothing for a read, whose body has no meaning. */
 export interface SentBody {

@@ -9,7 +9,7 @@ import { errorSchema, parameterNames } from "./shapes.ts";
 export type Examples = Readonly<Record<string, { summary: string; value: unknown }>>;
 
 /** A link from the result of an operation to another operation that takes fields of it. */
-export interface Link {
+interface Link {
   operationId: string;
   description: string;
   /** Path parameters of the other operation, each with the name of a field of this answer. Generators refuse a body that is made of fields. */

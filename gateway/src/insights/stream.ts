@@ -58,7 +58,7 @@ interface Listening extends Listener {
 }
 type Open = EventStream<Listening>;
 
-export interface StreamParts {
+interface StreamParts {
   database: Database;
   sessions: Sessions;
   log: Log;

@@ -6,7 +6,7 @@ import type { Statement } from "../store/database.ts";
 import { type Columns, type Table, arraysOf, loadByKey } from "../store/table.ts";
 import type { Entry, Journal } from "./journal.ts";
 
-export interface Head {
+interface Head {
   book: Book;
   seq: bigint;
   hash: Buffer;
@@ -22,7 +22,7 @@ export const heads: Table<Book, Head> = {
 };
 
 /** Every balance of a book (`account currency` to debits minus credits), read after the book's head is locked. A trigger writes balances. */
-export interface BookBalances {
+interface BookBalances {
   book: Book;
   balances: ReadonlyMap<string, Minor>;
 }

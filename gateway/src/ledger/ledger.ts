@@ -18,7 +18,7 @@ export function balanceOf(set: WorkingSet, book: Book, account: string, currency
 }
 
 /** The parts of a command's context that posting a journal uses. */
-export interface PostingContext {
+interface PostingContext {
   readonly set: WorkingSet;
   readonly book: Book;
   /** The book's time. */

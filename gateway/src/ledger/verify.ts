@@ -50,7 +50,7 @@ export interface ReplayProgress {
 }
 
 /** Observes a replay and may end it. */
-export interface ReplayWatch {
+interface ReplayWatch {
   /** Called at the start and after every page. Must return at once. */
   progress?: ((progress: ReplayProgress) => void) | undefined;
   /** Ends the replay between two pages: `verifyBook` throws the signal's reason. */

@@ -23,7 +23,7 @@ import {
 import { selectLink, selectLinks, selectLookedTo, snapshotOfLinkRow } from "./links.sql.ts";
 import { createLink, deactivateLink } from "./links.ts";
 
-export interface LinkRouteParts extends Pick<PaymentParts, "routingTable" | "isOpen"> {
+interface LinkRouteParts extends Pick<PaymentParts, "routingTable" | "isOpen"> {
   database: Database;
   clock: Clock;
   /** The address of a link's page. */

@@ -45,7 +45,7 @@ const methods = z
   .max(paymentMethods.length)
   .refine((list) => new Set(list).size === list.length, "names a method twice");
 
-export const createLinkSchema = z
+const createLinkSchema = z
   .strictObject({
     amount_minor: amountMinor.optional().meta({ description: "Minor units. Left out, the payer says how much." }),
     minimum_minor: amountMinor

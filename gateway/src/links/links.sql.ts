@@ -11,7 +11,7 @@ import { type Columns, type Table, arraysOf, bulkInsert, bulkUpdate, loadByKey, 
 import type { LinkName } from "./link-address.ts";
 import type { Link, LinkPayment, LinkSnapshot, LinkStatus } from "./link.ts";
 
-export type LinkKey = { book: Book; uuid: string };
+type LinkKey = { book: Book; uuid: string };
 
 const keyColumns = {
   ...bookColumns,
@@ -52,7 +52,7 @@ export const links: Table<LinkKey, Link> = {
 
 const optional = <T>(value: unknown): T | undefined => (value as T | null) ?? undefined;
 
-export function linkOfRow(row: Row): Link {
+function linkOfRow(row: Row): Link {
   const metadata = optional<string>(row.metadata);
   return {
     book: bookOfRow(row),
@@ -83,7 +83,7 @@ export interface LinkUseKey extends LinkKey {
 }
 
 /** The payments of a link, as far as the next use of it has to know them. */
-export interface LinkUse {
+interface LinkUse {
   key: LinkUseKey;
   payment: LinkPayment | undefined;
   /** Number of payments since `realSince`, at most `most`. */
@@ -192,7 +192,7 @@ where l.merchant_id = $1::uuid and sha256(l.token) = sha256($2::bytea)`,
   };
 }
 
-export interface LinkFilter {
+interface LinkFilter {
   book: Book;
   status: LinkStatus | undefined;
   realNow: Micros;

@@ -1,7 +1,7 @@
 // Books that have rows of a kind, found without looking at the others: an installation has far more books than books with something to do.
 
 /** Parameters that name the one book to look at; null for all. */
-export interface OneBook {
+interface OneBook {
   merchant: string;
   environment: string;
 }

@@ -30,7 +30,7 @@ export const LIVE_MAX = 20;
 const BOTH_LIVE =
   "The key before stays one of them while it overlaps. Revoke one that is not needed, or roll without an overlap.";
 
-export interface CredentialParts {
+interface CredentialParts {
   database: Database;
   vault: Vault;
   clock: Clock;

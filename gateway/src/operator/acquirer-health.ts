@@ -18,7 +18,7 @@ export interface MethodHealth {
   calls: (AcquirerSpan | undefined)[];
 }
 
-export interface AcquirerHealth {
+interface AcquirerHealth {
   asOf: Micros;
   begins: Micros[];
   countedAt: Micros | undefined;

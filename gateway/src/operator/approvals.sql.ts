@@ -35,12 +35,12 @@ export interface SentRequest {
 }
 
 /** The request of a change, as stored with its approval. */
-export interface AskedRequest extends SentRequest {
+interface AskedRequest extends SentRequest {
   operation: string;
   digest: Buffer;
 }
 
-export interface Decision {
+interface Decision {
   by: Identity;
   at: Micros;
   note: string | undefined;

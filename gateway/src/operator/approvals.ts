@@ -43,7 +43,7 @@ import type { Operator } from "./known-tokens.ts";
 import { mayAct } from "../people/operator-roles.ts";
 
 /** Changes of one operator that may wait for a second operator at the same time. */
-export const WAITING_MAX = 100;
+const WAITING_MAX = 100;
 const BODY_MAX_BYTES = 65_536;
 const EXPIRED_MAX = 100;
 

@@ -24,7 +24,7 @@ import {
 const IN_LINE_MAX = 8;
 const TELL_MS = 1_000;
 
-export interface BookReplayParts {
+interface BookReplayParts {
   database: Database;
   clock: Clock;
   log: Log;

@@ -40,7 +40,7 @@ import type { KeyedMoves } from "./keyed-moves.ts";
 import { bookParams, fileNumber } from "./params.ts";
 import { findAnyPayment, refuseBeyond } from "./payments.routes.ts";
 
-export interface OperatorDisputeParts {
+interface OperatorDisputeParts {
   database: Database;
   directory: Directory;
   lanes: Lanes;

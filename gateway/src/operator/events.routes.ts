@@ -21,7 +21,7 @@ import { OF_BOOK, findBook } from "./books.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { bookParams } from "./params.ts";
 
-export interface OperatorEventParts {
+interface OperatorEventParts {
   database: Database;
   directory: Directory;
   lanes: Lanes;

@@ -25,7 +25,7 @@ import {
 } from "./incidents.schema.ts";
 import { pageFieldsOf } from "./lists.ts";
 
-export interface IncidentParts {
+interface IncidentParts {
   incidents: Incidents;
   clock: Clock;
   status: StatusParts;

@@ -36,7 +36,7 @@ export const COMMAND_LINE: Operator = {
 /** Ended tokens to keep in memory, so that rejected calls with them can be recorded under their names. */
 const ENDED_MAX = 500;
 
-export interface KnownTokensParts {
+interface KnownTokensParts {
   database: Database;
   watch: SettingsWatch;
   clock: Clock;

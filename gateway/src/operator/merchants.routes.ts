@@ -42,7 +42,7 @@ import {
   webhookSchema,
 } from "./merchants.schema.ts";
 
-export interface MerchantEndpointParts {
+interface MerchantEndpointParts {
   merchants: Merchants;
   directory: Directory;
   lanes: Lanes;

@@ -28,7 +28,7 @@ declare module "fastify" {
   }
 }
 
-export interface OperatorParts {
+interface OperatorParts {
   /** Undefined where there is no console; sessions are then not accepted. */
   door: ConsoleDoor | undefined;
   tokens: Pick<KnownTokens, "find">;

@@ -25,7 +25,7 @@ import {
   seenOperatorInvitationSchema,
 } from "./operators.schema.ts";
 
-export interface OperatorPeopleParts {
+interface OperatorPeopleParts {
   operators: Operators;
   /** The page on which an invitation is accepted; the token is appended after `#`. Undefined where there is no console. */
   invitationPage: () => string | undefined;

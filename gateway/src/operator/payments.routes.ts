@@ -31,7 +31,7 @@ import {
 } from "./payments.schema.ts";
 import { type PaymentSearch, isIndexed, selectAnyPayment, selectSearched, selectSearchedTo } from "./payments.sql.ts";
 
-export interface OperatorPaymentParts {
+interface OperatorPaymentParts {
   database: Database;
   directory: Directory;
   moves: KeyedMoves;

@@ -48,7 +48,7 @@ import { riskReasonSchema } from "./risk-seen.ts";
 import { score } from "./shapes.ts";
 import { decisionsField, totalsField, totalsOf } from "./waiting-items.routes.ts";
 
-export interface ReviewParts {
+interface ReviewParts {
   database: Database;
   directory: Directory;
   moves: KeyedMoves;

@@ -28,7 +28,7 @@ import {
   validationSchema,
 } from "./routing.schema.ts";
 
-export interface RoutingEndpointParts {
+interface RoutingEndpointParts {
   ruleSets: RuleSets;
   router: Router;
 }

@@ -71,7 +71,7 @@ const searchQuery = z.strictObject({
   }),
 });
 
-export interface OperatorSearchParts {
+interface OperatorSearchParts {
   database: Database;
   payers: PayerData;
   gatewayCodes: () => readonly string[];

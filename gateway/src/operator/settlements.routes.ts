@@ -27,7 +27,7 @@ import { type OperatorCall, type OperatorEndpoint, operatorEndpoint } from "./en
 import type { KeyedMoves } from "./keyed-moves.ts";
 import { bookParams } from "./params.ts";
 
-export interface OperatorSettlementParts {
+interface OperatorSettlementParts {
   database: Database;
   directory: Directory;
   moves: KeyedMoves;

@@ -120,7 +120,7 @@ const resultsSchema = z
     examples: [{ rules_version: 3, counted_max: COUNTED_OF_ONE_MAX, data: [exampleSplit] }],
   });
 
-export interface SplitEndpointParts {
+interface SplitEndpointParts {
   database: Database;
   ruleSets: RuleSets;
   router: Router;

@@ -39,7 +39,7 @@ interface Listening extends OperatorListenerOf {
   allowedAtMs: number;
 }
 
-export interface OperatorStreamParts {
+interface OperatorStreamParts {
   database: Database;
   lanes: Lanes;
   clock: Clock;

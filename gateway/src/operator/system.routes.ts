@@ -140,7 +140,7 @@ const systemSchema = withExample(
   { as_of: exampleTimes.paid },
 );
 
-export interface SystemEndpointParts {
+interface SystemEndpointParts {
   database: Database;
   clock: Clock;
   config: Config;

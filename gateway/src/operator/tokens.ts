@@ -33,7 +33,7 @@ export interface MadeToken {
   secret: string;
 }
 
-export interface TokensParts {
+interface TokensParts {
   database: Database;
   clock: Clock;
   /** Called after a change, so that this process knows of it at once. Other processes know within a second. */

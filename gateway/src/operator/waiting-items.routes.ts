@@ -30,7 +30,7 @@ import { receiptSchema, receiptView } from "./receipts.routes.ts";
 import { selectRefunds, toldRefundOfRow } from "./refunds.sql.ts";
 import { exceptionSchema, exceptionView } from "./reconciliation-exceptions.routes.ts";
 
-export interface WaitingItemParts {
+interface WaitingItemParts {
   database: Database;
   directory: Directory;
   records: PaymentRecordParts;

@@ -12,7 +12,7 @@ import { measuredPointsView, measuredView } from "./vitals.schema.ts";
 import { type Wall, type WallPicture, periods } from "./wall.ts";
 import { type acquirerStates, callsView, circuitView, wallQuery, wallSchema, wallStreamSchema } from "./wall.schema.ts";
 
-export interface WallEndpointParts {
+interface WallEndpointParts {
   wall: Wall;
   streams: OperatorStreams;
   router: Router;

@@ -94,7 +94,7 @@ export interface WallPicture {
   waiting: Awaited<ReturnType<typeof readWaiting>>;
 }
 
-export interface WallParts {
+interface WallParts {
   database: Database;
   lanes: Lanes;
   clock: Clock;

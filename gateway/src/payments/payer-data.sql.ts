@@ -24,7 +24,7 @@ limit $4::integer`,
   };
 }
 
-export interface Erasure {
+interface Erasure {
   book: Book;
   reference: string;
   /** Real time, as the law demands; not a sandbox's time. */

@@ -23,7 +23,7 @@ const CONTACT_KEY_BYTES = 16;
 /** A payer without any data. */
 export const NO_PAYER: StoredPayer = { customerKey: null, phoneKey: null, sealed: null, erasedAt: null };
 
-export interface PayerDataParts {
+interface PayerDataParts {
   database: Database;
   vault: Vault;
   clock: Clock;

@@ -13,7 +13,7 @@ import { payments } from "./payments.sql.ts";
 /** Payments that one command erases. */
 const TOGETHER = 200;
 /** One call of `erasePayer` stops after this many payments; a payer with more needs several calls. */
-export const ERASED_MAX = 10_000;
+const ERASED_MAX = 10_000;
 
 export interface ErasureParts {
   database: Database;
@@ -27,7 +27,7 @@ export interface Erased {
 }
 
 /** The person to erase: an e-mail address, a telephone, or both. A payment with either of them is that person's. */
-export interface Contacts {
+interface Contacts {
   email?: string | undefined;
   phone?: string | undefined;
 }

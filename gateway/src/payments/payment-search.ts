@@ -7,7 +7,7 @@ import type { Payment } from "./payment.ts";
 import { type PaymentSearch, discards, selectFound, selectLookedTo } from "./payment-search.sql.ts";
 import { paymentOfRow, selectPayment } from "./payments.sql.ts";
 
-export interface FoundPayments {
+interface FoundPayments {
   /** One more than the requested limit when there are more. */
   payments: Payment[];
   /** The oldest examined payment, when the search stopped before it had examined everything. */

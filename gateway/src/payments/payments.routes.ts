@@ -38,7 +38,7 @@ import type { PayerData } from "./payer-data.ts";
 import { type CallToMake, type PaymentParts, cancelPayment, createPayment } from "./payments.ts";
 
 /** The part of acquiring/ that creations use when an acquirer must be asked for instructions. */
-export interface OpensPayments {
+interface OpensPayments {
   /** Asks the acquirers, one after another, to take a committed payment. Gives the creation's answer; throws GATEWAY_ERROR, GATEWAY_TIMEOUT. */
   finish(payment: Payment, call: CallToMake): Promise<Reply>;
   /** For a repeated request whose key is in progress: gives the command that goes on with it, or undefined when the request must wait. */
@@ -58,7 +58,7 @@ function awaited({ acquiring }: PaymentRouteParts, payment: Payment, call: CallT
   };
 }
 
-export interface PaymentRouteParts extends PaymentParts, CreationRuleParts {
+interface PaymentRouteParts extends PaymentParts, CreationRuleParts {
   database: Database;
   acquiring: OpensPayments;
   payers: PayerData;

@@ -148,7 +148,7 @@ export const createPaymentRules: FieldRules<CreatePayment> = {
   faultFor: (field, value) => (field === "amount_minor" ? invalidAmount(value) : undefined),
 };
 
-export const cancelSchema = z
+const cancelSchema = z
   .strictObject({ reason: text(0, 255).optional().meta({ description: "Yours; returned in the answer." }) })
   .meta({ id: "CancelPayment", examples: [{ reason: exampleCanceledPayment.reason }] });
 export const cancelRules: FieldRules<z.infer<typeof cancelSchema>> = { schema: cancelSchema, order: ["reason"] };

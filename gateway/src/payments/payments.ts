@@ -54,7 +54,7 @@ export interface PaymentParts extends RouteParts {
 }
 
 /** The request that a creation answers. */
-export interface CreationRequest {
+interface CreationRequest {
   /** The key of the request that calls the acquirer itself. When undefined, a worker calls the acquirer. */
   idempotencyKey: string | undefined;
   realNow: Micros;

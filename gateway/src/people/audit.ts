@@ -84,7 +84,7 @@ async function recorded(write: Promise<unknown>, message: string): Promise<void>
 }
 
 /** HTTP status of the answer to a call that threw `error`. */
-export function statusOf(error: unknown): number {
+function statusOf(error: unknown): number {
   if (error instanceof Fault) return error.status;
   return isOutOfService(error) ? 503 : 500;
 }

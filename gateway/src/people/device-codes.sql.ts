@@ -11,7 +11,7 @@ import type { Row, Statement } from "../store/database.ts";
  * lock would let unauthenticated callers keep connections waiting.
  */
 export const OPEN_OF_ADDRESS_MAX = 10;
-export const OPEN_MAX = 5_000;
+const OPEN_MAX = 5_000;
 /** The polling interval grows by SLOWER_SECONDS each time that a program polls too soon (RFC 8628, section 3.5). */
 const SLOWER_SECONDS = 5;
 const INTERVAL_MAX_SECONDS = 60;

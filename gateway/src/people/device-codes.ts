@@ -33,7 +33,7 @@ export const INTERVAL_SECONDS = 5;
 const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
 const USER_CODE_LENGTH = 8;
 
-export interface BegunDevice extends DeviceRequest {
+interface BegunDevice extends DeviceRequest {
   /** The program's secret for polling. Only its digest is stored. */
   deviceCode: string;
 }
@@ -44,7 +44,7 @@ export type Polled =
   | { status: "access_denied" | "expired_token" }
   | ({ status: "granted"; name: string } & NewCredential & Granted);
 
-export interface DeviceCodeParts {
+interface DeviceCodeParts {
   database: Database;
   clock: Clock;
   credentials: Pick<Credentials, "create" | "refuseFull">;

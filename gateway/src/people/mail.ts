@@ -2,7 +2,7 @@
 import type { Log } from "../ground/log.ts";
 import { REDACTED } from "../ground/redact.ts";
 
-export interface MailParts {
+interface MailParts {
   /** Address of the mail server: `smtp://` or `smtps://`, with user and password. */
   url: string;
   /** Sender of the letters. */

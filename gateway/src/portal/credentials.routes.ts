@@ -28,7 +28,7 @@ import {
 } from "./credentials.schema.ts";
 import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 
-export interface KeyEndpointParts {
+interface KeyEndpointParts {
   database: Database;
   credentials: Credentials;
   lastUses: { write(): Promise<void> };

@@ -14,7 +14,7 @@ import { CLIENT_ID_PATTERN } from "../operator/params.ts";
 
 const ADDRESSES_MAX = 20;
 const DAY = 86_400;
-export const OVERLAP_MAX_SECONDS = 30 * DAY;
+const OVERLAP_MAX_SECONDS = 30 * DAY;
 const TEN_YEARS = 3_653 * DAY * 1_000_000;
 
 const clientId = z.string().meta({ pattern: CLIENT_ID_PATTERN, examples: [exampleClientId] });

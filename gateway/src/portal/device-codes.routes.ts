@@ -25,7 +25,7 @@ import {
 } from "./device-codes.schema.ts";
 import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 
-export interface DeviceEndpointParts {
+interface DeviceEndpointParts {
   devices: DeviceCodes;
   directory: Directory;
   /** Base address of the merchants' API; ends in /v1. */

@@ -11,7 +11,7 @@ import { type Action, type MemberRole, actionsOf } from "../people/roles.ts";
 import { secondFactorOf } from "../people/second-factors.ts";
 import type { SignedIn } from "../people/sessions.ts";
 
-export interface DoorParts extends PersonDoorParts {
+interface DoorParts extends PersonDoorParts {
   directory: Directory;
   edge: Edge;
   ownersNeedSecondFactor: boolean;

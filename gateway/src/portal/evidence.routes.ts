@@ -26,7 +26,7 @@ import {
   gatheredEvidenceSchema,
 } from "./evidence.schema.ts";
 
-export interface EvidenceEndpointParts {
+interface EvidenceEndpointParts {
   database: Database;
   lanes: Lanes;
   files: EvidenceFiles;

@@ -13,7 +13,7 @@ import type { PortalEndpoint } from "./endpoint.ts";
 import { mountedPath, needsFreshProof } from "./mounted.ts";
 import type { PortalSurface } from "./openapi.ts";
 
-export interface PortalParts extends AccessParts {
+interface PortalParts extends AccessParts {
   door: Door;
   edge: Edge;
 }

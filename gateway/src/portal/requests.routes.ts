@@ -13,7 +13,7 @@ import { selectGaps } from "../requests/requests.sql.ts";
 import type { Database } from "../store/database.ts";
 import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 
-export interface RequestEndpointParts {
+interface RequestEndpointParts {
   database: Database;
   /** True when this service keeps a request log. */
   requestLog: boolean;

@@ -12,7 +12,7 @@ import { storySchema } from "../story/story.schema.ts";
 import { type StoryParts, readStory } from "../story/story.ts";
 import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 
-export interface SearchEndpointParts extends StoryParts {
+interface SearchEndpointParts extends StoryParts {
   /** Estimated payout day of each payment by its reference; null when there is no estimate. */
   estimatePayouts: (
     owner: BookOwner,

@@ -20,7 +20,7 @@ import {
   memberListSchema,
 } from "./team.schema.ts";
 
-export interface TeamEndpointParts {
+interface TeamEndpointParts {
   people: People;
   audit: PeopleAudit;
   /** Address of the page that accepts an invitation. The endpoint appends `#` and the token. */

@@ -83,7 +83,7 @@ export const seenInvitationSchema = z
     id: "SeenInvitation",
     examples: [{ merchant_name: "Toko Sari", role: "finance", email: null, expires_at: exampleTimes.payout }],
   });
-export const auditEntrySchema = z
+const auditEntrySchema = z
   .strictObject({
     request_id: identity("request").meta({ description: "`X-Request-Id` of the call." }),
     at: timestamp,

@@ -19,7 +19,7 @@ import {
   webhookSettingsSchema,
 } from "./webhook.schema.ts";
 
-export interface WebhookEndpointParts {
+interface WebhookEndpointParts {
   merchants: Merchants;
   database: Database;
   clock: Clock;

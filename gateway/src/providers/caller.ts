@@ -12,7 +12,7 @@ import { stopwatchMs } from "../ground/clock.ts";
 import { objectOf } from "../ground/json.ts";
 import { exchangeText } from "./mask.ts";
 
-export interface CallerOptions {
+interface CallerOptions {
   /** The acquirer's `gateway_code`, for error messages. */
   code: string;
   /** Base address of all paths, without a slash at its end: `https://api.example.com/base`. */

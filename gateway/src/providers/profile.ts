@@ -41,7 +41,7 @@ export const commonFields = {
   connections: z.int().min(1).max(256).default(64),
   methods: z.array(methodSchema).min(1).max(50).superRefine(checkPairs),
 };
-export type CommonProfile = z.infer<z.ZodObject<typeof commonFields>> & { provider: string };
+type CommonProfile = z.infer<z.ZodObject<typeof commonFields>> & { provider: string };
 
 /**
  * Capabilities of the methods that are switched on. `stepMinor` gives the smallest step of amounts in a currency, if it is more than 1. `refunds`

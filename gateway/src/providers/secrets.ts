@@ -13,7 +13,7 @@ export const secretSource = z.union(
   ],
   { error: 'must be { "env": "NAME" } or { "file": "/path" }' },
 );
-export type SecretSource = z.infer<typeof secretSource>;
+type SecretSource = z.infer<typeof secretSource>;
 
 export interface Secret {
   /** The key that requests are made with. Throws when there is none; the message names its place and never the key. */

@@ -25,7 +25,7 @@ const GAPS_EVERY_MS = 2_000;
 /** Highest number of books whose gaps and row counts are held in memory. */
 const BOOKS_MAX = 10_000;
 
-export interface RequestLogParts {
+interface RequestLogParts {
   database: Database;
   directory: Directory;
   metrics: Metrics;

@@ -110,7 +110,7 @@ where merchant_id = $1::uuid and environment = $2::environment
 }
 
 /** An idempotency key in the request log, with the newest request that used it. */
-export interface UsedKey {
+interface UsedKey {
   key: string;
   requests: number;
   replays: number;

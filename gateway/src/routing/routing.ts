@@ -215,7 +215,7 @@ export function judgementOf(table: RoutingTable, request: Undrawn): Judgement {
 }
 
 /** The draws of one payment: first among the shares, then in the split test of the chosen rule. */
-export interface Drawn {
+interface Drawn {
   chosen: Candidate | undefined;
   /** The candidate that the shares chose, when the split test gave the payment to another acquirer. */
   passedOver: Candidate | undefined;
@@ -255,7 +255,7 @@ function verdictOf(candidate: Candidate, { chosen: taken, passedOver }: Drawn): 
   return passedOn ? "degraded" : "not_drawn";
 }
 
-export interface Candidate {
+interface Candidate {
   acquirer: Acquirer;
   /** The rule that applies to this acquirer and payment; undefined when there is none. */
   rule: RoutingRule | undefined;
@@ -343,7 +343,7 @@ function bestRule(rules: readonly RoutingRule[], request: Undrawn, code: string)
     .toSorted((a, b) => a.priority - b.priority)[0];
 }
 
-export interface Share {
+interface Share {
   candidate: Candidate;
   /** The part of all payments of this shape; the shares add up to one. */
   share: number;

@@ -8,7 +8,7 @@ import { type PastPayment, Replay, type ReplaySettings } from "./replay.ts";
 /** With fewer observations of an acquirer its success rate is not estimated. */
 export const OBSERVATIONS_MIN = 30;
 
-export interface Cost {
+interface Cost {
   currency: string;
   /** Of payments that were paid, or are expected to be: the sum of their amounts, and what acquirers charge for it. */
   paidMinor: Minor;
@@ -30,7 +30,7 @@ export interface Outcome {
   costs: Cost[];
 }
 
-export interface Cell {
+interface Cell {
   method: PaymentMethod;
   /** Code of the acquirer; undefined when no acquirer would have been called. */
   code: string | undefined;
@@ -38,7 +38,7 @@ export interface Cell {
   after: Outcome;
 }
 
-export interface Move {
+interface Move {
   method: PaymentMethod;
   from: string | undefined;
   to: string | undefined;
@@ -46,7 +46,7 @@ export interface Move {
   after: Outcome;
 }
 
-export interface Day {
+interface Day {
   day: string;
   moved: number;
   before: Outcome;

@@ -51,7 +51,7 @@ function moveOn(book: Book, stopSeconds: number): Command<void> {
   };
 }
 
-export interface ClockParts {
+interface ClockParts {
   database: Database;
   lanes: Lanes;
   clock: Clock;

@@ -28,7 +28,7 @@ export function beyond<Event>(page: ListenPage<Event>, lastForgotten: string | u
   return { ...page, nextAfter: lastForgotten };
 }
 
-export interface ListenPage<Event> {
+interface ListenPage<Event> {
   events: Event[];
   /** The next `after`, once all of `events` are delivered. Events up to it are below the watermark, and in `events` or known. */
   nextAfter: string;

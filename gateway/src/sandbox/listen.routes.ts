@@ -24,7 +24,7 @@ const WAIT_DEFAULT_SECONDS = 20;
 const WAITS_PER_CLIENT = 4;
 const WAITS_MAX = 200;
 
-export interface ListenParts {
+interface ListenParts {
   database: Database;
   directory: Directory;
   clock: Clock;

@@ -18,7 +18,7 @@ import { payoutDayAlone } from "../settlements/outlook.ts";
 import type { Database } from "../store/database.ts";
 import { type Clocks, sendClock } from "./clock.ts";
 
-export interface SandboxParts extends PaymentParts {
+interface SandboxParts extends PaymentParts {
   database: Database;
   clock: Clock;
   clocks: Clocks;

@@ -18,7 +18,7 @@ import type { Database, Row, Statement } from "../store/database.ts";
 import type { Hit, PaymentSearchQuery } from "./search.schema.ts";
 import { selectJournal, selectStartingLike } from "./search.sql.ts";
 
-export interface SearchParts {
+interface SearchParts {
   database: Database;
   payers: PayerData;
 }

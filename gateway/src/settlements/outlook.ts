@@ -28,7 +28,7 @@ import {
 } from "./settlements.sql.ts";
 
 /** The input of the future runs of one currency. */
-export interface Outlook {
+interface Outlook {
   /** When the book's next run is due; undefined when no run ever was. */
   nextRunAt: Micros | undefined;
   available: Minor;

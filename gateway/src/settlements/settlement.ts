@@ -68,7 +68,7 @@ function adds({ kind }: SettlementItem): boolean {
   return kind === "payment" || kind === "receipt";
 }
 
-export interface Selection extends Sums {
+interface Selection extends Sums {
   items: SettlementItem[];
 }
 

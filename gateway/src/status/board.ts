@@ -42,7 +42,7 @@ export interface Known {
   own: Snapshot["recent"];
 }
 
-export interface BoardParts {
+interface BoardParts {
   database: Database;
   clock: Clock;
   log: Log;

@@ -26,7 +26,7 @@ import {
   updateIncident,
 } from "./incidents.sql.ts";
 
-export interface NewIncident extends Omit<IncidentTerms, "startsAt"> {
+interface NewIncident extends Omit<IncidentTerms, "startsAt"> {
   message: string;
   /** The current time when left out. */
   startsAt: Micros | undefined;

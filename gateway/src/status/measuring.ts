@@ -35,7 +35,7 @@ const STOP_MS = 1_000;
 /** Error codes that are always the service's fault. Failures of acquirers count for their payment methods instead. */
 const ourFaults: ReadonlySet<string> = new Set(["INTERNAL_ERROR", "SERVICE_UNAVAILABLE", "UNBALANCED_ENTRY"]);
 
-export interface MeasuringParts {
+interface MeasuringParts {
   database: Database;
   /** The database's time, also while the database is unavailable. */
   clock: Clock;
@@ -49,7 +49,7 @@ export interface MeasuringParts {
 }
 
 /** Callbacks of each tick. */
-export interface Turn {
+interface Turn {
   /** Tells whether this process could answer a request. Undefined in a process that serves no requests. */
   probe: (() => Promise<boolean>) | undefined;
   /** Reads the status page's data again, so that it is cached when the database becomes unavailable. */

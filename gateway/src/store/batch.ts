@@ -35,7 +35,7 @@ export interface Traced {
 export type Outcome = { answer: unknown } | { error: unknown };
 
 /** The result of a batch: an outcome for each command, or the failure of the whole batch. */
-export type Run = { outcomes: Outcome[] } | Refused;
+type Run = { outcomes: Outcome[] } | Refused;
 
 export interface Refused {
   refused: unknown;

@@ -8,7 +8,7 @@ import { TRANSACTION_LIMIT_MS, isOutOfService, isRaceLost } from "./database.ts"
 import { commandSpan, toldTo } from "./lane-spans.ts";
 import type { WorkingSet } from "./working-set.ts";
 
-export interface LaneOptions {
+interface LaneOptions {
   name: string;
   /** Transactions that may run at the same time. 1 where commands of one merchant must not run concurrently. */
   inFlight: number;

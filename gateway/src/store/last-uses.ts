@@ -10,7 +10,7 @@ const BATCH_MAX = 1_000;
 const ADDRESS_MAX = 60;
 
 /** A use of what `Named` identifies, and the address that it came from. */
-export type Use<Named> = Named & { at: Micros; address: string };
+type Use<Named> = Named & { at: Micros; address: string };
 
 interface LastUsesParts<Named> {
   database: Pick<Database, "query">;

@@ -24,7 +24,7 @@ export interface Table<Key, Value> {
 }
 
 /** One column of a bulk write: its SQL type, and a function that takes it from a value. */
-export type Column<Value> = readonly [type: string, get: (value: Value) => unknown];
+type Column<Value> = readonly [type: string, get: (value: Value) => unknown];
 export type Columns<Value> = Readonly<Record<string, Column<Value>>>;
 
 // Types without a binary form in arrays.ts (the schema's enums, json) are sent as text.

@@ -7,7 +7,7 @@ import type { Statement } from "../store/database.ts";
 /** A story has at most this many records of each kind, the first ones. */
 export const TOLD_MAX = 100;
 /** A story has at most this many delivery attempts of each event, the last ones. */
-export const ATTEMPTS_MAX = 10;
+const ATTEMPTS_MAX = 10;
 
 /** A statement about one object of a book. Its parameters are the merchant, the environment and the object's identity. */
 function about(name: string, text: string) {

@@ -78,7 +78,7 @@ export interface Reading {
   acquirers: ReadonlyMap<string, Omit<AcquirerSample, "is_open">>;
 }
 
-export interface Sample {
+interface Sample {
   measuredMs: number;
   measured: Measured;
   acquirers: AcquirerSample[];

@@ -26,7 +26,7 @@ const HOST_MAX = 64;
 const SPAN: Micros = SAMPLE_SECONDS * SECOND;
 const MEASURED_MIN: Micros = SECOND / 2;
 
-export interface SamplerParts {
+interface SamplerParts {
   database: Database;
   metrics: Metrics;
   clock: Clock;

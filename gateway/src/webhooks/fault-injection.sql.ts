@@ -19,7 +19,7 @@ export const modes = [
 export type Mode = (typeof modes)[number];
 export type InjectedFault = Exclude<Mode, "none">;
 
-export interface Switch {
+interface Switch {
   book: Book;
   mode: Mode;
   /** Number of attempts that still have the fault; undefined: until it is switched off. */

@@ -19,7 +19,7 @@ const STALE_SECONDS = 600;
 const UNHEARD_OF = "sandbox.unheard_of";
 
 /** One step of an attempt. A send with `counts` false goes out beside the delivery and does not decide its result. */
-export type Step =
+type Step =
   | { do: "wait"; ms: number }
   | { do: "send"; delivery: OutgoingDelivery; copies: number; counts: boolean }
   | { do: "fail"; reason: string };

@@ -1,6 +1,6 @@
 // The one error class for pages, for errors that the service answers and for missing answers.
 
-export interface ErrorDetails {
+interface ErrorDetails {
   field?: string;
   value?: unknown;
   [name: string]: unknown;

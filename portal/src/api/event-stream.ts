@@ -1,6 +1,6 @@
 // Reads server-sent events from a fetched body, because EventSource cannot send headers.
 
-export interface StreamEvent {
+interface StreamEvent {
   id: string | undefined;
   type: string;
   data: string;

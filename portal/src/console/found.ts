@@ -1,7 +1,7 @@
 // Where the console shows an object that the API names by its kind and identity.
 import { at } from "./paths.ts";
 
-export interface Named {
+interface Named {
   kind: string;
   id: string;
   /** Whose it is, where its address says so. */

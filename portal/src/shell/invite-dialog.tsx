@@ -7,7 +7,7 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Form, Submit, TextField } from "../ui/form.tsx";
 import { TimeFromNow } from "../ui/time.tsx";
 
-export interface Invited<Role extends string> {
+interface Invited<Role extends string> {
   role: Role;
   email?: string;
 }

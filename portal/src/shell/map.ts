@@ -5,7 +5,7 @@ import type { useWords } from "../words.ts";
 
 type Words = ReturnType<typeof useWords>;
 
-export interface Entry {
+interface Entry {
   label: string;
   to: string;
   /** Other words by which the palette finds the page. */

@@ -5,7 +5,7 @@ import { useGo } from "../address.ts";
 import { paths, withSearch } from "../paths.ts";
 
 /** The address of the sign-in, with the address to return to. */
-export function signInPath(from: string): string {
+function signInPath(from: string): string {
   return withSearch(paths.signIn(), { next: from === "/" ? undefined : from });
 }
 

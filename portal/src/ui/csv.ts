@@ -39,7 +39,7 @@ function fieldOf(value: string | number | null | undefined): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-export interface Reading {
+interface Reading {
   /** What the rows are: "payouts". */
   what: string;
   /** More rows than a file takes. */

@@ -25,7 +25,7 @@ interface Day {
   edge: "begin" | "end" | undefined;
 }
 type Filter = Choice<string> | Text | Day;
-export type FilterSpec = Record<string, Filter>;
+type FilterSpec = Record<string, Filter>;
 
 const spaced = (option: string): string => option.replaceAll("_", " ");
 
@@ -52,7 +52,7 @@ export function day(label: string, edge?: Day["edge"]): Day {
 type ValueOf<One> = One extends { options: readonly (infer Option)[] } ? Option : string;
 type Values<Spec> = { [Name in keyof Spec]?: ValueOf<Spec[Name]> | undefined };
 
-export interface FilterState<Spec extends FilterSpec> {
+interface FilterState<Spec extends FilterSpec> {
   spec: Spec;
   /** The set filters, as the API takes them. A value that is not one of a choice's options is left out. */
   value: Values<Spec>;

@@ -24,7 +24,7 @@ export interface Reply {
 type Kind = Operation["kind"];
 
 /** Number of callbacks about a change, and their delay. */
-export interface Telling {
+interface Telling {
   callbacks: number;
   delay_ms: number;
 }

@@ -11,7 +11,7 @@ const CONNECTIONS = 16;
 /** Delay after each failure; after the last one the callback is given up. */
 const DELAYS_MS = [500, 2_000, 10_000, 30_000, 120_000, 600_000];
 
-export interface ReporterParts {
+interface ReporterParts {
   key: SigningKey;
   clock: Clock;
   /** Stores the state of an operation's callbacks. */

@@ -39,7 +39,7 @@ const controls: Route<Reply>[] = [
 ];
 
 /** A request of the protocol: how to carry it out, and how to refuse it for good. */
-export interface Call {
+interface Call {
   work(): Reply;
   refuse(): Reply;
 }

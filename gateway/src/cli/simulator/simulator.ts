@@ -13,7 +13,7 @@ import { rowOf } from "./operation.ts";
 import { Operations, type Reply, failure } from "./operations.ts";
 import { control, protocolCall } from "./requests.ts";
 
-export interface SimulatorOptions {
+interface SimulatorOptions {
   /** 0 takes any free port. */
   port: number;
   host: string;

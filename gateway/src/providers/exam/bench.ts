@@ -50,7 +50,7 @@ export function check(holds: boolean, what: string): asserts holds {
 }
 
 /** Outcome of a call: an answer, a definite refusal, or unknown. */
-export type Ended<T> = { kind: "answered"; answer: T } | { kind: "refused" | "unknown"; why: string };
+type Ended<T> = { kind: "answered"; answer: T } | { kind: "refused" | "unknown"; why: string };
 
 /** A message of the provider as it arrived, and the reports that were read from it. */
 interface ReceivedMessage extends Omit<Message, "method"> {

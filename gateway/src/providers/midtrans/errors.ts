@@ -1,7 +1,7 @@
 // The status codes that Midtrans' documentation calls a definite refusal. Any other code leaves the outcome unknown. Pure.
 
 /** `unavailable`: Midtrans can take nothing now; otherwise Midtrans will not take this order. */
-export interface DefiniteNo {
+interface DefiniteNo {
   meaning: string;
   unavailable: boolean;
 }

@@ -5,7 +5,7 @@ import { otherMoneyIn, readQr } from "../../acquirers/qris-reading.ts";
 import { wireTime } from "../../ground/clock.ts";
 import type { Transaction } from "./answers.ts";
 
-export interface OrderedPayment extends Pick<OpenRequest, "method" | "amountMinor" | "merchantName" | "expiresAt"> {
+interface OrderedPayment extends Pick<OpenRequest, "method" | "amountMinor" | "merchantName" | "expiresAt"> {
   /** The ordered bank; undefined when any bank will do. */
   bank?: string;
 }

@@ -5,7 +5,7 @@ import { OtherMoney } from "../../acquirers/other-money.ts";
 import type { Minor } from "../../ground/money.ts";
 import { type Answer, type Transaction, amountText, minorOf } from "./answers.ts";
 
-export interface SoughtRefund {
+interface SoughtRefund {
   refundKey: string;
   amountMinor: Minor;
   /** Amount of the payment: a cancelled capture gives all of it back. */

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { sameText } from "../../ground/crypto.ts";
 
 /** The three signed fields, as they stand in the notification. The signature covers nothing else, not even the status in words. */
-export interface Signed {
+interface Signed {
   order_id: string;
   status_code: string;
   gross_amount: string;

@@ -275,7 +275,7 @@ function feeOf(stated: unknown): Minor | undefined {
   }
 }
 
-export function objectIn(body: Body, name: string): Body {
+function objectIn(body: Body, name: string): Body {
   const value = optionalObjectIn(body, name);
   if (value === undefined) throw new Error(`${name} is missing`);
   return value;
@@ -288,7 +288,7 @@ function optionalObjectIn(body: Body, name: string): Body | undefined {
   return value as Body;
 }
 
-export function textIn(body: Body, name: string): string {
+function textIn(body: Body, name: string): string {
   const value = body[name];
   if (typeof value !== "string" || value === "")
     throw new Error(value === undefined ? `${name} is missing` : differs(name, value).message);

@@ -24,7 +24,7 @@ function bankOfService({ accounts }: Partner, service: string | undefined): stri
 }
 
 /** An account, and how it came about. */
-export interface FoundAccount {
+interface FoundAccount {
   account: Account;
   /** Nothing is registered at the bank, which asks Gerbang for the bill. */
   isBilledOnDemand: boolean;

@@ -18,7 +18,7 @@ export interface Partner {
 }
 
 /** Gerbang's virtual accounts at one bank. */
-export interface AccountRange {
+interface AccountRange {
   /** At most 8 digits; on the wire, spaces on the left fill it up to 8 characters. */
   partnerServiceId: string;
   /** Beginning of each `customerNo` of Gerbang's. */

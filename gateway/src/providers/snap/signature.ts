@@ -7,7 +7,7 @@ export function tokenText(clientId: string, timestamp: string): string {
   return `${clientId}|${timestamp}`;
 }
 
-export interface SignedRequest {
+interface SignedRequest {
   method: string;
   /** Query included, as it is sent. */
   path: string;

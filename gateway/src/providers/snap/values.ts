@@ -14,7 +14,7 @@ export const WHOLE_RUPIAH: Minor = 100n;
 export const CURRENCY = "IDR";
 
 /** `{ value: "150000.00", currency: "IDR" }` for 15,000,000 minor units. */
-export interface SnapAmount {
+interface SnapAmount {
   value: string;
   currency: string;
 }

@@ -7,7 +7,7 @@ import { printable } from "../../acquirers/remote-http.ts";
  * A definite refusal. `gate`: Stripe refused before it looked at the idempotency key, so the refusal tells nothing about an earlier request with
  * the same key. `content`: Stripe refuses this request, whenever it comes.
  */
-export interface Refusal {
+interface Refusal {
   about: "gate" | "content";
   /** True when Stripe takes nothing at all now. */
   unavailable: boolean;

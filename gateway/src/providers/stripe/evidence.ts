@@ -18,7 +18,7 @@ const fileFields = [
   "refund_policy",
   "cancellation_policy",
 ] as const;
-export type FileField = (typeof fileFields)[number];
+type FileField = (typeof fileFields)[number];
 /** Words in a file's name, in English and Indonesian, that say which field it belongs to. */
 const fieldByName: readonly (readonly [RegExp, FileField])[] = [
   [/receipt|invoice|faktur|struk|kuitansi/i, "receipt"],

@@ -16,7 +16,7 @@ const SHORT_PAGE: Micros = 35 * MINUTE;
 /** Allowance for the way of a request to Stripe, and for clocks that differ. */
 const ON_THE_WAY: Micros = MINUTE / 2;
 
-export type ThreeDSecure = "automatic" | "any" | "challenge";
+type ThreeDSecure = "automatic" | "any" | "challenge";
 
 export type Field = readonly [name: string, value: string];
 

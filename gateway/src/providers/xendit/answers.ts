@@ -70,7 +70,7 @@ const refundSchema = z.object({
 const listSchema = z.object({ data: z.array(z.unknown()).max(1000), has_more: z.boolean().nullish() });
 
 /** State of a payment request or a card page. `paid` counts only together with the payment that paid it. */
-export type XenditState = "waiting" | "processing" | "failed" | "paid";
+type XenditState = "waiting" | "processing" | "failed" | "paid";
 
 /** Xendit's documentation: create-payment-request, and pay-one-off-payment, which alone knows PENDING. */
 export const requestStates: Readonly<Record<string, XenditState>> = {
@@ -99,7 +99,7 @@ export const refundStatuses: Readonly<Record<string, RefundStatus>> = {
 };
 
 /** The ordered values with which a response about a payment is compared. */
-export type Order = Pick<OpenRequest, "operationKey" | "amountMinor" | "currency">;
+type Order = Pick<OpenRequest, "operationKey" | "amountMinor" | "currency">;
 
 /** The parts of a payment request or a card page that Gerbang uses. */
 export interface XenditPayment {

@@ -7,7 +7,7 @@ import { majorOf } from "./amounts.ts";
 import { CARDS, QRIS, banks, isBank, isWallet, wallets } from "./channels.ts";
 
 /** Version of Xendit's payment requests. */
-export const API_VERSION = "2024-11-11";
+const API_VERSION = "2024-11-11";
 
 export interface XenditRequest {
   method: "GET" | "POST";
@@ -18,7 +18,7 @@ export interface XenditRequest {
 }
 
 /** Settings of a profile that change requests. */
-export interface RequestOptions {
+interface RequestOptions {
   /** Whether QR codes get the payment's expiry time. Xendit's page on QRIS says that it cannot be set; other pages set it. */
   qrisExpiry: boolean;
 }

@@ -6,7 +6,7 @@ import { amount, count } from "../wall/words.ts";
 
 type Day = Schema<"CalendarDay">;
 
-export interface Line {
+interface Line {
   key: string;
   /** "3 to pay". */
   what: string;

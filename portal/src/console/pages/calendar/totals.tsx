@@ -21,7 +21,7 @@ type Minor = number | null;
 const none = (exponent: number): Sum => ({ exponent, late: 0, today: 0, soon: 0, coming: 0, paid: 0 });
 const plus = (sum: Minor, more: Minor): Minor => (sum === null || more === null ? null : sum + more);
 
-export function sumsOf(days: readonly Day[], today: string): Map<string, Sum> {
+function sumsOf(days: readonly Day[], today: string): Map<string, Sum> {
   const sums = new Map<string, Sum>();
   for (const { day, currencies } of days) {
     for (const one of currencies) {

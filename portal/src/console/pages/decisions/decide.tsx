@@ -12,7 +12,7 @@ import { useMay } from "../../api/rights.ts";
 import { at } from "../../paths.ts";
 import { Effects } from "./effects.tsx";
 
-export type Outlook = Schema<"DecisionOutlook">;
+type Outlook = Schema<"DecisionOutlook">;
 
 /** The approval that an answer is, when nothing was done but asked for. */
 export function askedIn(answer: unknown): Schema<"Approval"> | undefined {

@@ -16,7 +16,7 @@ const words: Record<string, string> = {
 };
 
 /** What an account is called. */
-export function accountName(account: string): string {
+function accountName(account: string): string {
   const [, code] = /^acquirer:(\w+):receivable$/.exec(account) ?? [];
   return code === undefined ? (words[account] ?? account) : `Owed by ${code}`;
 }

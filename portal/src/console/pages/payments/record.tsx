@@ -14,7 +14,7 @@ import { Calls, Disagreements } from "./reference/calls.tsx";
 import { Hands } from "./reference/hands.tsx";
 import { readerOf } from "./reference/reader.tsx";
 
-export type Record = Schema<"PaymentRecord">;
+type Record = Schema<"PaymentRecord">;
 type Risk = Schema<"RiskSeen">;
 
 export function PaymentFacts({ of: { payment, merchant } }: { of: Pick<Record, "payment" | "merchant"> }) {

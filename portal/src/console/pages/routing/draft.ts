@@ -1,7 +1,7 @@
 // A draft of the routing rules as one types it: texts in cells, and the rules that they stand for. Pure.
 import type { Schema } from "../../api/client.ts";
 
-export type Rule = Schema<"RoutingRule">;
+type Rule = Schema<"RoutingRule">;
 export type Fault = Schema<"RoutingFault">;
 
 /** One row of the table. `key` names it while it moves. */
@@ -106,7 +106,7 @@ export function lineOf(rule: Rule): string {
   ].join(" · ");
 }
 
-export interface Line {
+interface Line {
   text: string;
   kind: "same" | "gone" | "new";
 }

@@ -1,6 +1,6 @@
 // The kinds of what waits for a person: what each is called, and what somebody does about it.
 
-export interface Kind {
+interface Kind {
   name: string;
   todo: string;
 }

@@ -9,7 +9,7 @@ import { type Schema, read } from "../../api/client.ts";
 export type WallPicture = Schema<"Wall">;
 export const periods = { hour: "Last hour", day: "24 hours", week: "7 days", month: "30 days" } as const;
 export type Period = keyof typeof periods;
-export type Environment = "production" | "sandbox";
+type Environment = "production" | "sandbox";
 
 /** What the address says: `?period=day&environment=production`. */
 export function useView() {

@@ -6,7 +6,7 @@ type Statement = Schema<"OwnedStatement">;
 type Owned = Schema<"OwnedFigures">;
 
 /** Columns of a statement. A sum beyond what JSON carries exactly is undefined, and so is a total with it. */
-export interface Sums {
+interface Sums {
   available: bigint | undefined;
   held: bigint | undefined;
   onItsWay: bigint | undefined;

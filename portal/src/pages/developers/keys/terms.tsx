@@ -19,7 +19,7 @@ export const scopes = [
 type Scope = (typeof scopes)[number];
 
 /** As the form has them: texts. */
-export interface TermValues extends Record<string, string> {
+interface TermValues extends Record<string, string> {
   name: string;
   scopes: string;
   allowed_addresses: string;

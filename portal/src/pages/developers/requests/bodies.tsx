@@ -42,7 +42,7 @@ export function BodySection({ title, body }: { title: string; body: Body }) {
 }
 
 /** Indented where that changes no value: JavaScript would write some numbers in another way. */
-export function indented(json: string): string {
+function indented(json: string): string {
   try {
     const value: unknown = JSON.parse(json);
     return JSON.stringify(value) === json ? JSON.stringify(value, null, 2) : json;

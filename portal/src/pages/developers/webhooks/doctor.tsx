@@ -14,7 +14,7 @@ interface Pasted {
 }
 
 /** Lines of `Name: value`, as servers print them; JSON is taken as well. */
-export function headersOf(text: string): Record<string, string> {
+function headersOf(text: string): Record<string, string> {
   try {
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed === "object" && parsed !== null)

@@ -49,7 +49,7 @@ export function MadePayment({ reference }: { reference: string }) {
 }
 
 /** What the merchant shows the payer, by method. */
-export function Shown({ instructions }: { instructions: Instructions }) {
+function Shown({ instructions }: { instructions: Instructions }) {
   if (instructions.type === "qr_string")
     return (
       <div className="flex flex-wrap items-start gap-4">

@@ -1,6 +1,6 @@
 // What an acquirer and we said, made easy to read: what was asked and what was answered apart, and JSON in lines.
 
-export interface Part {
+interface Part {
   title: "Asked" | "Answered" | "Message";
   text: string;
 }

@@ -12,7 +12,7 @@ import { Asked, Called, Part, Received } from "./details.tsx";
 import { HowToPay } from "./how-to-pay.tsx";
 import type { Reader, Step } from "./reader.ts";
 
-export interface Telling {
+interface Telling {
   title: ReactNode;
   /** The same in plain words. */
   name: string;
