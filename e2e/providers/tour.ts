@@ -306,7 +306,7 @@ export class Tour {
 
   /**
    * Refunds a part of a paid order in the provider's dashboard. Gives the kinds of reconciliation exceptions that are then open about the order,
-   * and the payment's status in the service.
+   * and the payment's status in the service. An operator then closes the exceptions.
    */
   async refundElsewhere(client: Client, way: Travelled): Promise<{ kinds: string[]; status: string }> {
     if (way.code === "doku" || way.code === "bri") throw new Error(`${way.code} is not told to tell`);
@@ -318,6 +318,8 @@ export class Tour {
       path,
       async () => (kinds = await this.disagreements(way.reference)).length > 0,
     );
+    for (const { uuid } of await this.openExceptions(way.reference))
+      await operate(this.demo, "POST", `/reconciliation-exceptions/${uuid}/close`, { note: "Booked outside" });
     return { kinds, status };
   }
 
@@ -345,10 +347,14 @@ export class Tour {
 
   /** The kinds of the open reconciliation exceptions about a payment. */
   private async disagreements(reference: string): Promise<string[]> {
+    return (await this.openExceptions(reference)).map(({ kind }) => kind);
+  }
+
+  private async openExceptions(reference: string): Promise<{ uuid: string; kind: string }[]> {
     const found = (await operate(this.demo, "GET", "/reconciliation-exceptions?status=open&limit=100")) as {
-      data: { kind: string; operation: string }[];
+      data: { uuid: string; kind: string; operation: string }[];
     };
-    return found.data.filter(({ operation }) => operation === reference).map(({ kind }) => kind);
+    return found.data.filter(({ operation }) => operation === reference);
   }
 
   /** The operator's log of what an acquirer answered about a payment. */

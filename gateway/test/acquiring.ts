@@ -1,6 +1,8 @@
 // Acquirer operations for pure tests, and the parts of acquirers that commands use.
 import type { Acquirer } from "../src/acquirers/acquirer.ts";
 import type { CallParts } from "../src/acquiring/calls.ts";
+import type { ExceptionKey, ReconciliationException } from "../src/acquiring/exception.ts";
+import { closeException } from "../src/acquiring/exceptions.ts";
 import type { OpeningParts } from "../src/acquiring/opening.ts";
 import type { Operation } from "../src/acquiring/operation.ts";
 import { endNeeds, planEnd, planPayment } from "../src/acquiring/planning.ts";
@@ -12,6 +14,7 @@ import type { KeyRecord } from "../src/idempotency/idempotency.sql.ts";
 import { type Payment, createdView } from "../src/payments/payment.ts";
 import { Circuits } from "../src/routing/circuit.ts";
 import type { RoutingTable } from "../src/routing/routing.ts";
+import type { Command } from "../src/store/command.ts";
 import type { Database, Row } from "../src/store/database.ts";
 import { NOW, book } from "./given.ts";
 
@@ -35,6 +38,11 @@ export function openingParts(...acquirers: Acquirer[]): OpeningParts {
       planEnd((code) => acquirers.find((acquirer) => acquirer.code === code), context, payment),
     createdReply: (payment) => reply(201, createdView(payment, `https://pay.test/${payment.reference}`)),
   };
+}
+
+/** A person closes an exception. */
+export function closing(key: ExceptionKey, note: string): Command<ReconciliationException | undefined> {
+  return { name: "close", book, needs: [], execute: (set) => closeException(set, key, note, NOW) };
 }
 
 /** The parts with which calls are made, with the test's clock. The database has no other operation, unless the test says so. */

@@ -109,10 +109,10 @@ export type ReportedState =
 export type Judgement = "approve" | "refuse";
 
 /**
- * Money of a payment that the acquirer moved without an order of Gerbang. `refund`: paid back by a refund that Gerbang never ordered.
+ * Money of a payment that the acquirer moved without an order of Gerbang. `refundId`: paid back by this refund of its own.
  * `unlisted_refund`: paid back, and it does not say by which refund. `dispute`: charged back in part, and it does not say how much.
  */
-export type Astray = "refund" | "unlisted_refund" | "dispute";
+export type Astray = "unlisted_refund" | "dispute" | { refundId: string };
 
 /** Result of an inquiry about a payment. `known: false` is final: the acquirer has no such payment and never will have it. */
 export type Known = { known: false } | ({ known: true; state: ReportedState; astray?: readonly Astray[] } & Opened);
@@ -170,6 +170,8 @@ export type Report =
       kind: "refund_elsewhere";
       /** The operation key, or `ProviderIds.account`. */
       paymentOperationKey: string;
+      /** The acquirer's id of that refund. */
+      refundId: string;
     };
 
 /** An HTTP request that an acquirer sends to Gerbang. */

@@ -1,8 +1,8 @@
 // Goal: money that moved at an acquirer without us reaches a person, once, and books nothing. Method: the pure commands over what an inquiry
 // or a message says, and over payments in every state.
 import { describe, expect, test } from "vitest";
-import { anOperation, openingParts } from "../../test/acquiring.ts";
-import { given, merchantWith, row } from "../../test/given.ts";
+import { anOperation, closing, openingParts } from "../../test/acquiring.ts";
+import { book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import type { Astray, ReportedState } from "../acquirers/acquirer.ts";
@@ -13,6 +13,7 @@ import { refundElsewhere } from "./astray.ts";
 import { exceptions } from "./exceptions.sql.ts";
 import { receipts } from "./receipts.sql.ts";
 import { type OpenResult, concludeOpening } from "./opening.ts";
+import type { Operation } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
 
 const merchant = merchantWith();
@@ -33,14 +34,16 @@ function asked(changes: Partial<Payment> = {}) {
   return { payment, operation, start };
 }
 
+const keyOf = ({ id }: Operation) => ({ book, operationId: id, attempt: 1, kind: "refund_elsewhere" }) as const;
+
 describe("an inquiry that finds", () => {
   test.each<[string, Astray[], string[]]>([
     ["nothing", [], []],
-    ["a refund of others", ["refund"], ["refund_elsewhere"]],
+    ["a refund of others", [{ refundId: "r-1" }], ["refund_elsewhere"]],
     ["a refund that it does not name", ["unlisted_refund"], ["refund_elsewhere"]],
-    ["both", ["refund", "unlisted_refund"], ["refund_elsewhere"]],
+    ["both", [{ refundId: "r-1" }, "unlisted_refund"], ["refund_elsewhere"]],
     ["a part charged back", ["dispute"], ["dispute"]],
-    ["a part charged back, and a part given back", ["dispute", "refund"], ["dispute", "refund_elsewhere"]],
+    ["a part charged back, and a part given back", ["dispute", { refundId: "r-1" }], ["dispute", "refund_elsewhere"]],
   ])("%s", (_what, astray, kinds) => {
     const { operation, start } = asked();
     start.when(concludeOpening(parts, merchant, operation, known(astray))).then((changes, { exceptions: told }) => {
@@ -113,15 +116,48 @@ describe("an inquiry that finds", () => {
 
   test("what it found before: it is not told again", () => {
     const { operation, start } = asked();
-    const ask = concludeOpening(parts, merchant, operation, known(["refund"]));
-    const again = start.when(refundElsewhere(merchant, operation, undefined)).when(ask).answer;
+    const ask = concludeOpening(parts, merchant, operation, known([{ refundId: "r-1" }]));
+    const again = start.when(refundElsewhere(merchant, operation, "r-1", undefined)).when(ask).answer;
     expect(again).toMatchObject({ reply: {}, exceptions: [] });
+  });
+
+  test("a further refund, after a person has dealt with the first: it is told, once; the first is not told again", () => {
+    const { operation, start } = asked();
+    const heard = (refundId: string) => refundElsewhere(merchant, operation, refundId, undefined);
+    const closed = start.when(heard("r-1")).when(closing(keyOf(operation), "booked outside"));
+    expect(closed.when(heard("r-1")).answer).toBeUndefined();
+    const both = known([{ refundId: "r-1" }, { refundId: "r-2" }, "unlisted_refund"]);
+    const again = closed.when(concludeOpening(parts, merchant, operation, both));
+    expect(again.answer).toMatchObject({ exceptions: ["refund_elsewhere"] });
+    const open = { occasions: ["r-1", "r-2"], closedAt: undefined, note: undefined };
+    expect(again.changes.seen(exceptions, keyOf(operation))).toMatchObject(open);
+    const dealtWith = again.when(closing(keyOf(operation), "both"));
+    expect([dealtWith.when(heard("r-2")).answer, dealtWith.when(heard("r-1")).answer]).toEqual([undefined, undefined]);
+  });
+
+  test("a further refund while the first still waits for a person: the one exception keeps both", () => {
+    const { operation, start } = asked();
+    const more = start
+      .when(refundElsewhere(merchant, operation, "r-1", undefined))
+      .when(refundElsewhere(merchant, operation, "r-2", undefined));
+    expect(more.answer).toBeUndefined();
+    const { occasions } = more.changes.seen(exceptions, keyOf(operation)) ?? expect.unreachable();
+    expect(occasions).toEqual(["r-1", "r-2"]);
+  });
+
+  test("more refunds than anybody makes: 32 are kept, and no more is news", () => {
+    const { operation, start } = asked();
+    const many = known(Array.from({ length: 40 }, (_, order) => ({ refundId: `r-${order}` })));
+    const full = start.when(concludeOpening(parts, merchant, operation, many));
+    expect(full.changes.seen(exceptions, keyOf(operation))?.occasions).toHaveLength(32);
+    const closed = full.when(closing(keyOf(operation), "seen"));
+    expect(closed.when(refundElsewhere(merchant, operation, "r-41", undefined)).answer).toBeUndefined();
   });
 });
 
 test.each(paymentStatuses)("a message that a %s payment was given back is told, once", (status) => {
   const { operation, start } = asked({ status });
-  const command = refundElsewhere(merchant, operation, undefined);
+  const command = refundElsewhere(merchant, operation, "r-1", undefined);
   const first = start.when(command);
   expect(first.answer).toBe("refund_elsewhere");
   expect(first.changes.inserted(exceptions)).toMatchObject([{ kind: "refund_elsewhere", gatewayCode: "kawah" }]);

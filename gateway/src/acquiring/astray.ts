@@ -1,5 +1,5 @@
-// Money that an acquirer moved without a request from here: a reconciliation exception tells a person, once for each payment. The amount is
-// not reported or not proven, so nothing is booked.
+// Money that an acquirer moved without a request from here: a reconciliation exception tells a person, once for each payment, and again for
+// a further refund. The amount is not reported or not proven, so nothing is booked.
 import type { Astray, ReportedState } from "../acquirers/acquirer.ts";
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import type { Merchant } from "../merchants/directory.ts";
@@ -26,23 +26,26 @@ export function recordAstray(
   { astray, state }: { astray: readonly Astray[]; state: ReportedState },
 ): ExceptionKind[] {
   const kinds = new Set(astray.flatMap((one) => kindOf(one, payment, state)));
-  return [...kinds].filter((kind) => recordException(context, operation, operation.attempt, kind));
+  const refundIds = astray.flatMap((one) => (typeof one === "object" ? [one.refundId] : []));
+  const newsOf = (kind: ExceptionKind): readonly string[] => (kind === "refund_elsewhere" ? refundIds : []);
+  return [...kinds].filter((kind) => recordException(context, operation, operation.attempt, kind, newsOf(kind)));
 }
 
 function kindOf(astray: Astray, payment: Payment, state: ReportedState): ExceptionKind[] {
   const { status, refundPendingMinor, disputeStatus } = payment;
   // One that runs or was lost is what the acquirer means; one that was won or withdrawn is over.
   if (astray === "dispute") return isRunning(disputeStatus) || disputeStatus === "lost" ? [] : ["dispute"];
-  if (astray === "refund") return ["refund_elsewhere"];
+  if (astray !== "unlisted_refund") return ["refund_elsewhere"];
   // An unlisted refund is explained by a refund that was asked for here, which no unapplied receipt can have. What was never paid has nothing to refund.
   const isUnapplied = state.status === "paid" && !isPaid(status);
   return (status === "succeeded" || isUnapplied) && refundPendingMinor === 0n ? ["refund_elsewhere"] : [];
 }
 
-/** Takes an acquirer's report that it gave money of a payment back by no refund of ours. Gives the kind of the exception if it is new. */
+/** Takes an acquirer's report that it gave money of a payment back by a refund of its own. Gives the kind of the exception if it is new. */
 export function refundElsewhere(
   merchant: Merchant,
   operation: Operation,
+  refundId: string,
   exchanged: CallMessages | undefined,
 ): Command<ExceptionKind | undefined> {
   const owner = { merchant, book: operation.book };
@@ -51,7 +54,7 @@ export function refundElsewhere(
     needs: exceptionNeeds(operation, ["refund_elsewhere"]),
     execute(context) {
       keepMessages(context, operation, exchanged);
-      const isNew = recordException(context, operation, operation.attempt, "refund_elsewhere");
+      const isNew = recordException(context, operation, operation.attempt, "refund_elsewhere", [refundId]);
       return isNew ? "refund_elsewhere" : undefined;
     },
   });

@@ -308,6 +308,7 @@ describe("a report that does not fit", () => {
       kind: "dispute",
       gatewayCode: "kawah",
       noticedAt: NOW,
+      occasions: [],
       closedAt,
       note: closedAt === undefined ? undefined : "looked up there",
     };

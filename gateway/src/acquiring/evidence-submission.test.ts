@@ -64,6 +64,7 @@ function handed(
     kind: "evidence" as const,
     gatewayCode: "kawah",
     noticedAt: NOW,
+    occasions: [],
   };
   const rows = [row(operations, operation), row(acquirerDisputes, link), ...(before ? [row(exceptions, before)] : [])];
   return given({ rows }).when(conclude);

@@ -11,7 +11,8 @@ const keyColumns = {
   ...bookColumns,
   exception_id: ["uuid", (one: ReconciliationException) => uuidOf(one.uuid)],
 } as const satisfies Columns<ReconciliationException>;
-const closingColumns = {
+const changingColumns = {
+  occasions: ["json", (one: ReconciliationException) => JSON.stringify(one.occasions)],
   closed_at: ["timestamptz", (one: ReconciliationException) => one.closedAt],
   note: ["text", (one: ReconciliationException) => one.note],
 } as const satisfies Columns<ReconciliationException>;
@@ -45,14 +46,14 @@ join acquirer_operations o on o.merchant_id = e.merchant_id and o.environment = 
   parse: exceptionOfRow,
   insert: bulkInsert<ReconciliationException>("reconciliation_exceptions", {
     ...keyColumns,
-    ...closingColumns,
+    ...changingColumns,
     operation_id: ["uuid", (one) => uuidOf(one.operationId)],
     attempt: ["smallint", (one) => one.attempt],
     kind: ["text", (one) => one.kind],
     gateway_code: ["text", (one) => one.gatewayCode],
     noticed_at: ["timestamptz", (one) => one.noticedAt],
   }),
-  update: bulkUpdate<ReconciliationException>("reconciliation_exceptions", keyColumns, closingColumns),
+  update: bulkUpdate<ReconciliationException>("reconciliation_exceptions", keyColumns, changingColumns),
 };
 
 export function exceptionOfRow(row: Row): ReconciliationException {
@@ -66,6 +67,7 @@ export function exceptionOfRow(row: Row): ReconciliationException {
     kind: row.kind as ExceptionKind,
     gatewayCode: row.gateway_code as string,
     noticedAt: row.noticed_at as Micros,
+    occasions: JSON.parse(row.occasions as string) as string[],
     closedAt: (row.closed_at as Micros | null) ?? undefined,
     note: (row.note as string | null) ?? undefined,
   };

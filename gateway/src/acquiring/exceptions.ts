@@ -15,30 +15,38 @@ export function exceptionNeeds(
   return kinds.map((kind) => need(exceptions, { book, operationId: id, attempt, kind }));
 }
 
+/** Beyond so many occasions, of one operation and one kind, nothing is news. */
+const OCCASIONS_MAX = 32;
+
 /**
- * Records an exception once. Gives false when it was recorded before, whether it is open or closed. With `isNews` one that was closed is opened again: it
- * is another occasion of the same kind. What was noted about the one before stands in the audit.
+ * Records an exception once. Gives false when it was recorded before, whether it is open or closed. With `news` (true, or ids of which one was not
+ * told before) one that was closed is opened again: it is another occasion of the same kind. What was noted about the one before stands in the audit.
  */
 export function recordException(
   { set, realNow }: { set: WorkingSet; realNow: Micros },
   { book, id, kind: operationKind, gatewayCode }: Pick<Operation, "book" | "id" | "kind" | "gatewayCode">,
   attempt: number,
   kind: ExceptionKind,
-  isNews = false,
+  news: boolean | readonly string[] = false,
 ): boolean {
   const key = { book, operationId: id, attempt, kind };
   const before = set.get(exceptions, key);
-  if (before?.closedAt !== undefined && isNews) {
-    set.update(exceptions, { ...before, closedAt: undefined, note: undefined });
-    return true;
+  const told = before?.occasions ?? [];
+  const occasions = [...new Set([...told, ...(typeof news === "boolean" ? [] : news)])].slice(0, OCCASIONS_MAX);
+  const isMore = occasions.length > told.length;
+  if (before) {
+    const isOpenedAgain = before.closedAt !== undefined && (news === true || isMore);
+    const opened = isOpenedAgain ? { closedAt: undefined, note: undefined } : {};
+    if (isOpenedAgain || isMore) set.update(exceptions, { ...before, ...opened, occasions });
+    return isOpenedAgain;
   }
-  if (before) return false;
   set.insert(exceptions, {
     ...key,
     uuid: newId("exception", realNow),
     operationKind,
     gatewayCode,
     noticedAt: realNow,
+    occasions,
     closedAt: undefined,
     note: undefined,
   });

@@ -195,7 +195,7 @@ async function commit(
       return move(disputeReport(merchant, operation, { gatewayCode: code, dispute, link, exchanged: kept }));
     }
     case "refund_elsewhere":
-      return move(refundElsewhere(merchant, named, exchanged));
+      return move(refundElsewhere(merchant, named, report.refundId, exchanged));
   }
 }
 

@@ -1,7 +1,7 @@
 // Goal: money that an acquirer says has moved, and that is not the ordered money, reaches a person once, and books nothing. Method: one call of each
 // kind whose answer is not believed, and the pure commands over payments and refunds in every state.
 import { describe, expect, test } from "vitest";
-import { anOperation, callParts, movableClock, openingParts } from "../../test/acquiring.ts";
+import { anOperation, callParts, closing, movableClock, openingParts } from "../../test/acquiring.ts";
 import { NOW, book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { aRefund, owning } from "../../test/refunds.ts";
@@ -12,7 +12,6 @@ import { payments } from "../payments/payments.sql.ts";
 import { paymentStatuses } from "../payments/states.ts";
 import { refunds } from "../refunds/refunds.sql.ts";
 import { exceptions } from "./exceptions.sql.ts";
-import { closeException } from "./exceptions.ts";
 import { type OpenResult, concludeOpening } from "./opening.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
@@ -47,16 +46,9 @@ describe("of a payment", () => {
     const { payment, operation, start } = polled();
     const conclude = concludeOpening(parts, merchant, operation, told);
     const key = { book, operationId: payment.reference, attempt: 1, kind: "other_money" } as const;
-    const close = {
-      name: "close",
-      book,
-      needs: [],
-      execute: (set: Parameters<typeof closeException>[0]) =>
-        closeException(set, key, "the acquirer corrected it", NOW),
-    };
     const twice = start.when(conclude).when(conclude);
     expect(twice.answer.exceptions).toEqual([]);
-    const closed = twice.when(close);
+    const closed = twice.when(closing(key, "the acquirer corrected it"));
     expect(closed.answer).toMatchObject({ closedAt: NOW });
     const after = closed.when(conclude);
     expect(after.answer.exceptions).toEqual([]);

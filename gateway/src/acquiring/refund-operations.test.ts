@@ -2,7 +2,7 @@
 // Method: the pure command over each result in each state; any results in any order by property.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { anOperation } from "../../test/acquiring.ts";
+import { anOperation, closing } from "../../test/acquiring.ts";
 import { NOW, type Then, book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { aRefund, nothing, owning } from "../../test/refunds.ts";
@@ -11,7 +11,6 @@ import { payments } from "../payments/payments.sql.ts";
 import type { Refund } from "../refunds/refund.ts";
 import { refunds } from "../refunds/refunds.sql.ts";
 import { exceptions } from "./exceptions.sql.ts";
-import { closeException } from "./exceptions.ts";
 import { inquireSoon } from "./notifications.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.sql.ts";
@@ -247,12 +246,7 @@ describe("reconciliation exceptions", () => {
   test("one is closed once, with a note", () => {
     const { operation, start } = calling({ step: "done", dueAt: undefined }, { status: "failed", completedAt: NOW });
     const key = { book, operationId: operation.id, attempt: 1, kind: "refund_after_failure" } as const;
-    const close = {
-      name: "close",
-      book,
-      needs: [],
-      execute: (set: Parameters<typeof closeException>[0]) => closeException(set, key, "asked for it back", NOW),
-    };
+    const close = closing(key, "asked for it back");
     expect(start.when(close).answer).toBeUndefined();
     const closed = start.when(concludeRefund(merchant, operation, succeeded)).when(close);
     expect(closed.answer).toMatchObject({ closedAt: NOW, note: "asked for it back" });

@@ -20,5 +20,5 @@ export function astrayIn(transaction: Transaction): readonly Astray[] {
 
 function refundIn(refunds: NonNullable<Transaction["refunds"]>): Astray[] {
   const isOurs = (key: string): boolean => operationKeyOfRefund(key)?.startsWith("rfd") === true;
-  return refunds.some(({ refund_key }) => !isOurs(refund_key)) ? ["refund"] : [];
+  return refunds.flatMap(({ refund_key }) => (isOurs(refund_key) ? [] : [{ refundId: refund_key.slice(0, 64) }]));
 }

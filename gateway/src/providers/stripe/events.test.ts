@@ -47,7 +47,9 @@ test.each([
   ["that is pending", { ...theirs, status: "pending" }],
   ["of no status", { ...theirs, status: null }],
 ])("a refund %s is told by their name for its payment", (_name, object) => {
-  expect(reports(event("refund.created", object))).toEqual([{ kind: "refund_elsewhere", paymentOperationKey: "pi_1" }]);
+  expect(reports(event("refund.created", object))).toEqual([
+    { kind: "refund_elsewhere", paymentOperationKey: "pi_1", refundId: theirs.id },
+  ]);
 });
 
 const contested = dispute({ payment_intent: "pi_1", amount: 100, currency: "idr", status: "needs_response" });

@@ -17,7 +17,8 @@ const eventSchema = z.object({
 /** Metadata of Gerbang's objects at Stripe. Objects of other programs on the same account have other metadata, or none. */
 const ours = z.object({ metadata: z.object({ operation_key: z.string().regex(/^[a-z0-9.]{1,64}$/) }) });
 const refundStatus = z.object({ status: z.string() });
-const refundedPayment = z.object({ payment_intent: z.string().regex(/^\w{1,64}$/), status: z.string().nullish() });
+const idSchema = z.string().regex(/^\w{1,64}$/);
+const refundedPayment = z.object({ id: idSchema, payment_intent: idSchema, status: z.string().nullish() });
 
 /** Stripe repeats an event for three days unless the response is 2xx, so every event that was understood gets the same response. */
 const received: ProviderReply = {
@@ -76,7 +77,7 @@ function reportsOf(type: string, object: Record<string, unknown>, account: Accou
 function refundElsewhere(object: Record<string, unknown>): Report[] {
   const read = refundedPayment.safeParse(object).data;
   if (!read || isUndone(read.status)) return [];
-  return [{ kind: "refund_elsewhere", paymentOperationKey: read.payment_intent }];
+  return [{ kind: "refund_elsewhere", paymentOperationKey: read.payment_intent, refundId: read.id }];
 }
 
 function isUndone(status: string | null | undefined): boolean {

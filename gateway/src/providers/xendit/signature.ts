@@ -12,8 +12,7 @@ export function authorization(secretKey: string): string {
 
 /**
  * Throws SIGNATURE_MISSING or SIGNATURE_INVALID unless the token of a notification is one of `accepted`. Compares with each, in constant time.
- * The token names the sender and signs nothing: a body can be believed only as long as Xendit keeps the token secret. For disputes the token is
- * the only proof.
+ * The token names the sender and signs nothing: a body is as good as the token is secret. For disputes the token is the only proof.
  */
 export function checkToken(
   headers: Readonly<Record<string, string | string[] | undefined>>,

@@ -4,6 +4,7 @@ import {
   KEY,
   PAYMENT,
   PAYMENT_REQUEST,
+  REFUND,
   REFUND_KEY,
   dispute,
   event,
@@ -44,7 +45,7 @@ test.for([
   ([, change]) => {
     expect(read(event("refund.succeeded", refund({ status: "SUCCEEDED", ...change })))).toMatchObject({
       kind: "reports",
-      reports: [{ kind: "refund_elsewhere", paymentOperationKey: PAYMENT }],
+      reports: [{ kind: "refund_elsewhere", paymentOperationKey: PAYMENT, refundId: REFUND }],
     });
   },
 );

@@ -13,7 +13,7 @@ const envelopeSchema = z.object({ event: z.string().max(100), data: z.record(z.s
 /** Format of Gerbang's operation keys. Another reference belongs to another user of the same account. */
 const ourReference = z.object({ reference_id: z.string().regex(/^[a-z0-9.]{1,64}$/) });
 const idSchema = z.string().regex(/^[\x21-\x7e]{1,64}$/);
-const refundSchema = z.object({ reference_id: z.string().nullish(), payment_id: idSchema });
+const refundSchema = z.object({ reference_id: z.string().nullish(), payment_id: idSchema, id: idSchema.nullish() });
 
 const namedPayment = z.object({ payment_id: idSchema });
 
@@ -45,7 +45,7 @@ const events: ReadonlySet<string> = new Set([
 function eventOf(event: string, data: Record<string, unknown> | undefined): MessageMeaning {
   const refund = event === "refund.succeeded" ? refundSchema.safeParse(data).data : undefined;
   // Without Gerbang's reference the refund was made in Xendit's dashboard. A person is told and nothing is booked: the token is proof enough.
-  if (refund && !isRefundOfOurs(refund.reference_id)) return refundElsewhere(refund.payment_id);
+  if (refund && !isRefundOfOurs(refund.reference_id)) return refundElsewhere(refund.payment_id, refund.id ?? undefined);
   const reference = ourReference.safeParse(data);
   // It names nothing that is known here, and money has moved: it is kept for a person.
   if (event === "refund.succeeded" && !reference.success) return refundElsewhere("");
@@ -53,8 +53,9 @@ function eventOf(event: string, data: Record<string, unknown> | undefined): Mess
   return { kind: "reports", reports: [{ kind: "look", operationKey: reference.data.reference_id }] };
 }
 
-function refundElsewhere(paymentOperationKey: string): MessageMeaning {
-  return { kind: "reports", reports: [{ kind: "refund_elsewhere", paymentOperationKey }], reply: () => taken.reply };
+function refundElsewhere(paymentOperationKey: string, refundId = ""): MessageMeaning {
+  const report = { kind: "refund_elsewhere", paymentOperationKey, refundId } as const;
+  return { kind: "reports", reports: [report], reply: () => taken.reply };
 }
 
 function isRefundOfOurs(reference: string | null | undefined): boolean {

@@ -144,6 +144,7 @@ create table reconciliation_exceptions (
   ),
   gateway_code text not null check (gateway_code ~ '^[a-z_]{1,30}$'),
   noticed_at timestamptz not null,
+  occasions json not null default '[]' check (json_array_length(occasions) <= 32), -- the acquirer's ids of what it is about, such as of refunds
   -- Set when an operator has dealt with it, with what was done.
   closed_at timestamptz,
   note text check (length(note) between 1 and 1000),
@@ -220,7 +221,7 @@ grant select, insert on acquirer_operations, receipts, reconciliation_exceptions
 grant update (step, gateway_code, attempt, round, refused_by, idempotency_key, inquiries, due_at, provider_ids, review)
 on acquirer_operations to gerbang_app;
 grant update (status, decided_at, settlement_id) on receipts to gerbang_app;
-grant update (closed_at, note) on reconciliation_exceptions to gerbang_app;
+grant update (occasions, closed_at, note) on reconciliation_exceptions to gerbang_app;
 grant select, insert, delete on acquirer_messages to gerbang_app;
 grant select, insert on acquirer_disputes to gerbang_app;
 grant update (evidence_ended_at, evidence_due_at, evidence_tries) on acquirer_disputes to gerbang_app;
