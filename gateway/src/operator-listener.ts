@@ -1,5 +1,4 @@
-// The operators' listener: /ops/v1 and the console on an address of their own. Callers of the public listener cannot use up its capacity,
-// connections and limits.
+// The operators' listener: /ops/v1 and the console on an address of their own, whose capacity and limits no public caller can use up.
 import type { FastifyInstance } from "fastify";
 import { openAccess } from "./access/access.routes.ts";
 import { cookieOf } from "./access/cookie.ts";

@@ -1,5 +1,4 @@
-// Applies an acquirer's notification or answer to a payment, inside a command. Notifications may be late, repeated or out of order: no
-// money is lost or counted twice.
+// Applies an acquirer's message to a payment, inside a command. It may be late, repeated or out of order: no money is lost or counted twice.
 import { type CommandContext, bookCommand } from "../commands/command-context.ts";
 import { MINOR_MAX, type Minor, isCurrency, wireAmount } from "../ground/money.ts";
 import type { Instructions, ProviderIds, Receipt, ReportedState } from "../acquirers/acquirer.ts";

@@ -1,5 +1,4 @@
-// Opening a payment at an acquirer, as pure commands: how the result of a call or an inquiry changes the payment, and how a repeated
-// request continues after GATEWAY_ERROR.
+// Opening a payment at an acquirer, as pure commands: what a result changes, and how a repeated request continues after GATEWAY_ERROR.
 import type { Astray, Opened, ReportedState } from "../acquirers/acquirer.ts";
 import type { ExceptionKind } from "./exception.ts";
 import { recordException, exceptionNeeds } from "./exceptions.ts";

@@ -1,5 +1,4 @@
-// Dispute expiry: the worker that finds disputes which got no evidence in time by their book's clock, and loses them. The rule is `expireDispute`
-// in disputes.ts.
+// Dispute expiry: the worker that loses disputes which got no evidence in time by their book's clock. The rule is in disputes.ts.
 import { type SweepParts, sweep } from "../commands/sweep.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";

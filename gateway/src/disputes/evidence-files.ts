@@ -66,9 +66,8 @@ export class EvidenceFiles {
   }
 
   /**
-   * Receives a file. It is invisible until it is complete and has passed inspection; a rejected file leaves nothing behind. Throws
-   * OBJECT_NOT_FOUND, ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED, PAYLOAD_TOO_LARGE, VALIDATION_ERROR, RATE_LIMITED (too many uploads at once), and
-   * the errors of the body's stream.
+   * Receives a file. It is invisible until it is complete and inspected; a rejected one leaves nothing behind. Throws OBJECT_NOT_FOUND,
+   * ENVIRONMENT_MISMATCH, DISPUTE_RESOLVED, PAYLOAD_TOO_LARGE, VALIDATION_ERROR, RATE_LIMITED (too many uploads at once), and the stream's errors.
    */
   async receive(owner: BookOwner, key: DisputeKey, upload: Upload): Promise<EvidenceFile> {
     const { lanes } = this.parts;

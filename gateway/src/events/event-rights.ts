@@ -1,5 +1,4 @@
-// Decides which events the holder of some scopes may read: an event's body shows an object, so its reader needs the scope to read that
-// object. No I/O.
+// Decides which events the holder of some scopes may read: an event shows an object, whose scope its reader needs. No I/O.
 import { Fault } from "../ground/fault.ts";
 import { type EventType, eventTypes } from "./event.ts";
 

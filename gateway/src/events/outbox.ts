@@ -1,5 +1,4 @@
-// The outbox writes an event in the transaction of the change that it reports, with the exact bytes that will be delivered. The webhooks
-// room sends them.
+// The outbox writes an event in the transaction of the change that it reports, with the bytes to deliver. The webhooks room sends them.
 import type { Micros } from "../ground/clock.ts";
 import { type Book, bookKey } from "../merchants/books.ts";
 import type { Table } from "../store/table.ts";

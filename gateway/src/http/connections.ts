@@ -1,5 +1,4 @@
-// Limits the connections of each address, never cutting one that has carried an authenticated request, and ignores requests of connections
-// that were cut.
+// Limits the connections of each address, cuts none that has carried an authenticated request, and ignores requests of those that it cut.
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { addressGroup } from "../ground/address-group.ts";

@@ -1,5 +1,4 @@
-// Styles and scripts of pages that the service renders itself: named by a hash of their content, so that browsers cache them without
-// limit, and compressed once.
+// Styles and scripts of pages that the service renders: named by a hash of their content, to be cached without limit, and compressed once.
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { brotliCompressSync, gzipSync } from "node:zlib";

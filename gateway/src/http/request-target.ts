@@ -1,5 +1,4 @@
-// The canonical form of a request's target, for routes, replay protection, limits, metrics and logs. Signatures by RFC 9421 cover the
-// target as it was sent.
+// The canonical form of a request's target, for routes, replay protection, limits, metrics and logs. RFC 9421 signs it as it was sent.
 
 /** Paths and queries of unreserved and reserved characters of RFC 3986 only, which need no escapes. */
 const PLAIN = /^\/[\w.~!$&'()*+,;=:@/?[\]-]*$/;

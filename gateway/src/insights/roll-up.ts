@@ -1,5 +1,4 @@
-// The roll-up: counts payments by quarters of an hour from committed events. Each payment counts once, also with several processes and after a
-// process is killed.
+// The roll-up: counts payments by quarters of an hour from committed events, each once, also with several processes and after a kill.
 import { assert } from "../ground/fault.ts";
 import type { Log } from "../ground/log.ts";
 import type { Database } from "../store/database.ts";

@@ -1,5 +1,4 @@
-// The expiry worker: twice a second it finds the pending payments whose time is over by their book's clock, and expires them. The rule is
-// `expirePayment` in payments.ts.
+// The expiry worker: twice a second it expires the pending payments whose time is over by their book's clock. The rule is in payments.ts.
 import { type SweepParts, sweep } from "../commands/sweep.ts";
 import { idOf } from "../ground/ids.ts";
 import type { Book } from "../merchants/books.ts";

@@ -1,5 +1,4 @@
-// The deliverer claims due deliveries in batches, hands them to the send queue, and gives back those that were not sent. No transaction
-// is open during a call.
+// The deliverer claims due deliveries in batches, hands them to the send queue, and gives back the unsent. No transaction is open in a call.
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import {

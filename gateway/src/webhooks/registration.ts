@@ -1,5 +1,4 @@
-// The registered webhook address of a book, for the operator API and the portal: moves pending deliveries to a new address, and shows
-// the progress of a secret rotation.
+// A book's registered webhook address: moves pending deliveries to a new one, and shows how far a rotation of its secret has come.
 import { z } from "zod";
 import { READDRESS_MAX, readdressPending } from "../events/outbox.sql.ts";
 import { type Micros, wireTime, wireTimeOrNull } from "../ground/clock.ts";

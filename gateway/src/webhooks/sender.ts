@@ -1,5 +1,4 @@
-// The sender makes one signed POST over verified TLS to a vetted address: ten seconds from DNS to the status line, and one more
-// second for the body of the answer.
+// The sender makes one signed POST over verified TLS to a vetted address: 10 s from DNS to the status line, and 1 s more for the body.
 import { type LookupFunction, isIP } from "node:net";
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
