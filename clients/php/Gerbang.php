@@ -132,11 +132,10 @@ class GerbangException extends \RuntimeException
         return ($this->status >= 500 && !$undone) || ($this->code === 'ANSWER_UNREADABLE' && $this->status < 300);
     }
 
-    /** Whether the answer says what became of the key, also of an attempt before. Who may not ask, or asks too often, learns nothing of it. @internal */
+    /** Whether the answer says what became of the key, also of an attempt before. Other statuses are of answers from before it is read. @internal */
     public function closes(): bool
     {
-        $saysNothing = $this->code === 'ANSWER_UNREADABLE' || in_array($this->status, [401, 403, 429], true);
-        return !$saysNothing && ($this->status === 202 || ($this->status >= 400 && $this->status < 500));
+        return $this->code !== 'ANSWER_UNREADABLE' && in_array($this->status, [202, 404, 409, 422], true);
     }
 }
 

@@ -236,10 +236,8 @@ def _opens(error: GerbangError) -> bool:
 
 
 def _closes(error: GerbangError) -> bool:
-    """Whether the answer says what became of the key, also of an attempt before. Who may not ask, or asks too often, learns nothing of it."""
-    status = error.status or 0
-    says_nothing = error.code == "ANSWER_UNREADABLE" or status in (401, 403, 429)
-    return not says_nothing and (status == 202 or 400 <= status < 500)
+    """Whether the answer says what became of the key, also of an attempt before. Other statuses are of answers from before it is read."""
+    return error.code != "ANSWER_UNREADABLE" and error.status in (202, 404, 409, 422)
 
 
 class WebhookError(GerbangError):

@@ -273,13 +273,9 @@ function opens({ code, status = 0 }: GerbangError): boolean {
   return (status >= 500 && !undoneCodes.has(code)) || (code === "ANSWER_UNREADABLE" && status < 300);
 }
 
-/** Whether the answer tells the outcome of the idempotency key, earlier attempts included. A 401, 403 or 429 tells nothing about it. */
+/** Whether the answer tells the outcome of the idempotency key, earlier attempts included. Other statuses are of answers from before it is read. */
 function closes({ code, status = 0 }: GerbangError): boolean {
-  return (
-    code !== "ANSWER_UNREADABLE" &&
-    ![401, 403, 429].includes(status) &&
-    (status === 202 || (status >= 400 && status < 500))
-  );
+  return code !== "ANSWER_UNREADABLE" && [202, 404, 409, 422].includes(status);
 }
 
 const retryAfterMs = new WeakMap<GerbangError, number>();
