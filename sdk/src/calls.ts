@@ -38,9 +38,11 @@ export class Calls {
   }
 
   list<Item>(operation: string, path: string, filters: object = {}, options?: ReadOptions): List<Item> {
-    return new List((cursor) => {
-      const query = cursor === undefined ? filters : { ...filters, starting_after: cursor };
-      return this.read<Page<Item>>(operation, withQuery(path, query as Query), options, { kind: "list" });
+    // All pages are of one list, whatever the caller does with its object.
+    const asked: Query = { ...filters };
+    return new List((cursor = asked.starting_after as string) => {
+      const target = withQuery(path, { ...asked, starting_after: cursor });
+      return this.read<Page<Item>>(operation, target, options, { kind: "list" });
     });
   }
 

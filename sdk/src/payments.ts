@@ -59,6 +59,8 @@ export class Payments {
    * when the existing payment has another amount, currency or method.
    */
   async createOrFind(body: CreatePayment, options?: CallOptions): Promise<CreatedPayment | Payment> {
+    // The caller may use the object for its next order meanwhile.
+    const asked = { ...body };
     const { now, deadlineMs } = this.#calls.transport.options;
     const endsAt = now() + (options?.deadlineMs ?? deadlineMs);
     try {
@@ -69,16 +71,16 @@ export class Payments {
         body: answered,
       } = await this.#calls.answer("payments.create", PAYMENTS, sent, options);
       const created = answered as CreatedPayment;
-      if (!isSame(created, body)) {
+      if (!isSame(created, asked)) {
         const message = "The answer is about another payment.";
         throw new GerbangError({ code: "ANSWER_UNREADABLE", message, status, requestId, outcomeUnknown: true });
       }
       // A kept answer, which the service gives with status 200, shows the payment as it was at its creation.
-      return status === 200 ? ((await this.#find(body, endsAt, options)) ?? created) : created;
+      return status === 200 ? ((await this.#find(asked, endsAt, options)) ?? created) : created;
     } catch (error) {
       if (!(error instanceof GerbangError)) throw error;
       if (error.code === "ABORTED" || !(error.outcomeUnknown || mayExist.includes(error.code))) throw error;
-      const found = await this.#find(body, endsAt, options);
+      const found = await this.#find(asked, endsAt, options);
       if (found === undefined) throw error;
       return found;
     }

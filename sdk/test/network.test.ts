@@ -469,3 +469,40 @@ test("what cannot stand in a path is refused before it is sent, and what JSON le
   await gerbang.payments.create({ ...order, metadata: { a: undefined as never, b: "1" } });
   expect(sent).toEqual(["/v1/payments"]);
 });
+
+test.each([201, 200, 503])(
+  "an order whose object is used for the next one meanwhile stays that order: answers with %d",
+  async (status) => {
+    const found = ({ searchParams }: URL) => {
+      const reference_id = searchParams.get("reference_id");
+      return {
+        data: [{ ...order, reference_id, reference: `pay_${reference_id}` }],
+        has_more: false,
+        next_cursor: null,
+      };
+    };
+    const gerbang = answeredBy(async (url, { body }) => {
+      await sleep(1);
+      if (body === undefined) return json(found(url));
+      const { reference_id } = JSON.parse(body as string) as { reference_id: string };
+      return json({ ...order, reference_id, reference: `pay_${reference_id}` }, status);
+    });
+    const body: { -readonly [Name in keyof typeof order]: string | number } = { ...order };
+    const made = ["1", "2", "3"].map((reference_id) => {
+      body.reference_id = reference_id;
+      return gerbang.payments.createOrFind(body as never);
+    });
+    expect((await Promise.all(made)).map(({ reference }) => reference)).toEqual(["pay_1", "pay_2", "pay_3"]);
+  },
+);
+
+test("all pages of a list have its filters, also when their object is used for another list", async () => {
+  const asked: (string | null)[] = [];
+  const gerbang = answeredBy(({ searchParams }) => {
+    asked.push(searchParams.get("status"));
+    return json({ data: [{}], has_more: asked.length < 3, next_cursor: `pay_${asked.length}` });
+  });
+  const filters: { status: "succeeded" | "failed" } = { status: "succeeded" };
+  for await (const page of gerbang.payments.list(filters).pages()) if (page.has_more) filters.status = "failed";
+  expect(asked).toEqual(["succeeded", "succeeded", "succeeded"]);
+});
