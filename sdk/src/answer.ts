@@ -67,7 +67,8 @@ export async function readAnswer(response: Response, expected: Expected): Promis
 
 function isExpected(body: unknown, { kind, identity }: Expected): boolean {
   if (kind === "text" || !isObject(body) || isObject(body.error)) return false;
-  if (kind === "list") return Array.isArray(body.data) && body.data.every(isObject);
+  if (kind === "list")
+    return Array.isArray(body.data) && body.data.every(isObject) && typeof body.has_more === "boolean";
   return identity === undefined || (typeof body[identity] === "string" && body[identity] !== "");
 }
 

@@ -16,8 +16,9 @@ type Body = {
   method?: "POST" | "PUT";
   isIntent?: boolean;
   /** A field that the answer has. */
-  identity?: "reference" | "uuid";
+  identity?: Identity;
 };
+type Identity = "reference" | "uuid" | "id";
 type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>;
 
 export class Calls {
@@ -29,12 +30,15 @@ export class Calls {
     this.#tracer = tracer;
   }
 
-  async read<Result>(operation: string, target: string, options?: ReadOptions, answer?: Expected): Promise<Result> {
-    return (await this.#call({ operation, method: "GET", target, answer }, options)).body as Result;
-  }
-
-  async readText(operation: string, target: string, options?: ReadOptions): Promise<string> {
-    return (await this.#call({ operation, method: "GET", target, answer: { kind: "text" } }, options)).body as string;
+  /** Reads an object that has the field `identity`, or something of another kind. */
+  async read<Result>(
+    operation: string,
+    target: string,
+    options?: ReadOptions,
+    identity?: Identity,
+    kind: Expected["kind"] = "object",
+  ): Promise<Result> {
+    return (await this.#call({ operation, method: "GET", target, answer: { kind, identity } }, options)).body as Result;
   }
 
   list<Item>(operation: string, path: string, filters: object = {}, options?: ReadOptions): List<Item> {
@@ -42,7 +46,7 @@ export class Calls {
     const asked: Query = { ...filters };
     return new List((cursor = asked.starting_after as string) => {
       const target = withQuery(path, { ...asked, starting_after: cursor });
-      return this.read<Page<Item>>(operation, target, options, { kind: "list" });
+      return this.read<Page<Item>>(operation, target, options, undefined, "list");
     });
   }
 

@@ -14,7 +14,7 @@ export class Events {
   }
 
   get(id: string, options?: ReadOptions): Promise<Event> {
-    return this.#calls.read("events.get", path`/v1/events/${id}`, options);
+    return this.#calls.read("events.get", path`/v1/events/${id}`, options, "id");
   }
 
   list(filters?: EventFilters, options?: ReadOptions): List<Event> {
@@ -27,7 +27,7 @@ export class Events {
   }
 
   resend(id: string, options?: CallOptions): Promise<Event> {
-    return this.#calls.write("events.resend", path`/v1/events/${id}/resend`, {}, options);
+    return this.#calls.write("events.resend", path`/v1/events/${id}/resend`, { identity: "id" }, options);
   }
 
   /** Sends the events since a moment again, 1,000 in a call. To go on, pass `next_cursor` as `starting_after`. */

@@ -29,7 +29,7 @@ export class Refunds {
   }
 
   get(uuid: string, options?: ReadOptions): Promise<Refund> {
-    return this.#calls.read("refunds.get", path`/v1/refunds/${uuid}`, options);
+    return this.#calls.read("refunds.get", path`/v1/refunds/${uuid}`, options, "uuid");
   }
 
   list(filters?: RefundFilters, options?: ReadOptions): List<Refund> {
@@ -62,7 +62,7 @@ export class Settlements {
   }
 
   get(uuid: string, options?: ReadOptions): Promise<Settlement> {
-    return this.#calls.read("settlements.get", path`/v1/settlements/${uuid}`, options);
+    return this.#calls.read("settlements.get", path`/v1/settlements/${uuid}`, options, "uuid");
   }
 
   list(filters?: SettlementFilters, options?: ReadOptions): List<Settlement> {
@@ -71,7 +71,8 @@ export class Settlements {
 
   /** The statement of a batch as CSV, with every payment in it. */
   statement(uuid: string, options?: ReadOptions): Promise<string> {
-    return this.#calls.readText("settlements.statement", path`/v1/settlements/${uuid}/statement`, options);
+    const target = path`/v1/settlements/${uuid}/statement`;
+    return this.#calls.read("settlements.statement", target, options, undefined, "text");
   }
 }
 
@@ -83,7 +84,7 @@ export class Disputes {
   }
 
   get(uuid: string, options?: ReadOptions): Promise<Dispute> {
-    return this.#calls.read("disputes.get", path`/v1/disputes/${uuid}`, options);
+    return this.#calls.read("disputes.get", path`/v1/disputes/${uuid}`, options, "uuid");
   }
 
   list(filters?: DisputeFilters, options?: ReadOptions): List<Dispute> {

@@ -102,8 +102,7 @@ export class Payments {
   }
 
   get(reference: string, options?: ReadOptions): Promise<Payment> {
-    const answer = { kind: "object", identity: "reference" } as const;
-    return this.#calls.read("payments.get", path`/v1/payments/${reference}`, options, answer);
+    return this.#calls.read("payments.get", path`/v1/payments/${reference}`, options, "reference");
   }
 
   /** Newest first. */
@@ -176,7 +175,7 @@ export class PaymentLinks {
   }
 
   get(uuid: string, options?: ReadOptions): Promise<PaymentLink> {
-    return this.#calls.read("paymentLinks.get", path`/v1/payment-links/${uuid}`, options);
+    return this.#calls.read("paymentLinks.get", path`/v1/payment-links/${uuid}`, options, "uuid");
   }
 
   list(filters?: PaymentLinkFilters, options?: ReadOptions): List<PaymentLink> {

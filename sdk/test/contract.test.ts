@@ -55,7 +55,14 @@ test("every operation of the contract can be called", async () => {
       const { pathname } = new URL(url as string);
       called.add(`${init?.method} ${pathname}`);
       const csv = new Response("reference", { headers: { "content-type": "text/csv" } });
-      const json = Response.json({ reference: "pay_1", uuid: "rfd_1", data: [], has_more: false, next_cursor: null });
+      const json = Response.json({
+        reference: "pay_1",
+        id: "evt_1",
+        uuid: "rfd_1",
+        data: [],
+        has_more: false,
+        next_cursor: null,
+      });
       return Promise.resolve(pathname.endsWith("/statement") ? csv : json);
     },
   });

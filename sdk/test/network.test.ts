@@ -506,3 +506,16 @@ test("all pages of a list have its filters, also when their object is used for a
   for await (const page of gerbang.payments.list(filters).pages()) if (page.has_more) filters.status = "failed";
   expect(asked).toEqual(["succeeded", "succeeded", "succeeded"]);
 });
+
+test.each<[what: string, call: (gerbang: Gerbang) => Promise<unknown>]>([
+  ["a refund", (gerbang) => gerbang.refunds.get("rfd_1")],
+  ["a settlement", (gerbang) => gerbang.settlements.get("set_1")],
+  ["a dispute", (gerbang) => gerbang.disputes.get("dsp_1")],
+  ["a payment link", (gerbang) => gerbang.paymentLinks.get("lnk_1")],
+  ["an event", (gerbang) => gerbang.events.get("evt_1")],
+  ["an event that is sent again", (gerbang) => gerbang.events.resend("evt_1")],
+  ["a list that does not say whether it has more", (gerbang) => gerbang.refunds.list().take(1)],
+])("an object of somebody else is not taken for %s", async (_, call) => {
+  const maintenance = { status: "succeeded", data: [{ until: "noon" }] };
+  expect(await failed(call(answeredBy(() => json(maintenance))))).toMatchObject({ code: "ANSWER_UNREADABLE" });
+});
