@@ -96,13 +96,14 @@ export class Transport {
     const deadlineMs = options.deadlineMs ?? this.options.deadlineMs;
     const endsAt = now() + deadlineMs;
     const known = { operation: call.operation, method: call.method, target: call.target, idempotencyKey };
-    const state = { corrected: false, replays: 0, open: false };
+    const state = { corrected: false, replays: 0 };
+    const tried: Tried = { attempts: 0, idempotencyKey, outcomeUnknown: false };
     for (let attempt = 1, waited = 0; ; attempt++) {
       const info: AttemptInfo = { ...known, attempt };
-      const outcome = await this.#attempt(call, { body, info, endsAt, signal: options.signal, replays: state.replays });
+      const { replays } = state;
+      const outcome = await this.#attempt(call, { body, info, endsAt, signal: options.signal, replays, tried });
       if (!(outcome instanceof GerbangError)) return outcome;
-      state.open = isWrite && (opens(outcome) || (state.open && !closes(outcome)));
-      const tried = { attempts: attempt, idempotencyKey, outcomeUnknown: state.open };
+      tried.outcomeUnknown = isWrite && (opens(outcome) || (tried.outcomeUnknown && !closes(outcome)));
       const waitMs = this.#waitBefore(attempt, outcome, state);
       // The waits count by themselves, too: the clock may be set back.
       const isOver = waitMs === undefined || now() + waitMs >= endsAt || (waited += waitMs) >= deadlineMs;
@@ -146,10 +147,23 @@ export class Transport {
 
   async #attempt(
     call: Call,
-    sent: { body: string; info: AttemptInfo; endsAt: number; signal: AbortSignal | undefined; replays: number },
+    {
+      body,
+      info,
+      endsAt,
+      signal,
+      replays,
+      tried,
+    }: {
+      body: string;
+      info: AttemptInfo;
+      endsAt: number;
+      signal: AbortSignal | undefined;
+      replays: number;
+      tried: Tried;
+    },
   ): Promise<Answer | GerbangError> {
     const { clientId, origin, hooks, propagate, userAgent, now, timeoutMs } = this.options;
-    const { body, info, endsAt, signal } = sent;
     await hooks.onRequest?.(info);
     const url = origin + call.target;
     const request: Signed = {
@@ -167,14 +181,17 @@ export class Transport {
       authorization: `Bearer ${clientId}`,
       accept: call.answer?.kind === "text" ? "text/csv, application/json" : "application/json",
       "user-agent": userAgent,
-      ...(await this.#signatureHeaders(request, sent.replays)),
+      ...(await this.#signatureHeaders(request, replays)),
     };
     if (info.idempotencyKey !== undefined) {
       headers["idempotency-key"] = info.idempotencyKey;
       headers["content-type"] = "application/json";
     }
-    // What came before took time, in which the caller may have aborted.
-    if (isAborted(signal)) return aborted(signal);
+    // What came before took time, in which the caller may have aborted. What is not sent leaves the outcome as it was.
+    if (isAborted(signal)) throw told(aborted(signal), tried);
+    const leftMs = Math.min(timeoutMs, endsAt - now(), TIMER_MAX_MS);
+    if (!(leftMs > 0)) throw told(timedOut(), tried);
+    tried.attempts++;
     const ending = new AbortController();
     let stop!: () => void;
     const over = new Promise<never>((_, reject) => {
@@ -184,7 +201,7 @@ export class Transport {
       };
     });
     signal?.addEventListener("abort", stop, { once: true });
-    const timer = setTimeout(stop, Math.max(1, Math.min(timeoutMs, endsAt - now(), TIMER_MAX_MS)));
+    const timer = setTimeout(stop, leftMs);
     const begunAt = performance.now();
     let response: Response | undefined;
     let outcome: Answer | GerbangError;
@@ -201,17 +218,12 @@ export class Transport {
       if (error instanceof GerbangError) outcome = error;
       else if (isAborted(signal)) outcome = aborted(signal);
       else {
-        const isLate = ending.signal.aborted;
-        outcome = new GerbangError({
-          code: isLate ? "TIMED_OUT" : "CONNECTION_FAILED",
-          message: isLate
-            ? "No answer came in time."
-            : `The connection to ${this.options.origin} failed before the answer was there.`,
-          // Its head may have come.
-          status: response?.status,
-          requestId: response && requestIdOf(response.headers),
-          cause: isLate ? undefined : error,
-        });
+        // Its head may have come.
+        const facts = { status: response?.status, requestId: response && requestIdOf(response.headers) };
+        const message = `The connection to ${origin} failed before the answer was there.`;
+        outcome = ending.signal.aborted
+          ? timedOut(facts)
+          : new GerbangError({ ...facts, code: "CONNECTION_FAILED", message, cause: error });
       }
     } finally {
       clearTimeout(timer);
@@ -299,6 +311,8 @@ function dateOf(text: string | null): number | undefined {
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
 const aborted = (signal: AbortSignal | undefined): GerbangError =>
   new GerbangError({ code: "ABORTED", message: "The call was aborted.", cause: signal?.reason as unknown });
+const timedOut = (facts?: Pick<ErrorFacts, "status" | "requestId">): GerbangError =>
+  new GerbangError({ ...facts, code: "TIMED_OUT", message: "No answer came in time." });
 
 type Tried = Required<Pick<ErrorFacts, "attempts" | "outcomeUnknown">> & Pick<ErrorFacts, "idempotencyKey">;
 

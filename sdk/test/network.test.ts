@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { type AddressInfo, type Server, type Socket, createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import Gerbang, { GerbangError, type GerbangOptions } from "../src/index.ts";
+import Gerbang, { type AttemptInfo, type CallOptions, GerbangError, type GerbangOptions } from "../src/index.ts";
 import { sleep } from "../src/transport.ts";
 
 const servers = new Set<Server>();
@@ -518,4 +518,31 @@ test.each<[what: string, call: (gerbang: Gerbang) => Promise<unknown>]>([
 ])("an object of somebody else is not taken for %s", async (_, call) => {
   const maintenance = { status: "succeeded", data: [{ until: "noon" }] };
   expect(await failed(call(answeredBy(() => json(maintenance))))).toMatchObject({ code: "ANSWER_UNREADABLE" });
+});
+
+test.each<[what: string, options: GerbangOptions, call: () => CallOptions]>([
+  ["a hook that takes longer than the deadline", { deadlineMs: 10, hooks: { onRequest: () => sleep(30) } }, () => ({})],
+  ["a deadline that is over", {}, () => ({ deadlineMs: -5 })],
+  ["no number as a deadline", {}, () => ({ deadlineMs: Number.NaN })],
+  ["a signal that has stopped", {}, () => ({ signal: AbortSignal.abort() })],
+])("what could not be answered in time is not sent, and known as not done: %s", async (_, options, call) => {
+  let sent = 0;
+  const gerbang = answeredBy(() => json({ uuid: "rfd_1" }, (sent++, 201)), options);
+  const error = await failed(gerbang.refunds.create({ payment_reference: "pay_1" }, call()));
+  expect(error).toMatchObject({ attempts: 0, outcomeUnknown: false });
+  expect(["TIMED_OUT", "ABORTED"]).toContain(error.code);
+  expect(sent).toBe(0);
+});
+
+test("an attempt that is not sent leaves the outcome of those before it unknown", async () => {
+  const stopping = new AbortController();
+  const lost = (): never => {
+    throw new TypeError("fetch failed");
+  };
+  const hooks = { onRequest: ({ attempt }: AttemptInfo) => attempt > 1 && stopping.abort() };
+  const refund = answeredBy(lost, { hooks }).refunds.create(
+    { payment_reference: "pay_1" },
+    { signal: stopping.signal },
+  );
+  expect(await failed(refund)).toMatchObject({ code: "ABORTED", attempts: 1, outcomeUnknown: true });
 });
