@@ -164,7 +164,7 @@ export class Transport {
     },
   ): Promise<Answer | GerbangError> {
     const { clientId, origin, hooks, propagate, userAgent, now, timeoutMs } = this.options;
-    await hooks.onRequest?.(info);
+    await hooks.onRequest?.({ ...info });
     const url = origin + call.target;
     const request: Signed = {
       clientId,

@@ -546,3 +546,18 @@ test("an attempt that is not sent leaves the outcome of those before it unknown"
   );
   expect(await failed(refund)).toMatchObject({ code: "ABORTED", attempts: 1, outcomeUnknown: true });
 });
+
+test("a hook that redacts what it is told changes no request: its key stays one of its own", async () => {
+  const keys: (string | null)[] = [];
+  const hooks = { onRequest: (info: AttemptInfo) => void (info.idempotencyKey = "[redacted]") };
+  const gerbang = answeredBy(
+    (_, { headers }) => {
+      keys.push(new Headers(headers).get("idempotency-key"));
+      return json({ uuid: "rfd_1" }, 201);
+    },
+    { hooks },
+  );
+  await gerbang.refunds.create({ payment_reference: "pay_1" }, { idempotencyKey: "refund-1" });
+  await gerbang.refunds.create({ payment_reference: "pay_1" }, { idempotencyKey: "refund-2" });
+  expect(keys).toEqual(["refund-1", "refund-2"]);
+});
