@@ -34,7 +34,8 @@ const sleep: Sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Claims an event: true when the caller is to handle it, false when it was handled. Throws an EventBusyError when another claim persists. */
 export async function claimed(store: Pick<EventStore, "claim">, id: string, wait: Sleep = sleep): Promise<boolean> {
   for (let waited = 0; ; waited += ASK_EVERY_MS) {
-    const answer = await store.claim(id);
+    // A store that gives nothing has not said that the event was handled: to answer 200 would lose it.
+    const answer = ((await store.claim(id)) as Claim | null | undefined) ?? "busy";
     if (answer !== "busy") return answer;
     if (waited >= WAIT_MAX_MS) throw new EventBusyError();
     await wait(ASK_EVERY_MS);

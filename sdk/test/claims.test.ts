@@ -112,3 +112,22 @@ test("the store in memory ends a claim that nobody ended, and forgets the oldest
   expect(store.claim("a")).toBe(false);
   expect([store.claim("b"), store.claim("c"), store.claim("a")]).toEqual([true, true, true]);
 });
+
+test.each([undefined, null])(
+  "a store whose claim gives %s has not said that the event was handled: it comes again",
+  async (given) => {
+    const on = vi.fn();
+    const store = { claim: () => given as never, done: () => undefined, release: () => undefined };
+    const told: unknown[] = [];
+    const receive = handler({
+      secrets: secret,
+      store,
+      on,
+      onError: (error) => told.push(error),
+      sleep: () => Promise.resolve(),
+    });
+    const { body, headers } = await sign({ secret, event });
+    expect((await receive(new Request(address, { method: "POST", body, headers }))).status).toBe(503);
+    expect([on.mock.calls, told]).toEqual([[], [expect.any(EventBusyError)]]);
+  },
+);
