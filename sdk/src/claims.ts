@@ -58,7 +58,7 @@ export function memoryStore({ claimMs = 60_000, max = 10_000, now = Date.now }: 
   return {
     claim(id) {
       const held = until.get(id) ?? 0;
-      if (held === Number.POSITIVE_INFINITY) return false;
+      if (held === Infinity) return false;
       if (held > now()) return "busy";
       for (const oldest of until.keys()) {
         if (until.size < max) break;
@@ -67,7 +67,7 @@ export function memoryStore({ claimMs = 60_000, max = 10_000, now = Date.now }: 
       until.set(id, now() + claimMs);
       return true;
     },
-    done: (id) => until.set(id, Number.POSITIVE_INFINITY),
-    release: (id) => until.delete(id),
+    done: (id) => until.set(id, Infinity),
+    release: (id) => until.get(id) === Infinity || until.delete(id),
   };
 }

@@ -131,3 +131,14 @@ test.each([undefined, null])(
     expect([on.mock.calls, told]).toEqual([[], [expect.any(EventBusyError)]]);
   },
 );
+
+test("the store in memory keeps what was handled, also when another one whose claim had expired releases it", () => {
+  let now = 0;
+  const store = memoryStore({ claimMs: 1_000, now: () => now });
+  expect(store.claim("a")).toBe(true);
+  now = 1_000;
+  expect(store.claim("a")).toBe(true);
+  store.done("a");
+  store.release("a");
+  expect(store.claim("a")).toBe(false);
+});
