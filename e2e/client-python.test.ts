@@ -68,6 +68,17 @@ for unset in (None, "", [None], [], [secret, 5]):
     const said = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });
     expect(said).toBe(`evt_1\n${"secrets: at least one webhook secret is needed, as text\n".repeat(5)}`);
   });
+  test("a store whose claim returns nothing has not said that the event was handled: it comes again", async () => {
+    const code = `import gerbang
+class Forgetful(gerbang.EventStore):
+    def claim(self, id): asked.append(id)
+asked, body, secret = [], '{"id":"evt_1","type":"payment.succeeded"}', "whsec_aGVsbG8gaGVsbG8="
+gerbang.CLAIM_WAIT_MAX_SECONDS = 0
+status = gerbang.webhooks.handle(body, gerbang.webhooks.sign(body, secret), secret, print, store=Forgetful())
+print(status, asked)`;
+    const said = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });
+    expect(said).toBe("503 ['evt_1']\n");
+  });
   test("an error that says that an event is busy comes through a pool of processes", async () => {
     const code = "import gerbang, pickle; print(type(pickle.loads(pickle.dumps(gerbang.EventBusyError()))).__name__)";
     const named = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });

@@ -1427,7 +1427,8 @@ def _claimed(store: EventStore, id: str) -> bool:
     waited = 0.0
     while True:
         answer = store.claim(id)
-        if answer != "busy":
+        # A store that gives nothing has not said that the event was handled: to answer 200 would lose it.
+        if answer is not None and answer != "busy":
             return bool(answer)
         if waited >= CLAIM_WAIT_MAX_SECONDS:
             raise EventBusyError
