@@ -3,7 +3,7 @@ import type { Answer, Expected } from "./answer.ts";
 import type { BodyName } from "./rules.ts";
 import { checkBody, checkIdempotencyKey, checkIdentity } from "./check.ts";
 import { List, type Page } from "./list.ts";
-import type { Call, CallOptions, Transport } from "./transport.ts";
+import type { Call, CallOptions, Transport, Tried } from "./transport.ts";
 import { traced, type Tracer } from "./tracing.ts";
 
 export type { CallOptions } from "./transport.ts";
@@ -56,7 +56,7 @@ export class Calls {
   }
 
   /** As `write`, and gives the answer with its status. */
-  async answer(operation: string, target: string, body: Body, options?: CallOptions): Promise<Answer> {
+  async answer(operation: string, target: string, body: Body, options?: CallOptions): Promise<Answer & Tried> {
     const { value = {}, rules, method = "POST", isIntent, identity } = body;
     checkIdempotencyKey(options?.idempotencyKey);
     if (rules !== undefined) checkBody(rules, value);
@@ -64,7 +64,7 @@ export class Calls {
     return this.#call({ operation, method, target, body: value, isIntent, answer }, options);
   }
 
-  #call(call: Call, options?: CallOptions): Promise<Answer> {
+  #call(call: Call, options?: CallOptions): Promise<Answer & Tried> {
     return traced(this.#tracer, call, () => this.transport.call(call, options));
   }
 }

@@ -65,18 +65,14 @@ export class Payments {
     const endsAt = now() + (options?.deadlineMs ?? deadlineMs);
     try {
       const sent = { value: body, rules: "CreatePayment", isIntent: true, identity: "reference" } as const;
-      const {
-        status,
-        requestId,
-        body: answered,
-      } = await this.#calls.answer("payments.create", PAYMENTS, sent, options);
-      const created = answered as CreatedPayment;
+      const answer = await this.#calls.answer("payments.create", PAYMENTS, sent, options);
+      const created = answer.body as CreatedPayment;
       if (!isSame(created, asked)) {
         const message = "The answer is about another payment.";
-        throw new GerbangError({ code: "ANSWER_UNREADABLE", message, status, requestId, outcomeUnknown: true });
+        throw new GerbangError({ ...answer, code: "ANSWER_UNREADABLE", message, outcomeUnknown: true });
       }
       // A kept answer, which the service gives with status 200, shows the payment as it was at its creation.
-      return status === 200 ? ((await this.#find(asked, endsAt, options)) ?? created) : created;
+      return answer.status === 200 ? ((await this.#find(asked, endsAt, options)) ?? created) : created;
     } catch (error) {
       if (!(error instanceof GerbangError)) throw error;
       if (error.code === "ABORTED" || !(error.outcomeUnknown || mayExist.includes(error.code))) throw error;

@@ -21,7 +21,11 @@ const CLIENT = 2;
 const ERROR = 2;
 
 /** Runs a call within its own span, if there is a tracer. */
-export function traced(tracer: Tracer | undefined, call: Call, run: () => Promise<Answer>): Promise<Answer> {
+export function traced<Result extends Answer>(
+  tracer: Tracer | undefined,
+  call: Call,
+  run: () => Promise<Result>,
+): Promise<Result> {
   if (tracer === undefined) return run();
   const attributes = { "http.request.method": call.method, "url.path": call.target.split("?")[0] ?? "" };
   return tracer.startActiveSpan(`gerbang ${call.operation}`, { kind: CLIENT, attributes }, async (span) => {

@@ -86,7 +86,7 @@ export class Transport {
   }
 
   /** Makes a call. Throws a GerbangError unless the call succeeded. */
-  async call(call: Call, options: CallOptions = {}): Promise<Answer> {
+  async call(call: Call, options: CallOptions = {}): Promise<Answer & Tried> {
     const { now } = this.options;
     const isWrite = call.method !== "GET";
     // All attempts send the same bytes.
@@ -102,7 +102,7 @@ export class Transport {
       const info: AttemptInfo = { ...known, attempt };
       const { replays } = state;
       const outcome = await this.#attempt(call, { body, info, endsAt, signal: options.signal, replays, tried });
-      if (!(outcome instanceof GerbangError)) return outcome;
+      if (!(outcome instanceof GerbangError)) return { ...outcome, ...tried };
       tried.outcomeUnknown = isWrite && (opens(outcome) || (tried.outcomeUnknown && !closes(outcome)));
       const waitMs = this.#waitBefore(attempt, outcome, state);
       // The waits count by themselves, too: the clock may be set back.
@@ -314,7 +314,8 @@ const aborted = (signal: AbortSignal | undefined): GerbangError =>
 const timedOut = (facts?: Pick<ErrorFacts, "status" | "requestId">): GerbangError =>
   new GerbangError({ ...facts, code: "TIMED_OUT", message: "No answer came in time." });
 
-type Tried = Required<Pick<ErrorFacts, "attempts" | "outcomeUnknown">> & Pick<ErrorFacts, "idempotencyKey">;
+/** What is known of the attempts of a call. */
+export type Tried = Required<Pick<ErrorFacts, "attempts" | "outcomeUnknown">> & Pick<ErrorFacts, "idempotencyKey">;
 
 /** The error for the caller, with the facts about its attempts. */
 function told({ code, message, status, requestId, details, cause }: GerbangError, tried?: Tried): GerbangError {

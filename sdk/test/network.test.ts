@@ -561,3 +561,18 @@ test("a hook that redacts what it is told changes no request: its key stays one 
   await gerbang.refunds.create({ payment_reference: "pay_1" }, { idempotencyKey: "refund-2" });
   expect(keys).toEqual(["refund-1", "refund-2"]);
 });
+
+test("an answer about another payment is known by the key and the attempts of the call, as every open outcome is", async () => {
+  const none = { data: [], has_more: false, next_cursor: null };
+  const another = { ...order, reference_id: "2", reference: "pay_2" };
+  const gerbang = answeredBy((_, { method }) => (method === "GET" ? json(none) : json(another, 201)));
+  const error = await failed(gerbang.payments.createOrFind(order, { idempotencyKey: "create-order-1" }));
+  expect(error).toMatchObject({
+    code: "ANSWER_UNREADABLE",
+    status: 201,
+    requestId: requestId["x-request-id"],
+    outcomeUnknown: true,
+    idempotencyKey: "create-order-1",
+    attempts: 1,
+  });
+});
