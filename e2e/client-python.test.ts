@@ -79,6 +79,42 @@ print(status, asked)`;
     const said = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });
     expect(said).toBe("503 ['evt_1']\n");
   });
+  test("a process that is forked while another thread signs waits for nobody", async () => {
+    const code = `import os, signal, threading
+from gerbang import Gerbang
+client = Gerbang("ak_test_1", "sk_test_1", "http://127.0.0.1:9", scheme="timestamp")
+numbers = iter(range(10**9))
+def sign():
+    while True:
+        client._signed("POST", "/v1/payments", b"%d" % next(numbers), "12345678", False)
+threading.Thread(target=sign, daemon=True).start()
+ended = []
+for _ in range(10):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(2)
+        client._signed("POST", "/v1/payments", b"{}", "12345678", False)
+        os._exit(0)
+    ended.append(os.waitpid(child, 0)[1])
+os._exit(1 if any(ended) else 0)`;
+    const environment = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
+    await run([python, "-c", code], "", environment);
+  });
+  test("threads that sign one request at once get a timestamp each", async () => {
+    const code = `import sys, threading
+from gerbang import _Stamps
+sys.setswitchinterval(1e-6)
+stamps, taken = _Stamps(), []
+def take():
+    for _ in range(40):
+        taken.append(stamps.take(b"one", 1_800_000_000, False))
+threads = [threading.Thread(target=take) for _ in range(12)]
+[one.start() for one in threads]
+[one.join() for one in threads]
+print(len(taken), len(set(taken)))`;
+    const environment = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
+    expect(await run([python, "-c", code], "", environment)).toBe("480 480\n");
+  });
   test("an error that says that an event is busy comes through a pool of processes", async () => {
     const code = "import gerbang, pickle; print(type(pickle.loads(pickle.dumps(gerbang.EventBusyError()))).__name__)";
     const named = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });

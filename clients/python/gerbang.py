@@ -487,26 +487,30 @@ def _base64(data: bytes) -> str:
 
 
 class _Stamps:
-    """Timestamps of the interface's own scheme that this process has used: two equal requests of one second need two."""
+    """Timestamps of the interface's own scheme that this process has used: two equal requests of one second need two.
+
+    Threads share it without a lock: a process that is forked while another thread holds one would wait for it for ever.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._used: Dict[Tuple[bytes, int], int] = {}
+        self._used: Dict[Tuple[bytes, int], object] = {}
         self._pruned_at = 0
 
     def take(self, request: bytes, now: int, anywhere: bool) -> int:
         """The free timestamp that is nearest to now; `anywhere`: a random one, since others use the near ones as well."""
-        with self._lock:
-            if now - self._pruned_at > WINDOW_SECONDS:
-                self._used = {use: stamp for use, stamp in self._used.items() if now - stamp <= 2 * WINDOW_SECONDS}
-                self._pruned_at = now
-            order = sorted(range(-SPREAD_SECONDS, SPREAD_SECONDS + 1), key=abs)
-            if anywhere:
-                random.shuffle(order)
-            for offset in order:
-                if (request, now + offset) not in self._used:
-                    self._used[request, now + offset] = now + offset
-                    return now + offset
+        if now - self._pruned_at > WINDOW_SECONDS:
+            self._pruned_at = now
+            for use in self._used.copy():
+                if now - use[1] > 2 * WINDOW_SECONDS:
+                    self._used.pop(use, None)
+        order = sorted(range(-SPREAD_SECONDS, SPREAD_SECONDS + 1), key=abs)
+        if anywhere:
+            random.shuffle(order)
+        mine = object()
+        for offset in order:
+            # Of two threads that ask at once, the dict keeps the object of one.
+            if self._used.setdefault((request, now + offset), mine) is mine:
+                return now + offset
         raise GerbangError("SIGNATURE_REPLAYED", "Every timestamp within the window was used for this very request.", status=401)
 
 
