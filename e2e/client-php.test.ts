@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe } from "vitest";
+import { describe, expect, test } from "vitest";
 import { testStory } from "./kit/client-story.ts";
 import { run, testHostile, testVectors, testWholeness } from "./kit/client-vectors.ts";
 
@@ -14,6 +14,20 @@ const folder = fileURLToPath(new URL("../clients/php", import.meta.url));
 describe.runIf(isThere)("the client for PHP", () => {
   testVectors([php, join(folder, "test/driver.php")]);
   testHostile([php, "-d", "memory_limit=128M", join(folder, "test/driver.php")]);
+  test("processes that draw the same random numbers take other timestamps after a replay, and the nearest before", async () => {
+    const code = `require 'Gerbang.php';
+mt_srand(1);
+$drawn = $near = [];
+for ($process = 0; $process < 40; $process++) {
+    mt_srand(1); // as in a process that was forked
+    $drawn[] = (new Gerbang\\Stamps())->take('one', 0, true);
+}
+for ($stamps = new Gerbang\\Stamps(), $call = 0; $call < 3; $call++) {
+    $near[] = abs($stamps->take('one', 0, false));
+}
+echo json_encode([count(array_unique($drawn)) > 25, max(array_map('abs', $drawn)) <= 240, $near]);`;
+    expect(await run([php, "-d", `include_path=${folder}`, "-r", code], "")).toBe("[true,true,[0,1,1]]");
+  });
   testWholeness(join(folder, "Gerbang.php"), join(folder, "README.md"), (code) => run([php, "-l"], `<?php ${code}`));
   testStory([php, join(folder, "test/story.php")], "php");
 });

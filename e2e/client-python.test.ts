@@ -115,6 +115,17 @@ print(len(taken), len(set(taken)))`;
     const environment = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
     expect(await run([python, "-c", code], "", environment)).toBe("480 480\n");
   });
+  test("processes that are seeded alike take other timestamps after a replay", async () => {
+    const code = `import random
+from gerbang import _Stamps
+drawn = set()
+for _ in range(40):
+    random.seed(1)
+    drawn.add(_Stamps().take(b"one", 1_800_000_000, True))
+print(len(drawn) > 25)`;
+    const environment = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
+    expect(await run([python, "-c", code], "", environment)).toBe("True\n");
+  });
   test("an error that says that an event is busy comes through a pool of processes", async () => {
     const code = "import gerbang, pickle; print(type(pickle.loads(pickle.dumps(gerbang.EventBusyError()))).__name__)";
     const named = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });

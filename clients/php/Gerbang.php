@@ -880,7 +880,9 @@ final class Stamps
             $this->prunedAt = $now;
         }
         $order = range(-SPREAD_SECONDS, SPREAD_SECONDS);
-        $anywhere ? shuffle($order) : usort($order, fn($one, $other) => abs($one) <=> abs($other));
+        // By random_int, and not by shuffle: processes that were forked from one, or seeded alike, would all draw the same.
+        $places = array_map(fn(int $offset): int => $anywhere ? random_int(0, PHP_INT_MAX) : abs($offset), $order);
+        array_multisort($places, $order);
         foreach ($order as $offset) {
             $stamp = $now + $offset;
             if (!isset($this->used["$request $stamp"])) {

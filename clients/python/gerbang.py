@@ -55,6 +55,7 @@ CLAIM_ASK_EVERY_SECONDS = 0.25
 CLAIM_WAIT_MAX_SECONDS = 5
 
 _log = logging.getLogger("gerbang")
+_chance = random.SystemRandom()  # a program may seed the module's own, and then each of its processes would draw the same
 _clock = time  # what attempts are dated by and wait with; tests put another in its place
 Json = Dict[str, Any]
 _Hmac = hmac.HMAC
@@ -505,7 +506,7 @@ class _Stamps:
                     self._used.pop(use, None)
         order = sorted(range(-SPREAD_SECONDS, SPREAD_SECONDS + 1), key=abs)
         if anywhere:
-            random.shuffle(order)
+            _chance.shuffle(order)
         mine = object()
         for offset in order:
             # Of two threads that ask at once, the dict keeps the object of one.
@@ -879,9 +880,9 @@ class Gerbang:
                     corrected = self._correct(error._date)
                     wait = 0.0 if corrected else None
                 elif error.retryable:
-                    wait = 2 ** (attempt - 1) * random.uniform(0.8, 1.2)
+                    wait = 2 ** (attempt - 1) * _chance.uniform(0.8, 1.2)
                     if error._retry_after is not None:
-                        wait = max(wait, error._retry_after * random.uniform(1, 1.2))
+                        wait = max(wait, error._retry_after * _chance.uniform(1, 1.2))
                 if wait is None or _clock.monotonic() + wait > give_up:
                     raise
             _clock.sleep(wait)
