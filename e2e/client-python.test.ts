@@ -126,6 +126,28 @@ print(len(drawn) > 25)`;
     const environment = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
     expect(await run([python, "-c", code], "", environment)).toBe("True\n");
   });
+  test("a report of what went wrong with a delivery has no secret among the variables of its frames", async () => {
+    const code = `import logging, sys, traceback
+from gerbang import webhooks
+secret, body = bytes.fromhex("77687365635f633256").decode(), '{"id":"evt_1","type":"payment.succeeded"}'
+reports = []
+class Reporter(logging.Handler):
+    def emit(self, record):
+        reports.append(record.exc_info[1])
+logging.getLogger("gerbang").addHandler(Reporter())
+def on(event):
+    raise RuntimeError("the queue is away")
+print(webhooks.handle(body, webhooks.sign(body, secret), [secret], on), *(webhooks.handle(body, {}, some, on) for some in ([5, secret], None)))
+for call in (lambda: webhooks.sign("", secret), lambda: webhooks.unwrap(body, 5, secret)):
+    try:
+        call()
+    except Exception as error:
+        reports.append(error)
+frames = [frame for error in reports for frame in traceback.walk_tb(error.__traceback__) if "gerbang.py" in frame[0].f_code.co_filename]
+print(len(reports), len(frames) > 8, any(secret in repr(frame.f_locals) for frame, _ in frames))`;
+    const environment = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
+    expect(await run([python, "-c", code], "", environment)).toBe("500 500 500\n5 True False\n");
+  });
   test("an error that says that an event is busy comes through a pool of processes", async () => {
     const code = "import gerbang, pickle; print(type(pickle.loads(pickle.dumps(gerbang.EventBusyError()))).__name__)";
     const named = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });

@@ -1461,7 +1461,9 @@ class Webhooks:
         in a queue.
         """
         try:
-            event = self.unwrap(raw_body, headers, secrets, prefix=prefix, store=store)
+            known = _known(secrets)
+            del secrets  # so that no report of an error has it among the variables of this frame
+            event = self._event(raw_body, headers, known, prefix, None, store)
             if event is not None:
                 _handle(event, on, store)
             return 200
@@ -1490,9 +1492,19 @@ class Webhooks:
         `raw_body` are the bytes as they came. `secrets`: one, or several while they are rotated. With a `store` the event is claimed: one that
         was handled gives None (answer 2xx), and EventBusyError says that somebody handles it. Whoever gets the event then says `done` or `release`.
         """
-        # A variable may be unset while secrets are rotated.
-        known = [_Secret(one) for one in ([secrets] if isinstance(secrets, str) else secrets) if one not in (None, "")]
+        known = _known(secrets)
         del secrets  # so that no report of an error has it among the variables of this frame
+        return self._event(raw_body, headers, known, prefix, now, store)
+
+    def _event(
+        self,
+        raw_body: Union[bytes, str],
+        headers: Headers,
+        known: Sequence[_Secret],
+        prefix: str,
+        now: Optional[float],
+        store: Optional[EventStore],
+    ) -> Optional[Event]:
         if not known or not all(known):
             raise ValueError("secrets: at least one webhook secret is needed, as text")
         body = raw_body.encode("utf-8") if isinstance(raw_body, str) else bytes(raw_body)
@@ -1519,6 +1531,8 @@ class Webhooks:
         self, body: Union[bytes, str], secret: str, *, timestamp: Optional[int] = None, prefix: str = "X-SVC-", attempt: int = 1
     ) -> Dict[str, str]:
         """The headers of a delivery of this body, for tests of your receiver."""
+        key = _Secret(secret)
+        del secret
         data = body.encode("utf-8") if isinstance(body, str) else bytes(body)
         event = _event_of(data)
         stamp = str(int(time.time()) if timestamp is None else timestamp)
@@ -1527,9 +1541,14 @@ class Webhooks:
             f"{prefix}Event-Id": event["id"],
             f"{prefix}Event-Type": event["type"],
             f"{prefix}Timestamp": stamp,
-            f"{prefix}Signature": _Secret(secret).hmac(stamp.encode("ascii"), b".", data).hexdigest(),
+            f"{prefix}Signature": key.hmac(stamp.encode("ascii"), b".", data).hexdigest(),
             f"{prefix}Delivery-Attempt": str(attempt),
         }
+
+
+def _known(secrets: Union[str, Sequence[str]]) -> List[_Secret]:
+    """The secrets that are set: a variable may be unset while they are rotated."""
+    return [_Secret(one) for one in ([secrets] if isinstance(secrets, str) else secrets) if one not in (None, "")]
 
 
 def _handle(event: Event, on: Callable[[Event], Any], store: Optional[EventStore]) -> None:
