@@ -686,6 +686,13 @@ class _Response(http.client.HTTPResponse):
                 return line
             http.client.parse_headers(cast(Any, self.fp))
 
+    def _read_next_chunk_size(self) -> int:
+        """A negative one would read all that comes, however much, or raise a ValueError that is none of ours."""
+        size = cast(int, cast(Any, super())._read_next_chunk_size())
+        if size < 0:
+            raise http.client.IncompleteRead(b"")
+        return size
+
 
 class _Timed:
     """What http.client reads an answer from, with a moment when that ends."""

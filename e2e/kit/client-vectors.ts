@@ -427,6 +427,15 @@ function hostileAnswers(): Hostile[] {
       answers: five(ok({ ...paid, error: { code: "INTERNAL_ERROR", message: "no" } })),
       expect: { result: UNREADABLE, unknown: call !== get, requests: 5 },
     })),
+    // HTTP that is none.
+    ...["-1", "-5", "-0x5", "x", ""].map((size) => ({
+      name: `a creation answered with a chunk whose size is ${JSON.stringify(size)}`,
+      call: create,
+      answers: five({
+        raw: `HTTP/1.1 201 Created\r\nx-request-id: ${REQUEST_ID}\r\ntransfer-encoding: chunked\r\n\r\n${size}\r\n{"a":1}\r\n0\r\n\r\n`,
+      }),
+      expect: { result: "CONNECTION_FAILED", unknown: true, request_id: REQUEST_ID, requests: 5 },
+    })),
     // The clock. It is 08:00 on Friday, 15 January 2027.
     ...["Fri, 15 Jan 2027 16:00:00 +0700", "Mon, 15 Jan 2027 09:00:00 GMT", "15 Jan 2027 09:00:00 GMT"].map((date) => ({
       name: `a clock by the date ${date}`,

@@ -6,6 +6,8 @@ import type { AddressInfo } from "node:net";
 
 export type ScriptedAnswer =
   | { status: number; headers: Record<string, string>; body: unknown; isAnnounced?: true }
+  /** What is written to the connection, before it is closed. */
+  | { raw: string }
   | { fault: "reset" | "timeout" | "half_body" | "html" | "empty" | "redirect" | "too_large"; status?: number };
 
 /** A received request. */
@@ -71,6 +73,10 @@ export async function startScripted(
 
 function play(answer: ScriptedAnswer, request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
+  if ("raw" in answer) {
+    socket.end(answer.raw);
+    return;
+  }
   if (!("fault" in answer)) {
     if (answer.isAnnounced) announce(response);
     response.writeHead(answer.status, { "content-type": "application/json", ...answer.headers });
