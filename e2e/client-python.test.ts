@@ -55,6 +55,31 @@ except GerbangError as error:
       "TIMED_OUT True\n",
     );
   });
+  test("an address that is silent, and one of a family that the machine has not, leave time for the next", async () => {
+    const code = `import socket, threading
+from gerbang import Gerbang
+full, waiting, listener = socket.socket(), [], socket.socket()
+full.bind(("127.0.0.2", 0))
+full.listen(0)
+for _ in range(4):
+    caller = socket.socket()
+    caller.setblocking(False)
+    caller.connect_ex(full.getsockname())
+    waiting.append(caller)
+port = full.getsockname()[1]
+listener.bind(("127.0.0.3", port))
+listener.listen(8)
+def serve():
+    while True:
+        connection, _ = listener.accept()
+        connection.recv(65536)
+        connection.sendall(b'HTTP/1.1 200 OK\\r\\ncontent-length: 15\\r\\n\\r\\n{"status":"ok"}')
+threading.Thread(target=serve, daemon=True).start()
+places = [(99, ("::1", port)), (socket.AF_INET, ("127.0.0.2", port)), (socket.AF_INET, ("127.0.0.3", port))]
+socket.getaddrinfo = lambda *_, **__: [(family, socket.SOCK_STREAM, 6, "", place) for family, place in places]
+print(Gerbang("ak_test_1", "sk_test_1", f"http://three.test:{port}", timeout=2, deadline=2).health()["status"])`;
+    expect(await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" })).toBe("ok\n");
+  });
   test("a secret that is not set is as good as not there, while one is rotated", async () => {
     const code = `import gerbang
 body, secret = '{"id":"evt_1","type":"payment.succeeded"}', "whsec_aGVsbG8gaGVsbG8="

@@ -658,15 +658,20 @@ class _Transport:
 
 
 def _reached(until: float, address: Tuple[str, int], *_: Any) -> socket.socket:
-    """A connection to the first address of a host that answers: all of them together have the time until then, where each would have it alone."""
+    """A connection to the first address of a host that answers. Each has its share of the time until then: one that is silent leaves some for the rest."""
     failed: OSError = socket.timeout()
-    for family, kind, protocol, _name, place in socket.getaddrinfo(*address, type=socket.SOCK_STREAM):
+    places = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
+    for others, (family, kind, protocol, _name, place) in zip(range(len(places), 0, -1), places):
         left = until - time.monotonic()
         if left <= 0:
             raise socket.timeout()
-        reached = socket.socket(family, kind, protocol)
         try:
-            reached.settimeout(left)
+            reached = socket.socket(family, kind, protocol)
+        except OSError as error:  # this machine has none of this family, such as IPv6
+            failed = error
+            continue
+        try:
+            reached.settimeout(left / others)
             reached.connect(place)
             reached.settimeout(max(0.001, until - time.monotonic()))
             return reached
