@@ -28,6 +28,26 @@ for ($stamps = new Gerbang\\Stamps(), $call = 0; $call < 3; $call++) {
 echo json_encode([count(array_unique($drawn)) > 25, max(array_map('abs', $drawn)) <= 240, $near]);`;
     expect(await run([php, "-d", `include_path=${folder}`, "-r", code], "")).toBe("[true,true,[0,1,1]]");
   });
+  test("a signal does not shorten a wait", async () => {
+    const code = `require 'Gerbang.php';
+if (!function_exists('pcntl_fork')) {
+    exit('waited');
+}
+pcntl_async_signals(true);
+pcntl_signal(SIGUSR1, fn() => null);
+$parent = getmypid();
+if (pcntl_fork() === 0) {
+    for ($times = 0; $times < 5; $times++) {
+        usleep(50_000);
+        posix_kill($parent, SIGUSR1);
+    }
+    exit;
+}
+$begun = hrtime(true);
+(new Gerbang\\Time())->sleep(0.5);
+echo hrtime(true) - $begun >= 500_000_000 ? 'waited' : 'cut short';`;
+    expect(await run([php, "-d", `include_path=${folder}`, "-r", code], "")).toBe("waited");
+  });
   testWholeness(join(folder, "Gerbang.php"), join(folder, "README.md"), (code) => run([php, "-l"], `<?php ${code}`));
   testStory([php, join(folder, "test/story.php")], "php");
 });

@@ -440,7 +440,10 @@ class Time
 
     public function sleep(float $seconds): void
     {
-        usleep((int) round($seconds * 1e6));
+        // A signal ends usleep, such as those of a worker with pcntl.
+        for ($until = $this->monotonic() + $seconds; ($left = $until - $this->monotonic()) > 0; ) {
+            usleep((int) ceil($left * 1e6));
+        }
     }
 }
 
