@@ -48,6 +48,18 @@ $begun = hrtime(true);
 echo hrtime(true) - $begun >= 500_000_000 ? 'waited' : 'cut short';`;
     expect(await run([php, "-d", `include_path=${folder}`, "-r", code], "")).toBe("waited");
   });
+  test("a secret that is no text is refused, and the one beside it is in no trace", async () => {
+    const code = `require 'Gerbang.php';
+foreach ([['whsec_b25l', 5], ['whsec_b25l', ['whsec_dHdv']], [null, ''], []] as $secrets) {
+    try {
+        (new Gerbang\\Webhooks())->unwrap('{}', [], $secrets);
+    } catch (Throwable $error) {
+        echo get_class($error), str_contains(print_r($error->getTrace(), true), 'whsec_') ? ' shows a secret' : '', "\\n";
+    }
+}`;
+    const shown = ["-d", "zend.exception_ignore_args=0", "-d", `include_path=${folder}`];
+    expect(await run([php, ...shown, "-r", code], "")).toBe("InvalidArgumentException\n".repeat(4));
+  });
   testWholeness(join(folder, "Gerbang.php"), join(folder, "README.md"), (code) => run([php, "-l"], `<?php ${code}`));
   testStory([php, join(folder, "test/story.php")], "php");
 });

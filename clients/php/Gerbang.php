@@ -1725,10 +1725,14 @@ final class Webhooks
     {
         // A variable may be unset while secrets are rotated.
         $set = array_filter((array) $secrets, fn($secret) => $secret !== null && $secret !== '' && $secret !== false);
-        $known = array_map(fn(string $secret) => new Secret($secret), array_values($set));
+        // Not by array_map: its arguments would stand in the trace of an error.
+        $known = [];
+        foreach ($set as $secret) {
+            $known[] = is_string($secret) ? new Secret($secret) : null;
+        }
         $secrets = $set = []; // no trace of a later error has them
-        if ($known === []) {
-            throw new \InvalidArgumentException('at least one webhook secret is needed');
+        if ($known === [] || in_array(null, $known, true)) {
+            throw new \InvalidArgumentException('at least one webhook secret is needed, as text');
         }
         $prefix = $options['prefix'] ?? 'X-SVC-';
         $now = $options['now'] ?? time();
