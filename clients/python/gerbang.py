@@ -712,6 +712,8 @@ class _Timed:
 def _has_ended(sock: socket.socket) -> bool:
     """Whether an idle connection was closed by the other side: then it has something to read."""
     try:
+        if isinstance(sock, ssl.SSLSocket) and sock.pending():
+            return True  # of a record that came with the answer before
         if hasattr(select, "poll"):
             poll = select.poll()
             poll.register(sock, select.POLLIN)

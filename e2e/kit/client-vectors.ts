@@ -179,14 +179,20 @@ export function testVectors(command: readonly string[]): void {
   test("speaks TLS over one connection, and takes no certificate that it cannot verify", async () => {
     const { caFile, key, cert } = await makeCertificates();
     const fine = { status: 200, headers: {}, body: { status: "ok" } };
-    const service = await startScripted([[fine, fine, fine], [fine]], { key, cert });
+    const two = { raw: framed("ok", 8_192) + framed("of another") };
+    const service = await startScripted([[fine, fine, fine], [fine], [two, fine]], { key, cert });
     try {
       const vectors = [
         { name: "the authority is trusted", calls: 3, ca_file: caFile },
         { name: "the authority is unknown", calls: 1 },
+        {
+          name: "an answer has another behind it, of one record, where a reader's buffer ends",
+          calls: 2,
+          ca_file: caFile,
+        },
       ];
-      expect(await results("tls", vectors, service.baseUrl)).toEqual(["ok ok ok", "CONNECTION_FAILED false"]);
-      expect([service.seen[0]?.length, service.seen[1]?.length, service.connections()]).toEqual([3, 0, 1]);
+      expect(await results("tls", vectors, service.baseUrl)).toEqual(["ok ok ok", "CONNECTION_FAILED false", "ok ok"]);
+      expect([...service.seen.map(({ length }) => length), service.connections()]).toEqual([3, 0, 2, 3]);
     } finally {
       await service.close();
     }
@@ -353,6 +359,15 @@ function strangeBodies(): { name: string; call: { operation: string; body: objec
     name: `${name}: ${[...JSON.stringify(changes)].slice(0, 60).join("")}`,
     call: { operation: "payments.create", body: { ...order, ...changes } },
   }));
+}
+
+/** An answer of the service's health, with spaces up to a size. */
+function framed(status: string, size = 0): string {
+  const head = (length: number): string =>
+    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
+  const body = JSON.stringify({ status });
+  const padded = body.padEnd(size - head(size).length);
+  return head(padded.length) + padded;
 }
 
 const UNREADABLE = "ANSWER_UNREADABLE";

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 
 export type ScriptedAnswer =
   | { status: number; headers: Record<string, string>; body: unknown; isAnnounced?: true }
-  /** What is written to the connection, before it is closed. */
+  /** What is written to the connection, which stays open. */
   | { raw: string }
   | { fault: "reset" | "timeout" | "half_body" | "html" | "empty" | "redirect" | "too_large"; status?: number };
 
@@ -74,7 +74,7 @@ export async function startScripted(
 function play(answer: ScriptedAnswer, request: IncomingMessage, response: ServerResponse): void {
   const { socket } = request;
   if ("raw" in answer) {
-    socket.end(answer.raw);
+    socket.write(answer.raw);
     return;
   }
   if (!("fault" in answer)) {
