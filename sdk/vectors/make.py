@@ -575,6 +575,7 @@ def retries():
         retry("a clock that is a day late", [error(401, "TIMESTAMP_OUT_OF_WINDOW", date="Sat, 16 Jan 2027 08:00:00 GMT"), CREATED], "ok", [AT_ONCE], offsets=[0, 86400]),
         retry("a clock that is a day and a second late is not corrected", [error(401, "TIMESTAMP_OUT_OF_WINDOW", date="Sat, 16 Jan 2027 08:00:01 GMT")], "TIMESTAMP_OUT_OF_WINDOW"),
         retry("the clock is corrected once", [error(401, "TIMESTAMP_OUT_OF_WINDOW", **late)] * 2, "TIMESTAMP_OUT_OF_WINDOW", [AT_ONCE], offsets=[0, 3600]),
+        retry("the next call corrects it anew, and not on top of what was corrected", [error(401, "TIMESTAMP_OUT_OF_WINDOW", **late), REPLAYED, error(401, "TIMESTAMP_OUT_OF_WINDOW", **gone), FOUND_PAID], "ok", [AT_ONCE] * 2, "create_or_find", lookups=2, offsets=[0, 3600, 3600, -3600], status="succeeded"),
         retry("no Date to correct it by", [error(401, "TIMESTAMP_OUT_OF_WINDOW")], "TIMESTAMP_OUT_OF_WINDOW"),
         retry("a Date of another day corrects nothing: what is signed for it could be replayed then", [error(401, "TIMESTAMP_OUT_OF_WINDOW", date="Sun, 17 Jan 2027 08:00:00 GMT")], "TIMESTAMP_OUT_OF_WINDOW"),
         retry("a Date in another form than HTTP's", [error(401, "TIMESTAMP_OUT_OF_WINDOW", date="2027-01-15T09:00:00Z")], "TIMESTAMP_OUT_OF_WINDOW"),
