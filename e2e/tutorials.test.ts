@@ -74,6 +74,8 @@ describe.runIf(languages.shell)("who follows the guides", () => {
       }
       const early = await follower.typeAndFail(`${reconcile.trim()} 2100-01-01`);
       expect([early.code, early.stderr]).toEqual([2, expect.stringContaining("is not over")]);
+      const keyless = await follower.typeAndFail(`env -u GERBANG_SECRET ${reconcile.trim()}`);
+      expect([keyless.code, keyless.stderr]).toEqual([2, "secret is missing: pass it, or set GERBANG_SECRET\n"]);
       // A refund that the shop does not know, of a payment of another day.
       writeFileSync(file, corrected.replace(/^[^\n]*-0,[^\n]*\n/m, ""));
       const unknown = await follower.typeAndFail(reconcile);
