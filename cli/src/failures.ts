@@ -1,6 +1,7 @@
 // Explains failures in words for people: the API's errors with advice, answers in an unknown form, and what the machine refuses.
 import { GerbangError } from "../../sdk/src/errors.ts";
 import { UnexpectedAnswer, lastAnswer } from "./answers.ts";
+import { reasonOf } from "./listener/reasons.ts";
 import { type Printable, joined, words } from "./output/text.ts";
 
 const PROBLEM_MAX = 200; // characters
@@ -48,23 +49,28 @@ function ofApi({
   idempotencyKey,
   details,
 }: GerbangError): Printable {
-  const why = (cause as { cause?: { message?: unknown }; message?: unknown } | undefined) ?? {};
-  const inner = why.cause?.message ?? why.message;
   const field = details?.field;
-  const told = typeof inner === "string" && inner !== message ? words` (${inner})` : words``;
+  const why = cause === undefined ? message : reasonOf(cause);
+  const told = why === message ? words`` : words` (${why})`;
   const lines = [
     words`${code}: ${message}${told}`,
     ...(typeof field === "string" && !message.includes(field) ? [words`Field: ${field}`] : []),
     ...detailsOf(details, message),
-    code === "SIGNATURE_INVALID" && requestId !== undefined
-      ? words`Check the secret. In the sandbox, gerbang doctor ${requestId} says by another key what differs.`
-      : words`${advice}`,
+    adviceOf(code, requestId) ?? words`${advice}`,
     ...(outcomeUnknown && idempotencyKey !== undefined
       ? [words`The same again: --idempotency-key ${idempotencyKey}`]
       : []),
     ...(typeof requestId === "string" ? [words`Request: ${requestId}`] : []),
   ];
   return joined(lines, "\n");
+}
+
+/** What to do where the client's advice is for programs: it names a call of theirs, or a header that a command does not show. */
+function adviceOf(code: string, requestId: string | undefined): Printable | undefined {
+  if (code === "RATE_LIMITED") return words`A key has a quota of requests a minute. Try again when the minute is over.`;
+  return code === "SIGNATURE_INVALID" && requestId !== undefined
+    ? words`Check the secret. In the sandbox, gerbang doctor ${requestId} says by another key what differs.`
+    : undefined;
 }
 
 /** The details that the message refers to and does not say itself, a line each. */

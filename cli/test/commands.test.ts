@@ -458,6 +458,16 @@ describe("a terminal", () => {
     expect([login.code, login.words]).toEqual([1, expect.stringContaining("does not answer")]);
     const other = await gerbang(["login", "--base-url", `${service.origin}/elsewhere`], {});
     expect(other.words).toContain("ROUTE_NOT_FOUND");
+    const credentials = { ...ofClient(), GERBANG_BASE_URL: service.origin.replace("http:", "https:") };
+    const plain = await gerbang(["balances"], credentials);
+    expect(plain.words).toContain("(it speaks no TLS: does its address begin with http://?)\nTry again later.\n");
+  });
+
+  test("is told when a used-up quota is full again, without the headers of the answer", async () => {
+    const { client: busy } = await service.merchant({ settings: { rate_limit_per_minute: 1 } });
+    await busy.get("/v1/balances");
+    const { code, words } = await gerbang(["balances"], ofClient(busy));
+    expect([code, words]).toEqual([1, expect.stringContaining("\nA key has a quota of requests a minute. Try again when")]);
   });
 
   test("has an exit code of 2 and the nearest word for what was not understood", async () => {

@@ -108,7 +108,8 @@ export class Feed {
         kind: "refused",
         reason: ofUnexpected(reasonOf(error), this.requestId),
       };
-    const { code, message, status } = error;
+    const { code, status } = error;
+    const message = error.message.replace(/\.$/, ""); // a reason stands within a sentence
     if (code === "RATE_LIMITED")
       return { kind: "busy", seconds: Math.min(BUSY_MAX_SECONDS, Math.max(1, this.header("retry-after") ?? 1)) };
     if (code === "SIGNATURE_REPLAYED") return { kind: "busy", seconds: 1 };

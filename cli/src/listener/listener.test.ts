@@ -353,6 +353,13 @@ test("a service that is away is said so once; when it is back, where it goes on,
   );
 });
 
+test("a page that answers in the service's place is told of in one sentence, and waited out", async () => {
+  answers = [(_request, response) => response.writeHead(200, { "content-type": "text/html" }).end("<title>Sign in")];
+  void run();
+  await ready();
+  expect(said[0]).toMatch(/^Lost the service: The answer .* \(text\/html\)\. Trying again, up to 3 s apart/);
+});
+
 test("what is forgotten is said, once, instead of that nothing waits; then it goes on behind it", async () => {
   void run();
   await ready();

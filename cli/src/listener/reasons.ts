@@ -7,6 +7,7 @@ const known: Record<string, string> = {
   EAI_AGAIN: "the host name could not be looked up",
   EHOSTUNREACH: "the host cannot be reached",
   ENETUNREACH: "the network cannot be reached",
+  ERR_SSL_WRONG_VERSION_NUMBER: "it speaks no TLS: does its address begin with http://?",
   EPIPE: "the connection was closed",
   UND_ERR_SOCKET: "the connection was closed before an answer came",
   UND_ERR_CONNECT_TIMEOUT: "no connection in time",
