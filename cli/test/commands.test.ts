@@ -467,7 +467,17 @@ describe("a terminal", () => {
     const { client: busy } = await service.merchant({ settings: { rate_limit_per_minute: 1 } });
     await busy.get("/v1/balances");
     const { code, words } = await gerbang(["balances"], ofClient(busy));
-    expect([code, words]).toEqual([1, expect.stringContaining("\nA key has a quota of requests a minute. Try again when")]);
+    expect([code, words]).toEqual([
+      1,
+      expect.stringContaining("\nA key has a quota of requests a minute. Try again when"),
+    ]);
+  });
+
+  test("of another encoding names no payment: bytes that are no UTF-8 are refused", () => {
+    const env = { PATH: process.env.PATH ?? "", HOME: folder, ...ofClient() };
+    const typed = `"$0" "$1" payments create --amount-minor 100 --reference-id "$(printf 'kop\\351')"`;
+    const { status, stderr } = spawnSync("sh", ["-c", typed, process.execPath, program], { env, encoding: "utf8" });
+    expect([status, stderr]).toEqual([2, expect.stringContaining("is not UTF-8 text. Set the terminal")]);
   });
 
   test("has an exit code of 2 and the nearest word for what was not understood", async () => {
