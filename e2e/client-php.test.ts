@@ -60,6 +60,25 @@ foreach ([['whsec_b25l', 5], ['whsec_b25l', ['whsec_dHdv']], [null, ''], []] as 
     const shown = ["-d", "zend.exception_ignore_args=0", "-d", `include_path=${folder}`];
     expect(await run([php, ...shown, "-r", code], "")).toBe("InvalidArgumentException\n".repeat(4));
   });
+  test.each([
+    ["new Gerbang\\Client();", "secret is missing: pass it, or set GERBANG_SECRET"],
+    [
+      "(new Gerbang\\Webhooks())->unwrap('{}', [], getenv('GERBANG_WEBHOOK_SECRET'));",
+      "secrets: at least one webhook secret is needed, as text, such as that of GERBANG_WEBHOOK_SECRET",
+    ],
+    [
+      "(new Gerbang\\Client(['client_id' => 'ak_test_1', 'secret' => 's', 'base_url' => 'http://127.0.0.1:1/v1', 'deadline' => 0.5]))->health();",
+      "No connection to tcp://127.0.0.1:1 could be made: Connection refused.",
+    ],
+    [
+      "throw new Exception((new Gerbang\\GerbangException('NEW_CODE', ''))->advice);",
+      "See the errors in the docs of your service, at /docs/errors.",
+    ],
+  ])("says what to set or where to look: %s", async (code, told) => {
+    const program = `require ${JSON.stringify(join(folder, "Gerbang.php"))};`;
+    const typed = `declare(strict_types=1); ${program} try { ${code} } catch (Throwable $error) { echo $error->getMessage(); }`;
+    expect(await run([php, "-r", typed], "", {})).toBe(told);
+  });
   testWholeness(join(folder, "Gerbang.php"), join(folder, "README.md"), (code) => run([php, "-l"], `<?php ${code}`));
   testStory([php, join(folder, "test/story.php")], "php");
 });

@@ -87,7 +87,7 @@ headers = gerbang.webhooks.sign(body, secret)
 print(gerbang.webhooks.unwrap(body, headers, [None, secret])["id"])
 for unset in (None, "", [None], [], [secret, 5]):
     try:
-        gerbang.webhooks.unwrap(body, headers, [unset] if unset is None else unset)
+        gerbang.webhooks.unwrap(body, headers, unset)
     except ValueError as error:
         print(error)`;
     const said = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });
@@ -172,6 +172,19 @@ frames = [frame for error in reports for frame in traceback.walk_tb(error.__trac
 print(len(reports), len(frames) > 8, any(secret in repr(frame.f_locals) for frame, _ in frames))`;
     const environment = { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
     expect(await run([python, "-c", code], "", environment)).toBe("500 500 500\n5 True False\n");
+  });
+  test("a connection that fails is told with its address and why, and an unknown code with where it is explained", async () => {
+    const code = `from gerbang import Gerbang, GerbangError
+try:
+    Gerbang("ak_test_1", "sk_test_1", "http://127.0.0.1:1/v1", deadline=0.5).health()
+except GerbangError as error:
+    print(error.message)
+print(GerbangError("NEW_CODE", "").advice)`;
+    const said = await run([python, "-c", code], "", { PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" });
+    expect(said).toBe(
+      "The connection to http://127.0.0.1:1 failed: Connection refused.\n" +
+        "See the errors in the docs of your service, at /docs/errors.\n",
+    );
   });
   test("an error that says that an event is busy comes through a pool of processes", async () => {
     const code = "import gerbang, pickle; print(type(pickle.loads(pickle.dumps(gerbang.EventBusyError()))).__name__)";

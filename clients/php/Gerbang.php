@@ -111,7 +111,7 @@ class GerbangException extends \RuntimeException
     ) {
         parent::__construct($message);
         $this->code = $code;
-        $default = $retryable ? self::AGAIN : 'See docs/errors.';
+        $default = $retryable ? self::AGAIN : 'See the errors in the docs of your service, at /docs/errors.';
         $this->advice = $advice ?? self::ADVICE[$code] ?? $default;
     }
 
@@ -706,7 +706,8 @@ final class Transport
                 throw new GerbangException('CONNECTION_FAILED', 'The certificate does not verify.');
             }
             $late = hrtime(true) / 1e9 >= $this->until;
-            throw self::lost($late ? 'TIMED_OUT' : 'CONNECTION_FAILED', 'No connection could be made.');
+            $why = str_contains($failure, 'wrong version number') ? 'it speaks no TLS' : ($reason ?: 'no reason was given');
+            throw self::lost($late ? 'TIMED_OUT' : 'CONNECTION_FAILED', "No connection to {$this->address} could be made: $why.");
         }
         stream_set_blocking($stream, false);
         $this->stream = $stream;
@@ -930,6 +931,9 @@ final class Client
     public function __construct(#[\SensitiveParameter] array $options = [])
     {
         $given = fn(string $name): string => (string) ($options[$name] ?? (getenv('GERBANG_' . strtoupper($name)) ?: ''));
+        if ($given('secret') === '') {
+            throw new \InvalidArgumentException('secret is missing: pass it, or set GERBANG_SECRET');
+        }
         $this->secret = new Secret($given('secret'));
         $this->clientId = $given('client_id');
         $address = $given('base_url');
@@ -1660,7 +1664,7 @@ final class Webhooks
     public function handle(
         string $rawBody,
         array $headers,
-        #[\SensitiveParameter] string|array $secrets,
+        #[\SensitiveParameter] string|array|false|null $secrets,
         callable $on,
         array $options = []
     ): int {
@@ -1721,7 +1725,7 @@ final class Webhooks
      * an EventStore: then the event is claimed, one that was handled gives null (answer 2xx), and EventBusyException says that somebody handles
      * it. Whoever gets the event then says `done` or `release`.
      */
-    public function unwrap(string $rawBody, array $headers, #[\SensitiveParameter] string|array $secrets, array $options = []): ?array
+    public function unwrap(string $rawBody, array $headers, #[\SensitiveParameter] string|array|false|null $secrets, array $options = []): ?array
     {
         // A variable may be unset while secrets are rotated.
         $set = array_filter((array) $secrets, fn($secret) => $secret !== null && $secret !== '' && $secret !== false);
@@ -1732,7 +1736,7 @@ final class Webhooks
         }
         $secrets = $set = []; // no trace of a later error has them
         if ($known === [] || in_array(null, $known, true)) {
-            throw new \InvalidArgumentException('at least one webhook secret is needed, as text');
+            throw new \InvalidArgumentException('secrets: at least one webhook secret is needed, as text, such as that of GERBANG_WEBHOOK_SECRET');
         }
         $prefix = $options['prefix'] ?? 'X-SVC-';
         $now = $options['now'] ?? time();
@@ -1834,7 +1838,7 @@ final class Webhooks
                 }
             }
         }
-        throw new WebhookException('signature_mismatch', 'webhook-signature fits none of the secrets.');
+        throw new WebhookException('signature_mismatch', 'webhook-signature fits none of the secrets: another secret, or other bytes than were signed.');
     }
 
     private static function eventOf(string $body): array

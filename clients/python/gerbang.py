@@ -208,7 +208,7 @@ class GerbangError(Exception):
         self.request_id = request_id
         self.details = details or {}
         self.retryable = retryable
-        default = _AGAIN if retryable else "See docs/errors."
+        default = _AGAIN if retryable else "See the errors in the docs of your service, at /docs/errors."
         self.advice = advice or _ADVICE.get(code, default)
         self.outcome_unknown = False
         self.idempotency_key: Optional[str] = None
@@ -609,7 +609,8 @@ class _Transport:
         except ssl.SSLCertVerificationError as error:
             raise GerbangError("CONNECTION_FAILED", f"The certificate does not verify: {error.verify_message}.") from None
         except (OSError, http.client.HTTPException) as error:
-            raise _lost("CONNECTION_FAILED", f"The connection failed ({type(error).__name__}).", request_id) from None
+            why = getattr(error, "strerror", None) or type(error).__name__
+            raise _lost("CONNECTION_FAILED", f"The connection to {self._origin} failed: {why}.", request_id) from None
         except GerbangError as error:
             error.request_id = request_id
             raise
@@ -1562,7 +1563,7 @@ class Webhooks:
 
 def _known(secrets: Union[str, Sequence[str]]) -> List[_Secret]:
     """The secrets that are set: a variable may be unset while they are rotated."""
-    return [_Secret(one) for one in ([secrets] if isinstance(secrets, str) else secrets) if one not in (None, "")]
+    return [_Secret(one) for one in ([secrets] if isinstance(secrets, str) else secrets or ()) if one not in (None, "")]
 
 
 def _handle(event: Event, on: Callable[[Event], Any], store: Optional[EventStore]) -> None:
@@ -1625,7 +1626,7 @@ def _verify_standard(body: bytes, standard: Sequence[List[str]], known: Sequence
             expected = _base64(signed.digest()).encode("ascii")
             fits += [hmac.compare_digest(expected, one.encode("utf-8", "replace")) for one in given]
     if not any(fits):
-        raise WebhookError("signature_mismatch", "webhook-signature fits none of the secrets.")
+        raise WebhookError("signature_mismatch", "webhook-signature fits none of the secrets: another secret, or other bytes than were signed.")
 
 
 def _event_of(body: bytes) -> Event:
