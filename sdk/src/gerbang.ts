@@ -88,7 +88,10 @@ export class Gerbang {
   }
 }
 
-const invalid = (message: string): GerbangError => new GerbangError({ code: "CONFIGURATION_INVALID", message });
+/** A function that is declared: such begin a line of the package, and Node prints an error that nobody catches below the line that made it. */
+function invalid(message: string): GerbangError {
+  return new GerbangError({ code: "CONFIGURATION_INVALID", message });
+}
 
 function setting(given: string | undefined, name: string, variable: string): string {
   const value =

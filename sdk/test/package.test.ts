@@ -70,14 +70,20 @@ test("it brings nothing else, and its code is under 15 KB compressed", () => {
   expect(gzipSync([...code.values()].join(""), { level: 9 }).length).toBeLessThan(COMPRESSED_MAX);
 });
 
-test("an error that nobody catches is printed below a short line, not below the whole file", async () => {
-  const program = `import Gerbang from "@gerbang/sdk"; await new Gerbang().balances.get();`;
-  writeFileSync(join(project, "refused.mjs"), program);
-  const refused = run(process.execPath, ["refused.mjs"], { cwd: project, env: { ...env, GERBANG_SECRET: "wrong" } });
-  const { stderr } = (await refused.catch((error: unknown) => error)) as { stderr: string };
-  expect(stderr).toContain("GerbangError: The signature does not fit");
-  expect(stderr.length).toBeLessThan(2_000);
-});
+test.each([
+  ["wrong", "GerbangError: The signature does not fit"],
+  ["", "GerbangError: secret is missing: give it, or set GERBANG_SECRET."],
+])(
+  "an error that nobody catches is printed below a short line, not below the whole file: the secret is %j",
+  async (secret, said) => {
+    const program = `import Gerbang from "@gerbang/sdk"; await new Gerbang().balances.get();`;
+    writeFileSync(join(project, "refused.mjs"), program);
+    const refused = run(process.execPath, ["refused.mjs"], { cwd: project, env: { ...env, GERBANG_SECRET: secret } });
+    const { stderr } = (await refused.catch((error: unknown) => error)) as { stderr: string };
+    expect(stderr).toContain(said);
+    expect(stderr.length).toBeLessThan(2_000);
+  },
+);
 
 const shop = (referenceId: string): string => `
 import Gerbang, { GerbangError } from "@gerbang/sdk";
