@@ -22,6 +22,7 @@ test.each([
   ["back to the shop", "payers-page#the-way-back-to-the-shop"],
   ["clock", "api/advance-sandbox-clock"],
   ["statement", "api/get-settlement-statement"],
+  ["chargeback", "concepts/dispute"],
   // A field by its name, and not every page that has its parts.
   ["opened_from", "api/list-disputes"],
   ["settlement_uuid", "interface#23-refund"],
