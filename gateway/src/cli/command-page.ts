@@ -6,9 +6,9 @@ import { variables } from "./variables.ts";
 const HEAD = `<!-- docs: Tools 20 -->
 # The command line
 
-This page is made from the program: \`npx gerbang help --markdown > docs/guides/command-line.md\`.
+From a terminal: payments, refunds, payouts, disputes, events and logs, with money that lines up for people and JSON for programs.
 
-The commands of merchants, from \`login\` on, call the API as whoever signed in, from any machine with Node 20. Every service has them as [a package](/docs/files/gerbang-cli.tgz):
+The commands of merchants, from [\`login\`](#gerbang-login) on, call the API as whoever signed in, from any machine with Node 20. Every service has them as [a package](/docs/files/gerbang-cli.tgz):
 
 \`\`\`sh
 npm install -g https://pay.example/docs/files/gerbang-cli.tgz
@@ -16,7 +16,7 @@ gerbang login --base-url https://pay.example/v1
 \`\`\`
 
 Without a sign-in they take GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_URL, or the demo merchant of a service that was started in this folder. From the root of a
-checkout every command is there as \`npx gerbang <command>\`.
+checkout every command is there as \`npx gerbang <command>\`; \`npx gerbang help --markdown > docs/guides/command-line.md\` makes this page.
 
 The others are for whoever runs the service, and are in its checkout alone. Such a command finds the database that \`npm start\` uses, running or not: \`DATABASE_URL\`, or the embedded one under
 \`GERBANG_DATA\`. A command that only reads makes neither a database nor a folder. Data goes to standard output, words to standard error.
