@@ -47,7 +47,10 @@ export function listEvents(
     ask: (limit: number, options: ReadOptions) => events.list({ ...filters, limit }, options),
     columns,
     id: ({ id }: Event) => id,
-    empty: "No events. gerbang trigger payment.succeeded sends a sample.",
+    empty:
+      Object.keys(filters).length === 0
+        ? "No events. gerbang trigger payment.succeeded sends a sample."
+        : "No events match.",
   };
   return printList(listing, values);
 }

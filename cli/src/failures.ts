@@ -67,6 +67,7 @@ function ofApi({
 
 /** What to do where the client's advice is for programs: it names a call of theirs, or a header that a command does not show. */
 function adviceOf(code: string, requestId: string | undefined): Printable | undefined {
+  if (code === "CLIENT_NOT_FOUND") return words`Where the key is a profile's, gerbang login makes another.`;
   if (code === "RATE_LIMITED") return words`A key has a quota of requests a minute. Try again when the minute is over.`;
   return code === "SIGNATURE_INVALID" && requestId !== undefined
     ? words`Check the secret. In the sandbox, gerbang doctor ${requestId} says by another key what differs.`

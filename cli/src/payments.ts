@@ -51,7 +51,10 @@ export function listPayments({ status, method, from, to, ...values }: Listed): P
       payments.list(filters.reference_id === undefined ? { ...filters, limit } : filters, options),
     columns,
     id: ({ reference }: Payment) => reference,
-    empty: "No payments. gerbang payments create --amount-minor 150000 makes one.",
+    empty:
+      Object.keys(filters).length === 0
+        ? "No payments. gerbang payments create --amount-minor 150000 makes one."
+        : "No payments match.",
   };
   return printList(listing, values);
 }

@@ -150,6 +150,14 @@ describe("payments", () => {
     expect(await json("payments list --status canceled")).toMatchObject([{ reference: small?.reference }]);
   });
 
+  test("that a list does not find are not told to be made where it was asked for some of them", async () => {
+    expect((await line("payments list")).words).toBe(
+      "No payments. gerbang payments create --amount-minor 150000 makes one.\n",
+    );
+    expect((await line("payments list --status failed")).words).toBe("No payments match.\n");
+    expect((await line("events list --type refund.failed")).words).toBe("No events match.\n");
+  });
+
   test("with an id that one has already are that one, and the same key makes one", async () => {
     const command = "payments create --amount-minor 5000 --reference-id order-3";
     const [first] = await json(command);
@@ -413,6 +421,14 @@ describe("whose key", () => {
     expect(done.words).toContain(words);
     expect(done.words).not.toContain("sk_test_x");
     expect(done.words).not.toMatch(/^\s+at /m);
+  });
+
+  test("that was revoked is told with how to get another", async () => {
+    const { code, words } = await gerbang(["balances"], { ...ofClient(), GERBANG_CLIENT_ID: "ak_test_gone" });
+    expect([code, words]).toEqual([
+      1,
+      expect.stringMatching(/^CLIENT_NOT_FOUND: .*\nWhere the key is a profile's, gerbang login/),
+    ]);
   });
 
   test("is not looked for below a file", async () => {
