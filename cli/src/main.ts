@@ -17,6 +17,9 @@ process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
+// npx runs this below a shell, and a signal that ends npx ends these two alone: a listener that stayed would go on taking the events.
+if (process.env.npm_lifecycle_event === "npx") process.env.GERBANG_PARENT ??= String(process.ppid);
+
 const given = process.argv.slice(2);
 // Node puts U+FFFD in the place of bytes that are no UTF-8: the ids of two orders could become one, and one payment theirs.
 const mangled = given.find((word) => word.includes("\uFFFD"));

@@ -519,6 +519,16 @@ test("Ctrl-C ends a command that goes on, with exit code 0", async () => {
   expect(await once(child, "close")).toEqual([0, null]);
 });
 
+test("a command that goes on ends with the npx that started it", async () => {
+  const env = { PATH: process.env.PATH ?? "", HOME: folder, ...ofClient(), npm_lifecycle_event: "npx" };
+  await client.post("/v1/payments", paymentBody());
+  const ofPackage = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+  const npx = spawn("sh", ["-c", '"$0" "$1" payments list --watch & wait', process.execPath, ofPackage], { env });
+  await once(npx.stdout, "data");
+  npx.kill("SIGKILL");
+  await once(npx, "close"); // its output is closed once both are gone
+}, 10_000);
+
 test("the first output is there before Node alone has started four times, without the service being loaded", async () => {
   const firstOutput = async (...args: string[]): Promise<number> => {
     const begun = performance.now();
