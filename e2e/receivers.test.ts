@@ -173,7 +173,7 @@ for (const [name, { folder, isThere, commands, prepare, path = "/webhooks", isLa
       const registered = await operate(service.demo, "PUT", `/merchants/${service.demo.merchant_id}/webhook`, at);
       secret = registered.webhook_secret as string;
       env = {
-        GERBANG_WEBHOOK_SECRET: `whsec_b2xk,${secret}`,
+        GERBANG_WEBHOOK_SECRET: `whsec_b2xk, ${secret}`,
         INBOX: join(place, `${slug}.sqlite`),
         PYTHONPATH: `${clients.python}:${folderOf(`receivers/${folder}`)}`,
         LARAVEL_EXAMPLE: folderOf(`receivers/${folder}`),

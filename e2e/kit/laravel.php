@@ -57,7 +57,7 @@ $config = [
         'connections' => ['database' => ['driver' => 'database', 'table' => 'jobs', 'queue' => 'default', 'retry_after' => 60]],
         'failed' => ['driver' => 'null'],
     ],
-    'services' => ['gerbang' => ['webhook_secrets' => explode(',', getenv('GERBANG_WEBHOOK_SECRET'))]],
+    'services' => ['gerbang' => ['webhook_secrets' => preg_split('/, */', getenv('GERBANG_WEBHOOK_SECRET'))]],
     'view' => ['paths' => ["$base/app"], 'compiled' => "$base/storage/framework/views"],
 ];
 foreach ($config as $name => $values) {

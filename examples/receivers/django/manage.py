@@ -23,7 +23,7 @@ settings.configure(
     ROOT_URLCONF="webhooks.urls",
     SECRET_KEY=os.environ.get("SECRET_KEY") or os.urandom(32).hex(),
     USE_TZ=True,
-    WEBHOOK_SECRETS=os.environ["GERBANG_WEBHOOK_SECRET"].split(","),  # whsec_…; two with a comma between them during a rotation
+    WEBHOOK_SECRETS=os.environ["GERBANG_WEBHOOK_SECRET"].replace(" ", "").split(","),  # whsec_…; two with a comma between them during a rotation
 )
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ const app = express();
 app.post(
   "/webhooks",
   handler({
-    secrets: GERBANG_WEBHOOK_SECRET.split(","),
+    secrets: GERBANG_WEBHOOK_SECRET.split(/,\s*/),
     on: {
       "payment.created": keep,
       "payment.processing": keep,

@@ -15,7 +15,7 @@ await app.register((webhooks) => {
   webhooks.post(
     "/webhooks",
     handler({
-      secrets: GERBANG_WEBHOOK_SECRET.split(","),
+      secrets: GERBANG_WEBHOOK_SECRET.split(/,\s*/),
       on: {
         "payment.created": keep,
         "payment.processing": keep,

@@ -11,7 +11,7 @@ from contextlib import closing
 from gerbang import WebhookError, webhooks
 
 PAYMENTS = {f"payment.{end}" for end in ("created", "processing", "succeeded", "failed", "expired", "canceled")}
-SECRETS = os.environ["GERBANG_WEBHOOK_SECRET"].split(",")  # whsec_…; two with a comma between them during a rotation
+SECRETS = os.environ["GERBANG_WEBHOOK_SECRET"].replace(" ", "").split(",")  # whsec_…; two with a comma between them during a rotation
 
 
 def connected():

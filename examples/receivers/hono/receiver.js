@@ -13,7 +13,7 @@ const app = new Hono();
 app.post(
   "/webhooks",
   handler({
-    secrets: GERBANG_WEBHOOK_SECRET.split(","),
+    secrets: GERBANG_WEBHOOK_SECRET.split(/,\s*/),
     on: {
       "payment.created": keep,
       "payment.processing": keep,

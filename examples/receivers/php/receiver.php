@@ -11,7 +11,7 @@ const PAYMENTS = ['payment.created', 'payment.processing', 'payment.succeeded', 
 /** The status to answer to a delivery: 200 only when it is genuine, and kept. */
 function receive(string $rawBody, array $headers): int
 {
-    $secrets = explode(',', getenv('GERBANG_WEBHOOK_SECRET') ?: ''); // whsec_…; two with a comma between them during a rotation
+    $secrets = preg_split('/, */', getenv('GERBANG_WEBHOOK_SECRET') ?: ''); // whsec_…; two with a comma between them during a rotation
     try {
         $event = (new Gerbang\Webhooks())->unwrap($rawBody, $headers, $secrets);
     } catch (Gerbang\WebhookException $error) {

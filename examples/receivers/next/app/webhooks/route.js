@@ -9,7 +9,7 @@ const keep = async (event) => (await import("../../inbox.js")).keep(event);
 
 export const POST = handler({
   // Without one nothing is accepted: 500, and onError says why. `next build` runs without secrets.
-  secrets: (process.env.GERBANG_WEBHOOK_SECRET ?? "").split(","),
+  secrets: (process.env.GERBANG_WEBHOOK_SECRET ?? "").split(/,\s*/),
   on: {
     "payment.created": keep,
     "payment.processing": keep,
