@@ -607,6 +607,7 @@ def retries():
         retry("createOrFind: a lost answer, then the credential may not: the payment is found", [RESET, error(403, "FORBIDDEN"), FOUND], "ok", BACKOFF[:1], "create_or_find", lookups=1),
         retry("createOrFind: the payment stands behind another one in the list", [RESET] * 5 + [answer(200, {"data": [{**PAID, "reference_id": "order-2", "status": "failed"}, PAID], "has_more": False, "next_cursor": None})], "ok", BACKOFF, "create_or_find", lookups=1, status="pending"),
         retry("createOrFind: the deadline is over, and the payment is looked up all the same", [RESET] * 2 + [FOUND], "ok", BACKOFF[:1], "create_or_find", lookups=1, status="pending", deadline_ms=2_000),
+        retry("createOrFind: the lookup has two seconds of its own, enough to be tried again", [RESET] * 2 + [error(503, "SERVICE_UNAVAILABLE"), FOUND], "ok", BACKOFF[:1] * 2, "create_or_find", lookups=2, status="pending", deadline_ms=2_000),
         retry("createOrFind: the lookup asks for exactly this reference_id", [RESET] * 5 + [answer(200, {"data": [PAID_STRANGE], "has_more": False, "next_cursor": None})], "ok", BACKOFF, "create_or_find_strange", lookups=1, status="pending"),
         retry("create never looks up: it throws, and the outcome is open", [RESET] * 5, "CONNECTION_FAILED", BACKOFF),
     ]
