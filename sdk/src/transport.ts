@@ -98,18 +98,25 @@ export class Transport {
     const known = { operation: call.operation, method: call.method, target: call.target, idempotencyKey };
     const state = { corrected: false, replays: 0 };
     const tried: Tried = { attempts: 0, idempotencyKey, outcomeUnknown: false };
-    for (let attempt = 1, waited = 0; ; attempt++) {
-      const info: AttemptInfo = { ...known, attempt };
-      const { replays } = state;
-      const outcome = await this.#attempt(call, { body, info, endsAt, signal: options.signal, replays, tried });
-      if (!(outcome instanceof GerbangError)) return { ...outcome, ...tried };
-      tried.outcomeUnknown = isWrite && (opens(outcome) || (tried.outcomeUnknown && !closes(outcome)));
-      const waitMs = this.#waitBefore(attempt, outcome, state);
-      // The waits count by themselves, too: the clock may be set back.
-      const isOver = waitMs === undefined || now() + waitMs >= endsAt || (waited += waitMs) >= deadlineMs;
-      if (isOver || attempt === ATTEMPTS_MAX) throw told(outcome, tried);
-      await this.options.hooks.onRetry?.({ ...info, error: told(outcome, tried), waitMs });
-      if (waitMs > 0) await this.wait(waitMs, options.signal, tried);
+    try {
+      for (let attempt = 1, waited = 0; ; attempt++) {
+        const info: AttemptInfo = { ...known, attempt };
+        const { replays } = state;
+        const outcome = await this.#attempt(call, { body, info, endsAt, signal: options.signal, replays, tried });
+        if (!(outcome instanceof GerbangError)) return { ...outcome, ...tried };
+        tried.outcomeUnknown = isWrite && (opens(outcome) || (tried.outcomeUnknown && !closes(outcome)));
+        const waitMs = this.#waitBefore(attempt, outcome, state);
+        // The waits count by themselves, too: the clock may be set back.
+        const isOver = waitMs === undefined || now() + waitMs >= endsAt || (waited += waitMs) >= deadlineMs;
+        if (isOver || attempt === ATTEMPTS_MAX) throw told(outcome, tried);
+        await this.options.hooks.onRetry?.({ ...info, error: told(outcome, tried), waitMs });
+        if (waitMs > 0) await this.wait(waitMs, options.signal, tried);
+      }
+    } catch (error) {
+      if (error instanceof GerbangError) throw error;
+      // A hook threw. What was sent may have been done, whatever was answered.
+      tried.outcomeUnknown = isWrite && tried.attempts > 0;
+      throw told(aborted(error), tried);
     }
   }
 
@@ -188,7 +195,7 @@ export class Transport {
       headers["content-type"] = "application/json";
     }
     // What came before took time, in which the caller may have aborted. What is not sent leaves the outcome as it was.
-    if (isAborted(signal)) throw told(aborted(signal), tried);
+    if (signal?.aborted) throw told(aborted(signal?.reason), tried);
     const leftMs = Math.min(timeoutMs, endsAt - now(), TIMER_MAX_MS);
     if (!(leftMs > 0)) throw told(timedOut(), tried);
     tried.attempts++;
@@ -216,7 +223,7 @@ export class Transport {
       outcome = await Promise.race([answered(), over]);
     } catch (error) {
       if (error instanceof GerbangError) outcome = error;
-      else if (isAborted(signal)) outcome = aborted(signal);
+      else if (signal?.aborted) outcome = aborted(signal?.reason);
       else {
         // Its head may have come.
         const facts = { status: response?.status, requestId: response && requestIdOf(response.headers) };
@@ -262,7 +269,7 @@ export class Transport {
     try {
       await this.options.sleep(ms, signal);
     } catch (error) {
-      if (isAborted(signal)) throw told(aborted(signal), tried);
+      if (signal?.aborted) throw told(aborted(signal?.reason), tried);
       throw error;
     }
   }
@@ -308,9 +315,8 @@ function dateOf(text: string | null): number | undefined {
   return /^\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT$/.test(text ?? "") ? Date.parse(text ?? "") || undefined : undefined;
 }
 
-const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
-const aborted = (signal: AbortSignal | undefined): GerbangError =>
-  new GerbangError({ code: "ABORTED", message: "The call was aborted.", cause: signal?.reason as unknown });
+const aborted = (cause: unknown): GerbangError =>
+  new GerbangError({ code: "ABORTED", message: "The call was aborted.", cause });
 const timedOut = (facts?: Pick<ErrorFacts, "status" | "requestId">): GerbangError =>
   new GerbangError({ ...facts, code: "TIMED_OUT", message: "No answer came in time." });
 
@@ -318,8 +324,9 @@ const timedOut = (facts?: Pick<ErrorFacts, "status" | "requestId">): GerbangErro
 export type Tried = Required<Pick<ErrorFacts, "attempts" | "outcomeUnknown">> & Pick<ErrorFacts, "idempotencyKey">;
 
 /** The error for the caller, with the facts about its attempts. */
-function told({ code, message, status, requestId, details, cause }: GerbangError, tried?: Tried): GerbangError {
-  return new GerbangError({ code, message, status, requestId, details, cause, ...tried });
+function told(error: GerbangError, tried?: Tried): GerbangError {
+  const { message, cause } = error; // which a spread leaves out
+  return new GerbangError({ ...error, message, cause, ...tried });
 }
 
 /** Waits `ms` milliseconds. Rejects with the signal's reason when the signal aborts. */

@@ -374,7 +374,13 @@ test("a hook that throws stops the call, and what was sent is not sent again", a
     },
   };
   const gerbang = answeredBy(() => json({ reference: "pay_1" }, (sent++, 201)), { hooks });
-  await expect(gerbang.payments.create(order)).rejects.toThrow("the log is full");
+  expect(await failed(gerbang.payments.create(order))).toMatchObject({
+    code: "ABORTED",
+    attempts: 1,
+    outcomeUnknown: true,
+    idempotencyKey: expect.any(String),
+    cause: { message: "the log is full" },
+  });
   expect(sent).toBe(1);
 });
 
@@ -383,7 +389,9 @@ test.each(["onRequest", "onResponse", "onRetry"] as const)(
   async (name) => {
     const hooks = { [name]: () => Promise.reject(new Error("the log is full")) };
     const gerbang = answeredBy(() => json({ error: { code: "SERVICE_UNAVAILABLE", message: "no" } }, 503), { hooks });
-    await expect(gerbang.payments.create(order)).rejects.toThrow("the log is full");
+    const told = { code: "ABORTED", outcomeUnknown: name !== "onRequest", cause: { message: "the log is full" } };
+    expect(await failed(gerbang.payments.create(order))).toMatchObject(told);
+    expect(await failed(gerbang.balances.get())).toMatchObject({ ...told, outcomeUnknown: false });
   },
 );
 
