@@ -287,7 +287,7 @@ describe("listen", () => {
     const args = ["--client-id", "ak_test_/../../../x", "--secret", "s", "--base-url", origin];
     const { code, stderr } = await keyless(["listen", ...args, "--forward-to", `${origin}/hook`]);
     expect(code).toBe(1);
-    expect(stderr).toContain("is no identifier of a key");
+    expect(stderr).toContain("is not the client_id of a key");
     expect(readFileSync(join(folder, "x.lock"), "utf8")).toBe("1");
     expect(readdirSync(folder).toSorted()).toEqual(["data", "x.lock"]);
   });
@@ -348,7 +348,7 @@ test("Ctrl-C ends a refund with the key that it was sent with: without it the sa
   const { code, stderr, key } = await interrupted("refunds", "create", "pay_01kan3t5q8e4vs0x7ybd2m9fjh");
   expect(code).toBe(1);
   expect(stderr).toContain("What was sent may have been done: look it up.");
-  expect(stderr).toContain(`The same again: --idempotency-key ${key}`);
+  expect(stderr).toContain(`To run the same again safely: --idempotency-key ${key}`);
 });
 
 test("a payment without an order of one's own is the same payment under the key that it was sent with", async () => {

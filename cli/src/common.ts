@@ -14,7 +14,7 @@ export const port: Form = {
 export const httpAddress: Form = { pattern: /^https?:\/\/[^/\s]/, says: "begins with http:// or https://" };
 
 export const asWhom = {
-  profile: { value: "NAME", summary: "whose key to use (default: GERBANG_PROFILE, or the one of `profiles use`)" },
+  profile: { value: "NAME", summary: "whose key to use (default: GERBANG_PROFILE, or the one set by `profiles use`)" },
 } as const;
 
 /** Options of commands that print one object. */
@@ -25,16 +25,16 @@ export const change = {
   ...one,
   "idempotency-key": {
     value: "KEY",
-    summary: "one key for one intent: the same command again changes nothing twice (default: one made anew)",
+    summary: "one key for one intent: running the same command again changes nothing twice (default: a new key)",
   },
 } as const;
 
 /** Options of commands that print a list. */
 export const list = {
   ...asWhom,
-  json: { summary: "print a line of JSON for each, for programs" },
+  json: { summary: "print one line of JSON for each, for programs" },
   limit: { value: "N", default: "25", form: count, summary: "how many, newest first" },
-  watch: { summary: "go on and show what changes, until Ctrl-C" },
+  watch: { summary: "keep running and show what changes, until Ctrl-C" },
 } as const;
 
 /** Environment variables that decide which key is used. */

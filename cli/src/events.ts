@@ -77,7 +77,7 @@ export function listDeliveries(values: ListOptions, id: string): Promise<number>
     ask: (limit: number, options: ReadOptions) => events.deliveries(id, { limit }, options),
     columns: attemptColumns,
     id: ({ attempt, started_at: at }: DeliveryAttempt) => `${attempt} ${at}`,
-    empty: "It was not sent yet.",
+    empty: "It has not been sent yet.",
   };
   return printList(listing, values);
 }
@@ -95,7 +95,7 @@ export async function triggerEvent(values: Change, type: string): Promise<number
     const idempotencyKey = key === undefined || types.length === 1 ? key : `${key}-${one}`;
     const { event_id: id } = await sandbox.events.trigger(one, { idempotencyKey });
     if (values.json) printObject({ event_id: id, type: one }, values);
-    else say(words`Sent ${one} as ${id}. How it went: gerbang events deliveries ${id}`);
+    else say(words`Sent ${one} as ${id}. See how it went: gerbang events deliveries ${id}`);
   }
   return 0;
 }

@@ -23,7 +23,7 @@ function sentenceOf(error: unknown): Printable | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, path, syscall } = error as NodeJS.ErrnoException;
   if (path !== undefined && code !== undefined && /^(EACCES|EPERM|EROFS|ENOTDIR|EEXIST)$/.test(code))
-    return words`${path} cannot be used (${code}). XDG_CONFIG_HOME names another folder.`;
+    return words`${path} cannot be used (${code}). Set XDG_CONFIG_HOME to use another folder.`;
   if (path !== undefined && code === "ENOSPC") return words`${path} cannot be written: the disk is full.`;
   if (syscall !== undefined) return undefined;
   // Once the service has answered, its answer is what a command fails at.
@@ -35,7 +35,7 @@ function sentenceOf(error: unknown): Printable | undefined {
 
 /** The sentence about an answer in another form than this version knows, and its request. */
 export function ofUnexpected(problem: string, requestId: string | undefined): Printable {
-  const sentence = words`The service answers in another form than this version knows: ${problem.slice(0, PROBLEM_MAX)}`;
+  const sentence = words`The service answered in a form that this version does not know: ${problem.slice(0, PROBLEM_MAX)}`;
   return requestId === undefined ? sentence : words`${sentence}\nRequest: ${requestId}`;
 }
 
@@ -58,7 +58,7 @@ function ofApi({
     ...detailsOf(details, message),
     adviceOf(code, requestId) ?? words`${advice}`,
     ...(outcomeUnknown && idempotencyKey !== undefined
-      ? [words`The same again: --idempotency-key ${idempotencyKey}`]
+      ? [words`To run the same again safely: --idempotency-key ${idempotencyKey}`]
       : []),
     ...(typeof requestId === "string" ? [words`Request: ${requestId}`] : []),
   ];
@@ -67,10 +67,10 @@ function ofApi({
 
 /** What to do where the client's advice is for programs: it names a call of theirs, or a header that a command does not show. */
 function adviceOf(code: string, requestId: string | undefined): Printable | undefined {
-  if (code === "CLIENT_NOT_FOUND") return words`Where the key is a profile's, gerbang login makes another.`;
-  if (code === "RATE_LIMITED") return words`A key has a quota of requests a minute. Try again when the minute is over.`;
+  if (code === "CLIENT_NOT_FOUND") return words`If it is a profile's key, get a new one with gerbang login.`;
+  if (code === "RATE_LIMITED") return words`A key has a quota of requests a minute. Wait a minute, then try again.`;
   return code === "SIGNATURE_INVALID" && requestId !== undefined
-    ? words`Check the secret. In the sandbox, gerbang doctor ${requestId} says by another key what differs.`
+    ? words`Check the secret. In the sandbox, gerbang doctor ${requestId} with another key shows what differs.`
     : undefined;
 }
 

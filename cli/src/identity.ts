@@ -44,7 +44,7 @@ export function identityOf({ profile: named }: Named, environment: Environment =
     // The key of one installation must not be sent to the address of another.
     if (baseUrl === undefined)
       throw new Trouble(
-        "GERBANG_CLIENT_ID says whose key it is, and nothing says where: set GERBANG_BASE_URL, such as https://pay.example.com/v1.",
+        "GERBANG_CLIENT_ID is set without the address of its service: set GERBANG_BASE_URL too, such as https://pay.example.com/v1.",
       );
     return {
       clientId,
@@ -64,7 +64,7 @@ export function identityOf({ profile: named }: Named, environment: Environment =
   const demo = demoOf(set("GERBANG_DATA") ?? ".data");
   if (demo) return { ...demo, baseUrl: withV1(baseUrl ?? demo.baseUrl) };
   throw new Trouble(
-    "Whose key? Sign in with gerbang login --base-url https://…/v1, or set GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_URL.",
+    "There is no key to use. Sign in with gerbang login --base-url https://…/v1, or set GERBANG_CLIENT_ID, GERBANG_SECRET and GERBANG_BASE_URL.",
   );
 }
 
@@ -92,7 +92,8 @@ export const userAgent = `gerbang-cli/${version} (${process.platform}; node ${pr
 
 function secretOf(environment: Environment): string | undefined {
   const { GERBANG_SECRET: own = "", GERBANG_SECRET_FILE: file = "" } = environment;
-  if (own !== "" && file !== "") throw new Trouble("GERBANG_SECRET and GERBANG_SECRET_FILE are two answers: set one.");
+  if (own !== "" && file !== "")
+    throw new Trouble("GERBANG_SECRET and GERBANG_SECRET_FILE are both set: unset one of them.");
   if (file === "") return own || undefined;
   try {
     return readFileSync(file, "utf8").trim();
@@ -126,7 +127,7 @@ function demoOf(folder: string): Identity | undefined {
 /** The part of the address before /v1. Throws `Trouble` for an invalid address. */
 export function originOf(baseUrl: string): string {
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
-    throw new Trouble(`${baseUrl} is no address of a service: it looks like https://pay.example.com/v1.`);
+    throw new Trouble(`${baseUrl} is not the address of a service. One looks like https://pay.example.com/v1.`);
   const { origin, pathname } = new URL(baseUrl);
   return origin + pathname.replace(/\/+$/, "").replace(/\/v1$/, "");
 }

@@ -35,7 +35,7 @@ export async function listenCommand(given: Given): Promise<number> {
   const forwardTo = given["forward-to"];
   const key = keyOf(given);
   if (!key.clientId.startsWith("ak_test_"))
-    throw new UsageError("only a sandbox can be listened to: use a key that begins with ak_test_");
+    throw new UsageError("listening works only in a sandbox: use a key that begins with ak_test_");
   if (given["print-secret"]) {
     write(words`${listenerSecret(key.secret)}\n`);
     return 0;
@@ -69,7 +69,7 @@ export async function listenTo(
   const own = asSent ? undefined : listenerSecret(secret);
   say(
     own === undefined
-      ? words`Deliveries keep the service's signatures, by the secret of your sandbox's webhooks.`
+      ? words`Deliveries keep the service's signatures, made with the secret of your sandbox's webhooks.`
       : words`Deliveries are signed with ${own}`,
   );
   try {
@@ -103,7 +103,7 @@ function keyOf(given: Given): ListenerKey {
   const { GERBANG_BASE_URL: own, BASE_URL: ofService } = process.env;
   const address = baseUrl ?? (own || ofService);
   if (address === undefined || address === "")
-    throw new Trouble("Where is the service of this key? Give --base-url, or set GERBANG_BASE_URL.");
+    throw new Trouble("The address of this key's service is missing. Give --base-url, or set GERBANG_BASE_URL.");
   return { clientId, secret, baseUrl: withV1(address) };
 }
 

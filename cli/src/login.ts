@@ -39,7 +39,7 @@ interface Begun {
 export async function loginCommand(given: Login): Promise<number> {
   const profiles = new Profiles();
   const name = given.profile ?? (process.env.GERBANG_PROFILE || "default");
-  if (!PROFILE_NAME.test(name)) throw new Trouble(`${JSON.stringify(name)} is no name of a profile.`);
+  if (!PROFILE_NAME.test(name)) throw new Trouble(`${JSON.stringify(name)} is not a valid profile name.`);
   const { profiles: known } = profiles.read();
   const before = Object.hasOwn(known, name) ? known[name] : undefined;
   const origin = originOf(given["base-url"] ?? baseUrlOf(profiles, name));
@@ -59,7 +59,7 @@ export async function loginCommand(given: Login): Promise<number> {
   // Somebody else who saw the code could have confirmed it for a merchant of their own, who would then get this profile's payments.
   if (before !== undefined && before.merchant_id !== granted.merchant_id)
     say(
-      words`Look twice: until now profile ${name} was of ${before.merchant_name} (${before.merchant_id}), and it is of ${granted.merchant_name} (${granted.merchant_id}) from now on. If you did not choose that, run gerbang logout, and sign in again.`,
+      words`Check this: profile ${name} was for ${before.merchant_name} (${before.merchant_id}) until now, and is for ${granted.merchant_name} (${granted.merchant_id}) from now on. If you did not choose that, run gerbang logout and sign in again.`,
     );
   return 0;
 }
@@ -87,7 +87,7 @@ function baseUrlOf(profiles: Profiles, name: string): string {
   const { current, profiles: known } = profiles.read();
   const before = Object.hasOwn(known, name) ? known[name] : current === undefined ? undefined : known[current];
   if (before) return before.base_url;
-  throw new Trouble("Sign in where? Name the service: gerbang login --base-url https://pay.example.com/v1");
+  throw new Trouble("The service's address is missing. Name it: gerbang login --base-url https://pay.example.com/v1");
 }
 
 /** Polls until somebody has answered. Undefined when there is no key; the reason is printed. */
@@ -98,7 +98,7 @@ async function answered(origin: string, { device_code, interval, expires_in }: B
   for (let left = Math.min(LASTS_MAX, expires_in) + 30; left > 0; left -= waitSeconds) {
     await pause(waitSeconds * 1000, stop);
     if (stop.aborted) {
-      say(words`Stopped. Nothing was kept; the code is over in a few minutes.`);
+      say(words`Stopped. Nothing was kept; the code expires in a few minutes.`);
       return undefined;
     }
     let answer: Record<string, unknown>;
@@ -111,13 +111,13 @@ async function answered(origin: string, { device_code, interval, expires_in }: B
     }
     if (answer.status === "granted") return profileOf(origin, answer);
     if (answer.status === "access_denied") {
-      say(words`It was refused in the portal. There is no key.`);
+      say(words`The request was refused in the portal, so there is no key.`);
       return undefined;
     }
     if (answer.status === "expired_token") break;
     if (typeof answer.interval === "number") waitSeconds = paceOf(answer.interval);
   }
-  say(words`The code is over: nobody confirmed it in time. Begin again with gerbang login.`);
+  say(words`The code has expired: nobody confirmed it in time. Start again with gerbang login.`);
   return undefined;
 }
 
@@ -172,7 +172,7 @@ async function ask(origin: string, path: string, body: object): Promise<Record<s
   if (status < 300 && value) return value;
   const told = value?.error as { code?: unknown; message?: unknown } | undefined;
   if (typeof told?.code !== "string" || typeof told.message !== "string")
-    throw new Lost(`${url} answered ${status}, and not as the service does. Is the address right?`);
+    throw new Lost(`${url} answered ${status}, but not as this service would. Is the address right?`);
   const sentence = `${told.code}: ${told.message}`;
   throw status >= 500 || status === 429 ? new Lost(sentence) : new Trouble(sentence);
 }
@@ -199,7 +199,7 @@ function parsed(text: string): Record<string, unknown> | undefined {
 /** Returns an address that is safe to open in a browser. Throws `Trouble` for any other. */
 function pageOf(address: string): string {
   if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return new URL(address).href;
-  throw new Trouble("The service named a page that is no address of the web.");
+  throw new Trouble("The service named a page that is not a web address.");
 }
 
 export function logoutCommand({ profile }: { profile: string | undefined }): Promise<number> {
@@ -209,7 +209,7 @@ export function logoutCommand({ profile }: { profile: string | undefined }): Pro
   profiles.forget(found.name);
   const { client_id: id, portal_url: portal, merchant_id: merchant, environment } = found.profile;
   say(
-    words`Forgot profile ${found.name}. Its key ${id} is good until you revoke it: ${portal}/${merchant}/${environment}/developers/keys`,
+    words`Forgot profile ${found.name}. Its key ${id} stays valid until you revoke it: ${portal}/${merchant}/${environment}/developers/keys`,
   );
   return Promise.resolve(0);
 }
@@ -221,7 +221,7 @@ export function profilesCommand({ json }: { json: boolean }): Promise<number> {
     return { name, in_use: name === current, client_id, base_url, environment, merchant_id, merchant_name };
   });
   if (json) write(joined(rows.map(jsonOf), ""));
-  else if (rows.length === 0) say(words`There is no profile yet: gerbang login makes one.`);
+  else if (rows.length === 0) say(words`There is no profile yet. Create one with gerbang login.`);
   else {
     const columns = [
       { head: "", cell: (row: (typeof rows)[number]) => (row.in_use ? "*" : "") },

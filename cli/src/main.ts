@@ -24,7 +24,9 @@ const given = process.argv.slice(2);
 // Node puts U+FFFD in the place of bytes that are no UTF-8: the ids of two orders could become one, and one payment theirs.
 const mangled = given.find((word) => word.includes("\uFFFD"));
 if (mangled !== undefined) {
-  say(words`${JSON.stringify(mangled)} is not UTF-8 text. Set the terminal, or what starts this command, to UTF-8.`);
+  say(
+    words`${JSON.stringify(mangled)} is not UTF-8 text. Set the terminal, or whatever starts this command, to UTF-8.`,
+  );
   process.exitCode = 2;
 } else if (isOwn(given)) {
   stopWithParent();

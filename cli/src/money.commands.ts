@@ -22,7 +22,7 @@ export const moneyCommands: readonly Command[] = [
       payment: { value: "pay_…", summary: "only those of this payment" },
       ...within("created"),
     },
-    examples: [["gerbang refunds list --payment pay_…", "what was given back of it"]],
+    examples: [["gerbang refunds list --payment pay_…", "what was refunded of it"]],
     environment,
     run: async (values) => (await import("./money.ts")).listRefunds(values),
   }),
@@ -37,7 +37,7 @@ export const moneyCommands: readonly Command[] = [
   }),
   defineCommand({
     name: "refunds create",
-    summary: "Give a payment back, all that is left of it or a part",
+    summary: "Refund a payment, in part or all that is left of it",
     details: ["In production money leaves the account. Name an idempotency key where a script may run twice."],
     operand: { name: "reference", required: true },
     options: {
@@ -104,7 +104,7 @@ export const moneyCommands: readonly Command[] = [
     name: "settlements statement",
     summary: "Print a payout down to each payment, as CSV",
     details: [
-      "A character in a text that a terminal would obey is printed as \ufffd. The CSV of the API and of the portal has it.",
+      "A control character that a terminal would obey is printed as \ufffd. The CSV of the API and of the portal keeps it.",
     ],
     operand: uuid,
     options: { profile: one.profile },
@@ -114,7 +114,7 @@ export const moneyCommands: readonly Command[] = [
   }),
   defineCommand({
     name: "settlements run",
-    summary: "Let the sandbox form the payouts of all that may be settled, now",
+    summary: "Let the sandbox form payouts now, of all that can be settled",
     options: change,
     examples: [["gerbang settlements run", "without waiting for the night"]],
     environment,

@@ -21,7 +21,9 @@ const pages: Readonly<Record<string, (id: string) => string>> = {
 export function pageOf(id: string): string {
   const page = pages[id.slice(0, 4)];
   if (page && /^[a-z]{3}_[0-9a-z]{26}$/.test(id)) return page(id);
-  throw new Trouble(`${JSON.stringify(id)} names no object: identities begin with ${Object.keys(pages).join(", ")}.`);
+  throw new Trouble(
+    `${JSON.stringify(id)} is not the id of an object: ids begin with ${Object.keys(pages).join(", ")}.`,
+  );
 }
 
 export function openCommand(
@@ -31,9 +33,11 @@ export function openCommand(
   const { clientId, baseUrl, merchantId, portalUrl } = identityOf({ profile });
   const portal = (portalUrl ?? `${originOf(baseUrl)}/portal`).replace(/\/+$/, "");
   if (!URL.canParse(portal) || !/^https?:$/.test(new URL(portal).protocol))
-    throw new Trouble(`${portal} is no address of the web.`);
+    throw new Trouble(`${portal} is not a web address.`);
   if (id !== undefined && merchantId === undefined)
-    throw new Trouble("Whose object? A key of the environment does not say whose it is: sign in with gerbang login.");
+    throw new Trouble(
+      "A key from environment variables does not tell which merchant it belongs to: sign in with gerbang login.",
+    );
   const environment = clientId.startsWith("ak_live_") ? "production" : "sandbox";
   const place = merchantId === undefined ? "" : `/${merchantId}/${environment}`;
   const address = new URL(`${portal}${place}${id === undefined ? "" : `/${pageOf(id)}`}`).href;

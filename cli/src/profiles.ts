@@ -58,12 +58,12 @@ export class Profiles {
     // On Windows a user's folder is private, and the mode says nothing.
     if (process.platform !== "win32" && (statSync(this.file).mode & 0o077) !== 0)
       throw new Trouble(
-        `Others on this machine could read the keys in ${this.file}. Close it: chmod 600 '${this.file}'`,
+        `Others on this machine could read the keys in ${this.file}. Make it private: chmod 600 '${this.file}'`,
       );
     try {
       return keptOf(JSON.parse(text));
     } catch (cause) {
-      throw new Trouble(`${this.file} is damaged. Remove it, and sign in anew with gerbang login.`, { cause });
+      throw new Trouble(`${this.file} is damaged. Remove it, and sign in again with gerbang login.`, { cause });
     }
   }
 

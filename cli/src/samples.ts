@@ -32,7 +32,7 @@ const isCheckout = existsSync(join(root, "sdk/package.json"));
 
 export function readSamples(): Readonly<Record<string, Sample>> {
   const file = join(root, "examples/samples.json");
-  if (!existsSync(file)) throw new Trouble("The examples are not here: take the command line anew.");
+  if (!existsSync(file)) throw new Trouble("The examples are missing: install the command line again.");
   return JSON.parse(readFileSync(file, "utf8")) as Record<string, Sample>;
 }
 
@@ -56,7 +56,7 @@ export async function samplesCommand({ profile, port }: SamplesOptions, name?: s
   const sample = samples[name];
   if (!sample) throw new Trouble(`There is no sample ${JSON.stringify(name)}: gerbang samples lists them.`);
   const { clientId, secret, baseUrl } = identityOf({ profile });
-  if (!clientId.startsWith("ak_test_")) throw new Trouble("A sample sells in a sandbox alone: use a key of it.");
+  if (!clientId.startsWith("ak_test_")) throw new Trouble("A sample runs only in a sandbox: use one of its keys.");
   const folder = isCheckout ? join(root, sample.folder) : await ownCopy(name, sample, originOf(baseUrl));
   return runSample(name, { ...atPort(sample, Number(port)), folder }, { clientId, secret, baseUrl }, signals());
 }
@@ -151,7 +151,7 @@ export async function runSample(
   if (stop.aborted) return 0;
   if (listened instanceof Error) throw listened;
   throw new Trouble(
-    `The shop ended (${outcome}). It needs ${needs}. Port ${port} must be free; --port takes another one.`,
+    `The shop ended (${outcome}). It needs ${needs}. Port ${port} must be free; choose another with --port.`,
   );
 }
 

@@ -2,14 +2,14 @@
 import { type Command, type Form, defineCommand } from "../../gateway/src/cli/command.ts";
 import { asWhom, change, ofIdentity as environment, one, port } from "./common.ts";
 
-const status: Form = { pattern: /^[1-5]\d\d$/, says: "is a status of HTTP, such as 422" };
+const status: Form = { pattern: /^[1-5]\d\d$/, says: "is an HTTP status, such as 422" };
 
 export const sandboxCommands: readonly Command[] = [
   defineCommand({
     name: "clock show",
     summary: "Show the sandbox's clock",
     options: one,
-    examples: [["gerbang clock show", "and how far it is ahead"]],
+    examples: [["gerbang clock show", "and how far ahead it is"]],
     environment,
     run: async (values) => (await import("./sandbox.ts")).showClock(values),
   }),
@@ -29,15 +29,15 @@ export const sandboxCommands: readonly Command[] = [
     name: "logs tail",
     summary: "Follow the requests that your systems send to the sandbox",
     details: [
-      "It prints the newest ones, then each as it comes, with the reason of a refusal. Ctrl-C ends it. The portal has their bodies, and those of production.",
+      "It prints the newest ones, then each new one, with the reason if it was refused. Ctrl-C ends it. The portal has their bodies, and the requests of production.",
     ],
     options: {
       ...asWhom,
-      json: { summary: "print a line of JSON for each" },
+      json: { summary: "print one line of JSON for each" },
       refused: { summary: "only those that were refused" },
-      path: { value: "PATH", summary: "only those whose path begins so, such as /v1/refunds" },
+      path: { value: "PATH", summary: "only those whose path begins with this, such as /v1/refunds" },
       status: { value: "STATUS", form: status, summary: "only those with this answer" },
-      "no-follow": { summary: "print the newest ones, and end" },
+      "no-follow": { summary: "print the newest ones, and exit" },
     },
     examples: [
       ["gerbang logs tail", "everything"],
@@ -58,25 +58,25 @@ export const sandboxCommands: readonly Command[] = [
   defineCommand({
     name: "exam",
     summary: "Test the receiver at the registered address of the sandbox",
-    details: ["It sends deliveries that are good, forged, late and repeated, and looks at the answers."],
+    details: ["It sends genuine, forged, late and repeated deliveries, and checks the answers."],
     options: change,
     examples: [["gerbang exam", "before you go live"]],
     environment,
-    exits: { 0: "every check was passed", 1: "a check failed, or the exam could not be held" },
+    exits: { 0: "every check was passed", 1: "a check failed, or the exam could not run" },
     run: async (values) => (await import("./sandbox.ts")).examine(values),
   }),
   defineCommand({
     name: "samples",
     summary: "List the example shops, or run one in your sandbox",
     details: [
-      "A shop is about 60 lines: a page, a payment by QRIS, and the webhook that marks the order as paid. It gets your key, and the events of your sandbox as listen hands them on; Ctrl-C ends both.",
+      "A shop is about 60 lines: a page, a payment by QRIS, and the webhook that marks the order as paid. It uses your key, and gets the events of your sandbox as listen forwards them; Ctrl-C ends both.",
     ],
     operand: { name: "sample", choices: ["express", "fastify", "hono", "flask", "php"] },
     options: { ...asWhom, port: { value: "PORT", default: "3000", form: port, summary: "where the shop listens" } },
     examples: [
-      ["gerbang samples", "which there are, and what each needs"],
+      ["gerbang samples", "all of them, and what each needs"],
       ["gerbang samples express", "a shop at http://localhost:3000"],
-      ["gerbang samples php --port 3001", "where another program has that port"],
+      ["gerbang samples php --port 3001", "when another program uses port 3000"],
     ],
     environment,
     run: async (values, [name]) => (await import("./samples.ts")).samplesCommand(values, name),

@@ -18,7 +18,8 @@ const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_4
 /** Converts `90`, `15m`, `12h` or `3d` to seconds. Throws `UsageError` for anything else. */
 export function secondsOf(time: string): number {
   const [, digits = "", unit = ""] = /^([1-9]\d{0,8})([smhd]?)$/.exec(time) ?? [];
-  if (digits === "") throw new UsageError(`${JSON.stringify(time)} is no time: it looks like 90, 15m, 12h or 3d`);
+  if (digits === "")
+    throw new UsageError(`${JSON.stringify(time)} is not a length of time, such as 90, 15m, 12h or 3d`);
   return Number(digits) * (units[unit || "s"] ?? 1);
 }
 

@@ -10,10 +10,10 @@ const profileName: Form = {
 export const sessionCommands: readonly Command[] = [
   defineCommand({
     name: "login",
-    summary: "Sign in by the portal, and keep a key for this machine",
+    summary: "Sign in through the portal, and keep a key for this machine",
     details: [
-      "It shows a code and a page. Whoever is signed in to the portal compares the code there, decides what the key may do, and confirms. The key goes into a file that nobody else may read.",
-      "A key belongs to one environment. Sign in twice, under two names of profiles, to have both.",
+      "It shows a code and a page. Whoever is signed in to the portal compares the code there, decides what the key may do, and confirms. The key is kept in a file that nobody else can read.",
+      "A key belongs to one environment. To have both, sign in twice under two profile names.",
     ],
     options: {
       "base-url": {
@@ -27,7 +27,7 @@ export const sessionCommands: readonly Command[] = [
         summary: "how the key is kept (default: GERBANG_PROFILE, or default)",
       },
       production: { summary: "ask for a key of production; the person decides" },
-      "no-browser": { summary: "open no browser: print the address alone" },
+      "no-browser": { summary: "do not open a browser: only print the address" },
     },
     examples: [
       ["gerbang login --base-url https://pay.example.com/v1", "a key of the sandbox"],
@@ -39,7 +39,7 @@ export const sessionCommands: readonly Command[] = [
   defineCommand({
     name: "logout",
     summary: "Forget a key on this machine",
-    details: ["The key itself stays good until it is revoked in the portal, under Developers, Keys."],
+    details: ["The key itself stays valid until it is revoked in the portal, under Developers, Keys."],
     options: { profile: { value: "NAME", summary: "which one (default: the one in use)" } },
     examples: [["gerbang logout --profile live", "forgets that one"]],
     environment: ["GERBANG_PROFILE", "XDG_CONFIG_HOME"],
@@ -48,14 +48,14 @@ export const sessionCommands: readonly Command[] = [
   defineCommand({
     name: "profiles list",
     summary: "List the keys on this machine, without their secrets",
-    options: { json: { summary: "print a line of JSON for each" } },
+    options: { json: { summary: "print one line of JSON for each" } },
     examples: [["gerbang profiles list", "the one in use has a star"]],
     environment: ["XDG_CONFIG_HOME", "NO_COLOR"],
     run: async (values) => (await import("./login.ts")).profilesCommand(values),
   }),
   defineCommand({
     name: "profiles use",
-    summary: "Use a profile where none is named",
+    summary: "Use a profile when none is named",
     operand: { name: "profile", required: true },
     examples: [["gerbang profiles use live", "from now on"]],
     environment: ["XDG_CONFIG_HOME"],

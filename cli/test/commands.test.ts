@@ -369,9 +369,11 @@ describe("whose key", () => {
     const page = `/portal/${merchantId}/sandbox/payments/${reference}`;
     expect((await gerbang(["open", reference, "--print"], {})).data.trim().endsWith(page)).toBe(true);
     const out = await gerbang(["logout"], {});
-    expect(out.words).toContain(`Its key ${id} is good until you revoke it`);
+    expect(out.words).toContain(`Its key ${id} stays valid until you revoke it`);
     expect(readFileSync(profilesFile(), "utf8")).not.toContain(secret);
-    expect((await gerbang(["balances", "list"], {})).words).toContain("Whose key? Sign in with gerbang login");
+    expect((await gerbang(["balances", "list"], {})).words).toContain(
+      "There is no key to use. Sign in with gerbang login",
+    );
   });
 
   test("has several profiles, by name; the environment's key wins over any, unless one is named beside it", async () => {
@@ -393,7 +395,7 @@ describe("whose key", () => {
     const other = await service.merchant({ name: "Toko Lain" });
     const { words } = await login(await joins(service, other.merchantId), ["--profile", "all"]);
     expect(words).toContain(
-      `Look twice: until now profile all was of Toko Senja (${merchantId}), and it is of Toko Lain`,
+      `Check this: profile all was for Toko Senja (${merchantId}) until now, and is for Toko Lain`,
     );
   });
 
@@ -401,7 +403,7 @@ describe("whose key", () => {
     const done = await login(await joins(service, merchantId), [], { answer: "refuse" });
     expect([done.code, done.words]).toEqual([
       1,
-      expect.stringContaining("It was refused in the portal. There is no key."),
+      expect.stringContaining("The request was refused in the portal, so there is no key."),
     ]);
     expect(existsSync(profilesFile())).toBe(false);
   });
@@ -412,7 +414,7 @@ describe("whose key", () => {
     [
       "a place that is none",
       { GERBANG_CLIENT_ID: "ak_test_x", GERBANG_SECRET: "sk_test_x", GERBANG_BASE_URL: "file:///etc/passwd" },
-      "is no address of a service",
+      "is not the address of a service",
     ],
     ["a profile that nobody made", { GERBANG_PROFILE: "work" }, 'There is no profile "work"'],
   ])("that is %s is told in a sentence", async (_what, env, words) => {
@@ -427,13 +429,13 @@ describe("whose key", () => {
     const { code, words } = await gerbang(["balances"], { ...ofClient(), GERBANG_CLIENT_ID: "ak_test_gone" });
     expect([code, words]).toEqual([
       1,
-      expect.stringMatching(/^CLIENT_NOT_FOUND: .*\nWhere the key is a profile's, gerbang login/),
+      expect.stringMatching(/^CLIENT_NOT_FOUND: .*\nIf it is a profile's key, get a new one with gerbang login/),
     ]);
   });
 
   test("is not looked for below a file", async () => {
     const done = await gerbang(["balances", "list"], { XDG_CONFIG_HOME: join(import.meta.dirname, "driver.ts") });
-    expect(done.words).toContain("profiles.json cannot be used (ENOTDIR). XDG_CONFIG_HOME names another folder.");
+    expect(done.words).toContain("profiles.json cannot be used (ENOTDIR). Set XDG_CONFIG_HOME to use another folder.");
   });
 
   test("is not read from a file that others can read, or that is damaged, nor from a folder", async () => {
@@ -476,7 +478,9 @@ describe("a terminal", () => {
     expect(other.words).toContain("ROUTE_NOT_FOUND");
     const credentials = { ...ofClient(), GERBANG_BASE_URL: service.origin.replace("http:", "https:") };
     const plain = await gerbang(["balances"], credentials);
-    expect(plain.words).toContain("(it speaks no TLS: does its address begin with http://?)\nTry again later.\n");
+    expect(plain.words).toContain(
+      "(it does not speak TLS: should its address begin with http://?)\nTry again later.\n",
+    );
   });
 
   test("is told when a used-up quota is full again, without the headers of the answer", async () => {
@@ -485,7 +489,7 @@ describe("a terminal", () => {
     const { code, words } = await gerbang(["balances"], ofClient(busy));
     expect([code, words]).toEqual([
       1,
-      expect.stringContaining("\nA key has a quota of requests a minute. Try again when"),
+      expect.stringContaining("\nA key has a quota of requests a minute. Wait a minute"),
     ]);
   });
 
@@ -506,7 +510,9 @@ describe("a terminal", () => {
     expect((await line("payments")).words).toContain("gerbang payments needs one of: list, get, create");
     expect((await line("balances lst")).words).toContain("Did you mean gerbang balances list?");
     expect((await line("--json")).words).toContain("gerbang needs one of: ");
-    expect((await line("clock advance yesterday")).words).toContain("it looks like 90, 15m, 12h or 3d");
+    expect((await line("clock advance yesterday")).words).toContain(
+      "is not a length of time, such as 90, 15m, 12h or 3d",
+    );
   });
 });
 

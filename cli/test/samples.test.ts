@@ -107,6 +107,6 @@ test.each([
   const { signal: never } = new AbortController();
   const port = await freePort();
   const run = runSample("none", sample(command, port), keyOf(client), { stop: never, cut: never });
-  const told = `^The shop ended \\(.*${why}\\)\\. It needs what nobody has\\. Port ${port} must be free; --port takes another one\\.$`;
+  const told = `^The shop ended \\(.*${why}\\)\\. It needs what nobody has\\. Port ${port} must be free; choose another with --port\\.$`;
   await expect(run).rejects.toThrow(new RegExp(told));
 });

@@ -47,9 +47,9 @@ test("it goes on where it stopped, with a whole file and nothing else left behin
 
 test("it goes back to an event that was handed on, and to no other", () => {
   const cursor = new Cursor(directory, CLIENT);
-  expect(() => cursor.goBackTo(a)).toThrow(/was not handed on here yet/);
+  expect(() => cursor.goBackTo(a)).toThrow(/has not been forwarded here yet/);
   cursor.begin({ after: c, seen: [d] });
-  expect(() => cursor.goBackTo(newId("event", 5_000))).toThrow(/was not handed on here yet/);
+  expect(() => cursor.goBackTo(newId("event", 5_000))).toThrow(/has not been forwarded here yet/);
   cursor.goBackTo(b);
   const { after, seen } = cursor.position ?? { after: "", seen: [] };
   expect([a < after, after < b, seen]).toEqual([true, true, []]);
@@ -70,7 +70,7 @@ test.each(["", "{", "[]", '{"client_id":"x","after":"evt_1","seen":[]}', '{"afte
 test.each(["ak_test_/../../x", "../ak_test_x", "ak_test_", "ak_test_x/../y", "ak_test_X", "ak_test_x\n", ""])(
   "what is no identifier of a key names no file: %j",
   (id) => {
-    expect(() => new Cursor(directory, id)).toThrow("is no identifier of a key");
+    expect(() => new Cursor(directory, id)).toThrow("is not the client_id of a key");
     expect(existsSync(directory)).toBe(false);
   },
 );

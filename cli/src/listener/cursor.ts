@@ -56,7 +56,9 @@ export class Cursor {
    */
   constructor(directory: string, clientId: string) {
     if (!CLIENT_ID.test(clientId))
-      throw new Trouble(`${clientId.slice(0, 100)} is no identifier of a key: it looks like ak_test_0123456789abc.`);
+      throw new Trouble(
+        `${clientId.slice(0, 100)} is not the client_id of a key. One looks like ak_test_0123456789abc.`,
+      );
     this.clientId = clientId;
     this.file = join(directory, `${clientId}.json`);
     this.lock = join(directory, `${clientId}.lock`);
@@ -87,7 +89,7 @@ export class Cursor {
   /** Goes back to an event: it is handed on again, and so is all that came after it. Throws `Trouble` for one that was not handed on yet. */
   goBackTo(id: string): void {
     if (this.newest === undefined || id > this.newest)
-      throw new Trouble(`${id} was not handed on here yet. Start without --from: what comes is handed on.`);
+      throw new Trouble(`${id} has not been forwarded here yet. Start without --from to forward new events.`);
     this.keep({ after: justBefore(id), seen: [] });
   }
 
@@ -137,7 +139,7 @@ export class Cursor {
     try {
       return positionOf(JSON.parse(text));
     } catch {
-      throw new Trouble(`${this.file} is damaged. Remove it to listen from now on; what came before is not handed on.`);
+      throw new Trouble(`${this.file} is damaged. Remove it to listen from now on; earlier events are not forwarded.`);
     }
   }
 
@@ -153,7 +155,7 @@ export class Cursor {
       const owner = Number(readFileSync(this.lock, "utf8"));
       if (round > 2 || (owner !== process.pid && isRunning(owner))) {
         throw new Trouble(
-          `Another listener of ${this.clientId} runs here (process ${owner}). Stop it first; if there is none, remove ${this.lock}`,
+          `Another listener for ${this.clientId} is running here (process ${owner}). Stop it first; if there is none, remove ${this.lock}`,
         );
       }
       this.release();

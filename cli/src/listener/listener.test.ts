@@ -159,13 +159,13 @@ test("a redirect, and an answer after more than ten seconds, are said to be fail
   await ready();
   events = newEvents(1);
   await vi.waitFor(
-    () => expect(said.at(-1)).toMatch(/\/hook answered with a redirect: the service takes that for a failure/),
+    () => expect(said.at(-1)).toMatch(/\/hook answered with a redirect: the service counts that as a failure/),
     5_000,
   );
   receiver.handle = (_request, response) => void setTimeout(() => response.writeHead(200).end(), 350);
   events = [...events, ...newEvents(2).slice(1)];
   await vi.waitFor(
-    () => expect(said.at(-1)).toMatch(/\/hook took more than 10 seconds: the service takes that for a failure/),
+    () => expect(said.at(-1)).toMatch(/\/hook took more than 10 seconds: the service counts that as a failure/),
     5_000,
   );
 });
@@ -217,7 +217,7 @@ test("what a receiver says to a delivery that it refuses is told, in one line an
   await arrived(1);
   await vi.waitFor(() => expect(said).toHaveLength(3), 10_000);
   expect(said[2]).toMatch(
-    /^ {2}What it refused is not handed on again: --from evt_\w{26} at the next start hands it on/,
+    /^ {2}A refused event is not forwarded again. To forward it and all that came after it, start again with --from evt_\w{26}/,
   );
   expect(said[1]).toMatch(/^ {2}http:.*\/hook refused it: The signature does not fit\.\ufffd\[2Jx{250,300}…$/);
 });
@@ -233,7 +233,7 @@ test("a receiver that answers 401 has another secret, most likely: where to find
   await arrived(3);
   await vi.waitFor(() => expect(printed).toHaveLength(3), 10_000);
   expect(said.filter((line) => line.startsWith("  401"))).toEqual([
-    `  401: does it verify by the secret that the first line above tells of? What it refused is not handed on again: --from ${got[0]?.id} at the next start hands it on, and all that came after it.`,
+    `  401: does it verify with the secret named in the first line above? A refused event is not forwarded again. To forward it and all that came after it, start again with --from ${got[0]?.id}.`,
   ]);
 });
 
@@ -270,7 +270,7 @@ test.each([
   answers = [(_request, response) => json(response, 200, body, headers)];
   expect(await run()).toBe(1);
   expect(said).toEqual([
-    expect.stringMatching(/^The service answers in another form than this version knows: .*\nRequest: req_1$/),
+    expect.stringMatching(/^The service answered in a form that this version does not know: .*\nRequest: req_1$/),
   ]);
   const cursor = new Cursor(directory, "ak_test_1");
   expect(cursor.position).toBeUndefined();
@@ -387,7 +387,7 @@ test("what is forgotten is said, once, instead of that nothing waits; then it go
   expect(said).toEqual([
     expect.stringMatching(new RegExp(`^Ready: resuming after ${START} of \\S+Z, more than 0 events waiting\\.`)),
     expect.stringMatching(
-      new RegExp(`^Missed: events after ${START} of \\S+Z were forgotten .* from before 2026-10-22T00:00:00Z `),
+      new RegExp(`^Missed: events after ${START} of \\S+Z were deleted .* from before 2026-10-22T00:00:00Z `),
     ),
   ]);
   expect(asked.map((url) => url.searchParams.get("after"))).toContain(forgotten);

@@ -89,7 +89,7 @@ export class Listener {
         else if (wait > 0 && performance.now() - asked < this.timing.restMs) await this.rest(this.timing.restMs);
         wait = all ? WAIT_SECONDS : 0;
       } else if (answer.kind === "busy") {
-        if (answer.seconds > 2) say(words`The quota of requests is used up; going on in ${answer.seconds} s.`);
+        if (answer.seconds > 2) say(words`The quota of requests is used up; continuing in ${answer.seconds} s.`);
         await this.rest(answer.seconds * this.timing.secondMs);
       } else {
         if (this.unheard === 0)
@@ -116,7 +116,7 @@ export class Listener {
     this.started = true;
     if (newest !== undefined && forgottenBefore !== null && forgottenBefore !== this.toldForgotten) {
       say(
-        words`Missed: events ${placeOf(newest)} were forgotten before they could be handed on; the service keeps none from before ${forgottenBefore} (its sandbox's time). What they told stands in the payments, refunds and disputes themselves.`,
+        words`Missed: events ${placeOf(newest)} were deleted before they could be forwarded; the service keeps none from before ${forgottenBefore} (its sandbox's time). Look at the payments, refunds and disputes themselves for what changed.`,
       );
       this.toldForgotten = forgottenBefore;
     }
@@ -161,13 +161,12 @@ export class Listener {
     const isLate = took > ANSWER_SECONDS * this.timing.secondMs;
     if (isLate || (answer.status >= 300 && answer.status < 400)) {
       const what = isLate ? `took more than ${ANSWER_SECONDS} seconds` : "answered with a redirect";
-      say(words`  ${forwardTo} ${what}: the service takes that for a failure, and sends the event again.`);
+      say(words`  ${forwardTo} ${what}: the service counts that as a failure and sends the event again.`);
     }
     if (answer.status >= 400 && !this.toldRefusal) {
-      const doubt =
-        answer.status === 401 ? "401: does it verify by the secret that the first line above tells of? " : "";
+      const doubt = answer.status === 401 ? "401: does it verify with the secret named in the first line above? " : "";
       say(
-        words`  ${doubt}What it refused is not handed on again: --from ${event.id} at the next start hands it on, and all that came after it.`,
+        words`  ${doubt}A refused event is not forwarded again. To forward it and all that came after it, start again with --from ${event.id}.`,
       );
       this.toldRefusal = true;
     }

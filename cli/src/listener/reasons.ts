@@ -7,12 +7,12 @@ const known: Record<string, string> = {
   EAI_AGAIN: "the host name could not be looked up",
   EHOSTUNREACH: "the host cannot be reached",
   ENETUNREACH: "the network cannot be reached",
-  ERR_SSL_WRONG_VERSION_NUMBER: "it speaks no TLS: does its address begin with http://?",
+  ERR_SSL_WRONG_VERSION_NUMBER: "it does not speak TLS: should its address begin with http://?",
   EPIPE: "the connection was closed",
   UND_ERR_SOCKET: "the connection was closed before an answer came",
   UND_ERR_CONNECT_TIMEOUT: "no connection in time",
   UND_ERR_HEADERS_TIMEOUT: "no answer in time",
-  UND_ERR_BODY_TIMEOUT: "the answer broke off",
+  UND_ERR_BODY_TIMEOUT: "the answer was cut off",
 };
 
 interface Failed {

@@ -200,9 +200,9 @@ test("keys are kept where each system keeps a user's configuration", () => {
 test("times are written as people say them, and identities name pages, or are refused", () => {
   expect(["90", "15m", "12h", "3d", "1s"].map(secondsOf)).toEqual([90, 900, 43_200, 259_200, 1]);
   for (const wrong of ["", "0", "-1", "1.5h", "1w", "1e9", "9999999999", "h"])
-    expect(() => secondsOf(wrong)).toThrow("is no time");
+    expect(() => secondsOf(wrong)).toThrow("is not a length of time");
   const id = "0".repeat(26);
   expect(pageOf(`pay_${id}`)).toBe(`payments/pay_${id}`);
   for (const wrong of ["", "pay_", `xyz_${id}`, `pay_${id}/../../settings`, "__proto__", `con${id}`])
-    expect(() => pageOf(wrong)).toThrow("names no object");
+    expect(() => pageOf(wrong)).toThrow("is not the id of an object");
 });
