@@ -50,8 +50,8 @@ test("success, time of calls and the circuit are seen by method, over the period
   await page.waitForURL(/\/acquirers\/rimba\?.*period=day/);
   const figures = page.getByRole("region", { name: "Its methods over the period" });
   await figures.getByRole("row", { name: /^qris/ }).waitFor();
-  await page.getByRole("img", { name: /^qris: left alone in \d+ of 96 spans$/ }).waitFor();
-  await page.getByRole("img", { name: "va: never left alone" }).waitFor();
+  await page.getByRole("img", { name: /^qris: open in \d+ of 96 spans$/ }).waitFor();
+  await page.getByRole("img", { name: "va: never open" }).waitFor();
   await expect.poll(() => page.locator("figure canvas").count()).toBe(6);
   for (const theme of ["light", "dark"] as const) {
     await showIn(page, theme);

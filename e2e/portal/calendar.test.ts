@@ -129,7 +129,7 @@ test("on a phone the days stand below each other, the newest first, and the othe
   const width = await page.evaluate(() => document.documentElement.scrollWidth);
   expect(width).toBeLessThanOrEqual(PHONE.width);
   await page.getByRole("link", { name: "sandbox" }).click();
-  await page.getByText("Nothing is or was paid out in these weeks").waitFor();
+  await page.getByText("No payouts in these weeks").waitFor();
   await open(at.payouts("yesterday", "production"));
   await page.getByRole("alert").waitFor();
 });

@@ -162,7 +162,7 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
 
   await click("Suspend…");
   await click("Suspend the merchant");
-  await page.getByText("Every signed request of it is answered 403.").waitFor();
+  await page.getByText("Every signed request from it is answered with 403.").waitFor();
   await click("Lift the suspension…");
   await click("Lift the suspension");
   await page.getByText("active", { exact: true }).waitFor();
@@ -244,7 +244,7 @@ test("what the bank said about a batch is recorded, by a second operator where t
   ]);
   expect(download.suggestedFilename()).toBe(`${settlement}.csv`);
   await page.getByRole("button", { name: "Record that the bank paid it" }).click();
-  await page.getByText("what the bank gives back after that is not recorded here").waitFor();
+  await page.getByText("money that the bank returns after that is not recorded here").waitFor();
   await page.getByLabel("The bank's reference").fill("TRF-0001");
   await first.look("console-settlement-pay");
   await page.getByRole("button", { name: "Record it" }).click();
@@ -272,7 +272,7 @@ test("support verifies a book on the phone, sees how far it is and what it found
   const support = await portal.operator("support", { viewport: PHONE });
   const { page, open } = support;
   await open(at.ledger(id, "sandbox"));
-  await page.getByText("It was never verified here.").waitFor();
+  await page.getByText("This book has not been verified here yet.").waitFor();
   const viewer = await portal.operator("viewer");
   await viewer.open(at.ledger(id, "sandbox"));
   // A table that is locked holds the replay where it is, for a few seconds: no statement waits for longer.
@@ -281,7 +281,7 @@ test("support verifies a book on the phone, sees how far it is and what it found
   await owner.query("begin; lock table settlement_items in access exclusive mode");
   await page.getByRole("button", { name: "Verify the book" }).focus();
   await page.keyboard.press("Enter");
-  await page.getByText(/rows held against the journals/).waitFor();
+  await page.getByText(/rows checked against the journals/).waitFor();
   const bar = page.getByRole("progressbar", { name: "How far the replay is" });
   expect(Number(await bar.getAttribute("value"))).toBeGreaterThan(0.8);
   // Whoever comes meanwhile sees the same.
@@ -294,12 +294,12 @@ test("support verifies a book on the phone, sees how far it is and what it found
   await expect.poll(async () => (await owner.query(asked)).rowCount, { timeout: 10_000 }).toBe(1);
   await owner.query("rollback");
   await owner.end();
-  await page.getByText(/^Stopped by operator\d+@gateway.example after \d+ journals: it says nothing/).waitFor();
+  await page.getByText(/^Stopped by operator\d+@gateway.example after \d+ journals, so it proves nothing/).waitFor();
   await isClean(support, "replay");
 
   await page.getByRole("button", { name: "Verify the book" }).click();
   await page.getByText(/journals were replayed/).waitFor();
-  await page.getByText("The chain ends there still.").waitFor();
+  await page.getByText("The chain still ends there.").waitFor();
   const { head_hash: head } = (await portal.service.askOperator(`/merchants/${id}/books/sandbox`)).json;
   expect(await page.getByText(head).count()).toBe(1);
   await page.getByText("1 replay before").click();

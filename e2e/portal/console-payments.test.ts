@@ -70,8 +70,8 @@ test("the story of a payment tells all of it, what others wrote as text, and a v
     "Refunded",
   ])
     expect(await story.getByRole("heading", { name: title }).count(), title).toBeGreaterThan(0);
-  await story.getByText("What it was judged by").click();
-  expect(await story.getByRole("list", { name: "What it was judged by" }).innerText()).toContain("A person looks from");
+  await story.getByText("How it was judged").click();
+  expect(await story.getByRole("list", { name: "How it was judged" }).innerText()).toContain("A person looks from");
   await isWhole(visit, "payment");
   expect(await page.getByRole("button", { name: "Refund…" }).count()).toBe(0);
   await open(at.payment(ofOther));
@@ -117,7 +117,7 @@ test("money that came after its payment had ended stands above what the payment 
   await client.post(`/v1/payments/${reference}/cancel`, {});
   const visit = await portal.operator("support");
   const { page, open } = visit;
-  const late = page.getByRole("status").filter({ hasText: "IDR125,000.00 came that it did not await." });
+  const late = page.getByRole("status").filter({ hasText: "IDR125,000.00 arrived that this payment did not expect." });
   await open(at.payment(reference));
   await page.getByText("nothing", { exact: true }).waitFor();
   expect(await late.count()).toBe(0);
@@ -191,7 +191,7 @@ test("who took a payment, its ids, its messages and what fitted nothing are read
   expect(await member.page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
   await operator.open(at.acquirer("rimba"));
   const strays = operator.page.getByRole("region", { name: "Messages that fit nothing" });
-  await strays.getByText(/^Some change, about nothing that it was asked for · 2 times since /).click();
+  await strays.getByText(/^Some change, about something that it was never asked for · 2 times since /).click();
   expect(await strays.getByRole("region", { name: "answered in another.shop" }).innerText()).toContain('"rb-1"');
   await operator.look("console-acquirer-strays");
 });
@@ -207,7 +207,7 @@ test("a dispute that two must record is asked for, and its page says what it wou
   await open(at.payment(reference));
   await page.getByRole("button", { name: "Record a dispute…" }).click();
   await page.getByRole("button", { name: "Record it" }).click();
-  await page.getByText("It waits for a second operator now, under Approvals.").waitFor();
+  await page.getByText("It now waits for a second operator, under Approvals.").waitFor();
   await page.waitForURL(/\/approvals\/apr_/);
   await page.getByText(`of ${reference} are contested (general): they are held`).first().waitFor();
   await isWhole(visit, "dispute-asked");

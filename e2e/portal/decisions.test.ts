@@ -71,7 +71,7 @@ test("a reviewer decides twenty reviews in a row by keyboard alone", { timeout: 
   await page.keyboard.press("Enter");
   for (const [number, reference] of references.entries()) {
     await page.waitForURL(`**/reviews/${reference}`);
-    await page.getByText(`Refused by itself`).waitFor();
+    await page.getByText(`Refused automatically`).waitFor();
     await settled(page);
     if (number === 0) {
       // On and back, before anything is decided.
@@ -124,10 +124,10 @@ test("what an acquirer questions is judged here, and its word decides", { timeou
     .toBe("processing");
   await open(at.review(reference as string));
   await page.getByText("What the acquirer asks").waitFor();
-  await page.getByText("Left alone, the acquirer decides by itself.").waitFor();
+  await page.getByText("If nobody decides here, the acquirer does.").waitFor();
   await look("acquirer-review");
   await page.keyboard.press("a");
-  await page.getByText("Its acquirer is told to take the money.").waitFor();
+  await page.getByText("Its acquirer is told to accept the money.").waitFor();
   await page.keyboard.press("Enter");
   await expect
     .poll(async () => (await service.operate("GET", `/payments/${reference}`)).payment.status)
@@ -139,7 +139,7 @@ test("late money is assigned to its merchant, after what it may have been meant 
   const reference = await lateMoney();
   const { page, open, look } = await portal.operator("admin");
   await open(at.payment(reference));
-  await page.getByText("no payment awaits it").waitFor();
+  await page.getByText("it matches no open payment").waitFor();
   await page.getByRole("link", { name: "decide whose it is", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "Late money" }).waitFor();
   await open(at.waiting());
@@ -154,7 +154,7 @@ test("late money is assigned to its merchant, after what it may have been meant 
   const decision = page.getByRole("article", { name: "Assign it to the merchant" });
   expect(await decision.getByRole("row", { name: /Merchant, available/ }).textContent()).toContain("+125,000.00");
   await decision.getByRole("button").click();
-  await page.getByText("No order becomes paid by it").waitFor();
+  await page.getByText("It does not mark any order as paid").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Assign it to the merchant" }).click();
   await page.getByText("Nothing waits").waitFor();
   const { data } = (await portal.service.askOperator("/receipts?status=credited")).json;

@@ -190,7 +190,7 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await page.getByLabel("Statement").fill("It was handed over at the door.");
   const large = { name: "film.mp4", mimeType: "video/mp4", buffer: Buffer.alloc(150_001) };
   await page.getByLabel("Files").setInputFiles(large);
-  await page.getByText("They are too large for this form.").waitFor();
+  await page.getByText("The files are too large for this form.").waitFor();
   await day.click("Submit it");
   await page
     .getByLabel("Files")
@@ -215,7 +215,7 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await day.click(/^Disagreement/, { role: "link" });
   await page.getByLabel("What was done about it").fill("The acquirer takes its second report back.");
   await day.click("Close it");
-  await page.getByText("It is closed.").waitFor();
+  await page.getByText("The disagreement is closed.").waitFor();
 
   day.begin("A merchant calls");
   await page.keyboard.press("Control+k");
@@ -227,7 +227,7 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await day.click("payment.succeeded", { role: "link" });
   await page.getByText("What the receiver is told").waitFor();
   await day.click("Send it again");
-  await page.getByText("One more attempt is made now.").waitFor();
+  await page.getByText("One more attempt is under way.").waitFor();
   await page.getByText("Attempt 2").waitFor();
   await day.open(at.merchant(merchantId));
 
@@ -264,7 +264,7 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await day.click("What if?");
   await page.getByText("Payments that would move").waitFor();
   await day.click("Let it decide…");
-  await page.getByLabel("Why, for whoever reads it later").fill("Nusantara fails");
+  await page.getByLabel("Reason, for whoever reads it later").fill("Nusantara fails");
   await day.click("Store and activate");
   await page.getByText("Version 3 decides.", { exact: false }).first().waitFor();
   await day.click("Split tests", { role: "tab" });
@@ -282,7 +282,7 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await page.getByRole("heading", { level: 1, name: "Toko Senja" }).waitFor();
   await day.look();
   await day.click("Access", { role: "tab" });
-  await page.getByText("Its events go nowhere yet.").first().waitFor();
+  await page.getByText("Its events are not sent anywhere yet.").first().waitFor();
   await day.look();
   await day.click("Make a credential…");
   await day.click("Make it");

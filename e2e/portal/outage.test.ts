@@ -93,7 +93,7 @@ test(
     const failedAtMs = performance.now();
     await onWall(wall, "rimba").getByText("down").waitFor({ timeout: SEEN_WITHIN_MS });
     expect(performance.now() - failedAtMs).toBeLessThan(SEEN_WITHIN_MS);
-    expect(await onWall(wall, "rimba").textContent()).toMatch(/calls failed · left alone for qris/);
+    expect(await onWall(wall, "rimba").textContent()).toMatch(/calls failed · circuit open for qris/);
     expect(await onWall(wall, "pesisir").textContent()).toContain("well");
 
     // From the wall to what is known of it.
@@ -119,7 +119,7 @@ test(
     await look("outage-what-if");
 
     await press(page, "Let it decide…");
-    await page.getByLabel("Why, for whoever reads it later").fill("Rimba does not answer");
+    await page.getByLabel("Reason, for whoever reads it later").fill("Rimba does not answer");
     await press(page, "Store and activate");
     await page
       .getByText(/Version \d+ decides/)

@@ -86,7 +86,7 @@ test("an acquirer fails, an operator looks what another rule would do, lets it d
   expect(await faults(page)).toEqual([]);
 
   await page.getByRole("button", { name: "Let it decide…" }).click();
-  await page.getByLabel("Why, for whoever reads it later").fill("Nusantara fails since this morning");
+  await page.getByLabel("Reason, for whoever reads it later").fill("Nusantara fails since this morning");
   await page.getByRole("button", { name: "Store and activate" }).click();
   await page.getByText("Version 2 decides.", { exact: false }).first().waitFor();
   expect(await gatewayNow()).toBe("cendana");

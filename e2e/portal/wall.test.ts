@@ -91,8 +91,8 @@ test("an acquirer that fails is seen within five seconds, with what it is left a
   const begun = performance.now();
   await line.getByText("down").waitFor({ timeout: 5_000 });
   expect(performance.now() - begun).toBeLessThan(5_000);
-  expect(await line.textContent()).toMatch(/of the latest \d+ calls failed · left alone for qris/);
-  await line.getByRole("img", { name: /rimba: left alone in \d of 60 spans/i }).waitFor();
+  expect(await line.textContent()).toMatch(/of the latest \d+ calls failed · circuit open for qris/);
+  await line.getByRole("img", { name: /rimba: open in \d of 60 spans/i }).waitFor();
   await look(page, "wall.acquirer-down");
 
   // The page with the switch does not call it healthy meanwhile.

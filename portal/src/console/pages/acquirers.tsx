@@ -26,7 +26,7 @@ export function Page() {
   return (
     <Frame
       title="Acquirers"
-      lead="Who takes the money, how they do at this moment, and how they did."
+      lead="Who takes payments, how they are doing now, and how they have been doing."
       actions={<PeriodChoice of={period} />}
       curl={{ path: "/v1/acquirers" }}
     >
@@ -123,7 +123,7 @@ function Card({ of: acquirer, others, period }: CardProps) {
                   {told && (told.call_ms_mean === null ? "–" : milliseconds(told.call_ms_mean))}
                 </td>
                 <td className="hidden pl-4 text-right sm:table-cell">
-                  {circuit ? `${circuit.failures} of ${circuit.calls}` : "none of late"}
+                  {circuit ? `${circuit.failures} of ${circuit.calls}` : "none lately"}
                 </td>
               </tr>
             );
@@ -171,8 +171,8 @@ function Card({ of: acquirer, others, period }: CardProps) {
           <p>{consequenceOf(name, change)}</p>
           {change.enabled === false && alone.length > 0 && (
             <p className="font-medium text-bad">
-              Nobody else takes {alone.join(", ")} now: such payments are refused with NO_ROUTE_AVAILABLE until it is on
-              again.
+              No other acquirer takes {alone.join(", ")} now: such payments are refused with NO_ROUTE_AVAILABLE until it
+              is switched on again.
             </p>
           )}
         </Confirm>
@@ -198,19 +198,19 @@ function Circuit({ state }: { state: Schema<"Circuit">["state"] | undefined }) {
 
 function titleOf(name: string, { enabled, health }: Change): string {
   if (enabled !== undefined) return `Switch ${name} ${enabled ? "on" : "off"}?`;
-  return health === "healthy" ? `Is ${name} well again?` : `Is ${name} degraded?`;
+  return health === "healthy" ? `Is ${name} healthy again?` : `Is ${name} degraded?`;
 }
 
 function verbOf({ enabled, health }: Change): string {
   if (enabled !== undefined) return enabled ? "Switch it on" : "Switch it off";
-  return health === "healthy" ? "It is well" : "It is degraded";
+  return health === "healthy" ? "It is healthy" : "It is degraded";
 }
 
 function consequenceOf(name: string, { enabled, health }: Change): string {
   if (enabled === false)
-    return `${name} takes no new payments, in every process within a second; the rules go on to the next acquirer. What it has already stays with it and can still be paid.`;
+    return `${name} takes no new payments, in every process within a second; the rules move on to the next acquirer. Payments that it already has stay with it and can still be paid.`;
   if (enabled === true) return `${name} takes payments again as the rules say, in every process within a second.`;
   return health === "healthy"
     ? `${name} takes its full share again.`
-    : `${name} keeps a tenth of its payments, to see when it is well, and passes the others on to healthy acquirers.`;
+    : `${name} keeps a tenth of its payments, to show when it is healthy again. The others go to healthy acquirers.`;
 }

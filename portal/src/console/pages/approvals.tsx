@@ -23,7 +23,7 @@ export function Page() {
   return (
     <Frame
       title="Approvals"
-      lead="What one operator asked for and a second one has to agree to."
+      lead="Changes that one operator asked for and a second one has to approve."
       actions={<ButtonLink to={at.approvalPolicy()}>Policy</ButtonLink>}
       curl={{ path: "/v1/approvals?status=waiting" }}
     >
@@ -41,8 +41,8 @@ export function Page() {
               title="Nothing was asked for"
               action={<ButtonLink to={at.approvalPolicy()}>Read the policy</ButtonLink>}
             >
-              The policy says which changes need a second operator. Whoever asks for one puts it here, and somebody else
-              approves or refuses it.
+              The policy says which changes need a second operator. When somebody asks for such a change it appears
+              here, and somebody else approves or refuses it.
             </Empty>
           }
         />

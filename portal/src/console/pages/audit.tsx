@@ -63,7 +63,7 @@ export function Page() {
       actions={<ButtonLink to={at.rejectedCalls()}>Rejected calls</ButtonLink>}
       lead={
         actor === undefined && merchant_id === undefined ? (
-          "Every change that operators made or tried to make, newest first. It can only grow."
+          "Every change that operators made or tried to make, newest first. Entries cannot be edited or removed."
         ) : (
           <>
             What {actor ?? "operators"} changed
@@ -74,7 +74,8 @@ export function Page() {
               </>
             )}{" "}
             or tried to.
-            {merchant_id !== undefined && " What its own people did is in its portal, under Settings, Audit log."}{" "}
+            {merchant_id !== undefined &&
+              " Changes by the merchant's own team are in its portal, under Settings, Audit log."}{" "}
             <To to={at.audit()}>Everything</To>
           </>
         )
@@ -89,7 +90,7 @@ export function Page() {
         id={(entry) => entry.request_id}
         empty={
           <Empty title="No changes yet">
-            When an operator changes something, it stands in this list before it happens.
+            When an operator changes something, it is recorded here before it happens.
           </Empty>
         }
       />

@@ -23,7 +23,7 @@ export function Page() {
   return (
     <Frame
       title="Settlements"
-      lead="What was paid out on each day, and what will be, over all merchants. Days are those of each merchant's own calendar."
+      lead="What was and will be paid out on each day, for all merchants. Days follow each merchant's own calendar."
       actions={<EnvironmentSwitch of={environment} to={at.calendar} />}
       curl={{ path: withSearch("/v1/settlements/calendar", query) }}
     >
@@ -31,9 +31,9 @@ export function Page() {
         {(told) => (
           <>
             {told.days.length === 0 && (
-              <Empty title="Nothing is or was paid out in these weeks">
-                Payments that succeeded are gathered into batches by each merchant's calendar; a batch stands on the day
-                on which the bank is to pay it.
+              <Empty title="No payouts in these weeks">
+                Payments that succeeded are gathered into batches by each merchant's calendar; a batch appears on the
+                day when the bank is due to pay it.
               </Empty>
             )}
             <Totals days={told.days} today={today} />

@@ -1,4 +1,4 @@
-// Events of a merchant's book: what happened, and whether its receiver was told.
+// Events of a merchant's book: what happened, and whether its receiver was notified.
 import { ResendSince } from "../../pages/developers/webhooks/resend-since.tsx";
 import { DeliveryState } from "../../pages/developers/events/delivery.tsx";
 import { eventTypes } from "../../pages/developers/events/types.ts";
@@ -47,7 +47,7 @@ export function Page() {
     <Frame
       title="Events"
       above={{ to: at.merchant(id), label: name }}
-      lead={`What happened in ${name}'s ${environment} book, newest first, and whether its receiver was told.`}
+      lead={`What happened in ${name}'s ${environment} book, newest first, and whether its receiver was notified.`}
       actions={
         <>
           <BookSwitch of={book} to={at.events} />
@@ -75,8 +75,8 @@ export function Page() {
               <NoneMatch what="event" of={list.data} cursor={cursor} />
             ) : (
               <Empty title="No events yet">
-                Every change of a payment, refund, dispute or settlement is an event. The first payment makes the first
-                one.
+                Every change to a payment, refund, dispute or settlement is an event. The first payment creates the
+                first one.
               </Empty>
             )
           }

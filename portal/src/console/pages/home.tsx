@@ -31,7 +31,7 @@ function Waiting() {
   if (!waiting.data) return <Skeleton className="h-40 w-full" />;
   const queues = waiting.data.data.filter(({ count }) => count > 0);
   if (queues.length === 0)
-    return <Empty title="Nothing waits">Reviews, disputes, money of nobody: it is all done.</Empty>;
+    return <Empty title="Nothing waits">No reviews, disputes or unassigned money need you.</Empty>;
   return (
     <ul className="divide-y divide-line rounded-md border border-line bg-panel">
       {queues.map((queue) => (

@@ -27,7 +27,7 @@ export function Page() {
         {(book) => (
           <>
             {book.currencies.length === 0 && (
-              <Empty title="Nothing is in this book yet">Its first journal is that of its first payment.</Empty>
+              <Empty title="Nothing is in this book yet">Its first payment creates its first journal.</Empty>
             )}
             {book.currencies.map((totals) => (
               <Section key={totals.currency} title={totals.currency}>

@@ -66,14 +66,14 @@ export function Page() {
           to={(merchant) => at.merchant(merchant.merchant_id)}
           empty={
             filters.isSet ? (
-              <Empty title="No merchant is called so">Change the name, or clear it.</Empty>
+              <Empty title="No merchant has that name">Change the name, or clear it.</Empty>
             ) : (
               <Empty
                 title="No merchants yet"
                 action={make}
                 curl={{ method: "POST", path: "/v1/merchants", body: { name: "Toko Melati" } }}
               >
-                A merchant has a sandbox and a production book of its own, its keys, its prices and its team.
+                Each merchant has its own sandbox and production books, keys, prices and team.
               </Empty>
             )
           }

@@ -89,7 +89,7 @@ export function Page() {
   return (
     <Frame
       title="Payments"
-      lead="What the payers of all merchants were asked to pay, newest first."
+      lead="Everything that payers were asked to pay, for all merchants, newest first."
       curl={{ path: withSearch("/v1/payments", value) }}
     >
       <div>
@@ -120,7 +120,7 @@ function NoneMatch({ of: found }: { of: Schema<"SearchedPayments"> | undefined }
 function NoneYet() {
   return (
     <Empty title="No payments yet" curl={{ method: "POST", path: "/v1/merchants", body: { name: "Kopi Melati" } }}>
-      A payment begins when a merchant's system asks for it. A merchant and its first keys are where that begins.
+      A payment begins when a merchant's system asks for it. To get there, create a merchant and its first keys.
     </Empty>
   );
 }

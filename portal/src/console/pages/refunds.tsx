@@ -61,7 +61,7 @@ export function Page() {
   return (
     <Frame
       title="Refunds"
-      lead="Money that went back to payers of all merchants, newest first."
+      lead="Money that went back to payers, for all merchants, newest first."
       curl={{ path: withSearch("/v1/refunds", filters.value) }}
     >
       <div>
@@ -81,7 +81,8 @@ export function Page() {
                 title="No refunds yet"
                 curl={{ method: "POST", path: "/v1/payments/pay_…/refunds", body: { reason: "Paid twice" } }}
               >
-                Merchants refund what they were paid. An admin can do it for them, at the payment and with a reason.
+                Merchants refund their own payments. An admin can do it for them, on the payment's page and with a
+                reason.
               </Empty>
             )
           }

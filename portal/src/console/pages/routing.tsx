@@ -22,7 +22,7 @@ export function Page() {
   return (
     <Frame
       title="Routing"
-      lead="Which acquirer takes a payment. A change is a new version: try it on past payments, let it decide, and take it back when you must."
+      lead="Which acquirer takes a payment. Each change is a new version: try it on past payments, let it decide, and roll it back if you must."
       curl={{ path: "/v1/routing/rules" }}
     >
       <Answer of={acquirers}>
@@ -127,8 +127,8 @@ function Draft({ rows, isChanged, of, active, codes, mayChange, onChange, onDrop
     <>
       <div className="flex flex-wrap items-center gap-3" {...typedMark(isChanged)}>
         <p role="status" className={isChanged ? "text-warn" : "text-muted"}>
-          {isChanged ? `A draft, begun from version ${of}. Version ${active} decides.` : `Version ${of} decides.`}
-          {faults !== undefined && faults.length > 0 && ` ${faults.length} to repair.`}
+          {isChanged ? `A draft based on version ${of}. Version ${active} decides.` : `Version ${of} decides.`}
+          {faults !== undefined && faults.length > 0 && ` ${faults.length} to fix.`}
         </p>
         {mayChange && (
           <div className="ml-auto flex gap-2">
@@ -155,11 +155,11 @@ function Draft({ rows, isChanged, of, active, codes, mayChange, onChange, onDrop
         onConfirm={activate}
       >
         <p>
-          They are stored as a new version and decide on every payment from now on, in every process within a second.
-          Version {active} stays in the list; one click brings it back.
+          They are stored as a new version and route every payment from now on, in every process within a second.
+          Version {active} stays in the list; you can roll back to it.
         </p>
         <label className="block" {...typedMark(note !== "")}>
-          <span className="mb-1 block font-medium">Why, for whoever reads it later</span>
+          <span className="mb-1 block font-medium">Reason, for whoever reads it later</span>
           <input className="field" value={note} maxLength={200} onChange={(event) => setNote(event.target.value)} />
         </label>
       </Confirm>

@@ -57,7 +57,7 @@ export function Page() {
     <Frame
       title="Settlements"
       above={{ to: at.merchant(id), label: name }}
-      lead={`What is paid out to ${name} of its ${environment} book, newest first. A processing batch waits for the bank.`}
+      lead={`Payouts to ${name} from its ${environment} book, newest first. A processing batch waits for the bank.`}
       actions={<BookSwitch of={book} to={at.settlements} />}
       curl={{ path: withSearch(`/v1/merchants/${id}/books/${environment}/settlements`, value) }}
     >

@@ -30,13 +30,13 @@ export function Page() {
       title="Status & incidents"
       lead={
         <>
-          What everybody is told{" "}
+          What everybody can read{" "}
           {url !== undefined && (
             <a className="link" href={url} target="_blank" rel="noreferrer">
               at {url}
             </a>
           )}
-          . The service measures itself; what only people know is written here.
+          . The service measures itself; write here what only people know.
         </>
       }
       actions={
@@ -82,8 +82,8 @@ function Open() {
   if (open.data.data.length === 0)
     return (
       <Empty title="Nothing is open">
-        When something happens that everybody should know of, report it: merchants read it on the status page and in
-        their feed reader at once.
+        When something happens that everybody should know about, report it: merchants see it at once on the status page
+        and in their feed reader.
       </Empty>
     );
   return (
@@ -102,7 +102,7 @@ function Components({ status }: { status: Schema<"Status"> }) {
     <>
       {status.from_memory && (
         <p role="status" className="mb-2 text-warn">
-          The database does not answer: this is what one process knows by itself.
+          The database is not answering: this is only what one process knows.
         </p>
       )}
       <ul className="grid gap-x-8 rounded-md border border-line bg-panel px-4 py-2 sm:grid-cols-2">
@@ -117,7 +117,7 @@ function Components({ status }: { status: Schema<"Status"> }) {
         ))}
       </ul>
       <p className="mt-1 text-xs text-muted">
-        Up: the measured minutes of ninety days without an outage, planned work left out.
+        Up: the share of measured minutes in ninety days without an outage, excluding planned work.
       </p>
     </>
   );
@@ -143,7 +143,7 @@ function All() {
       cursor={cursor}
       columns={columns}
       id={(one) => one.incident_id}
-      empty={<Empty title="Nothing was told yet">Incidents and planned work stand here for good.</Empty>}
+      empty={<Empty title="Nothing was told yet">Incidents and planned work are kept here for good.</Empty>}
     />
   );
 }

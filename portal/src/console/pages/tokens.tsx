@@ -69,7 +69,7 @@ export function Page() {
   return (
     <Frame
       title="Tokens"
-      lead="What programs and the command line call the operators' API with. People sign in instead."
+      lead="Programs and the command line call the operators' API with a token. People sign in instead."
       curl={{ path: "/v1/tokens" }}
       actions={
         <Button look="primary" onClick={() => setMaking(true)}>
@@ -89,7 +89,7 @@ export function Page() {
             curl={{ method: "POST", path: "/v1/tokens", body: { name: "nightly-report", role: "viewer" } }}
           >
             Give each program a token of its own, with the least role it needs: the audit names it, and you can revoke
-            it alone.
+            it on its own.
           </Empty>
         }
       />
@@ -123,7 +123,7 @@ function Revoke({ name, close }: { name: string; close: () => void }) {
   };
   return (
     <Confirm open onClose={close} title={`Revoke ${name}?`} verb="Revoke it" onConfirm={revoke}>
-      <p>Whatever uses it is refused from the next request on. Its name can be given again.</p>
+      <p>Anything that uses it is refused from the next request on. Its name can be used again.</p>
     </Confirm>
   );
 }

@@ -39,8 +39,8 @@ export function Page() {
           to={pageOf}
           empty={
             <Empty title="Nothing waits">
-              Reviews, disputes, money of nobody, changes that need a second operator: whatever needs a person comes
-              here.
+              Whatever needs a person appears here: reviews, disputes, unassigned money, changes that need a second
+              operator.
             </Empty>
           }
         />

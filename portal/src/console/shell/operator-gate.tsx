@@ -23,8 +23,8 @@ export function OperatorGate({ children }: { children: (session: SessionView, op
 
 function NoOperator() {
   return (
-    <Guest title="No operator">
-      <p>You are no operator of this gateway. An admin can invite you, under Operators.</p>
+    <Guest title="Operators only">
+      <p>You are not an operator of this gateway. An admin can invite you, under Operators.</p>
     </Guest>
   );
 }
@@ -33,7 +33,7 @@ function NoFactor() {
   return (
     <Guest
       title="A second factor first"
-      lead="Operators prove by two factors who they are. It takes a minute, and the console opens."
+      lead="Operators sign in with two factors. Setting one up takes a minute; then the console opens."
     >
       <div className="flex flex-col gap-3">
         <ButtonLink to={paths.accountPasskeys()} look="primary">

@@ -19,7 +19,7 @@ function runsOf(leftAlone: readonly boolean[]): Run[] {
 /** `of`: the method or the acquirer whose circuit it is. `leftAlone`: whether it was open, for each span of the period. */
 export function CircuitStrip({ of, leftAlone }: { of: string; leftAlone: readonly boolean[] }) {
   const open = leftAlone.filter((isOpen) => isOpen).length;
-  const words = open === 0 ? "never left alone" : `left alone in ${open} of ${leftAlone.length} spans`;
+  const words = open === 0 ? "never open" : `open in ${open} of ${leftAlone.length} spans`;
   return (
     <div className="flex items-center gap-3 text-xs">
       <span className="shrink-0 text-muted">Circuit</span>

@@ -32,7 +32,7 @@ export function Page() {
           {health.data && ` · ${health.data.environment}`}
         </code>
       }
-      lead="How many payments succeeded with each of its methods, how long its calls took, and when it was left alone."
+      lead="How many payments succeeded with each of its methods, how long its calls took, and when its circuit was open."
       actions={<PeriodChoice of={period} />}
       curl={{ path: `/v1/acquirers/${code}/health?period=${period}` }}
     >
@@ -60,7 +60,7 @@ function Methods({ of: told }: { of: Health }) {
     <>
       {busy.length === 0 && (
         <Empty title="Nothing happened with it in this period">
-          Payments that the routing rules give to it are counted here, and how its calls went.
+          This page counts the payments that the routing rules send to it, and shows how its calls went.
         </Empty>
       )}
       {busy.length > 0 && <Figures of={busy} />}

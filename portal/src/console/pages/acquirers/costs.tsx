@@ -28,8 +28,8 @@ export function Costs({ of: acquirer, mayChange, close }: Props) {
   return (
     <Dialog open wide onClose={close} title={`What ${acquirer.name} charges`}>
       <p className="mb-3 text-muted">
-        For each payment that is paid. 100 basis points are 1 %; amounts are minor units. Where nothing is stated its
-        profile counts, and where that says nothing either the cost is unknown.
+        For each payment that is paid. 100 basis points are 1 %; amounts are in minor units. Where you state no cost,
+        the acquirer's profile applies; if that has none either, the cost is unknown.
       </p>
       <Answer of={stated}>
         {({ costs }) => <Table acquirer={acquirer} first={costs.map(rowOf)} mayChange={mayChange} close={close} />}
@@ -136,7 +136,7 @@ function Table({ acquirer, first, mayChange, close }: Omit<Props, "of"> & { acqu
             ))}
           </tbody>
         </table>
-        {rows.length === 0 && <p className="py-2 text-muted">Nobody has stated any.</p>}
+        {rows.length === 0 && <p className="py-2 text-muted">No costs are stated yet.</p>}
       </div>
       {action.error && <ErrorNote error={action.error} />}
       {mayChange && (

@@ -14,7 +14,7 @@ export function Strays({ code }: { code: string }) {
       <Answer of={strays} skeleton={<Skeleton className="h-10 w-full" />}>
         {({ data, is_more: isMore }) =>
           data.length === 0 ? (
-            <p className="text-muted">Every message that it sent belonged to something that it was asked for.</p>
+            <p className="text-muted">Every message that it sent was about something that it had been asked for.</p>
           ) : (
             <>
               <ol aria-label="Messages that fit nothing" className="space-y-2">
@@ -42,10 +42,10 @@ const kinds: Record<NonNullable<Schema<"StrayMessage">["kind"]>, string> = {
 };
 
 const reasons: Record<Schema<"StrayMessage">["reason"], string> = {
-  "unknown operation": "about nothing that it was asked for",
-  refused: "against what is known",
+  "unknown operation": "about something that it was never asked for",
+  refused: "contradicting what is known",
   "earlier attempt": "about a call that was given up",
-  unreadable: "that says what is not known here",
+  unreadable: "that could not be understood",
 };
 
 function Stray({ of: one }: { of: Schema<"StrayMessage"> }) {

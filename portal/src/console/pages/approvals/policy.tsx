@@ -20,12 +20,12 @@ type Policy = Schema<"ApprovalPolicy">;
 type Action = keyof Policy["actions"];
 
 const actions: [Action, label: string, about: string, bounded: boolean][] = [
-  ["refund_payment", "Refund a payment", "All that went back of the payment counts.", true],
+  ["refund_payment", "Refund a payment", "The limit is on everything refunded of the payment.", true],
   ["approve_review", "Let a payment under review go on", "", true],
   ["resolve_dispute", "Decide a dispute, or record one", "", true],
   ["decide_receipt", "Assign or return late money", "", true],
   ["record_payout", "Record what the bank did with a payout", "", true],
-  ["activate_routing", "Let other routing rules decide", "A roll back too.", false],
+  ["activate_routing", "Let other routing rules decide", "Rolling back too.", false],
   ["enable_acquirer", "Switch an acquirer on", "Switching one off never waits.", false],
 ];
 
@@ -44,7 +44,7 @@ export function Page() {
   return (
     <Frame
       title="Policy"
-      lead="Which changes need a second operator. To demand more is done at once; to demand less needs a second admin."
+      lead="Which changes need a second operator. Making the policy stricter takes effect at once; loosening it needs a second admin."
       above={{ to: at.approvals(), label: "Approvals" }}
       curl={{ path: "/v1/approvals/policy" }}
     >
@@ -69,7 +69,7 @@ function Editor({ of: policy }: { of: Policy }) {
     {
       done: async (answer) => {
         const asked = askedIn(answer);
-        say(asked ? "It demands less, so a second admin has to agree." : "The policy is in force.");
+        say(asked ? "This policy is looser, so a second admin has to approve it." : "The policy is in force.");
         if (asked) await go(at.approval(asked.uuid));
       },
     },
@@ -133,7 +133,9 @@ function Editor({ of: policy }: { of: Policy }) {
                 </label>
               )}
               {isWrong && (
-                <span className="basis-full text-bad">An amount like 10,000.00, or nothing for any amount.</span>
+                <span className="basis-full text-bad">
+                  Enter an amount such as 10,000.00, or leave it empty for any amount.
+                </span>
               )}
               {isOn && others.length > 0 && (
                 <span className="basis-full text-xs text-muted">
@@ -151,7 +153,7 @@ function Editor({ of: policy }: { of: Policy }) {
             Put it in force
           </Button>
         ) : (
-          <span className="text-muted">Admins change it.</span>
+          <span className="text-muted">Only admins can change it.</span>
         )}
         {policy.changed_at !== null && (
           <span className="text-muted">

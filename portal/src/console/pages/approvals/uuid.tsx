@@ -123,7 +123,7 @@ function Whole({ of: one }: { of: Approval }) {
             </To>
           </Fact>
         )}
-        <Fact name="Takes the role">{one.least_role}</Fact>
+        <Fact name="Role needed">{one.least_role}</Fact>
         {one.note !== null && <Fact name="Note">{one.note}</Fact>}
       </Facts>
       {result && (
@@ -151,8 +151,8 @@ const titles: Record<Step, string> = {
 };
 const words: Record<Step, string> = {
   approve: "It runs at once, and cannot be undone.",
-  refuse: "Nothing is done. Whoever asked can ask again.",
-  withdraw: "Nothing is done. You can ask again.",
+  refuse: "Nothing changes. Whoever asked can ask again.",
+  withdraw: "Nothing changes. You can ask again.",
 };
 const verbs: Record<Step, string> = { approve: "Approve and run it", refuse: "Refuse it", withdraw: "Take it back" };
 
@@ -168,7 +168,7 @@ function Decide({ of: { uuid, summary }, step, close }: { of: Approval; step: St
     {
       done: ({ status }) => {
         close();
-        say(status === "failed" ? "It was judged again, and refused. Read why below." : `It is ${status}.`);
+        say(status === "failed" ? "It was checked again and refused. See why below." : `It is ${status}.`);
       },
     },
   );
@@ -178,7 +178,7 @@ function Decide({ of: { uuid, summary }, step, close }: { of: Approval; step: St
         <p className="wrap-anywhere">{summary}</p>
         <p>{words[step]}</p>
         {step !== "withdraw" && (
-          <TextField name="note" label="Note" hint="Everybody sees it. May stay empty." autoComplete="off" />
+          <TextField name="note" label="Note" hint="Optional. Everybody sees it." autoComplete="off" />
         )}
         <Submit look={step === "approve" ? "primary" : "danger"} beside={<Button onClick={close}>Back</Button>}>
           {verbs[step]}

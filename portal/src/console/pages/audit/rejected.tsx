@@ -51,7 +51,7 @@ export function Page() {
     <Frame
       title="Rejected calls"
       above={{ to: at.audit(), label: "Audit" }}
-      lead="Calls of this API without a good token, and reads beyond a role, of the last 30 days. Who still uses a token that has ended is named."
+      lead="Calls to this API in the last 30 days without a valid token, and reads beyond a role. Anyone who still uses a token that has ended is named."
       curl={{ path: "/v1/audit/refusals" }}
     >
       <Table
@@ -61,7 +61,9 @@ export function Page() {
         columns={columns}
         id={(one) => one.refusal_id}
         empty={
-          <Empty title="None was rejected">Every call of the last 30 days had a good token and the role for it.</Empty>
+          <Empty title="No call was rejected">
+            Every call in the last 30 days had a valid token and the role for it.
+          </Empty>
         }
       />
     </Frame>

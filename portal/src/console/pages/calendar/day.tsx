@@ -54,7 +54,7 @@ export function Page() {
     <Frame
       title={isDay(day) ? titles.format(new Date(`${day}T00:00:00Z`)) : "Payouts of a day"}
       above={{ to: at.calendar(environment), label: "Settlements" }}
-      lead={`Batches of all merchants in ${environment} that are or were paid out on this day, newest first.`}
+      lead={`Batches of all merchants in ${environment} with payouts on this day, newest first.`}
       actions={
         <>
           {isDay(day) && (
@@ -81,9 +81,8 @@ export function Page() {
             filters.isSet ? (
               <Empty title="No batch matches">Change the filters, or clear them.</Empty>
             ) : (
-              <Empty title="No batch is paid out on this day">
-                A batch stands here once it is formed. What is to come by each merchant's calendar stands in the
-                calendar.
+              <Empty title="No batches on this day">
+                A batch appears here once it is formed. The calendar shows what is still to come.
               </Empty>
             )
           }

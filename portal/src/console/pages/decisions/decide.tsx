@@ -21,7 +21,7 @@ export function askedIn(answer: unknown): Schema<"Approval"> | undefined {
 
 /** Told after something was sent: done, or waiting for somebody else. */
 export function tellOutcome(answer: unknown, done: string): void {
-  say(askedIn(answer) ? "It waits for a second operator now, under Approvals." : done);
+  say(askedIn(answer) ? "It now waits for a second operator, under Approvals." : done);
 }
 
 interface Props {
@@ -58,7 +58,7 @@ export function Decision({ of: outlook, verb, look = "plain", send, done, onDone
             {needsTwo ? `Ask: ${verb.charAt(0).toLowerCase()}${verb.slice(1)}` : verb}
           </Button>
         )}
-        {fault === null && !may(least) && <span className="text-muted">It takes the role {least}.</span>}
+        {fault === null && !may(least) && <span className="text-muted">This needs the role {least}.</span>}
         {needsTwo && <NeedsTwo />}
       </div>
       {isAsking && (
@@ -87,7 +87,7 @@ export function NeedsTwo() {
       <To to={at.approvalPolicy()} className="link">
         policy
       </To>{" "}
-      wants a second operator for this.
+      requires a second operator for this.
     </p>
   );
 }

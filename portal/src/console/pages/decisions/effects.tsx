@@ -90,7 +90,7 @@ export function Effects({ of: effects }: { of: readonly Effect[] }) {
 /** The accounts of the book as they are, of those that hold something. */
 export function BookNow({ of: { accounts, currency, exponent } }: { of: Totals }) {
   const held = accounts.filter(({ balance_minor: minor }) => minor !== 0);
-  if (held.length === 0) return <p className="text-muted">Nothing is in this book yet.</p>;
+  if (held.length === 0) return <p className="text-muted">This book is empty so far.</p>;
   return (
     <dl className="grid gap-x-8 rounded-md border border-line bg-panel px-4 py-2 sm:grid-cols-2">
       {held.map(({ account, balance_minor: minor }) => (

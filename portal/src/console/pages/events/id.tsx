@@ -36,7 +36,7 @@ export function Page() {
   });
   const resend = useAction(() => write("POST", `${EVENTS}/{event_id}/resend`, { path }), {
     refresh: [EVENTS, "/v1/waiting", "/v1/audit"],
-    done: () => say("One more attempt is made now."),
+    done: () => say("One more attempt is under way."),
   });
   return (
     <Frame

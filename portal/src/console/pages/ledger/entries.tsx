@@ -51,7 +51,7 @@ function Entries({ of: book, currency, account }: { of: Schema<"Book">; currency
       cursor={cursor}
       columns={entryColumns(currency, exponent)}
       id={(entry) => entry.id}
-      empty={<Empty title="Nothing has moved it">A total is the sum of its entries. This one has none.</Empty>}
+      empty={<Empty title="No entries yet">A total is the sum of its entries. This one has none.</Empty>}
     />
   );
 }

@@ -33,7 +33,7 @@ export function Export({ journals }: { journals: number }) {
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2 rounded-md border border-line bg-panel px-4 py-3">
         <p className="min-w-0 flex-1 basis-64 text-muted">
           All {journals.toLocaleString("en")} {journals === 1 ? "journal" : "journals"} as text for plain-text
-          accounting. The audit says who took it.
+          accounting. The audit records who exported it.
         </p>
         <span className="flex flex-wrap gap-2">
           {formats.map(([format, label, ending]) => (

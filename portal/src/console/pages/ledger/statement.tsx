@@ -86,7 +86,7 @@ export function Page() {
           oldestFirst
           columns={entryColumns(currency, told?.exponent ?? 2)}
           id={(entry) => entry.id}
-          empty={<Empty title="Nothing moved it in this period">Choose another one above.</Empty>}
+          empty={<Empty title="No movements in this period">Choose another period above.</Empty>}
         />
       </div>
     </Frame>

@@ -58,8 +58,8 @@ export function Verify({ of: book }: { of: Book }) {
       <div className="space-y-3">
         <div className="rounded-md border border-line bg-panel px-4 py-2">
           <p className="text-muted">
-            Hash of the newest of {count(book.journals)} {book.journals === 1 ? "journal" : "journals"}, and through it
-            of all before
+            Hash of the newest of {count(book.journals)} {book.journals === 1 ? "journal" : "journals"}, which covers
+            all the earlier ones
           </p>
           <p className="break-all">
             <Identity id={book.head_hash} what="the hash of the chain's end" />
@@ -87,8 +87,8 @@ function Replays({ all, book, may }: { all: readonly Replay[]; book: Book; may: 
           )
         ) : (
           <p className="rounded-md border border-dashed border-line bg-panel px-4 py-3 text-muted">
-            It was never verified here. A replay recomputes every journal from the first one, and holds every payment,
-            refund, dispute and batch against them, beside any traffic.
+            This book has not been verified here yet. A replay recomputes every journal from the first one and checks
+            every payment, refund, dispute and batch against them. Traffic continues meanwhile.
           </p>
         )}
       </div>
@@ -142,7 +142,7 @@ function Running({ of: replay, may }: { of: Replay; may: boolean }) {
         <p className="min-w-0 flex-1 basis-56 font-medium">
           {journals < all || all === 0
             ? `${count(journals)} of ${count(all)} journals`
-            : `Check ${checks + 1} of ${checksInAll}: ${count(replay.rows)} rows held against the journals`}
+            : `Check ${checks + 1} of ${checksInAll}: ${count(replay.rows)} rows checked against the journals`}
         </p>
         {may && (
           <Button pending={stop.pending || replay.stopped_by !== null} onClick={() => stop.run(undefined)}>
@@ -155,7 +155,8 @@ function Running({ of: replay, may }: { of: Replay; may: boolean }) {
         {rate !== null && `${count(rate)} journals a second`}
         {secondsLeft !== undefined && secondsLeft > 0 && `, ${leftFor(secondsLeft)}`}
         {rate !== null && " · "}
-        begun <TimeFromNow at={replay.started_at} ticking /> by {replay.started_by}. It goes on when you leave.
+        begun <TimeFromNow at={replay.started_at} ticking /> by {replay.started_by}. It continues if you leave this
+        page.
       </p>
       {stop.error && <ErrorNote error={stop.error} />}
     </div>
@@ -180,28 +181,30 @@ function Found({ of: replay, book }: { of: Replay; book: Book }) {
         {status === "clean" && (
           <>
             {count(journals)} {journals === 1 ? "journal was" : "journals were"} replayed, and every total and every
-            link of the chain holds.{" "}
+            link of the chain is correct.{" "}
             {head === book.head_hash ? (
-              "The chain ends there still."
+              "The chain still ends there."
             ) : (
               <>
-                It ended at <code className="font-mono text-xs break-all">{head}</code>; the book went on since.
+                It ended at <code className="font-mono text-xs break-all">{head}</code>; the book has grown since.
               </>
             )}
           </>
         )}
         {status === "wrong" && (
           <>
-            {wrong} Found after {count(journals)} journals. Pay nothing out of this book until you know why.
+            {wrong} Found after {count(journals)} journals. Do not pay anything out of this book until you know why.
           </>
         )}
         {status === "stopped" && (
           <>
-            Stopped by {replay.stopped_by} after {count(journals)} journals: it says nothing.
+            Stopped by {replay.stopped_by} after {count(journals)} journals, so it proves nothing.
           </>
         )}
         {status === "interrupted" && (
-          <>The process that replayed it ended after {count(journals)} journals: it says nothing. Start it again.</>
+          <>
+            The process that replayed it ended after {count(journals)} journals, so it proves nothing. Start it again.
+          </>
         )}
       </p>
     </div>

@@ -70,7 +70,11 @@ export function ChangeMethod({ of: merchant, method, close }: Props) {
         name={maximumName}
         label={`Largest payment in ${DEFAULT_CURRENCY}`}
         currency={DEFAULT_CURRENCY}
-        hint={maximum === undefined ? "Empty: the merchant's." : "It can be raised to the merchant's, not taken away."}
+        hint={
+          maximum === undefined
+            ? "Empty: the merchant's limit."
+            : "You can raise it up to the merchant's limit, but not remove it."
+        }
         optional
       />
       {currencies.map((currency) => (

@@ -26,7 +26,7 @@ export function ChangeDialog({ of: { merchant_id: id }, title, values, changeOf,
   const action = useAction((body: Change) => write("PATCH", "/v1/merchants/{id}", { path: { id }, body }), {
     refresh: ["/v1/merchants", "/v1/audit"],
     done: () => {
-      say("It is changed, for every process within a second.");
+      say("The change takes effect in every process within a second.");
       close();
     },
   });

@@ -23,7 +23,7 @@ export function Page() {
   return (
     <Frame
       title="What a key changed"
-      lead={`Every change that a request signed with ${clientId} of ${name} made, and where it came from. The list can only grow.`}
+      lead={`Every change made by a request signed with ${clientId} of ${name}, and where it came from. Entries cannot be edited or removed.`}
       above={{ to: at.access(id), label: `Access of ${name}` }}
       curl={{ path: `/v1/merchants/${id}/credentials/${clientId}/changes` }}
     >

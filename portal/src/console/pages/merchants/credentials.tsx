@@ -78,7 +78,7 @@ export function Credentials({ id }: { id: string }) {
         id={(one) => one.client_id}
         empty={
           <Empty title="No credentials yet" curl={{ method: "POST", path, body: { environment: "sandbox" } }}>
-            Its systems sign every request with one. Its own people can make them too, in the portal.
+            The merchant's systems sign every request with one. Its own team can create them too, in the portal.
           </Empty>
         }
       />
@@ -112,7 +112,8 @@ function Make({ id, close }: { id: string; close: () => void }) {
       {made ? (
         <div className="space-y-4">
           <p>
-            <strong>The secret is shown this once.</strong> Hand both to the merchant, on a way that nobody else reads.
+            <strong>The secret is shown only once.</strong> Send both to the merchant over a channel that nobody else
+            can read.
           </p>
           <Secret label="client_id" text={made.client_id} />
           <Secret label="secret" text={made.secret} />

@@ -16,7 +16,7 @@ export function Invite({ id }: { id: string }) {
     <Section title="People">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2 rounded-md border border-line bg-panel px-4 py-3">
         <p className="min-w-0 flex-1 basis-60 text-muted">
-          Its first owner comes in by a link of yours, and invites everybody else in the portal.
+          Send its first owner an invitation link. They then invite everybody else in the portal.
         </p>
         <Button onClick={() => setOpen(true)}>Invite an owner…</Button>
       </div>

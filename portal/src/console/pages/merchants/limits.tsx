@@ -85,7 +85,7 @@ export function Limits({ of: merchant }: { of: Merchant }) {
           };
         })}
       />
-      <p className="mt-2 text-muted">At most {rate.toLocaleString("en")} requests a minute, of each credential.</p>
+      <p className="mt-2 text-muted">At most {rate.toLocaleString("en")} requests a minute for each credential.</p>
       {open === "limits" && <ChangeLimits of={merchant} close={() => setOpen(undefined)} />}
       {open === "currency" && <AddCurrency of={merchant} close={() => setOpen(undefined)} />}
       {asked && <Ask of={merchant} asked={asked} close={() => setAsked(undefined)} />}
@@ -112,7 +112,7 @@ function freezing({ wallet_frozen: frozen, name }: Merchant, currency: string): 
 function takingAway({ currencies }: Merchant, currency: string): Asked {
   return {
     title: `Take ${currency} away?`,
-    text: `No new payment can be made in ${currency}. What was paid in it stays in the book.`,
+    text: `No new payment can be made in ${currency}. Payments already made in it stay in the book.`,
     verb: `Take ${currency} away`,
     change: { currencies: currencies.filter((one) => one !== currency) },
   };
@@ -123,7 +123,7 @@ function Ask({ of: { merchant_id: id }, asked, close }: { of: Merchant; asked: A
   const confirm = async (): Promise<void> => {
     await write("PATCH", "/v1/merchants/{id}", { path: { id }, body: asked.change });
     await refresh(queries, ["/v1/merchants", "/v1/audit"]);
-    say("It is changed, for every process within a second.");
+    say("The change takes effect in every process within a second.");
   };
   return (
     <Confirm open onClose={close} title={asked.title} verb={asked.verb} onConfirm={confirm}>
@@ -158,7 +158,7 @@ function ChangeLimits({ of: merchant, close }: { of: Merchant; close: () => void
           currency={currency}
         />
       ))}
-      <NumberField name="rate_limit_per_minute" label="Requests a minute" hint="Of each credential." />
+      <NumberField name="rate_limit_per_minute" label="Requests a minute" hint="For each credential." />
     </ChangeDialog>
   );
 }

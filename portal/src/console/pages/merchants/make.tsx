@@ -19,8 +19,8 @@ export function MakeMerchant({ close }: { close: () => void }) {
       {made ? (
         <div className="space-y-4">
           <p>
-            These secrets sign what is sent to its webhooks. <strong>They are shown this once.</strong> Hand them to the
-            merchant, and keep them nowhere else.
+            These secrets sign what is sent to its webhooks. <strong>They are shown only once.</strong> Give them to the
+            merchant, and keep no copy.
           </p>
           <Secret label="Webhook secret of the sandbox" text={made.webhook_secrets.sandbox} />
           <Secret label="Webhook secret of production" text={made.webhook_secrets.production} />
@@ -34,7 +34,7 @@ export function MakeMerchant({ close }: { close: () => void }) {
           <TextField
             name="name"
             label="Name"
-            hint="As its payers see it. It stays."
+            hint="As its payers see it. An owner can change it later, in the portal."
             check={nameNeeded}
             autoComplete="off"
           />

@@ -104,7 +104,7 @@ function ChangeSchedule({ of: merchant, close }: { of: Merchant; close: () => vo
       <NumberField
         name="settlement.delay_days"
         label="Days until it is paid out"
-        hint="Calendar days, the n of T+n. One that falls on a closed day waits for the next open one."
+        hint="Calendar days, the n of T+n. A payout that falls on a closed day moves to the next open one."
       />
       <ChoicesField name="settlement.closed_weekdays" label="Closed on" options={weekdays} />
       <TextField
@@ -112,14 +112,14 @@ function ChangeSchedule({ of: merchant, close }: { of: Merchant; close: () => vo
         label="Holidays"
         lines={4}
         placeholder="2027-01-01"
-        hint="A day a line, as YYYY-MM-DD. Nothing is paid out on them."
+        hint="One day per line, as YYYY-MM-DD. Nothing is paid out on these days."
         mono
       />
       <MinorField
         name="settlement.minimum_payout_minor"
         label={`Smallest payout in ${DEFAULT_CURRENCY}`}
         currency={DEFAULT_CURRENCY}
-        hint="Less than that waits for the next batch."
+        hint="Smaller amounts wait for the next batch."
       />
       {others.map((currency) => (
         <MinorField

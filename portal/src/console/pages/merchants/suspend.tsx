@@ -34,8 +34,9 @@ export function Suspend({ of: { merchant_id: id, name, suspended } }: { of: Merc
             <p>Its signed requests are answered again, within a second, in the sandbox and in production.</p>
           ) : (
             <p>
-              <strong>It can sell nothing any more.</strong> Every signed request of it is answered 403, within a
-              second, in the sandbox and in production. Payments that are already with a payer go on; its books stay.
+              <strong>It can no longer take payments.</strong> Within a second, every signed request from it is answered
+              with 403, in the sandbox and in production. Payments that a payer already has can still be completed; its
+              books stay.
             </p>
           )}
         </Confirm>

@@ -55,13 +55,13 @@ function Webhook({ id, environment }: Props) {
           {({ url, previous }) => (
             <>
               {url === null ? (
-                <span className="text-muted">Its events go nowhere yet.</span>
+                <span className="text-muted">Its events are not sent anywhere yet.</span>
               ) : (
                 <code className="font-mono text-xs break-all">{url}</code>
               )}
               {previous && (
                 <p className="text-xs text-muted">
-                  The secret before signs as well, and ends <TimeFromNow at={previous.until} />.
+                  The previous secret also signs, and ends <TimeFromNow at={previous.until} />.
                 </p>
               )}
             </>
@@ -96,8 +96,8 @@ function SetAddress({ id, environment, url: before, close }: Props & { url: stri
     <Dialog open onClose={close} title={`The webhook of ${environment}`}>
       {result ? (
         <Told secret={result.webhook_secret} close={close}>
-          Events go to <code className="font-mono text-xs break-all">{result.url}</code>, what was still pending too.
-          They are signed with the secret as it is.
+          Events go to <code className="font-mono text-xs break-all">{result.url}</code>, including pending ones. They
+          are signed with the current secret.
         </Told>
       ) : (
         <Form values={{ url: before }} action={action} onSubmit={({ url = "" }) => action.run(url.trim())}>
@@ -129,7 +129,7 @@ function Rotate({ id, environment, close }: Props & { close: () => void }) {
     <Dialog open onClose={close} title={`A new signing secret for ${environment}`}>
       {result ? (
         <Told secret={result.webhook_secret} close={close}>
-          It signs from now on.
+          It signs deliveries from now on.
         </Told>
       ) : (
         <Form values={{ overlap: String(DAY) }} action={action} onSubmit={({ overlap }) => action.run(Number(overlap))}>
@@ -137,7 +137,7 @@ function Rotate({ id, environment, close }: Props & { close: () => void }) {
             name="overlap"
             label="The one before ends"
             options={overlaps}
-            hint="Until then both sign, so that the merchant can change over without a gap."
+            hint="Until then both sign, so that the merchant can switch over without a gap."
           />
           <Submit>Make it</Submit>
         </Form>
@@ -150,7 +150,7 @@ function Told({ secret, close, children }: { secret: string; close: () => void; 
   return (
     <div className="space-y-4">
       <p>
-        {children} <strong>The secret is shown this once.</strong>
+        {children} <strong>The secret is shown only once.</strong>
       </p>
       <Secret label="Webhook secret" text={secret} />
       <Button onClick={close}>I have kept it</Button>

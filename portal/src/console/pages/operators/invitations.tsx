@@ -43,8 +43,8 @@ export function Invitations() {
         id={(one) => one.invitation_id}
         empty={
           <Empty title="No open invitations">
-            An invitation is a link that makes one person an operator, once, within three days. It is shown when it is
-            made, and never again.
+            An invitation is a link that makes one person an operator, once, within three days. It is shown only once,
+            when it is created.
           </Empty>
         }
       />
@@ -62,7 +62,7 @@ function TakeBack({ invitation: { invitation_id }, close }: { invitation: Invita
   };
   return (
     <Confirm open onClose={close} title="Take the invitation back?" verb="Take it back" onConfirm={takeBack}>
-      <p>Its link is good no more. You can invite the same person again.</p>
+      <p>Its link stops working. You can invite the same person again.</p>
     </Confirm>
   );
 }

@@ -13,8 +13,8 @@ export function Invite({ close }: { close: () => void }) {
         <>
           <RoleField />
           <p className="text-xs text-muted">
-            Where a change needs two operators, whoever you invite counts as one with you. A second pair of eyes is let
-            in by <code>npx gerbang people invite-operator</code>.
+            Where a change needs two operators, whoever you invite counts as one with you. Invite the second pair of
+            eyes with <code>npx gerbang people invite-operator</code>.
           </p>
         </>
       }

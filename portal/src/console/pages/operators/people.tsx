@@ -84,7 +84,7 @@ function Remove({ of: { person_id, name, email }, isSelf, close }: About) {
   const remove = async (): Promise<void> => {
     await write("DELETE", "/v1/operators/{person_id}", { path: { person_id } });
     await refresh(queries, ["/v1/operators", "/v1/session", "/v1/audit"]);
-    say(`${name} is no operator any more.`);
+    say(`${name} is no longer an operator.`);
   };
   return (
     <Confirm
@@ -95,9 +95,9 @@ function Remove({ of: { person_id, name, email }, isSelf, close }: About) {
       onConfirm={remove}
     >
       <p>
-        {isSelf ? "You are" : `${email} is`} signed out of the console everywhere. What was done stays in the audit, and
-        tokens stay good: revoke those that {isSelf ? "you" : "they"} have. So do links for the owners of merchants and
-        keys of merchants that {isSelf ? "you" : "they"} made: the audit names them.
+        {isSelf ? "You are" : `${email} is`} signed out of the console everywhere. Past changes stay in the audit.
+        Tokens stay valid: revoke those that {isSelf ? "you" : "they"} have. Invitation links for merchants' owners and
+        merchants' keys that {isSelf ? "you" : "they"} made stay valid too: the audit names them.
       </p>
     </Confirm>
   );

@@ -7,7 +7,7 @@ export const roles: readonly Role[] = ["viewer", "support", "admin"];
 export const meaningOf: Readonly<Record<Role, string>> = {
   viewer: "Reads everything, and changes nothing.",
   support:
-    "Judges reviews, submits evidence, sends events again and writes incidents. Moves no money, lets nobody in, changes no setting.",
+    "Decides reviews, submits evidence, sends events again and writes incidents. Cannot move money, invite people or change settings.",
   admin: "Does everything: money, merchants, routing, acquirers, operators.",
 };
 

@@ -88,9 +88,9 @@ function Unapplied({ of: { steps } }: { of: Record }) {
   return received.map((money) => (
     <p key={money.uuid} role="status" className="mb-3 rounded border border-warn/50 px-3 py-2">
       <strong className="font-medium text-warn">
-        <Money of={money} /> came that it did not await.
+        <Money of={money} /> arrived that this payment did not expect.
       </strong>{" "}
-      It is in no balance of the merchant&apos;s until you <To to={at.receipt(money.uuid)}>decide whose it is</To>.
+      It is not in the merchant&apos;s balance until you <To to={at.receipt(money.uuid)}>decide whose it is</To>.
     </p>
   ));
 }
@@ -145,7 +145,7 @@ function PaymentFacts({ of: { payment, merchant } }: { of: Record }) {
         <Fact name="Paid out to the merchant">
           {settlement.status === "paid" ? "on " : ""}
           {settlement.estimated_date === null ? (
-            "no day yet: a dispute, a refund, the smallest payout or a frozen wallet keeps it back"
+            "no date yet: held back by a dispute, a refund, the smallest payout or a frozen wallet"
           ) : (
             <Day on={settlement.estimated_date} />
           )}

@@ -18,9 +18,9 @@ type Refund = Schema<"ToldRefund">;
 
 const sentences: Record<Refund["status"], string> = {
   pending:
-    "The money is on its way: it has left the merchant's available balance, and the acquirer has not said yet that it arrived.",
+    "The money is on its way: it has left the merchant's available balance, and the acquirer has not confirmed yet that it arrived.",
   succeeded:
-    "The acquirer has sent the money back to the payer. A bank or card may take some days more to show it to them.",
+    "The acquirer has sent the money back to the payer. It may take a few more days to appear at the payer's bank or card.",
   failed: "The acquirer could not return the money. It is in the merchant's available balance again.",
 };
 
@@ -94,12 +94,12 @@ function RefundFacts({ of: refund }: { of: Refund }) {
 }
 
 const meanings: Record<Schema<"AcquirerOperation">["step"], string> = {
-  planned: "The call is to be made.",
+  planned: "The call has not been made yet.",
   calling: "The call is under way.",
-  inquiring: "The outcome of the call is unknown; the acquirer is asked for it.",
-  retryable: "It was certainly not done; the next try goes on from here.",
-  polling: "It is open at the acquirer, which is asked from time to time.",
-  done: "Nothing is left to do.",
+  inquiring: "The outcome of the call is unknown; the service is asking the acquirer for it.",
+  retryable: "It certainly did not happen; the next try continues from here.",
+  polling: "It is open at the acquirer; the service asks about it from time to time.",
+  done: "Nothing more to do.",
 };
 
 function Calls({ of: call, code }: { of: Schema<"AcquirerOperation">; code: string }) {

@@ -38,7 +38,7 @@ export function Editor({ rows, onChange, faults, codes, disabled }: Props) {
   };
   const remove = (at: number): void => {
     onChange(rows.filter((_, place) => place !== at));
-    say(`Rule ${at + 1} is out of the draft.`, "quiet");
+    say(`Rule ${at + 1} is removed from the draft.`, "quiet");
     focusRow(Math.max(0, Math.min(at, rows.length - 2)));
   };
   const move = (at: number, by: number, name?: string): void => {
@@ -182,9 +182,9 @@ export function Editor({ rows, onChange, faults, codes, disabled }: Props) {
           <Plus size={15} aria-hidden="true" /> Add a rule
         </Button>
         <p className="text-xs text-muted">
-          The lowest priority comes first; equal ones share by weight, or by the acquirer's own where none is named.{" "}
-          <kbd>Alt</kbd> with <kbd>↑</kbd> <kbd>↓</kbd> moves a rule, with <kbd>Enter</kbd> adds one below, with{" "}
-          <kbd>Delete</kbd> takes it out.
+          The lowest priority comes first. Rules of equal priority share payments by weight, or by the acquirer's own
+          weight where none is given. <kbd>Alt</kbd> with <kbd>↑</kbd> <kbd>↓</kbd> moves a rule, with <kbd>Enter</kbd>{" "}
+          adds one below, with <kbd>Delete</kbd> takes it out.
         </p>
       </div>
     </div>

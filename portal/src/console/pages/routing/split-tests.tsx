@@ -18,8 +18,8 @@ export function SplitTests() {
       {({ data }) =>
         data.length === 0 ? (
           <Empty title="No test runs">
-            A rule can give a share of its payments to another acquirer: fill in “Test” in its row. What the two do
-            stands here then, with how sure one can be.
+            A rule can give a share of its payments to another acquirer: fill in “Test” in its row. Their results then
+            appear here, with how certain they are.
           </Empty>
         ) : (
           data.map((one) => <Test key={one.split.id} of={one} />)
@@ -77,8 +77,8 @@ function Test({ of: test }: { of: Result }) {
             Payments since <Time at={since} shape="minute" />.{" "}
           </>
         )}
-        Decide beforehand for how many payments you wait: whoever looks daily and stops at the first difference finds
-        some that are not there.
+        Decide beforehand how many payments to wait for: if you check daily and stop at the first difference, you will
+        find differences that are not real.
       </p>
     </section>
   );
@@ -151,7 +151,7 @@ function Interval({ of: { estimate, low, high } }: { of: NonNullable<Result["dif
         </text>
       </svg>
       <figcaption className="text-xs text-muted">
-        Difference of success in percentage points, {points(estimate)}: to the right the test is better.
+        Difference in success in percentage points, {points(estimate)}: to the right, the test is better.
       </figcaption>
     </figure>
   );

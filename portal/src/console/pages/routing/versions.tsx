@@ -129,8 +129,8 @@ export function Versions({ active, mayChange, onEdit }: Props) {
         >
           <p>
             {restoring.status === "draft"
-              ? `Its rules decide on every payment from now on, in every process within a second. Version ${active} decides no more.`
-              : `The rules of version ${restoring.version} decide again within a second, as a new version. Version ${active} stays in the list, for the way forward.`}
+              ? `Its rules route every payment from now on, in every process within a second. Version ${active} no longer decides.`
+              : `The rules of version ${restoring.version} decide again within a second, as a new version. Version ${active} stays in the list, so you can return to it.`}
           </p>
         </Confirm>
       )}
@@ -153,7 +153,7 @@ function Compare({ version, active, close }: { version: number; active: number; 
   return (
     <Dialog open wide onClose={close} title={`What version ${version} would change`}>
       <p className="mb-3 text-muted">
-        − stands in version {active}, which decides; + stands in version {version}.
+        − is in version {active}, which decides now; + is in version {version}.
       </p>
       <Answer of={now}>
         {({ rules: before }) => (

@@ -60,8 +60,8 @@ export function WhatIf({ rules, isValid }: { rules: readonly object[]; isValid: 
         <Answer result={action.result} isOld={asked !== JSON.stringify(rules)} />
       ) : (
         <p className="max-w-2xl text-muted">
-          Routes the payments of these days again, by the rules above, and changes nothing. What stays keeps its
-          outcome; what moves is judged by how its new acquirer did with payments like it.
+          Routes the payments of these days again by the rules above, without changing anything. Payments that stay keep
+          their outcome; payments that move are judged by how their new acquirer did with similar payments.
         </p>
       )}
     </Section>
@@ -69,9 +69,9 @@ export function WhatIf({ rules, isValid }: { rules: readonly object[]; isValid: 
 }
 
 const ended = {
-  all: "All payments of these days were taken.",
-  limit: "The newest payments were taken, as many as one what-if takes: the days may not be whole.",
-  time: "Reading took too long, so only the newest payments were taken.",
+  all: "All payments of these days were counted.",
+  limit: "Only the newest payments were counted, up to the limit of a what-if, so some days may be incomplete.",
+  time: "Reading took too long, so only the newest payments were counted.",
 };
 
 function Answer({ result, isOld }: { result: Result; isOld: boolean }) {
@@ -81,7 +81,7 @@ function Answer({ result, isOld }: { result: Result; isOld: boolean }) {
     <div className={classes("space-y-4", isOld && "opacity-60")}>
       {isOld && (
         <p role="status" className="text-warn">
-          The rules changed since. Ask again.
+          The rules have changed since. Ask again.
         </p>
       )}
       <div className="grid gap-3 sm:grid-cols-3">
@@ -219,7 +219,7 @@ function Estimates({ of: estimates }: { of: Result["estimates"] }) {
   return (
     <details>
       <summary className="inline-flex min-h-6 items-center text-muted hover:text-ink">
-        By what moved payments were judged
+        How moved payments were judged
       </summary>
       <ul className="mt-1 space-y-1">
         {estimates.map((one) => (

@@ -144,7 +144,7 @@ function Say({ uuid, decision, onAsked, close }: SayProps) {
         <p className="wrap-anywhere">
           {decision.summary}. {needsApproval ? "It waits for a second operator." : "It cannot be undone here."}
           {isPaid &&
-            " Record it when the money has left the account: what the bank gives back after that is not recorded here."}
+            " Record it when the money has left the account: money that the bank returns after that is not recorded here."}
         </p>
         {first && (
           <Plain
@@ -170,8 +170,8 @@ function Say({ uuid, decision, onAsked, close }: SayProps) {
               label="The bank's reference"
               hint={
                 environment === "sandbox"
-                  ? "The sandbox has no bank: it may be empty."
-                  : "Of the transfer, as it stands on the bank's statement."
+                  ? "Optional: the sandbox has no bank."
+                  : "Of the transfer, as shown on the bank's statement."
               }
               check={environment === "sandbox" ? undefined : referenceNeeded}
               autoComplete="off"

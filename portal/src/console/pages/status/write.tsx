@@ -43,7 +43,7 @@ function Message({ label = "Message" }: { label?: string }) {
     <TextField
       name="message"
       label={label}
-      hint="Plain text. What merchants see, and what they should do."
+      hint="Plain text. Say what merchants see and what they should do."
       lines={4}
       check={needed("A message")}
     />

@@ -41,7 +41,7 @@ export function MakeToken({ close }: { close: () => void }) {
         <TextField
           name="name"
           label="Name"
-          hint="Of the program that will use it: lower-case letters, digits, dots, dashes, underscores."
+          hint="The program that will use it: lower-case letters, digits, dots, dashes, underscores."
           check={needed("A name")}
           autoComplete="off"
           mono
@@ -84,7 +84,7 @@ function Told({ title, action: { result }, close, children }: ToldProps) {
       {result ? (
         <div className="space-y-4">
           <p>
-            <strong>It is shown this once.</strong> Keep it where your program finds it, and nowhere else.
+            <strong>It is shown only once.</strong> Keep it where your program can read it, and nowhere else.
           </p>
           <Code text={result.token} what="the token" />
           <Button onClick={close}>Done</Button>

@@ -24,7 +24,7 @@ function faultOf(files: readonly File[]): string | undefined {
   if (files.length > FILES_MAX) return `At most ${FILES_MAX} files.`;
   const sum = files.reduce((bytes, { size }) => bytes + size, 0);
   if (files.every(({ size }) => size <= FILE_BYTES_MAX) && sum <= FILES_BYTES_MAX) return undefined;
-  return "They are too large for this form. The merchant can submit files of 10 MiB, in the portal.";
+  return "The files are too large for this form. The merchant can submit files of up to 10 MiB in the portal.";
 }
 
 /** A time as a field of date and time takes it, in the browser's zone. */
@@ -55,7 +55,7 @@ export function MoreTime({ path, due, close }: Props & { due: string }) {
           name="evidence_due_at"
           label="Evidence due"
           type="datetime-local"
-          hint="In the time zone of this browser. Not later than the acquirer waits."
+          hint="In the time zone of this browser. Not later than the acquirer's own deadline."
           check={needed("A time")}
         />
         <Submit>Set it</Submit>
@@ -93,8 +93,8 @@ export function AnswerFor({ path, close }: Props) {
         onSubmit={({ statement = "" }) => fault === undefined && action.run(statement)}
       >
         <p>
-          What you submit is the merchant's answer, once: neither they nor you can change it afterwards. What they had
-          written down as a draft is not part of it.
+          What you submit is the merchant's only answer: neither they nor you can change it afterwards. Their draft is
+          not part of it.
         </p>
         <TextField
           name="statement"

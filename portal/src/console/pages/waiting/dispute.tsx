@@ -155,7 +155,9 @@ function Evidence({ of: evidence, path: { id, environment, uuid } }: EvidencePro
           ))}
         </ul>
       )}
-      <p className="text-xs text-muted">Files come from outside. They are saved, never shown: open them with care.</p>
+      <p className="text-xs text-muted">
+        Files come from outside, so they are only downloaded, never shown here: open them with care.
+      </p>
     </div>
   );
 }

@@ -16,18 +16,20 @@ import { BookNow } from "../decisions/effects.tsx";
 import { PaymentFacts, RecordView } from "../payments/record.tsx";
 
 const meanings: Record<Schema<"ExceptionKind">, string> = {
-  refund_after_failure: "A refund was carried out that had failed here: payer and merchant both have the money.",
-  refund_twice: "A refund was carried out under two operation keys.",
-  refund_undone: "A refund was carried out and failed afterwards: neither the payer nor the merchant has the money.",
+  refund_after_failure:
+    "The acquirer carried out a refund that had failed here: payer and merchant both have the money.",
+  refund_twice: "The acquirer carried out a refund twice, under two operation keys.",
+  refund_undone: "A refund succeeded and failed afterwards: neither the payer nor the merchant has the money.",
   refund_elsewhere:
-    "The acquirer gave money of this payment back, and nobody here asked for it. Nothing is booked, and this is told once. Compare the amounts in its dashboard with the refunds below, and tell the merchant, who still has the money here. To take it out, record a dispute of that amount on the payment and decide it for the payer; of late money return the receipt. Do not refund it here: the payer would have it twice.",
+    "The acquirer returned money of this payment that nobody here asked it to return. Nothing is booked, and this is reported only once. Compare the amounts in its dashboard with the refunds below, and tell the merchant, who still has the money here. To take the money out, record a dispute of that amount on the payment and decide it for the payer; if it was late money, return the receipt. Do not refund it here: the payer would get it twice.",
   other_money:
-    "It says that money was paid, or paid back, in another amount or currency than the ordered one, or so that it cannot be counted. Nothing is booked, the payment goes on as it was, and this is told once. What it said stands below, under “At the acquirer”. Ask it about the operation key: what it corrects is found at the next inquiry, within ten minutes. What has really moved so, let it give back, or settle it with the merchant.",
-  receipt: "Money was reported again with other particulars, or beyond all measure.",
-  forgotten: "The acquirer does not know a payment any more that it had taken.",
+    "The acquirer reports money paid, or paid back, in another amount or currency than ordered, or in a form that cannot be counted. Nothing is booked, the payment continues unchanged, and this is reported only once. Its message is below, under “At the acquirer”. Ask it about the operation key: if it corrects its report, the next inquiry finds that within ten minutes. If the money really moved, have the acquirer return it, or arrange it with the merchant.",
+  receipt: "Money was reported again with different details, or in an impossible amount.",
+  forgotten: "The acquirer no longer knows a payment that it had taken.",
   dispute:
-    "It tells of a dispute that does not fit what is recorded here, or of a part and not how much. Nothing is booked. Ask it for the amount, and record a dispute of that amount on the payment where none is here yet.",
-  evidence: "It did not take the merchant's evidence: submit it on its own pages, before its due time.",
+    "The acquirer reports a dispute that does not match what is recorded here, or a partial one without its amount. Nothing is booked. Ask it for the amount, and record a dispute of that amount on the payment if there is none here yet.",
+  evidence:
+    "The acquirer did not accept the merchant's evidence: submit it on the acquirer's own pages, before the deadline.",
 };
 
 export function Page() {
@@ -71,7 +73,7 @@ export function Page() {
 function Close({ uuid }: { uuid: string }) {
   const action = useAction(
     (note: string) => write("POST", "/v1/reconciliation-exceptions/{uuid}/close", { path: { uuid }, body: { note } }),
-    { done: () => say("It is closed.") },
+    { done: () => say("The disagreement is closed.") },
   );
   return (
     <Section title="Close it">
@@ -79,7 +81,7 @@ function Close({ uuid }: { uuid: string }) {
         <TextField
           name="note"
           label="What was done about it"
-          hint="Ask the acquirer about the operation key below, then write down what came of it."
+          hint="Ask the acquirer about the operation key below, then write down the result."
           check={needed("A sentence")}
           lines={2}
         />

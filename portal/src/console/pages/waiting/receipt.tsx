@@ -24,7 +24,7 @@ export function Page() {
   return (
     <Frame
       title="Late money"
-      lead="An acquirer reported money that no payment awaited. Find out whose it is, then say where it goes."
+      lead="An acquirer reported money that matches no open payment. Find out whose it is, then decide where it goes."
       above={{ to: at.waitingFor("receipt"), label: "Waiting" }}
       beside={<Identity id={uuid} what="the receipt's identity" />}
       curl={{ path: `/v1/receipts/${uuid}` }}
@@ -70,7 +70,7 @@ function Whole({ of: { receipt, candidates, decisions, book, record } }: { of: R
           columns={columns}
           id={(one) => one.reference}
           to={(one) => at.payment(one.reference)}
-          empty={<p className="text-muted">Nothing of this merchant fits.</p>}
+          empty={<p className="text-muted">No payment of this merchant matches.</p>}
         />
       </Section>
       <Section title="Where it goes">
@@ -81,12 +81,12 @@ function Whole({ of: { receipt, candidates, decisions, book, record } }: { of: R
               verb="Assign it to the merchant"
               look="primary"
               send={() => write("POST", "/v1/receipts/{uuid}/credit", { path: { uuid } })}
-              done="The money is the merchant's."
+              done="The money is assigned to the merchant."
               onDone={leave}
             >
               <p>
-                It goes into the merchant's available balance, in full. No order becomes paid by it, and no webhook is
-                sent: tell the merchant which order it was for.
+                It goes into the merchant's available balance, in full. It does not mark any order as paid, and no
+                webhook is sent: tell the merchant which order it was for.
               </p>
             </Decision>
           )}
@@ -99,7 +99,7 @@ function Whole({ of: { receipt, candidates, decisions, book, record } }: { of: R
               done="The money is written off to its acquirer."
               onDone={leave}
             >
-              <p className="text-muted">Arrange with the acquirer that the payer gets it back first.</p>
+              <p className="text-muted">First arrange with the acquirer that the payer gets it back.</p>
             </Decision>
           )}
         </div>

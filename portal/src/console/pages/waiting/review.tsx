@@ -106,10 +106,10 @@ function Where({
   return (
     <>
       {place >= 0 && `${place + 1} of ${count}${isMore ? "+" : ""}. `}
-      {due === null && "Left alone, the acquirer decides by itself. "}
+      {due === null && "If nobody decides here, the acquirer does. "}
       {due && (
         <>
-          Refused by itself <Due at={due} environment={environment} />.{" "}
+          Refused automatically <Due at={due} environment={environment} />.{" "}
         </>
       )}
       <Key>j</Key> next, <Key>k</Key> back.
@@ -124,7 +124,7 @@ function Whole({ of: record }: { of: Review }) {
         <Section title="What the acquirer asks">
           <p>
             The payer has paid, and the fraud detection of {record.payment.gateway_code} holds the money until a person
-            says whether to take it. Its reasons are in its own dashboard; its messages are below.
+            decides whether to accept it. Its reasons are in its own dashboard; its messages are below.
           </p>
         </Section>
       )}
@@ -192,10 +192,10 @@ function Judge({ of: { payment, decisions, asked_by }, judgement, close, onJudge
   const { reference } = payment;
   const approves = judgement === "approve";
   const isAcquirers = asked_by === "acquirer";
-  const approved = isAcquirers ? "Its acquirer is told to take the money." : "Its payer may pay from now on.";
+  const approved = isAcquirers ? "Its acquirer is told to accept the money." : "Its payer can pay from now on.";
   const refused = isAcquirers
-    ? "Its acquirer is told to give the money back; then it fails, and the merchant is told."
-    : "It fails, and the merchant is told.";
+    ? "Its acquirer is told to return the money; then the payment fails, and the merchant is notified."
+    : "The payment fails, and the merchant is notified.";
   const needsTwo = approves && decisions.some((one) => one.needs_approval);
   const action = useAction(
     (reason: string) =>
@@ -221,7 +221,7 @@ function Judge({ of: { payment, decisions, asked_by }, judgement, close, onJudge
         <TextField
           name="reason"
           label="Reason"
-          hint={approves ? "For the audit. May stay empty." : "For the audit: operators alone read it."}
+          hint={approves ? "Optional. For the audit." : "For the audit: only operators can read it."}
           check={approves ? undefined : needed("A reason")}
           autoComplete="off"
         />

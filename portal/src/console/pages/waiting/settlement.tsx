@@ -23,7 +23,7 @@ export function Page() {
   return (
     <Frame
       title="Payout"
-      lead="Look at the bank, then record what it did."
+      lead="Check with the bank, then record what it did."
       above={{ to: at.waiting(), label: "Waiting" }}
       beside={
         <>

@@ -94,7 +94,7 @@ function Freshness({ of, staleSince }: { of: WallPicture | undefined; staleSince
   if (staleSince !== undefined)
     return (
       <Alert>
-        No answer since <Time at={new Date(staleSince).toISOString()} shape="clock" />. What is shown is old.
+        No answer since <Time at={new Date(staleSince).toISOString()} shape="clock" />. The figures shown are old.
       </Alert>
     );
   const { counted_at: countedAt, as_of: asOf } = of;
@@ -102,7 +102,7 @@ function Freshness({ of, staleSince }: { of: WallPicture | undefined; staleSince
   if (Date.parse(asOf) - Date.parse(countedAt) > COUNTED_LATE_MS)
     return (
       <Alert>
-        Payments are counted up to <Time at={countedAt} shape="minute" /> only. Does a worker run?
+        Payments are counted only up to <Time at={countedAt} shape="minute" />. Check that a worker is running.
       </Alert>
     );
   return (

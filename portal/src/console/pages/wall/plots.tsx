@@ -149,7 +149,7 @@ function WallPlot({ label, at, series, format, stacked = false }: WallPlotProps)
 function inWords({ label, values }: PlotSeries, format: (value: number) => string): string {
   const known = values.filter((value) => value !== null);
   const last = known.at(-1);
-  if (last === undefined) return `${label}: nothing was measured`;
+  if (last === undefined) return `${label}: no measurements`;
   return `${label}: ${format(last)}, at most ${format(Math.max(...known))}`;
 }
 

@@ -49,7 +49,7 @@ function Acquirers({ of: { acquirers } }: { of: WallPicture }) {
               {(open.length > 0 || failures > 0) && (
                 <span className="w-full text-muted">
                   {failures} of the latest {calls} calls failed
-                  {open.length > 0 && ` · left alone for ${open.map((circuit) => circuit.payment_method).join(", ")}`}
+                  {open.length > 0 && ` · circuit open for ${open.map((circuit) => circuit.payment_method).join(", ")}`}
                 </span>
               )}
               {leftAlone.includes(true) && (
@@ -68,7 +68,7 @@ function Acquirers({ of: { acquirers } }: { of: WallPicture }) {
 function Methods({ of: { payments } }: { of: WallPicture }) {
   return (
     <Part title="Succeeded, by method">
-      {payments.by_method.length === 0 && <Nothing>No payment came to its end.</Nothing>}
+      {payments.by_method.length === 0 && <Nothing>No payment has ended.</Nothing>}
       <ul>
         {payments.by_method.map(({ key, total }) => {
           const ended = total.succeeded + total.failed + total.rejected + total.expired;
@@ -89,7 +89,7 @@ function Methods({ of: { payments } }: { of: WallPicture }) {
 
 const reasons: Record<WallPicture["payments"]["by_reason"][number]["reason"], string> = {
   declined: "declined by the acquirer",
-  not_taken: "taken by no acquirer",
+  not_taken: "no acquirer took it",
   risk: "refused for their risk",
   unpaid: "nobody paid in time",
   canceled: "canceled by the merchant",

@@ -32,7 +32,7 @@ export function Contest({ of: { payment, merchant }, close }: Props) {
       write("POST", "/v1/merchants/{id}/books/{environment}/disputes", { path: { id, environment }, body }),
     {
       done: async (answer) => {
-        tellOutcome(answer, "The dispute is recorded, and the merchant is told.");
+        tellOutcome(answer, "The dispute is recorded, and the merchant is notified.");
         await go("approval" in answer ? at.approval(answer.approval.uuid) : at.dispute(id, environment, answer.uuid));
       },
     },

@@ -41,13 +41,13 @@ export function Refund({ of: { payment, merchant }, close }: Props) {
       <Form values={{ amount_minor: digitsOf(most, exponent), reason: "" }} action={refund} onSubmit={submit}>
         <p>
           <Money of={{ amount_minor: most, currency, exponent }} /> of this payment can still go back to the payer. It
-          leaves what the merchant has available; the fee stays.
+          is taken from the merchant's available balance; the fee is not returned.
         </p>
         <TextField name="amount_minor" label={`Amount in ${currency}`} inputMode="decimal" check={check} />
         <TextField
           name="reason"
           label="Reason"
-          hint="The merchant sees it with the refund, and nobody can change it."
+          hint="The merchant sees it with the refund. It cannot be changed later."
           check={needed("A reason")}
         />
         <Submit beside={<Button onClick={close}>Back</Button>}>Refund</Submit>

@@ -14,7 +14,7 @@ export function Risk({ of: seen, exponent }: { of: Seen; exponent: number }) {
   return (
     <div className="space-y-1">
       {reasons.length === 0 ? (
-        <p className="text-muted">No sign of risk was seen.</p>
+        <p className="text-muted">No signs of risk.</p>
       ) : (
         <ul aria-label="Signs of risk" className="flex flex-wrap gap-1.5 text-xs">
           {reasons.map(({ sign, points }) => (
@@ -25,8 +25,8 @@ export function Risk({ of: seen, exponent }: { of: Seen; exponent: number }) {
         </ul>
       )}
       <details>
-        <summary className="inline-flex min-h-6 items-center text-muted hover:text-ink">What it was judged by</summary>
-        <ul aria-label="What it was judged by" className="space-y-0.5 text-muted">
+        <summary className="inline-flex min-h-6 items-center text-muted hover:text-ink">How it was judged</summary>
+        <ul aria-label="How it was judged" className="space-y-0.5 text-muted">
           <li>
             {facts.customer_payments} of the same payer in the hour before; {bounds.customer_per_hour} are a sign
           </li>
@@ -36,7 +36,7 @@ export function Risk({ of: seen, exponent }: { of: Seen; exponent: number }) {
           <li>
             <Money of={{ ...facts, exponent }} />;{" "}
             {bounds.large_amount_minor === null ? (
-              "no amount is large in this currency"
+              "no amount counts as large in this currency"
             ) : (
               <>
                 <Money of={{ amount_minor: bounds.large_amount_minor, currency: facts.currency, exponent }} /> is a sign
