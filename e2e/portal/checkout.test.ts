@@ -67,7 +67,7 @@ test("a payer reads it in English, copies the number, and is taken back to the s
   await page.getByText("Being processed").waitFor();
   await outcome("succeeded");
   await page.getByText("Paid. Thank you.").waitFor();
-  await page.getByText("You are taken back in a moment.").locator("visible=true").waitFor();
+  await page.getByText("You will be taken back in a moment.").locator("visible=true").waitFor();
   await page.getByText("Welcome back at the shop").waitFor();
 });
 
@@ -360,7 +360,7 @@ test("a merchant makes a link in the portal; of two phones one pays it, and it i
   await page.getByLabel("Amount", { exact: true }).fill("0");
   await page.getByLabel("What it is for").fill(ATTACK);
   await page.getByRole("button", { name: "Make the link" }).click();
-  await page.getByText("An amount is more than nothing.").waitFor();
+  await page.getByText("Enter an amount above zero.").waitFor();
   await page.getByLabel("Amount", { exact: true }).fill("125000");
   await page.getByText(/"amount_minor": ?12500000/).waitFor();
   await page.getByText("Payer's name, time to pay, way back").click();
@@ -414,7 +414,7 @@ test("a merchant makes a link in the portal; of two phones one pays it, and it i
   expect(await second.page.getByRole("button").count()).toBe(0);
   await look(second.page, "payer-link-paid");
 
-  await page.getByText("It was to be paid once, and it is.").waitFor();
+  await page.getByText("It could be paid once, and it has been.").waitFor();
   await page
     .getByRole("table", { name: "Payments by this link" })
     .or(page.getByText("Bank transfer"))

@@ -39,9 +39,9 @@ test("a code is typed, what asks is seen, and the terminal gets a key of what wa
   await page.getByText(begun.user_code, { exact: true }).waitFor();
   await settled(page);
   await page.getByText(NAME).waitFor();
-  await page.getByText(`You are ${email}.`).waitFor();
+  await page.getByText(`You are signed in as ${email}.`).waitFor();
   await page.getByText("where you are", { exact: true }).waitFor();
-  await page.getByText("Confirm only what you began yourself, just now.").waitFor();
+  await page.getByText("Confirm only if you started this yourself, just now.").waitFor();
   await look("device-answer");
   expect(await faults(page)).toEqual([]);
   for (const scope of ["refunds:write", "sandbox:write"]) await page.getByLabel(scope).uncheck();
@@ -94,7 +94,7 @@ test("a role that makes no keys is told so, and can still refuse", async () => {
   const { page, open } = await portal.member("finance");
   const begun = await begin();
   await open(withSearch(paths.device(), { code: begun.user_code }));
-  await page.getByText("You make no keys").waitFor();
+  await page.getByText("You cannot create keys").waitFor();
   expect(await page.getByRole("button", { name: /^Give it/ }).count()).toBe(0);
   await page.getByRole("button", { name: "Refuse" }).click();
   await page.getByRole("heading", { name: "Refused" }).waitFor();

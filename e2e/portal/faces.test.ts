@@ -10,10 +10,10 @@ const portal = usePortal();
 
 const REQUEST = "req_01kan2a9q6h4zt8cw2n5xb7ymd";
 const kinds: [status: number, code: string, title: string, advice: RegExp][] = [
-  [403, "FORBIDDEN", "Not yours to do", /What the service says/],
-  [409, "IDEMPOTENCY_IN_PROGRESS", "It stands otherwise by now", /Look at it again/],
+  [403, "FORBIDDEN", "Not allowed", /What the service says/],
+  [409, "IDEMPOTENCY_IN_PROGRESS", "It has changed in the meantime", /Check how it stands now/],
   [429, "RATE_LIMITED", "Too many requests", /Wait 7 seconds/],
-  [500, "INTERNAL_ERROR", "An error of the service", /give support the request id/],
+  [500, "INTERNAL_ERROR", "Service error", /give support the request id/],
   [503, "SERVICE_UNAVAILABLE", "Overloaded or restarting", /safe to try again/],
 ];
 

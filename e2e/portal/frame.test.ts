@@ -206,7 +206,7 @@ test("a script that finds its way into a page does not run", async () => {
 test("another merchant's address shows nothing of it, and its cookie opens nothing here", async () => {
   const [mine, other] = await Promise.all([portal.member("owner"), portal.member("owner")]);
   await mine.open(paths.refunds(other.place));
-  await mine.page.getByText("No merchant of yours is at this address.").waitFor();
+  await mine.page.getByText("None of your merchants is at this address.").waitFor();
   const told = await mine.page.evaluate(async (merchant) => {
     const headers = { "x-merchant-id": merchant, "x-environment": "sandbox" };
     const response = await fetch("/portal/v1/payments", { headers });

@@ -208,8 +208,8 @@ test("a receiver that takes everything does not pass its test, and is told what 
 test("a role that may not finds no button, and the page of keys is not theirs", async () => {
   const { page, place, open } = await portal.member("support");
   await open(paths.webhooks(place));
-  await page.getByText("An owner or a developer registers it.").waitFor();
+  await page.getByText("Ask an owner or a developer to register one.").waitFor();
   await open(paths.keys(place));
-  await page.getByRole("alert").getByText("Not yours to do").waitFor();
+  await page.getByRole("alert").getByText("Not allowed").waitFor();
   expect(await page.getByRole("button", { name: "Create a key" }).count()).toBe(0);
 });

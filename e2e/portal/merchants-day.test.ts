@@ -70,7 +70,7 @@ test("a payment says why it cannot be refunded or paid out, and that a failed on
   await client.post(`/v1/sandbox/payments/${contested}/dispute`, { reason: "general" });
   await member.open(paths.payment(place, contested));
   await factOf(member, "Refunded").getByText("(no refund while it is contested)").waitFor();
-  await factOf(member, "Paid out to you").getByText("no day yet: the dispute keeps it back").waitFor();
+  await factOf(member, "Paid out to you").getByText("no date yet: held back by the dispute").waitFor();
   await member.open(paths.payment(place, await made(member, {}, "failed")));
   await page.getByText("It was not paid.").waitFor();
   await member.open(paths.disputes(place));
@@ -264,5 +264,5 @@ test("who may not send an event again is told who may", async () => {
   await made(member);
   const events = await member.client.get("/v1/events");
   await member.open(paths.event(member.place, events.json.data[0].id as string));
-  await member.page.getByText("An owner or a developer may send it again.").waitFor();
+  await member.page.getByText("An owner or a developer can send it again.").waitFor();
 });

@@ -98,7 +98,10 @@ const CUT_TABLES = `[...document.querySelectorAll("main [role=group]")]
 async function judge(member: Member | Awaited<ReturnType<typeof portal.guest>>, name: PathName, path: string) {
   const { page, open } = member;
   await open(path);
-  const wrong = await page.getByRole("alert").filter({ hasNotText: "This address has no invitation" }).allInnerTexts();
+  const wrong = await page
+    .getByRole("alert")
+    .filter({ hasNotText: "There is no invitation in this address" })
+    .allInnerTexts();
   if ((await page.getByRole("heading", { level: 1 }).innerText()) === "No such page") wrong.push("no such page");
   const curl = page.getByText("The same with curl").or(page.getByText("The same in code")).first();
   if (!withoutCurl.has(name)) await curl.waitFor();
@@ -301,7 +304,7 @@ test("whoever may not see a page is told once which role it is", async () => {
   page.on("response", (answer) => void (answer.status() === 403 && asked.push(new URL(answer.url()).pathname)));
   for (const path of [paths.keys(place), paths.balances(place)]) {
     await open(path);
-    await page.getByText("Not yours to do").waitFor();
+    await page.getByText("Not allowed").waitFor();
     expect((await page.locator("main").innerText()).match(/[Yy]our role/g)).toHaveLength(2); // "Your role, support, …", "can change your role."
   }
   expect(asked.filter((path) => path.startsWith("/portal/v1/ba"))).toEqual(["/portal/v1/balances"]);

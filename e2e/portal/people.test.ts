@@ -130,7 +130,7 @@ test("an authenticator is set up by its key, asked for at the sign-in, and repla
   await page.getByText("9 of them are left").waitFor();
   await button(page, "Remove the authenticator").click();
   await button(page, "Remove it").click();
-  await page.getByText("You have none").waitFor();
+  await page.getByText("Not set up yet").waitFor();
   // And its codes with it.
   await signOut(member);
   await sign(member, member.email);
@@ -267,7 +267,7 @@ test("who is signed out elsewhere while they type loses nothing: the page is hid
   await page.getByRole("heading", { name: "You are signed out" }).waitFor({ state: "detached" });
   expect(await page.getByLabel("E-mail").inputValue()).toBe("tamu@toko.example");
   await button(page, "Make the link").click();
-  await page.getByText("It is shown this once.").waitFor();
+  await page.getByText("It is shown only once.").waitFor();
 });
 
 test("what somebody typed before they were signed out elsewhere is not kept in the name of who signs in next", async () => {
@@ -282,7 +282,7 @@ test("what somebody typed before they were signed out elsewhere is not kept in t
   await open(paths.dispute(here.place, json.uuid));
   await page.route("**/evidence", (route) => (route.request().method() === "PUT" ? route.abort() : route.continue()));
   await page.getByLabel("Statement").fill("Mine alone.");
-  await page.getByText("The draft is not kept").waitFor();
+  await page.getByText("The draft could not be saved").waitFor();
   await page.unroute("**/evidence");
   const unaware = await context.newPage();
   await unaware.clock.install();
@@ -325,7 +325,7 @@ test("a page that is left open over a restart of the service keeps what was type
   await page.getByLabel("Name").fill("Sari Dewi Lestari");
   await portal.restart(async () => {
     await button(page, "Save").click();
-    await page.getByText("The service does not answer", { exact: false }).first().waitFor();
+    await page.getByText("The service is not answering", { exact: false }).first().waitFor();
     expect(await page.getByLabel("Name").inputValue()).toBe("Sari Dewi Lestari");
   });
   await button(page, "Save").click();

@@ -28,7 +28,7 @@ test("an owner invites a viewer by a link that is shown once, changes their role
   await page.getByRole("button", { name: "Invite somebody" }).click();
   await page.getByRole("dialog").getByLabel("Role").selectOption("viewer");
   await page.getByRole("button", { name: "Make the link" }).click();
-  await page.getByText("It is shown this once.").waitFor();
+  await page.getByText("It is shown only once.").waitFor();
   const link = (await page.getByRole("region", { name: "the link" }).textContent()) ?? "";
   expect(link).toContain("/portal/invitation#");
   await look("team-invited");
@@ -52,7 +52,7 @@ test("an owner invites a viewer by a link that is shown once, changes their role
   expect(await nav.getByRole("link", { name: "Audit log" }).count()).toBe(0);
   expect(await nav.getByRole("link", { name: "Clock" }).count()).toBe(0);
   await viewer.open(paths.create(place));
-  await viewer.page.getByText("Your role creates no payments here").waitFor();
+  await viewer.page.getByText("Your role cannot create payments here").waitFor();
   await viewer.open(paths.audit(place));
   await viewer.page.getByRole("alert").getByText("FORBIDDEN").waitFor();
   await viewer.open(paths.settings(place));
@@ -87,7 +87,7 @@ test("an owner is told whether a letter went to whom they invite", async () => {
   await page.getByRole("button", { name: "Invite somebody" }).click();
   await page.getByLabel("E-mail").fill("tamu@toko.example");
   await page.getByRole("button", { name: "Make the link" }).click();
-  await page.getByText("A letter with this link is on its way to tamu@toko.example.").waitFor();
+  await page.getByText("An e-mail with this link is on its way to tamu@toko.example.").waitFor();
   await look("team-mailed");
   expect(mail.recipients).toEqual(["<tamu@toko.example>"]);
   const link = (await page.getByRole("region", { name: "the link" }).textContent()) ?? "";
@@ -147,7 +147,7 @@ test("an owner names and brands the business, and a payer sees it", async () => 
   expect(await shown.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(120);
   await page.getByRole("textbox", { name: "Colour" }).fill("red");
   await page.getByRole("button", { name: "Save the colour" }).click();
-  await page.getByText("A colour is # and six hex digits.").waitFor();
+  await page.getByText("Enter a colour as # and six hex digits.").waitFor();
   await page.getByRole("textbox", { name: "Colour" }).fill("#FFE08A");
   await page.getByRole("button", { name: "Save the colour" }).click();
   await page.getByRole("img", { name: "The button, in #ffe08a" }).waitFor();
@@ -247,7 +247,7 @@ test("a QRIS code goes round: composed, read, changed and caught; a payment's ow
   await page.getByRole("button", { name: "Compose" }).click();
   await page.getByRole("row", { name: "59 Merchant's name KEDAI KOPI" }).waitFor();
   await page.getByRole("img", { name: "The picture of the code" }).waitFor();
-  await page.getByText("No payment of this sandbox belongs to it.").waitFor();
+  await page.getByText("No payment in this sandbox has this code.").waitFor();
   const field = page.getByLabel("The text of the code");
   await field.fill((await field.inputValue()).replace("KEDAI KOPI", "KEDAI TEH!"));
   await page.getByRole("button", { name: "Read it", exact: true }).first().click();
@@ -266,7 +266,7 @@ test("an owner has a payer forgotten: found by telephone, erased after a questio
   await open(paths.payers(place));
   await page.getByLabel("E-mail address or telephone").fill("nobody");
   await page.getByRole("button", { name: "Find the payments" }).click();
-  await page.getByText("An e-mail address has one @").waitFor();
+  await page.getByText("Enter an e-mail address with one @").waitFor();
   await page.getByLabel("E-mail address or telephone").fill(phone);
   await page.getByRole("button", { name: "Find the payments" }).click();
   await page.getByRole("link", { name: "one payment" }).waitFor();

@@ -166,7 +166,7 @@ test("why this number, down to an entry and up to its payment", async () => {
     "",
   ]);
   await page.getByLabel("From").fill("2100-01-01");
-  await page.getByText("Nothing moved it on these days").waitFor();
+  await page.getByText("No entries on these days").waitFor();
   await page.getByLabel("From").fill("2020-01-01");
   await page.getByRole("link", { name: "capture" }).click();
   await page.getByRole("heading", { name: "Journal", exact: true }).waitFor();
@@ -259,7 +259,7 @@ test("ids of another merchant and of the other environment lead nowhere", async 
     expect(await page.getByText("not-yours").count()).toBe(0);
   }
   await member.open(paths.payment(other.place, reference));
-  await page.getByText("No merchant of yours is at this address.").waitFor();
+  await page.getByText("None of your merchants is at this address.").waitFor();
   // One's own of the other environment: said, and not shown.
   await other.open(paths.payment({ ...other.place, environment: "production" }, reference));
   await other.page.getByRole("alert").waitFor();

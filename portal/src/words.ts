@@ -50,9 +50,9 @@ const en = {
   live: "Live",
   asking: "Asking every 15 s",
   offline: "No connection",
-  liveHint: "New events appear by themselves.",
-  askingHint: "The live connection is closed; the page asks by itself.",
-  offlineHint: "The service does not answer. The page tries again by itself.",
+  liveHint: "New events appear automatically.",
+  askingHint: "Live updates are disconnected; the page checks for changes every 15 seconds.",
+  offlineHint: "The service is not answering. The page keeps trying.",
 };
 
 type Words = typeof en;

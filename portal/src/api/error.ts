@@ -54,7 +54,7 @@ export function errorOf({ status, headers }: Pick<Response, "status" | "headers"
   const retryAfterSeconds = Number.isFinite(seconds) ? seconds : undefined;
   const told = envelopeOf(body)?.error;
   if (told === undefined) {
-    const message = `The answer was ${status}, and not from the service.`;
+    const message = `The answer (HTTP ${status}) did not come from the service.`;
     return new ApiError({ status, requestId, retryAfterSeconds, code: `HTTP_${status}`, message });
   }
   const { code, message, request_id: named = requestId, details } = told;

@@ -45,10 +45,10 @@ function told(error: unknown): never {
   const { name } = error as Error;
   const messages: Record<string, string> = {
     NotAllowedError:
-      "The browser gave no passkey: it was cancelled, it took too long, or this device has none for here.",
-    AbortError: "The browser gave no passkey: it was cancelled.",
-    InvalidStateError: "This device has a passkey of yours already.",
-    SecurityError: "Browsers take passkeys at a domain with https alone, or at localhost.",
+      "The browser provided no passkey: the request was cancelled or timed out, or this device has none for this site. Try again.",
+    AbortError: "The passkey request was cancelled. Try again.",
+    InvalidStateError: "This device already has one of your passkeys.",
+    SecurityError: "Passkeys work only on a domain served over https, or on localhost.",
   };
   const message = messages[name] ?? `The browser could not use a passkey (${name}).`;
   throw new ApiError({ code: "PASSKEY_NOT_GIVEN", message, status: 400 });

@@ -14,7 +14,7 @@ export function Page() {
   const session = useSession();
   if (!session) return null;
   return (
-    <Frame title="Your profile" lead="How the pages speak to you, and what you belong to.">
+    <Frame title="Your profile" lead="Your name, language and time zone, and the merchants you belong to.">
       <div className="max-w-md">
         <Profile session={session} />
       </div>
@@ -36,7 +36,7 @@ export function Page() {
   );
 }
 
-const BROWSER = { value: "", label: "As the browser" };
+const BROWSER = { value: "", label: "Same as the browser" };
 const languages = [BROWSER, { value: "id", label: "Bahasa Indonesia" }, { value: "en", label: "English" }];
 
 function Profile({ session: { person } }: { session: SessionView }) {
@@ -65,13 +65,13 @@ function Profile({ session: { person } }: { session: SessionView }) {
       <SelectField
         name="language"
         label="Language"
-        hint="Of the menus. Words of the API stay as they are."
+        hint="For the menus. API terms stay as they are."
         options={languages}
       />
       <SelectField
         name="time_zone"
         label="Time zone"
-        hint="Of all times that pages show; UTC is there when you point at one."
+        hint="For all times on these pages. Point at a time to see it in UTC."
         options={zones}
       />
       <Submit>Save</Submit>

@@ -13,7 +13,7 @@ import { ExportButtons } from "./balances/export-buttons.tsx";
 
 const figures = [
   ["available", "available_minor", "Available", "Can be settled"],
-  ["held", "held_minor", "Held", "For running disputes"],
+  ["held", "held_minor", "Held", "For open disputes"],
   ["pending_settlement", "pending_settlement_minor", "On its way", "In batches that are not paid out yet"],
 ] as const;
 
@@ -26,7 +26,7 @@ export function Page() {
   return (
     <Frame
       title="Balances"
-      lead="What is yours. Every figure leads down to the entries that make it."
+      lead="What is yours. Follow any figure down to the entries behind it."
       curl={{ path: "/v1/balances" }}
     >
       <Answer of={balances}>
@@ -138,8 +138,8 @@ function Book({ of: { currencies, journals } }: { of: Schema<"Book"> }) {
         </table>
       </div>
       <p className="mt-2 text-muted">
-        {journals} {journals === 1 ? "journal" : "journals"}. Debits are positive, so what is yours stands here as a
-        credit, below zero; all accounts of a currency sum to zero.
+        {journals} {journals === 1 ? "journal" : "journals"}. Debits are positive, so money that is yours appears here
+        as a credit, below zero. All accounts in a currency sum to zero.
       </p>
     </>
   );

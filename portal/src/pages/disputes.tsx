@@ -83,7 +83,7 @@ export function Page() {
   return (
     <Frame
       title="Disputes"
-      lead="Payments that their payers contest, newest first. While a dispute runs, the contested amount is held."
+      lead="Payments that payers have contested, newest first. The contested amount is held while a dispute is open."
       actions={list.data && list.data.data.length > 0 && <CsvButton of={csv} />}
       curl={{ path: withSearch("/v1/disputes", filters.value) }}
     >
@@ -134,7 +134,7 @@ function NoneYet() {
     >
       A payer contests a payment at their bank. It appears here, the amount is held, and you have until its deadline to
       answer with a statement and files.
-      {isSandbox && " In the sandbox you contest a payment yourself, and decide about it."}
+      {isSandbox && " In the sandbox you contest a payment and decide the dispute yourself."}
     </Empty>
   );
 }

@@ -82,7 +82,8 @@ function Behind({ at }: { at: string }) {
   if (now - Date.parse(at) < LATE_MS) return null;
   return (
     <p role="status" className="rounded-md border border-warn/50 px-4 py-2">
-      Payments are counted up to <Time at={at} shape="second" />. The figures below are of then; balances are of now.
+      Payments are counted up to <Time at={at} shape="second" />. The figures below are as of then; balances are as of
+      now.
     </p>
   );
 }
@@ -90,7 +91,7 @@ function Behind({ at }: { at: string }) {
 function BeingCounted() {
   return (
     <p role="status" className="rounded-md border border-line bg-panel px-4 py-3 text-muted">
-      Payments are being counted for the first time. Figures appear here by themselves.
+      Payments are being counted for the first time. Figures appear here automatically.
     </p>
   );
 }

@@ -65,7 +65,8 @@ function NoToken() {
   return (
     <Guest title="Invitation">
       <p role="alert">
-        This address has no invitation in it. Open the whole link that you were sent, with all behind the #.
+        There is no invitation in this address. Open the whole link that you were sent, including everything after the
+        #.
       </p>
       <ButtonLink to={paths.signIn()}>To the sign-in</ButtonLink>
     </Guest>

@@ -60,7 +60,7 @@ export function Page() {
   return (
     <Frame
       title="Payment links"
-      lead="Addresses where whoever opens one pays you: in a chat, on an invoice, as a QR code on a counter."
+      lead="Addresses where anyone can pay you. Share one in a chat, on an invoice, or as a QR code on a counter."
       actions={can("payments:write") && <ButtonLink to={paths.linkNew(place)}>New link</ButtonLink>}
       curl={{ path: withSearch("/v1/payment-links", filters.value) }}
     >
@@ -93,7 +93,8 @@ function NoneYet() {
         body: { amount_minor: 15_000_000, currency: "IDR", description: "Two bags of coffee", reusable: false },
       }}
     >
-      A link needs no page and no code of yours. The payer chooses how to pay, and each use is a payment like any other.
+      A link needs no web page or code of your own. The payer chooses how to pay, and each use is a payment like any
+      other.
     </Empty>
   );
 }

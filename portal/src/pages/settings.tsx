@@ -10,7 +10,7 @@ export function Page() {
   const api = useApi();
   const settings = useQuery(api.read("/v1/settings"));
   return (
-    <Frame title="Business" lead="Who you are to payers, and on which conditions you take their money.">
+    <Frame title="Business" lead="How payers see you, and the terms on which you take payments.">
       <Answer of={settings}>
         {(found) => (
           <>

@@ -56,7 +56,7 @@ export function Page() {
       done: ({ data }) =>
         say(
           data.length === 0
-            ? "Nothing waits for a batch, or too little."
+            ? "Nothing is due, or less than the smallest payout."
             : `${data.length} ${data.length === 1 ? "batch" : "batches"} formed.`,
         ),
     },
@@ -95,7 +95,7 @@ export function Page() {
   return (
     <Frame
       title="Settlements"
-      lead="What is paid out to your bank, newest first. Each batch adds up, down to its payments."
+      lead="Payouts to your bank, newest first. Each batch adds up, down to its payments."
       actions={
         <>
           {list.data && list.data.data.length > 0 && <CsvButton of={csv} />}

@@ -45,10 +45,10 @@ export function InviteDialog<Role extends string>(props: Props<Role>) {
         <div className="space-y-4">
           <p>
             {made.mailed === true
-              ? `A letter with this link is on its way to ${made.email}. Should it not arrive, hand the link over yourself. `
-              : "Hand this link over yourself. "}
-            It {does(made.email ?? "one person", made.role)}, once, and ends <TimeFromNow at={made.expires_at} />.{" "}
-            <strong>It is shown this once.</strong>
+              ? `An e-mail with this link is on its way to ${made.email}. If it does not arrive, send the link yourself. `
+              : "Send this link to them yourself. "}
+            It {does(made.email ?? "one person", made.role)}, once, and expires <TimeFromNow at={made.expires_at} />.{" "}
+            <strong>It is shown only once.</strong>
           </p>
           <Code text={made.url} what="the link" wrap />
           <Button onClick={close}>Done</Button>
@@ -67,7 +67,7 @@ export function InviteDialog<Role extends string>(props: Props<Role>) {
             type="email"
             label="E-mail"
             autoComplete="off"
-            hint="Where given, only this person may accept. Without it, whoever has the link may."
+            hint="If given, only this person can accept. Otherwise anyone with the link can."
           />
           <Submit>Make the link</Submit>
         </Form>

@@ -100,7 +100,7 @@ export default function Palette({ groups, onClose, find, name }: Props) {
           </div>
           <p role="status" className="px-4 pb-2 text-xs text-muted empty:hidden">
             {typed.trim() === asked && !hits.pending && options.length === 0
-              ? "Nothing here has that identity, reference or payer, and no page that name."
+              ? "No page has that name, and nothing here has that id, reference or payer."
               : ""}
           </p>
         </Dialog.Popup>

@@ -23,14 +23,14 @@ export default function ProofDialog() {
     <Dialog open onClose={() => answerProof(false)} title="Is it still you?">
       <div className="space-y-4">
         <p className="text-muted">
-          This moves money, shows a secret or changes who may do so. Prove once more who you are; it holds for ten
+          This moves money, shows a secret or changes who may do so. Confirm your identity again; this lasts ten
           minutes.
         </p>
         {byPasskey && <ByPasskey onProven={proven} primary={!byPassword} />}
         {byPasskey && byPassword && <Or />}
         {byPassword && <ByPassword onProven={proven} hasAuthenticator={person.has_authenticator} />}
         {person && !byPassword && !byPasskey && (
-          <p>You have neither password nor passkey. Sign in by a new link, then do this within ten minutes.</p>
+          <p>You have no password or passkey. Sign in with a new link, then do this within ten minutes.</p>
         )}
       </div>
     </Dialog>

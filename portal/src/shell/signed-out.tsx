@@ -7,7 +7,7 @@ import { Dialog } from "../ui/dialog.tsx";
 export function SignedOut({ again }: { again: () => Promise<unknown> }) {
   return (
     <Dialog open onClose={() => void again()} title="You are signed out">
-      <p data-signed-out>Nothing that you typed is lost. Sign in in a new tab; then go on here.</p>
+      <p data-signed-out>Nothing you typed is lost. Sign in in a new tab, then continue here.</p>
       <div className="mt-5 flex flex-wrap items-center justify-end gap-4">
         <a className="link" href={`${pagesRoot}${paths.signIn()}`} target="_blank" rel="noreferrer">
           Sign in in a new tab

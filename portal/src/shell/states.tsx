@@ -19,7 +19,7 @@ export function PageSkeleton() {
 export function NoSuchPage() {
   return (
     <Page title="No such page">
-      <p>This address leads nowhere.</p>
+      <p>There is no page at this address.</p>
       <ButtonLink to={paths.start()}>To the first page</ButtonLink>
     </Page>
   );
@@ -29,7 +29,7 @@ export function NoSuchPage() {
 export function NoSuchPlace() {
   return (
     <Page title="Not found">
-      <p>No merchant of yours is at this address.</p>
+      <p>None of your merchants is at this address.</p>
       <ButtonLink to={paths.start()}>To the first page</ButtonLink>
     </Page>
   );

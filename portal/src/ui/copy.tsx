@@ -24,7 +24,7 @@ export function Copy({ text, what, className }: Props) {
         setCopied(true);
         say(`Copied ${what}.`, "quiet");
       },
-      () => say("The browser does not let the page copy. Select the text and copy it yourself.", "bad"),
+      () => say("The browser did not allow copying. Select the text and copy it yourself.", "bad"),
     );
   };
   const Icon = copied ? Check : CopyIcon;

@@ -58,7 +58,7 @@ test("all pages are taken, and of more than a file takes none, because half a fi
   const told: number[] = [];
   expect(await allRows(pages(25), { ...at, onRows: (rows) => told.push(rows) })).toHaveLength(2_500);
   expect(told.slice(-2)).toEqual([2_400, 2_500]);
-  await expect(allRows(pages(26), at)).rejects.toThrow("These are more than 2,500 payouts. Choose a shorter time");
+  await expect(allRows(pages(26), at)).rejects.toThrow("There are more than 2,500 payouts. Choose a shorter period");
 });
 
 test("an empty page is not the end where the search goes on", async () => {

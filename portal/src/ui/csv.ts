@@ -62,7 +62,7 @@ export async function allRows<Row>(
     rows.push(...page.data);
     after = page.has_more ? (page.next_cursor ?? undefined) : undefined;
     if (rows.length > linesMax || (rows.length === linesMax && after !== undefined)) {
-      const message = `These are more than ${linesMax.toLocaleString("en")} ${what}. Choose a shorter time, and download it in parts.`;
+      const message = `There are more than ${linesMax.toLocaleString("en")} ${what}. Choose a shorter period and download in parts.`;
       throw new ApiError({ code: "TOO_MANY", message, status: 400 });
     }
     onRows?.(rows.length);

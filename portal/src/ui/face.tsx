@@ -27,13 +27,13 @@ function faceOf(error: ApiError): Face {
   }
   if (status === 0) {
     const advice =
-      "The service does not answer. It may be restarting, or your network is gone. Nothing you typed is lost.";
+      "The service is not answering. It may be restarting, or you may be offline. Nothing you typed is lost.";
     return { title: "No connection", advice, again: true };
   }
   if (status === 401) {
     const advice = (
       <>
-        Your session is over.{" "}
+        Your session has ended.{" "}
         <a className="link" href={`${pagesRoot}/sign-in`} target="_blank" rel="noreferrer">
           Sign in in a new tab
         </a>
@@ -43,17 +43,17 @@ function faceOf(error: ApiError): Face {
     return { title: "You are signed out", advice, again: true };
   }
   // The answer says which role it is and who can change it, or that the merchant is suspended, which is no matter of roles.
-  if (status === 403) return { title: "Not yours to do", advice: "", again: false };
+  if (status === 403) return { title: "Not allowed", advice: "", again: false };
   if (status === 404)
     return {
       title: "Not found",
-      advice: "There is no such thing here. It may belong to another merchant, or to the other environment.",
+      advice: "Nothing was found here. It may belong to another merchant or to the other environment.",
       again: false,
     };
   if (status === 409)
     return {
-      title: "It stands otherwise by now",
-      advice: "Somebody or something was faster. Look at it again before you go on.",
+      title: "It has changed in the meantime",
+      advice: "Somebody or something else changed it first. Check how it stands now before you go on.",
       again: true,
     };
   if (status === 429)
@@ -65,17 +65,21 @@ function faceOf(error: ApiError): Face {
   if (status === 503)
     return {
       title: "Overloaded or restarting",
-      advice: "The service is there, and cannot answer right now. It is safe to try again.",
+      advice: "The service is running but cannot answer right now. It is safe to try again.",
       again: true,
     };
   if (status >= 500)
     return {
-      title: "An error of the service",
-      advice: "It is not your doing. Try again, and give support the request id if it stays.",
+      title: "Service error",
+      advice: "This is not your fault. Try again. If it keeps happening, give support the request id.",
       again: true,
     };
   if (status === -1)
-    return { title: "An error of this page", advice: "Load the page again. What you did before is safe.", again: true };
+    return {
+      title: "Something went wrong on this page",
+      advice: "Reload the page. What you did before is safe.",
+      again: true,
+    };
   return { title: "That did not work", advice: "", again: false };
 }
 

@@ -19,7 +19,7 @@ export function Page() {
   return (
     <Frame
       title="Authenticator app"
-      lead="A code of your phone beside the password, so that the password alone opens nothing."
+      lead="A code from your phone in addition to your password, so that the password alone is not enough."
       beside={person.has_authenticator && <Status status="set up" tone="good" />}
     >
       {codes && <RecoveryCodes codes={codes} />}
@@ -41,7 +41,7 @@ function There({ person, onCodes }: { person: Person; onCodes: (codes: readonly 
     <>
       <Recovery person={person} onCodes={onCodes} />
       <Section title="Remove it">
-        <p className="mb-3 max-w-xl">For another phone: remove it here, then set the new one up.</p>
+        <p className="mb-3 max-w-xl">To change phones, remove it here, then set up the new one.</p>
         <Button look="danger" onClick={() => setRemoving(true)}>
           Remove the authenticator
         </Button>
@@ -58,7 +58,7 @@ function There({ person, onCodes }: { person: Person; onCodes: (codes: readonly 
           await remove.run(undefined);
         }}
       >
-        <p>Your password alone signs you in from then on, and the recovery codes are good no more.</p>
+        <p>After that, your password alone signs you in, and your recovery codes stop working.</p>
       </Confirm>
     </>
   );

@@ -48,7 +48,7 @@ export function Page() {
   return (
     <Frame
       title="Passkeys"
-      lead="A passkey signs you in by your finger, your face or a key: nothing to type, and nothing that can be stolen from here."
+      lead="A passkey signs you in with your fingerprint, your face or a security key: nothing to type, and nothing that can be stolen from this service."
     >
       <div className="space-y-3">
         {remove.error && <ErrorNote error={remove.error} />}
@@ -57,11 +57,15 @@ export function Page() {
           list={list}
           columns={columns}
           id={({ passkey_id }) => passkey_id}
-          empty={<Empty title="No passkeys yet">Add this device, or a key that you carry, below.</Empty>}
+          empty={<Empty title="No passkeys yet">Add this device or a security key below.</Empty>}
         />
       </div>
       <Section title="Add a passkey">
-        {knowsPasskeys() ? <Add /> : <p className="text-muted">This browser knows no passkeys at this address.</p>}
+        {knowsPasskeys() ? (
+          <Add />
+        ) : (
+          <p className="text-muted">This browser does not support passkeys at this address.</p>
+        )}
       </Section>
       {codes && <RecoveryCodes codes={codes} />}
       {/* Who has a password and a passkey alone is asked for either at the sign-in. */}
@@ -78,7 +82,7 @@ export function Page() {
           await remove.run(leaving);
         }}
       >
-        <p>It signs nobody in any more. Remove it from the device, too: there it stays until you do.</p>
+        <p>It can no longer sign anyone in. Remove it from the device too: it stays there until you do.</p>
       </Confirm>
     </Frame>
   );
@@ -90,13 +94,18 @@ function Add() {
     refresh: fresh,
     done({ name }) {
       setAdded((before) => before + 1);
-      say(`${name} signs you in from now on.`);
+      say(`You can now sign in with ${name}.`);
     },
   });
   return (
     <div className="max-w-md">
       <Form key={added} values={{ name: deviceName() }} action={add} onSubmit={(values) => add.run(values)}>
-        <TextField name="name" label="What you call it" hint="So that you know it again." check={needed("A name")} />
+        <TextField
+          name="name"
+          label="What you call it"
+          hint="So that you recognize it later."
+          check={needed("A name")}
+        />
         <Submit>Add a passkey</Submit>
       </Form>
     </div>

@@ -17,7 +17,7 @@ export function Page() {
       }),
     {
       async done() {
-        say("Your new password holds. Everywhere else you are signed out.");
+        say("Your password is changed. You are signed out everywhere else.");
         if (next?.startsWith("/") && !next.startsWith("//")) await go(next);
       },
     },
@@ -27,7 +27,11 @@ export function Page() {
   return (
     <Frame
       title="Password"
-      lead={hasOne ? "A new password signs you out everywhere else." : "You have none yet. Choose one to come back by."}
+      lead={
+        hasOne
+          ? "A new password signs you out everywhere else."
+          : "You have no password yet. Choose one to sign in with next time."
+      }
     >
       <div className="max-w-md">
         <Form
@@ -54,7 +58,7 @@ export function Page() {
             label="New password"
             type="password"
             autoComplete="new-password"
-            hint="At least 12 characters. A few words that belong to nobody else are easy to remember and hard to guess."
+            hint="At least 12 characters. A few words that nobody else would choose are easy to remember and hard to guess."
             check={longEnough}
           />
           <Submit>{hasOne ? "Change the password" : "Choose this password"}</Submit>

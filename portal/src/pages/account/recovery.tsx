@@ -13,7 +13,7 @@ export function RecoveryCodes({ codes }: { codes: readonly string[] }) {
     <section aria-label="Your recovery codes" className="max-w-xl rounded-md border border-warn/60 bg-panel p-5">
       <h2 className="text-base font-semibold">Keep these recovery codes</h2>
       <p className="mt-1 text-muted">
-        They are shown this once. Each signs you in once when your phone or passkey is lost. Keep them where you keep
+        They are shown only once. If you lose your phone or passkey, each code signs you in once. Keep them with your
         papers, not on the phone.
       </p>
       <ol className="my-4 grid grid-cols-1 gap-x-8 gap-y-1 font-mono sm:grid-cols-2">
@@ -44,8 +44,8 @@ export function Recovery({ person: { recovery_codes_left: left }, onCodes }: Pro
   return (
     <Section title="Recovery codes">
       <p className="mb-3 max-w-xl">
-        {left === 0 ? "You have none." : `${left} of them ${left === 1 ? "is" : "are"} left.`} Each stands in once for
-        your phone or passkey, beside the password. New ones take the place of all that are there.
+        {left === 0 ? "You have none." : `${left} of them ${left === 1 ? "is" : "are"} left.`} Each replaces your phone
+        or passkey once, together with your password. New codes replace all existing ones.
       </p>
       <Button pending={renew.pending} onClick={() => renew.run(undefined)}>
         Make new recovery codes

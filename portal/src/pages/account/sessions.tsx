@@ -21,7 +21,7 @@ export function Page() {
   const end = useAction(
     (session: Session) =>
       personApi.write("DELETE", "/v1/sessions/{session_id}", { path: { session_id: session.session_id } }),
-    { refresh: fresh, done: () => say("That session is over.") },
+    { refresh: fresh, done: () => say("That session is signed out.") },
   );
   const endOthers = useAction(() => personApi.write("DELETE", "/v1/sessions", {}), {
     refresh: fresh,
@@ -62,7 +62,7 @@ export function Page() {
   return (
     <Frame
       title="Sessions"
-      lead="Where you are signed in. What you do not know, sign out of, and change your password."
+      lead="Where you are signed in. If you do not recognize a session, sign it out and change your password."
       actions={
         others && (
           <Button look="danger" pending={endOthers.pending} onClick={() => endOthers.run(undefined)}>
@@ -81,7 +81,7 @@ export function Page() {
           empty={<p>None.</p>}
         />
         <p className="text-xs text-muted">
-          A session is over after 12 hours without use, and after seven days at most.
+          A session ends after 12 hours without use, and after seven days at the latest.
         </p>
       </div>
     </Frame>

@@ -121,7 +121,7 @@ export function Page() {
       above={{ to: paths.balances(place), label: "Balances" }}
       lead={
         account === undefined
-          ? "Why this number: each entry that made it, newest first, with the figure after it."
+          ? "Why this number: every entry behind it, newest first, with the figure after each."
           : "Every entry of the account, newest first. Debits are positive."
       }
       beside={
@@ -162,10 +162,10 @@ export function Page() {
               to={(entry) => paths.journal(place, entry.journal)}
               empty={
                 filters.isSet ? (
-                  <Empty title="Nothing moved it on these days">Choose other days, or clear the filters.</Empty>
+                  <Empty title="No entries on these days">Choose other days, or clear the filters.</Empty>
                 ) : (
                   <Empty
-                    title="Nothing has moved it"
+                    title="No entries yet"
                     curl={account === undefined && place.environment === "sandbox" ? moves[figure] : undefined}
                   >
                     A figure is the sum of its entries. This one has none, so it is zero.

@@ -41,7 +41,7 @@ export function Page() {
   return (
     <Frame
       title="Events"
-      lead="What happened, as your receiver is told of it, newest first."
+      lead="What happened, as your receiver is notified of it, newest first."
       actions={can("events:write") && <ResendOwn />}
       curl={{ path: withSearch("/v1/events", filters.value) }}
     >
@@ -71,8 +71,8 @@ export function Page() {
                   },
                 }}
               >
-                Every change of a payment, refund, dispute or settlement is an event. The first payment makes the first
-                one.
+                Every change to a payment, refund, dispute or settlement is an event. The first payment creates the
+                first one.
               </Empty>
             )
           }

@@ -43,7 +43,7 @@ export function Page() {
   return (
     <Frame
       title="Idempotency"
-      lead="One key stands for one intent: sent again, it gives the stored answer and does nothing twice. These are the keys of logged requests, those used last first."
+      lead="One key stands for one intent: sending it again returns the stored answer and does nothing twice. These are the keys of logged requests, most recently used first."
     >
       <div>
         <Lookup />
@@ -97,7 +97,7 @@ function NoneYet() {
   if (environment === "production")
     return (
       <Empty title="No key in the log">
-        Of production only refused requests are logged. Look any key of the last 72 hours up above.
+        In production only refused requests are logged. Look up any key from the last 72 hours above.
       </Empty>
     );
   return (

@@ -63,7 +63,7 @@ export function Page() {
   return (
     <Frame
       title="Keys"
-      lead={`What your systems sign their requests with, in ${environment}. A secret is shown once, when its key is made.`}
+      lead={`Your systems sign their ${environment} requests with these keys. A secret is shown once, when its key is created.`}
       actions={create}
     >
       <Table
@@ -74,8 +74,8 @@ export function Page() {
         id={(key) => key.client_id}
         empty={
           <Empty title="No keys yet" action={create}>
-            A key is a client_id and a secret. Make one for each of your systems, so that each can be rolled or revoked
-            by itself.
+            A key is a client_id and a secret. Create one for each of your systems, so that you can roll or revoke each
+            one on its own.
           </Empty>
         }
       />

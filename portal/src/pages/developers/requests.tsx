@@ -94,12 +94,12 @@ function NoneYet() {
   if (log?.enabled === false)
     return (
       <Empty title="Requests are not logged here">
-        The service runs with REQUEST_LOG=false. Whoever runs it can switch the log on; it begins with the requests that
-        come afterwards.
+        The service runs with REQUEST_LOG=false. Its operator can switch the log on; it then starts with the next
+        requests.
       </Empty>
     );
   if (environment === "production")
-    return <Empty title="Nothing was refused">Requests of production appear here when they are refused.</Empty>;
+    return <Empty title="Nothing was refused">Production requests appear here when they are refused.</Empty>;
   return (
     <Empty title="No requests yet" curl={{ path: "/v1/balances" }}>
       Every request that your systems send to the sandbox appears here with its answer, within a second or two. A wrong

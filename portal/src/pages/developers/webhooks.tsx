@@ -46,7 +46,7 @@ export function Page() {
   return (
     <Frame
       title="Webhooks"
-      lead={`Whether your receiver hears of what happens in ${place.environment}, and when it does not, why.`}
+      lead={`Whether your ${place.environment} events reach your receiver, and if not, why.`}
       actions={isSandbox && settings.data?.url && <ButtonLink to={paths.exam(place)}>Test the receiver</ButtonLink>}
       curl={calls[isSandbox ? (tab ?? "") : ""] ?? { path: "/v1/events?delivery=undelivered" }}
     >

@@ -37,13 +37,13 @@ export function Answer({ device, session }: Props) {
   return (
     <Guest
       title="Sign in a terminal"
-      lead={`You are ${session.person.email}. It asks for a key, to call the API as you allow it here.`}
+      lead={`You are signed in as ${session.person.email}. A terminal is asking for a key to call the API, with the permissions you choose here.`}
     >
       <What device={device} />
       {refuse.error && <ErrorNote error={refuse.error} />}
       {makers.length === 0 ? (
-        <Empty title="You make no keys" action={no}>
-          Your role makes no keys for any merchant. Ask an owner or a developer of the merchant to open this page.
+        <Empty title="You cannot create keys" action={no}>
+          Your role cannot create keys for any merchant. Ask an owner or a developer of the merchant to open this page.
         </Empty>
       ) : (
         <Grant device={device} makers={makers} beside={no} onDone={() => setAnswered("confirmed")} />
@@ -92,7 +92,7 @@ function Terms({ makers, beside }: Pick<GrantProps, "makers" | "beside">) {
   const { membership, environment } = choiceOf(values, makers);
   const own = grantable(membership, environment);
   const some = (value: string): string | undefined =>
-    own.some((scope) => value.split(" ").includes(scope)) ? undefined : "It has to be allowed something.";
+    own.some((scope) => value.split(" ").includes(scope)) ? undefined : "Choose at least one permission.";
   return (
     <>
       {makers.length > 1 && (
@@ -108,7 +108,7 @@ function Terms({ makers, beside }: Pick<GrantProps, "makers" | "beside">) {
         options={membership ? environmentsOf(membership) : []}
         hint={
           environment === "production"
-            ? "Real payments. You prove again who you are when you last did so more than ten minutes ago."
+            ? "Real payments. You confirm your identity again if you last did so more than ten minutes ago."
             : "For trying things out: no real money."
         }
       />
@@ -124,9 +124,10 @@ function Done({ how }: { how: "confirmed" | "refused" }) {
       <p className="text-muted">You find the key under Developers, Keys, and can revoke it there at any time.</p>
     </Guest>
   ) : (
-    <Guest title="Refused" lead="The terminal gets nothing. You can close this window.">
+    <Guest title="Refused" lead="The terminal gets no key. You can close this window.">
       <p className="text-muted">
-        If you did not begin this yourself, somebody tried to get a key of yours. Tell whoever looks after security.
+        If you did not start this yourself, somebody tried to get one of your keys. Tell whoever is responsible for
+        security.
       </p>
     </Guest>
   );

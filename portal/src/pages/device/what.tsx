@@ -9,7 +9,7 @@ export function What({ device }: { device: SeenDevice }) {
     <div className="space-y-4">
       <div>
         <p className="text-muted" id="device-code">
-          Your terminal has to show the same code:
+          Check that your terminal shows the same code:
         </p>
         <p aria-labelledby="device-code" className="mt-1 font-mono text-2xl font-semibold tracking-[0.12em]">
           {code}
@@ -29,8 +29,8 @@ export function What({ device }: { device: SeenDevice }) {
         <Line name="Program">{program === "" ? <span className="text-muted">says nothing</span> : program}</Line>
       </dl>
       <p className="rounded border border-warn/50 px-3 py-2">
-        <strong className="font-semibold">Confirm only what you began yourself, just now.</strong> If somebody sent you
-        this code or this link, refuse: they would get the key.
+        <strong className="font-semibold">Confirm only if you started this yourself, just now.</strong> If somebody sent
+        you this code or this link, refuse: they would get the key.
       </p>
     </div>
   );

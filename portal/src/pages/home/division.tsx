@@ -12,7 +12,7 @@ const meanings: Record<string, string> = {
   succeeded: "paid, and in your books",
   expired: "nobody paid in time",
   failed: "declined, or no acquirer could take it",
-  canceled: "taken back by you",
+  canceled: "canceled by you",
   rejected: "refused for its risk",
 };
 const tones: Record<string, "good" | "bad" | "calm"> = { succeeded: "good", failed: "bad", rejected: "bad" };
@@ -67,7 +67,7 @@ export function Division({ over: { data, currency, exponent }, by }: { over: Ove
           {data.length === 0 && (
             <tr>
               <td colSpan={4} className="px-4 py-2.5 text-muted">
-                No payment came to its end in this span.
+                No payment ended in this period.
               </td>
             </tr>
           )}

@@ -58,7 +58,7 @@ function Steps({ steps, isKnown, onHide }: { steps: Step[]; isKnown: boolean; on
         ))}
       </ol>
       <p className="mt-2 text-muted">
-        At any time, <To to={paths.balances(place)}>Balances</To> says where each rupiah is, down to the entry that put
+        At any time, <To to={paths.balances(place)}>Balances</To> shows where each rupiah is, down to the entry that put
         it there.
       </p>
     </Section>

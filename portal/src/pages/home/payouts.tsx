@@ -59,7 +59,7 @@ export function Payouts({
           ) : (
             <>
               The next batch is formed <Time at={nextRun} shape="minute" /> and paid out on <Day on={nextDay} />. It
-              takes what is due by then.
+              includes what is due by then.
             </>
           )}
         </li>

@@ -44,7 +44,7 @@ export function Waiting({ of, isNew }: { of: Waits; isNew: boolean }) {
         to={withSearch(paths.events(place), { delivery: "undelivered" })}
         what={`${number(undelivered.count, undelivered)} ${undelivered.count === 1 ? "event was" : "events were"} given up`}
       >
-        every attempt failed; send them again once your endpoint is well
+        every attempt failed; send them again once your endpoint is healthy
       </Item>
     ),
     retrying && retrying.count > 0 && (
@@ -54,7 +54,7 @@ export function Waiting({ of, isNew }: { of: Waits; isNew: boolean }) {
         to={paths.webhooks(place)}
         what={`${number(retrying.count, retrying)} ${retrying.count === 1 ? "event waits" : "events wait"} for another attempt`}
       >
-        your endpoint has not taken {retrying.count === 1 ? "it" : "them"}
+        your endpoint has not accepted {retrying.count === 1 ? "it" : "them"}
       </Item>
     ),
     endpoint === "missing" && (
@@ -64,7 +64,7 @@ export function Waiting({ of, isNew }: { of: Waits; isNew: boolean }) {
         to={can("webhooks:write") ? paths.webhooks(place) : undefined}
         what="No webhook address is registered"
       >
-        your system is not told when somebody pays
+        your system is not notified when somebody pays
       </Item>
     ),
   ].filter(Boolean);

@@ -37,7 +37,7 @@ export function Accept({ token, email: invited, onJoined }: Props) {
         label="E-mail address"
         type="email"
         autoComplete="username"
-        hint={invited === null ? "You sign in by it." : "The invitation is for this address."}
+        hint={invited === null ? "You will sign in with it." : "The invitation is for this address."}
         check={needed("Your e-mail address")}
         autoFocus={invited === null}
       />
@@ -53,14 +53,14 @@ export function Accept({ token, email: invited, onJoined }: Props) {
         label="Password"
         type="password"
         autoComplete="new-password"
-        hint="At least 12 characters; a few words are good. If you have an account by this address already, its password."
+        hint="At least 12 characters; a few words work well. If you already have an account with this address, enter its password."
         check={needed("A password")}
       />
       {needs && (
         <TextField
           name="code"
           label="Code"
-          hint="Your account asks for it: six digits of your authenticator app, or one of your recovery codes."
+          hint="Your account requires it: six digits from your authenticator app, or one of your recovery codes."
           autoComplete="one-time-code"
           check={needed("A code")}
           autoFocus

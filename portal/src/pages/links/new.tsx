@@ -23,7 +23,7 @@ export function Page() {
   return (
     <Frame
       title="New payment link"
-      lead="Say what the payer is asked for. What you leave open, the payer chooses on the page."
+      lead="Set what the payer is asked for. Whatever you leave open, the payer chooses on the page."
       above={{ to: paths.links(place), label: "Payment links" }}
     >
       <Answer of={settings}>{(settings) => <LinkForm settings={settings} />}</Answer>
@@ -139,7 +139,7 @@ function Fields({ settings, offered, exponent }: { settings: Settings; offered: 
         label="How the payer may pay"
         options={offered}
         check={oneChosen}
-        hint="All of them: the link goes with your settings."
+        hint="With all of them chosen, the link follows your settings."
       />
       <details>
         <summary className="w-fit py-0.5 text-muted hover:text-ink">Payer's name, time to pay, way back</summary>
@@ -182,8 +182,8 @@ function AmountField({ name, label, exponent, needed = false }: AmountFieldProps
   const check = (value: string): string | undefined => {
     if (value.trim() === "" && !needed) return undefined;
     const found = minorOf(value, exponent, language);
-    if (found === undefined) return `This is no amount with at most ${exponent} decimals.`;
-    return found === 0 ? "An amount is more than nothing." : undefined;
+    if (found === undefined) return `Enter an amount with at most ${exponent} decimals.`;
+    return found === 0 ? "Enter an amount above zero." : undefined;
   };
   return (
     <TextField

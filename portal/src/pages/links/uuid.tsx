@@ -30,10 +30,10 @@ import { Asked, LinkStatus } from "./terms.tsx";
 type PaymentLink = Schema<"PaymentLink">;
 
 const sentences: Record<PaymentLink["status"], string> = {
-  active: "Whoever has the address may pay.",
-  paid: "It was to be paid once, and it is. Nobody can pay it again.",
-  expired: "Its time is over: nobody begins to pay by it any more.",
-  deactivated: "You closed it: nobody begins to pay by it any more.",
+  active: "Anyone with the address can pay.",
+  paid: "It could be paid once, and it has been. Nobody can pay it again.",
+  expired: "It has expired: nobody can start a payment with it any more.",
+  deactivated: "You closed it: nobody can start a payment with it any more.",
 };
 
 export function Page() {
@@ -176,7 +176,7 @@ function Payments({ of: { uuid, status } }: { of: PaymentLink }) {
         to={(payment) => paths.payment(place, payment.reference)}
         empty={
           <Empty title="Nobody has begun to pay">
-            {status === "active" ? "Send the address, or print the QR code." : "And nobody can any more."}
+            {status === "active" ? "Send the address, or print the QR code." : "The link can no longer be used."}
           </Empty>
         }
       />
@@ -207,8 +207,10 @@ function Close({ of: { uuid, status } }: { of: PaymentLink }) {
         verb="Close the link"
         onConfirm={close}
       >
-        <p>Nobody begins to pay by it any more, and it cannot be opened again.</p>
-        <p className="text-muted">A payment that is open can still be paid: cancel it by itself if it must not be.</p>
+        <p>Nobody can start a payment with it any more, and it cannot be reopened.</p>
+        <p className="text-muted">
+          A payment that is already open can still be paid. If it must not be, cancel that payment.
+        </p>
       </Confirm>
     </>
   );

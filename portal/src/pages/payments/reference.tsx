@@ -121,7 +121,7 @@ function PaymentFacts({ of: payment, isContested }: { of: Payment; isContested: 
         <Fact name="Paid out to you">
           {settlement.status === "paid" ? "on " : ""}
           {settlement.estimated_date === null ? (
-            `no day yet: ${isContested ? "the dispute" : "a dispute, a refund, the smallest payout or a frozen wallet"} keeps it back`
+            `no date yet: held back by ${isContested ? "the dispute" : "a dispute, a refund, the smallest payout or a frozen wallet"}`
           ) : (
             <Day on={settlement.estimated_date} />
           )}

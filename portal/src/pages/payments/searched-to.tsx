@@ -16,7 +16,7 @@ export function SearchedTo({ of: found }: { of: Found }) {
   return (
     <div className="mt-3 flex flex-wrap items-center gap-3 text-muted">
       <p>
-        Looked at everything since <Time at={to} />. Dates make a search shorter.
+        Searched back to <Time at={to} />. Set dates to narrow the search.
       </p>
       <Button onClick={() => setQuery({ ...search, after: next })}>Search further back</Button>
     </div>

@@ -16,10 +16,10 @@ import { Time } from "../../ui/time.tsx";
 
 const sentences: Record<Schema<"Refund">["status"], string> = {
   pending:
-    "The money is on its way: it has left your available balance, and the acquirer has not said yet that it arrived.",
+    "The money is on its way: it has left your available balance, and the acquirer has not confirmed yet that it arrived.",
   succeeded:
-    "The acquirer has sent the money back to the payer. A bank or card may take some days more to show it to them.",
-  failed: "The acquirer could not return the money. It is in your available balance again, and you can refund anew.",
+    "The acquirer has sent the money back to the payer. It may take a few more days to appear at the payer's bank or card.",
+  failed: "The acquirer could not return the money. It is in your available balance again, and you can refund again.",
 };
 
 export function Page() {

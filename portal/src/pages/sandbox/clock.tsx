@@ -33,15 +33,13 @@ export function Page() {
   return (
     <Frame
       title="Clock"
-      lead="Your sandbox has a clock of its own. Move it, and whatever falls due on the way happens, in its order and at its time."
+      lead="Your sandbox has its own clock. Move it forward, and everything that falls due on the way happens in order, each at its own time."
       curl={{ method: "POST", path: "/v1/sandbox/clock/advance", body: { seconds: 3600 } }}
     >
       {can("sandbox:write") ? (
         <Clock />
       ) : (
-        <Empty title="Your role moves no clock">
-          A developer, or anybody but a viewer, may move it in the sandbox.
-        </Empty>
+        <Empty title="Your role cannot move the clock">Anyone but a viewer can move it in the sandbox.</Empty>
       )}
     </Frame>
   );

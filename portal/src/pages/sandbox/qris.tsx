@@ -13,13 +13,13 @@ export function Page() {
   return (
     <Frame
       title="QRIS workbench"
-      lead="What is in a QRIS code, tag by tag, and whether its checksum is right. Take a payment's, paste any, or compose one."
+      lead="Read a QRIS code tag by tag and check its checksum. Take a payment's code, paste any other, or compose one."
       curl={{ path: withSearch("/v1/payments", waiting) }}
     >
       {can("sandbox:write") ? (
         <Workbench />
       ) : (
-        <Empty title="Your role has no workbench">Anybody but a viewer may use it, in the sandbox.</Empty>
+        <Empty title="Your role cannot use the workbench">Anyone but a viewer can use it in the sandbox.</Empty>
       )}
     </Frame>
   );

@@ -65,7 +65,7 @@ export function Page() {
   return (
     <Frame
       title="Audit log"
-      lead="Every change that your people made or tried to make for this merchant, newest first. It can only grow. What the gateway's operators changed is not in it: ask them."
+      lead="Every change that your team made or tried to make for this merchant, newest first. Entries cannot be edited or removed. Changes by the gateway's operators are not included: ask them."
     >
       <Table
         label="Changes"
@@ -75,7 +75,7 @@ export function Page() {
         id={(entry) => entry.request_id}
         empty={
           <Empty title="No changes yet">
-            When somebody of your team changes something here, it stands in this list before it happens.
+            When somebody on your team changes something, it is recorded here before it happens.
           </Empty>
         }
       />

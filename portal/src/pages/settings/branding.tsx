@@ -12,7 +12,7 @@ export function Page() {
   const can = useCan();
   const settings = useQuery(api.read("/v1/settings"));
   return (
-    <Frame title="Branding" lead="What payers see of you where they pay: your name, your logo and your colour.">
+    <Frame title="Branding" lead="What payers see of you when they pay: your name, your logo and your colour.">
       <Answer of={settings}>
         {(found) => (
           <div className="grid gap-x-10 gap-y-8 md:grid-cols-2">
@@ -27,7 +27,7 @@ export function Page() {
                   </Section>
                 </>
               ) : (
-                <p className="text-muted">An owner may change it.</p>
+                <p className="text-muted">An owner can change it.</p>
               )}
             </div>
             <Section title="What a payer sees">

@@ -11,12 +11,12 @@ type Settings = Schema<"MerchantSettings">;
 type Change = Schema<"ChangeMerchantSettings">;
 
 const languages = [
-  { value: "", label: "as the browser asks" },
+  { value: "", label: "same as the browser" },
   { value: "id", label: "Bahasa Indonesia" },
   { value: "en", label: "English" },
 ];
 const zones = [
-  { value: "", label: "as the browser has it" },
+  { value: "", label: "same as the browser" },
   ...Intl.supportedValuesOf("timeZone").map((zone) => ({ value: zone, label: zone.replaceAll("_", " ") })),
 ];
 const neededName = needed("A name");
@@ -38,7 +38,7 @@ export function BusinessForm({ settings }: { settings: Settings }) {
           <Identity id={id} what="the merchant's identity" />
         </Fact>
         <Fact name="Language">{languages.find(({ value }) => value === (language ?? ""))?.label}</Fact>
-        <Fact name="Time zone">{zone ?? `as the browser has it; statements have the days of ${statements}`}</Fact>
+        <Fact name="Time zone">{zone ?? `same as the browser; statements use days in ${statements}`}</Fact>
       </Facts>
     );
   const offered =
@@ -67,13 +67,13 @@ export function BusinessForm({ settings }: { settings: Settings }) {
           name="language"
           label="Language"
           options={languages}
-          hint="Of people who chose none of their own."
+          hint="For people who have not chosen their own."
         />
         <SelectField
           name="time_zone"
           label="Time zone"
           options={offered}
-          hint={`Where people chose none of their own. Statements have the days of ${statements}.`}
+          hint={`For people who have not chosen their own. Statements use days in ${statements}.`}
         />
         <Submit>Save</Submit>
       </Form>

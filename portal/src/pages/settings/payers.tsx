@@ -11,7 +11,7 @@ export function Page() {
   return (
     <Frame
       title="Forget a payer"
-      lead="A payer may ask you to be erased. Their name, e-mail address and telephone go; amounts, journals and events stay, so your books add up as before."
+      lead="A payer can ask to be erased. Their name, e-mail address and telephone are removed; amounts, journals and events stay, so your books still add up."
     >
       {can("payers:erase") ? (
         <Section title="Who">
@@ -19,13 +19,13 @@ export function Page() {
             <FindPayer onFind={setContact} />
             {contact && <ErasePayer key={contact.text} contact={contact} />}
             <p className="text-muted">
-              A description, metadata, a reference_id or evidence in which you named the payer are your own words, and
-              stay as well.
+              Descriptions, metadata, reference_ids and evidence in which you named the payer are your own text, so they
+              stay too.
             </p>
           </div>
         </Section>
       ) : (
-        <p className="text-muted">An owner may do this.</p>
+        <p className="text-muted">An owner can do this.</p>
       )}
     </Frame>
   );

@@ -50,7 +50,7 @@ export function ByPassword({ onBegun }: { onBegun: (session: SessionView) => voi
             hint={
               needs === "code"
                 ? "Six digits, or one of your recovery codes."
-                : "Your passkey below is quicker. Each recovery code is good once."
+                : "Your passkey below is quicker. Each recovery code works once."
             }
             autoComplete="one-time-code"
             check={needed("A code")}
@@ -67,8 +67,8 @@ export function ByPassword({ onBegun }: { onBegun: (session: SessionView) => voi
         </>
       )}
       <p className="text-xs text-muted">
-        No account? {pagesRoot === "/console" ? "An admin of the console" : "An owner of the merchant"} invites you.
-        Lost your way in? Whoever runs this service makes you a new link.
+        No account? Ask {pagesRoot === "/console" ? "an admin of the console" : "an owner of the merchant"} for an
+        invitation. Cannot sign in? Ask whoever runs this service for a new link.
       </p>
     </>
   );

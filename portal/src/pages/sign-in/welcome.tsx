@@ -15,8 +15,8 @@ export function Welcome({ session: { person, memberships }, next }: { session: S
       </div>
       <div className="border-t border-line pt-5">
         <p className="text-muted">
-          The link is used up. With a password or a passkey you come back without another one; you find both under Your
-          account, too.
+          This link is now used up. Set a password or a passkey to sign in without a new link next time. You can also do
+          it later, under Your account.
         </p>
         <div className="mt-3 flex flex-wrap gap-2">
           <ButtonLink to={withSearch(paths.accountPassword(), { next })}>Choose a password</ButtonLink>

@@ -15,10 +15,10 @@ export function SetUp({ onConfirmed }: { onConfirmed: OnConfirmed }) {
   if (begin.result) return <Scan authenticator={begin.result} onConfirmed={onConfirmed} />;
   return (
     <section className="rounded-md border border-dashed border-line bg-panel p-5">
-      <h2 className="text-base font-semibold">You have none</h2>
+      <h2 className="text-base font-semibold">Not set up yet</h2>
       <p className="mt-1 mb-3 max-w-xl text-muted">
-        Any app will do that makes six digits every thirty seconds: Google Authenticator, 1Password, Aegis and the like.
-        A passkey does the same and is less to type.
+        Any app that shows a new six-digit code every thirty seconds will do: Google Authenticator, 1Password, Aegis and
+        the like. A passkey does the same with less typing.
       </p>
       <Button look="primary" pending={begin.pending} onClick={() => begin.run(undefined)}>
         Set up an authenticator app
@@ -39,7 +39,7 @@ function Scan({ authenticator, onConfirmed }: { authenticator: Schema<"Authentic
     <div className="flex flex-wrap gap-8">
       <Qr text={uri} label="The authenticator's secret, for your app's camera" size={220} />
       <div className="max-w-sm flex-1 basis-64 space-y-5">
-        <p>Point your app's camera at the picture. Without a camera, type this key into it:</p>
+        <p>Scan the QR code with your app. If you cannot scan it, enter this key:</p>
         <p className="flex items-start gap-2">
           <code className="font-mono break-all">{secret.replaceAll(/(.{4})(?=.)/g, "$1 ")}</code>
           <Copy text={secret} what="the key" />

@@ -54,8 +54,8 @@ function OfMonth({ now, currency, timeZone }: { now: string; currency: string; t
       above={{ to: paths.balances(place), label: "Balances" }}
       lead={
         <>
-          What was yours when the month began, what came and went, and what is yours at its end. Days are those of{" "}
-          {timeZone}.{month === months[0] && <> The month still runs: this is so far.</>}
+          What was yours at the start of the month, what came in and went out, and what was yours at the end. Days are
+          in {timeZone}.{month === months[0] && <> The month is not over: these are the figures so far.</>}
         </>
       }
       actions={
@@ -194,8 +194,8 @@ function Equation({ of: statement, timeZone }: { of: Statement; timeZone: string
       </div>
       <p className="mt-2 text-xs text-muted">
         From <Time at={statement.from} shape="minute" timeZone={timeZone} /> until{" "}
-        <Time at={statement.before} shape="minute" timeZone={timeZone} />. Every column adds up: the figures are the
-        ledger&apos;s.
+        <Time at={statement.before} shape="minute" timeZone={timeZone} />. Every column adds up: the figures come
+        straight from the ledger.
       </p>
     </div>
   );

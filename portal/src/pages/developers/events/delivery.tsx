@@ -57,7 +57,7 @@ export function Resend({ id }: { id: string }) {
   const api = useApi();
   const resend = useAction(
     (_: undefined, intent) => api.write("POST", "/v1/events/{id}/resend", { path: { id }, body: {} }, intent),
-    { refresh: ["/v1/events", "/v1/deliveries"], done: () => say("One more attempt is made now.") },
+    { refresh: ["/v1/events", "/v1/deliveries"], done: () => say("One more attempt is under way.") },
   );
   return (
     <>

@@ -32,7 +32,7 @@ export function Page() {
         (can("events:write") ? (
           <Resend id={id} />
         ) : (
-          <span className="text-muted">An owner or a developer may send it again.</span>
+          <span className="text-muted">An owner or a developer can send it again.</span>
         ))
       }
       curl={{ path: `/v1/events/${id}` }}

@@ -32,8 +32,8 @@ function Said({ first, conflict }: { first: Use; conflict: Use }) {
   if (found.length === 0)
     return (
       <p>
-        Both say the same and have other bytes: white space, the order of fields, a number written another way, or
-        something that is not kept. Send the very bytes of the first request again.
+        Both say the same, but their bytes differ: in white space, the order of fields, the way a number is written, or
+        something that is not kept. Send exactly the bytes of the first request again.
       </p>
     );
   return (

@@ -65,7 +65,7 @@ function Whole({ of }: { of: Schema<"WholeIdempotencyKey"> }) {
       {record === null && (
         <p className="text-muted">
           Nothing is stored under this key: its requests were refused before anything was decided, or it is older than
-          72 hours. The same key is free for another try.
+          72 hours. You can use the same key again.
         </p>
       )}
       {first && conflict && <Comparison first={first} conflict={conflict} />}

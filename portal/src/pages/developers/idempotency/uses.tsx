@@ -23,7 +23,7 @@ export function Uses({ of, all }: { of: readonly Use[]; all: number }) {
     <Section title="Requests">
       {of.length === 0 ? (
         <p className="text-muted">
-          None is in the log. Of production only refused ones are logged, and a log keeps its requests for a week.
+          None is in the log. In production only refused requests are logged, and the log keeps requests for a week.
         </p>
       ) : (
         <ol className="divide-y divide-line rounded-md border border-line bg-panel">

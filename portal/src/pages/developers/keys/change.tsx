@@ -15,7 +15,7 @@ export function ChangeKey({ of, onClose }: { of: Key; onClose: () => void }) {
     {
       refresh: ["/v1/credentials"],
       done: () => {
-        say("Changed. It holds within a second.");
+        say("The key is changed. It takes effect within a second.");
         onClose();
       },
     },

@@ -56,8 +56,8 @@ export function Changes({ list, cursor, pageOf }: Props) {
       columns={columns}
       id={({ request_id: request }) => request}
       empty={
-        <Empty title="It has changed nothing">
-          A payment, a refund, a link or a step of the sandbox that this key asks for stands here at once. Reads do not.
+        <Empty title="No changes yet">
+          Every payment, refund, link or sandbox step that this key asks for appears here at once. Reads do not.
         </Empty>
       }
     />

@@ -16,7 +16,7 @@ export function Page() {
   return (
     <Frame
       title="What a key changed"
-      lead={`Every change that a request signed with ${id} made, and where it came from. The list can only grow.`}
+      lead={`Every change made by a request signed with ${id}, and where it came from. Entries cannot be edited or removed.`}
       above={{ to: paths.keys(place), label: "Keys" }}
     >
       <Changes list={list} cursor={cursor} pageOf={(object) => pageOfObject(place, object)} />

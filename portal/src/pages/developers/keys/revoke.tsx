@@ -19,7 +19,7 @@ export function RevokeKey({ of, onClose }: { of: Key; onClose: () => void }) {
   return (
     <Confirm open onClose={onClose} title={`Revoke ${name}?`} verb="Revoke the key" onConfirm={revoke}>
       <p>
-        Within a second every request signed with it is refused. This cannot be undone. To change over without a gap,
+        Every request signed with it is refused within a second. This cannot be undone. To switch keys without downtime,
         roll it instead.
       </p>
       <p className="text-muted">

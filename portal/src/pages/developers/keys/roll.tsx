@@ -38,8 +38,8 @@ export function RollKey({ of, onClose }: { of: Key; onClose: () => void }) {
           onSubmit={({ overlap_seconds: seconds }) => roll.run(Number(seconds))}
         >
           <p>
-            You get a new client_id and secret with the same rights. Give them to your systems one by one; “last used”
-            says which key still works.
+            You get a new client_id and secret with the same rights. Move your systems over one by one; “last used”
+            shows whether the old key is still in use.
           </p>
           <SelectField name="overlap_seconds" label="The key before stays good" options={overlaps} />
           <Submit>Roll the key</Submit>

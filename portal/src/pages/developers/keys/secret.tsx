@@ -18,7 +18,7 @@ export function KeySecret({ clientId, secret, onClose }: Props) {
   return (
     <div className="space-y-4">
       <p>
-        This secret is shown <strong>this once</strong>. Keep it where your system finds it, and nowhere else.
+        This secret is shown <strong>only once</strong>. Keep it where your system can read it, and nowhere else.
       </p>
       <Labelled label="client_id" text={clientId} />
       <Labelled label="secret" text={secret} />

@@ -77,7 +77,7 @@ export function scopeCount(of: readonly string[]): string {
 }
 
 const nameNeeded = needed("A name");
-const oneScope = (value: string): string | undefined => (value === "" ? "It has to be allowed something." : undefined);
+const oneScope = (value: string): string | undefined => (value === "" ? "Choose at least one permission." : undefined);
 
 /** What a person may give to a key: no more than they may do. */
 export function useOwnScopes(): Scope[] {
@@ -116,13 +116,13 @@ export function TermFields({ kept = [] }: { kept?: readonly string[] | undefined
             lines={2}
             mono
             placeholder="203.0.113.0/24"
-            hint="Addresses and networks, a line each. Empty: from anywhere."
+            hint="Addresses and networks, one per line. Empty: any address."
           />
           <TextField
             name="expires_at"
             label="Last day"
             type="date"
-            hint="It ends with this day, in UTC. Empty: never."
+            hint="The key expires at the end of this day, in UTC. Empty: never."
           />
           <SelectField
             name="signature"

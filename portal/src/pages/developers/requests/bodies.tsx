@@ -7,12 +7,12 @@ type Body = Schema<"LoggedBody">;
 
 const omissions: Record<NonNullable<Body["omitted"]>, string> = {
   too_large: "It is too large to be kept.",
-  not_json: "It is no JSON in UTF-8, so nothing of it is kept.",
-  not_an_object: "It is JSON, and no object: nothing of it is kept.",
+  not_json: "It is not JSON in UTF-8, so nothing of it is kept.",
+  not_an_object: "It is JSON but not an object, so nothing of it is kept.",
   duplicate_key: "It has the same key twice in one object, so nothing of it is kept.",
   unproven: "Nothing of it is kept: the sender did not prove who they are.",
   too_deep: "It is nested too deep, so nothing of it is kept.",
-  needs_scope: "It is not shown: your role does not read such objects elsewhere.",
+  needs_scope: "It is not shown: your role cannot read such objects elsewhere either.",
 };
 
 /** Both beside each other where there is room. */

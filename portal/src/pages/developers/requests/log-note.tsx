@@ -9,7 +9,9 @@ export function LogNote() {
   const { data } = useQuery(useApi().read("/v1/request-log"));
   const count = (value: number): string => new Intl.NumberFormat(language === "id" ? "id-ID" : "en-GB").format(value);
   const what =
-    environment === "sandbox" ? "What your systems asked the sandbox" : "What your systems asked and were refused";
+    environment === "sandbox"
+      ? "Requests from your systems to the sandbox"
+      : "Requests from your systems that were refused";
   // It is there from the start, so that the page below does not move by a line.
   const never = "Names, addresses, phone numbers, e-mail, cards, secrets and signatures are never kept.";
   if (!data) return `${what}, newest first. ${never}`;
@@ -21,7 +23,7 @@ export function LogNote() {
       {dropped > 0 && (
         <span className="mt-1 block text-warn">
           {count(dropped)} {dropped === 1 ? "request" : "requests"} of the last 24 hours {dropped === 1 ? "is" : "are"}{" "}
-          not in the log: they came too fast. They were answered like any other.
+          not in the log, because they came too fast. They were answered like any other.
         </span>
       )}
       {unproven > 0 && (

@@ -53,7 +53,7 @@ function Whole({ request }: { request: WholeRequest }) {
         <Fact name="Key">
           <Identity id={request.client_id} what="the client_id" />
         </Fact>
-        <Fact name="Signature">{request.proven ? "right" : "proves nothing: anybody may have sent it"}</Fact>
+        <Fact name="Signature">{request.proven ? "right" : "not proven: anybody may have sent it"}</Fact>
         <Fact name="Idempotency key">
           {key === null ? (
             <span className="text-muted">none</span>

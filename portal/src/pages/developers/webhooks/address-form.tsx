@@ -18,7 +18,7 @@ export function AddressForm({ url, verb, onDone }: { url: string; verb: string; 
     refresh: [],
     done: ({ webhook_secret: shown }) => {
       if (shown !== null) return setSecret(shown);
-      say("Registered. What is still pending goes there.");
+      say("The address is registered. Pending events are sent there.");
       onDone();
     },
   });
@@ -37,7 +37,7 @@ export function AddressForm({ url, verb, onDone }: { url: string; verb: string; 
           placeholder="https://shop.example/webhooks/gerbang"
           autoComplete="off"
           check={urlNeeded}
-          hint="It begins with https:// and is reachable from the public internet."
+          hint="An https:// address that is reachable from the public internet."
         />
         <Submit>{verb}</Submit>
       </Form>

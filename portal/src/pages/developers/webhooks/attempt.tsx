@@ -35,7 +35,7 @@ export function AttemptDetails({ of, open }: { of: Attempt; open: boolean }) {
               headers={response.headers}
               body={response.body}
               what="answer"
-              note={response.base64 ? "The body is no text; this is its base64." : undefined}
+              note={response.base64 ? "The body is not text; it is shown as base64." : undefined}
             />
           ) : (
             <div>

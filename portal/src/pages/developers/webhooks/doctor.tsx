@@ -27,7 +27,7 @@ function headersOf(text: string): Record<string, string> {
 }
 
 const headersNeeded = (text: string): string | undefined =>
-  Object.keys(headersOf(text)).length > 0 ? undefined : "Paste the headers, one a line: Name: value.";
+  Object.keys(headersOf(text)).length > 0 ? undefined : "Paste the headers, one per line, as Name: value.";
 const bodyNeeded = needed("The body");
 
 export function Doctor() {
@@ -38,7 +38,7 @@ export function Doctor() {
   return (
     <Section title="Why does it not verify?">
       <div className="max-w-2xl space-y-5">
-        <p className="text-muted">Paste a delivery as your receiver got it. Nothing of it is kept.</p>
+        <p className="text-muted">Paste a delivery exactly as your receiver got it. It is not stored.</p>
         <Form
           values={{ headers: "", body: "", computed_signature: "" }}
           action={ask}
@@ -64,13 +64,13 @@ export function Doctor() {
             lines={5}
             mono
             check={bodyNeeded}
-            hint="Exactly as it arrived: not parsed and printed again."
+            hint="Exactly as it arrived, not parsed and serialized again."
           />
           <TextField
             name="computed_signature"
             label="What your code computed"
             mono
-            hint="Where you have it: then you are told by which mistake."
+            hint="If you have it, the answer also names the mistake behind it."
           />
           <Submit>Find out</Submit>
         </Form>

@@ -68,7 +68,9 @@ export function Endpoint({ of: { url, health } }: { of: WebhookSettings }) {
         </p>
       )}
       <Dialog open={changing} onClose={() => setChanging(false)} title="Change the address">
-        <p className="mb-3 text-muted">What is still pending goes to the new one. The signing secret stays.</p>
+        <p className="mb-3 text-muted">
+          Pending events are sent to the new address. The signing secret stays the same.
+        </p>
         <AddressForm url={url ?? ""} verb="Change the address" onDone={done} />
       </Dialog>
     </Section>

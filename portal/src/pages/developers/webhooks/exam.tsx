@@ -35,7 +35,7 @@ export function Page() {
   return (
     <Frame
       title="Test of the receiver"
-      lead="Whether your receiver takes what is ours, refuses what is not, and stays calm when deliveries come twice, late or out of order."
+      lead="Whether your receiver accepts genuine deliveries, rejects forged ones, and copes with deliveries that come twice, late or out of order."
       above={{ to: paths.webhooks(place), label: "Webhooks" }}
       actions={start}
       curl={{ method: "POST", path: "/v1/sandbox/webhook/exam", body: {} }}
@@ -45,7 +45,7 @@ export function Page() {
           {({ url }) =>
             url === null ? (
               <Empty title="No address yet" action={<ButtonLink to={paths.webhooks(place)}>Register one</ButtonLink>}>
-                The test is made against your registered address.
+                The test sends deliveries to your registered address.
               </Empty>
             ) : (
               <Result of={exam} url={url} />
@@ -73,7 +73,7 @@ function Result({ of, url }: { of: ReturnType<typeof useAction<undefined, Scorec
   if (!of.result)
     return (
       <Empty title="Not tested yet">
-        Nothing of it is recorded as an event. Your receiver sees a dozen deliveries to{" "}
+        The test records no events. It sends a dozen deliveries to{" "}
         <code className="font-mono text-xs break-all">{url}</code>, some of them forged.
       </Empty>
     );

@@ -13,15 +13,15 @@ export function FirstAddress() {
     <section className="max-w-2xl rounded-md border border-dashed border-line bg-panel p-5">
       <h2 className="text-base font-semibold">Events go nowhere yet</h2>
       <p className="mt-1 text-muted">
-        Register an address, and every event is sent there as a signed POST within moments, and again for twelve hours
-        until your receiver answers 2xx. Events of before are kept: send them again from here.
+        Register an address, and every event is sent there as a signed POST within moments, then retried for twelve
+        hours until your receiver answers 2xx. Earlier events are kept: send them again from here.
       </p>
       {can("webhooks:write") ? (
         <div className="mt-4">
           <AddressForm url="" verb="Register the address" onDone={() => void refresh(queries, ["/v1/webhook"])} />
         </div>
       ) : (
-        <p className="mt-3">An owner or a developer registers it.</p>
+        <p className="mt-3">Ask an owner or a developer to register one.</p>
       )}
       {environment === "sandbox" && <OnThisMachine />}
     </section>
@@ -32,10 +32,11 @@ export function FirstAddress() {
 function OnThisMachine() {
   return (
     <div className="mt-5 border-t border-line pt-4">
-      <h3 className="font-medium">Your receiver runs on your machine?</h3>
+      <h3 className="font-medium">Does your receiver run on your own machine?</h3>
       <p className="mt-1 mb-2 text-muted">
-        It needs no address: this brings each event to it, signed as it would be sent. It asks as the demo merchant; for
-        another, add the key: <code className="font-mono text-xs">--client-id … --secret …</code>
+        It needs no registered address: this command forwards each event to it, signed as a real delivery would be. It
+        uses the demo merchant; for another one, add its key:{" "}
+        <code className="font-mono text-xs">--client-id … --secret …</code>
       </p>
       <Code text="npx gerbang listen --forward-to http://localhost:3000" what="the call of the listener" />
     </div>

@@ -30,7 +30,9 @@ const options = Object.entries(meanings).map(([value, meaning]) => ({
 }));
 
 const countCheck = (value: string): string | undefined =>
-  value === "" || /^([1-9]\d{0,2}|1000)$/.test(value) ? undefined : "A number from 1 to 1,000, or nothing.";
+  value === "" || /^([1-9]\d{0,2}|1000)$/.test(value)
+    ? undefined
+    : "Enter a number from 1 to 1,000, or leave it empty.";
 
 export function Misbehave() {
   const api = useApi();
@@ -40,7 +42,7 @@ export function Misbehave() {
       api.write("PUT", "/v1/sandbox/webhook/misbehave", { body }, intent),
     {
       refresh: ["/v1/sandbox/webhook"],
-      done: ({ mode }) => say(mode === "none" ? "Deliveries are made as usual." : "It holds now."),
+      done: ({ mode }) => say(mode === "none" ? "Deliveries are sent as usual." : "It is switched on."),
     },
   );
   return (
@@ -74,7 +76,7 @@ export function Misbehave() {
 }
 
 function Now({ of: { mode, for_next: left }, onStop }: { of: Fault; onStop: () => unknown }) {
-  if (mode === "none") return <p className="text-muted">Deliveries are made as usual.</p>;
+  if (mode === "none") return <p className="text-muted">Deliveries are sent as usual.</p>;
   return (
     <p className="flex flex-wrap items-center gap-3">
       <Status status={mode} tone="warn" />

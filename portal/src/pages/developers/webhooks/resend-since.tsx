@@ -40,7 +40,7 @@ export function ResendSince({ send, refresh }: Props) {
       done: (resent) => {
         say(
           resent === 0
-            ? "No event of that kind since."
+            ? "No such events since that day."
             : `${resent} ${resent === 1 ? "event is" : "events are"} sent again.`,
         );
         setOpen(false);
@@ -59,21 +59,21 @@ export function ResendSince({ send, refresh }: Props) {
             resend.run({ since, state: states.find((one) => one === state) ?? "undelivered" })
           }
         >
-          <p>Each gets one more attempt now, with the same body. The receiver knows it by its id.</p>
+          <p>Each event gets one more attempt now, with the same body and id. The receiver recognizes it by its id.</p>
           <TextField
             name="since"
             label="Since"
             type="date"
             check={needed("A day")}
-            hint="From the beginning of the day, in UTC."
+            hint="From the start of that day, in UTC."
           />
           <SelectField
             name="state"
             label="Which"
             options={[
-              { value: "undelivered", label: "those that were given up" },
-              { value: "delivered", label: "those that were delivered" },
-              { value: "all", label: "all of them" },
+              { value: "undelivered", label: "events that were given up" },
+              { value: "delivered", label: "events that were delivered" },
+              { value: "all", label: "all events" },
             ]}
           />
           <Submit>Send them again</Submit>

@@ -65,7 +65,7 @@ function Overlap({ of }: { of: Previous }) {
       <p className="flex flex-wrap items-center gap-x-3">
         {isSafe(of) ? <Status status="safe to retire" tone="good" /> : <Status status="both sign" tone="warn" />}
         <span>
-          The old secret signs as well until <Time at={of.until} shape="minute" />.
+          The old secret also signs until <Time at={of.until} shape="minute" />.
         </span>
       </p>
       <p className="text-muted">
@@ -76,21 +76,21 @@ function Overlap({ of }: { of: Previous }) {
         )}
         {of.last_needed_at !== null && (
           <>
-            One was refused with the new secret alone <TimeFromNow at={of.last_needed_at} />: your receiver still
-            verified with the old one.{" "}
+            One signed with the new secret alone was refused <TimeFromNow at={of.last_needed_at} />: your receiver was
+            still verifying with the old one.{" "}
           </>
         )}
         {of.last_not_needed_at === null && of.last_needed_at === null && (
           <>
             {of.last_accepted_at === null ? (
-              "No delivery was accepted since."
+              "No delivery has been accepted since the rotation."
             ) : (
               <>
-                One with both signatures was accepted <TimeFromNow at={of.last_accepted_at} />; by which, that does not
-                tell.
+                One with both signatures was accepted <TimeFromNow at={of.last_accepted_at} />, which does not show
+                which secret your receiver uses.
               </>
             )}{" "}
-            Now and then a delivery is signed with the new one alone, to find out.
+            From time to time a delivery is signed with the new one alone, to find out.
           </>
         )}
       </p>
@@ -131,13 +131,13 @@ function Retire({ onClose, isSafe: safe }: { onClose: () => void; isSafe: boolea
   const queries = useQueryClient();
   const retire = async (): Promise<void> => {
     await api.write("DELETE", "/v1/webhook/previous");
-    say("The old secret signs no more.");
+    say("The old secret no longer signs.");
     void refresh(queries, ["/v1/webhook"]);
   };
   return (
     <Confirm open onClose={onClose} title="Retire the old secret?" verb="Retire the old secret" onConfirm={retire}>
-      <p>From here on deliveries are signed with the new secret alone.</p>
-      {!safe && <p className="text-warn">Nothing shows yet that your receiver verifies with the new one.</p>}
+      <p>From now on, deliveries are signed with the new secret alone.</p>
+      {!safe && <p className="text-warn">There is no sign yet that your receiver verifies with the new one.</p>}
     </Confirm>
   );
 }

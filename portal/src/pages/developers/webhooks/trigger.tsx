@@ -28,7 +28,7 @@ export function Trigger() {
   return (
     <Section title="Trigger an event" actions={<Button onClick={all}>Trigger all {eventTypes.length}</Button>}>
       <p className="mb-3 max-w-2xl text-muted">
-        Each is sent to your registered address, signed like a real one. Its data is a sample, and says so:{" "}
+        Each event is sent to your registered address, signed like a real one. Its data is marked as a sample:{" "}
         <code className="font-mono text-xs">data.sample</code> is true.
       </p>
       {trigger.error && <ErrorNote error={trigger.error} />}

@@ -8,8 +8,8 @@ export function WebhookSecret({ secret, onClose }: { secret: string; onClose: ()
   return (
     <div className="space-y-4">
       <p>
-        Your receiver verifies deliveries with this secret. It is shown <strong>this once</strong>; a rotation gives you
-        another.
+        Your receiver verifies deliveries with this secret. It is shown <strong>only once</strong>; rotating gives you a
+        new one.
       </p>
       <Code text={secret} what="the signing secret" wrap />
       <div className="flex flex-wrap justify-end gap-2">

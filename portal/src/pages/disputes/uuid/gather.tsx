@@ -87,11 +87,11 @@ export function Gather({ evidence }: { evidence: Gathered }) {
         onConfirm={submit}
       >
         <p>
-          The statement and {filesAsText(evidence.files.length)} go to whoever decides. You can do this once, and change
-          nothing afterwards.
+          The statement and {filesAsText(evidence.files.length)} go to whoever decides. You can submit once, and cannot
+          change anything afterwards.
         </p>
         {uploads.isBusy && (
-          <p className="font-medium text-bad">A file is still on its way and would not be part of it.</p>
+          <p className="font-medium text-bad">A file is still uploading and would not be part of it.</p>
         )}
       </Confirm>
     </>
@@ -161,9 +161,9 @@ function Keeper({ keep, kept, savedAt }: KeeperProps) {
   return (
     <p role="status" className="text-xs text-muted">
       {state.error ? (
-        <span className="text-bad">The draft is not kept: {state.error.message}</span>
+        <span className="text-bad">The draft could not be saved: {state.error.message}</span>
       ) : state.pending ? (
-        "Keeping the draft…"
+        "Saving the draft…"
       ) : (
         state.at !== null && (
           <>

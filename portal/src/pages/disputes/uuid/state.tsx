@@ -21,13 +21,13 @@ export function DisputeState({ dispute, evidence, receivedAt }: Props) {
     return (
       <Banner tone="calm" title="Your answer is submitted">
         It was submitted on <Time at={evidence.submitted_at} /> and cannot be changed. The acquirer decides;{" "}
-        <Money of={dispute} /> stay held until then.
+        <Money of={dispute} /> stays held until then.
       </Banner>
     );
   if (!evidence.can_change)
     return (
       <Banner tone="bad" title="The deadline has passed">
-        The evidence was due on <Time at={evidence.evidence_due_at} />. What nobody answered in time is lost.
+        The evidence was due on <Time at={evidence.evidence_due_at} />. A dispute that is not answered in time is lost.
       </Banner>
     );
   return <Deadline evidence={evidence} receivedAt={receivedAt} />;
@@ -47,7 +47,7 @@ function Deadline({ evidence: { now, evidence_due_at: due }, receivedAt }: Omit<
   }, [isOver, queries]);
   return (
     <Banner tone={left < DAY_MS ? "bad" : "warn"} title={<Clock ms={left} />}>
-      left to answer, until <Time at={due} />. What is not answered by then is lost.
+      left to answer, until <Time at={due} />. If you do not answer by then, you lose the dispute.
     </Banner>
   );
 }
@@ -71,13 +71,13 @@ function Outcome({ dispute, evidence }: Omit<Props, "receivedAt">) {
   if (outcome === "won")
     return (
       <Banner tone="good" title="You won">
-        The acquirer decided for you. {money} are released to your available balance.
+        The acquirer decided for you. {money} is released to your available balance.
       </Banner>
     );
   if (outcome === "withdrawn")
     return (
       <Banner tone="good" title="Withdrawn">
-        The payer took it back. {money} are released to your available balance.
+        The payer withdrew the dispute. {money} is released to your available balance.
       </Banner>
     );
   return (

@@ -94,5 +94,5 @@ export function useUploads({ uuid, limits }: Schema<"GatheredEvidence">): Upload
 function objectionTo({ size }: File, max: number): string | undefined {
   if (size === 0) return "The file is empty.";
   if (size <= max) return undefined;
-  return `The file has ${size.toLocaleString("en")} bytes. At most ${max.toLocaleString("en")} (10 MiB) are taken.`;
+  return `The file has ${size.toLocaleString("en")} bytes. The limit is ${max.toLocaleString("en")} (10 MiB).`;
 }

@@ -29,8 +29,8 @@ export function CodePane({ exponent }: { exponent: number }) {
       <h2 className="mb-2 text-base font-semibold">The same in code</h2>
       <Tabs label="Languages" tabs={tabs} />
       <p className="mt-2 text-xs text-muted">
-        Put a key of yours into the environment as <code className="font-mono">GERBANG_CLIENT_ID</code> and{" "}
-        <code className="font-mono">GERBANG_SECRET</code>. This page never knows a secret. The signature is HMAC-SHA256
+        Put one of your keys into the environment as <code className="font-mono">GERBANG_CLIENT_ID</code> and{" "}
+        <code className="font-mono">GERBANG_SECRET</code>. This page never sees a secret. The signature is HMAC-SHA256
         of the timestamp, a dot and the body.
       </p>
     </section>

@@ -14,7 +14,7 @@ export const scenarios = [
   { value: "decline", label: "decline: the payer declines after a second" },
   { value: "slow", label: "slow: the acquirer takes its time" },
   { value: "gateway_error", label: "gateway_error: the acquirer answers with an error" },
-  { value: "gateway_error_once", label: "gateway_error_once: an error, and then not" },
+  { value: "gateway_error_once", label: "gateway_error_once: an error the first time only" },
   { value: "gateway_timeout", label: "gateway_timeout: the acquirer does not answer in time" },
 ];
 

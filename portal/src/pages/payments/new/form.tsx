@@ -74,7 +74,7 @@ function Fields({ settings, exponent }: { settings: Settings; exponent: number }
         mono
         autoComplete="off"
         check={neededReference}
-        hint="Your own identity of the order: unique, at most 64 characters."
+        hint="Your own id for the order: unique, at most 64 characters."
       />
       <TextField name="description" label="Description" autoComplete="off" hint="Optional." />
       {environment === "sandbox" && (
@@ -104,7 +104,7 @@ function Optional({ isSandbox }: { isSandbox: boolean }) {
         name="customer.email"
         label="Customer's e-mail"
         autoComplete="off"
-        hint={isSandbox && "Anything @review.test waits for a person, anything @reject.test is rejected."}
+        hint={isSandbox && "Any address @review.test is held for review; any address @reject.test is rejected."}
       />
       <TextField name="customer.phone" label="Customer's telephone" placeholder="+628…" autoComplete="off" />
       <TextField
@@ -117,16 +117,16 @@ function Optional({ isSandbox }: { isSandbox: boolean }) {
       />
       <TextField name="callback_url" label="callback_url" type="url" mono autoComplete="off" />
       <TextField name="return_url" label="return_url" type="url" mono autoComplete="off" />
-      <TextField name="metadata" label="Metadata" lines={3} mono hint="A pair a line: name=value." />
+      <TextField name="metadata" label="Metadata" lines={3} mono hint="One pair per line: name=value." />
     </>
   );
 }
 
 function amountFault(minor: number | undefined, exponent: number): string | undefined {
-  if (minor === undefined) return `This is no amount with at most ${exponent} decimals.`;
-  return minor === 0 ? "An amount is more than nothing." : undefined;
+  if (minor === undefined) return `Enter an amount with at most ${exponent} decimals.`;
+  return minor === 0 ? "Enter an amount above zero." : undefined;
 }
 
 const neededReference = needed("A reference");
 const wholeOrEmpty = (value: string): string | undefined =>
-  /^\s*\d{0,6}\s*$/.test(value) ? undefined : "This is no whole number of seconds.";
+  /^\s*\d{0,6}\s*$/.test(value) ? undefined : "Enter a whole number of seconds.";

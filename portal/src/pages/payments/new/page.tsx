@@ -21,8 +21,8 @@ export function CreatePayment({ title, lead }: { title: string; lead: string }) 
       {can("payments:write") ? (
         <Answer of={settings}>{(found) => <Making settings={found} />}</Answer>
       ) : (
-        <Empty title="Your role creates no payments here">
-          Owners and support do, and developers in the sandbox. Ask an owner on the{" "}
+        <Empty title="Your role cannot create payments here">
+          Owners and support can, and developers can in the sandbox. Ask an owner on the{" "}
           <To to={paths.team(place)}>team page</To>.
         </Empty>
       )}

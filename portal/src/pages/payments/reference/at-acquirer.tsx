@@ -38,7 +38,7 @@ function Known({ of: told }: { of: Told }) {
         ))}
       </ul>
       {messages.length === 0 ? (
-        <p className="text-muted">No messages of its calls are kept.</p>
+        <p className="text-muted">No messages from its calls are kept.</p>
       ) : (
         <ol aria-label="Messages" className="space-y-2">
           {messages.map((one, at) => (
@@ -48,7 +48,7 @@ function Known({ of: told }: { of: Told }) {
           ))}
         </ol>
       )}
-      {isCut && <p className="text-muted">There is more than is shown: of ids and of messages, a hundred each.</p>}
+      {isCut && <p className="text-muted">There are more: at most a hundred ids and a hundred messages are shown.</p>}
     </div>
   );
 }
@@ -76,7 +76,7 @@ function Operation({ of: one, name }: { of: Told["operations"][number]; name: st
       <span className="font-medium">
         {isRefund ? "Refund" : "Payment"} <span className="font-normal text-muted">by {name ?? one.gateway_code}</span>
       </span>
-      {ids.length === 0 && <span className="text-muted">It has told no id of its own.</span>}
+      {ids.length === 0 && <span className="text-muted">It has not reported an id of its own.</span>}
       {ids.map(([kind, id]) => (
         <span key={kind} className="inline-flex max-w-full min-w-0 items-center gap-1.5">
           <span className="shrink-0 text-xs text-muted">{kind.replaceAll("_", " ")}</span>

@@ -12,7 +12,7 @@ interface Props {
 
 export function Deliveries({ of: { event, attempts }, page }: Props) {
   const { delivery } = event;
-  if (!delivery) return <p className="text-muted">Nobody was told: no address is registered.</p>;
+  if (!delivery) return <p className="text-muted">Not sent: no address is registered.</p>;
   return (
     <>
       <p className="flex flex-wrap items-center gap-x-3">

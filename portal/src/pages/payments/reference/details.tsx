@@ -12,9 +12,9 @@ export function Received({ of, page }: { of: Schema<"StoryReceived">; page: stri
       </p>
       {of.status === "unapplied" && (
         <p>
-          It came too late, twice, or in another amount: no payment awaits it.{" "}
+          It came too late, twice, or in another amount, so it matches no open payment.{" "}
           {page === undefined ? (
-            "Who runs the gateway decides whether it is yours or goes back to the payer. Tell them what you know of it."
+            "The operator of the gateway decides whether it is yours or goes back to the payer. Tell them what you know about it."
           ) : (
             <To to={page}>Decide whose it is</To>
           )}

@@ -32,9 +32,9 @@ export function CancelForm({ of: payment, onDone }: Props) {
   return (
     <Form values={{ reason: "" }} action={cancel} onSubmit={submit}>
       <p>
-        Nobody can pay <Money of={payment} /> by it any more. A canceled payment stays canceled.
+        The payer can no longer pay <Money of={payment} />. A canceled payment stays canceled.
       </p>
-      <TextField name="reason" label="Reason" hint="Kept with the payment. May stay empty." />
+      <TextField name="reason" label="Reason" hint="Optional. Kept with the payment." />
       <Submit look="danger" beside={<Button onClick={onDone}>Back</Button>}>
         Cancel the payment
       </Submit>
@@ -74,7 +74,7 @@ export function RefundForm({ of: payment, onDone }: Props) {
         fee stays.
       </p>
       <TextField name="amount_minor" label={`Amount in ${currency}`} inputMode="decimal" check={check} />
-      <TextField name="reason" label="Reason" hint="Kept in the audit trail. May stay empty." />
+      <TextField name="reason" label="Reason" hint="Optional. Kept in the audit trail." />
       <Submit beside={<Button onClick={onDone}>Back</Button>}>Refund</Submit>
     </Form>
   );
@@ -102,7 +102,8 @@ export function SimulateForm({ of: payment, onDone }: Props) {
   return (
     <Form values={{ outcome: "succeeded" }} action={simulate} onSubmit={submit}>
       <p>
-        In the sandbox nobody pays. Here you say what the acquirer reports; everything after it is as in production.
+        In the sandbox nobody really pays. Choose what the acquirer reports; everything after that works as in
+        production.
       </p>
       <SelectField name="outcome" label="Outcome" options={outcomes} />
       <Submit beside={<Button onClick={onDone}>Back</Button>}>Report it</Submit>
@@ -130,7 +131,7 @@ export function ContestForm({ of: payment, onDone }: Props) {
   const submit = async ({ reason }: Record<string, string>): Promise<void> => {
     const opened = await contest.run(reason as (typeof reasons)[number]);
     if (opened === undefined) return;
-    say("The payer contests the payment. Here you answer.");
+    say("The payer has contested the payment. Answer here.");
     await go(paths.dispute(place, opened.uuid));
   };
   return (

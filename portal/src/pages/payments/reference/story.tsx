@@ -29,9 +29,7 @@ export function Story({ of: { steps, withheld = [], is_cut: isCut }, reader }: P
           <StepLine key={`${step.kind}-${at}`} step={step} reader={reader} isLast={at === steps.length - 1} />
         ))}
       </ol>
-      {isCut && (
-        <p className="mt-3 text-muted">More happened than is shown: of each kind, these are the first hundred.</p>
-      )}
+      {isCut && <p className="mt-3 text-muted">There is more: only the first hundred steps of each kind are shown.</p>}
       {hidden.length > 0 && <p className="mt-3 text-muted">Your role does not show {hidden.join(" and ")}.</p>}
     </section>
   );

@@ -93,7 +93,7 @@ export function tell(step: Step, reader: Reader): Telling {
             {reason !== null && <p>“{reason}”</p>}
             {/* What the payer asks who thinks that they have paid. */}
             {(status === "failed" || status === "expired") && (
-              <p className="text-muted">It was not paid. To pay after all, the payer needs another payment.</p>
+              <p className="text-muted">It was not paid. If the payer still wants to pay, they need a new payment.</p>
             )}
           </>
         ),
@@ -181,7 +181,7 @@ export function tell(step: Step, reader: Reader): Telling {
         title: <>The bank returned the {link(reader.settlement(step.object.settlement.uuid), "batch")}</>,
         name: "returned payout",
         tone: "bad",
-        detail: <p className="text-muted">What was in it goes into another batch.</p>,
+        detail: <p className="text-muted">Its items go into another batch.</p>,
       };
   }
 }

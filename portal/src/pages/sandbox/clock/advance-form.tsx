@@ -35,5 +35,5 @@ export function AdvanceForm({ action, advance }: Props) {
 }
 
 function isCount(value: string): string | undefined {
-  return /^\s*[1-9]\d{0,7}\s*$/.test(value) ? undefined : "This is no whole number above nothing.";
+  return /^\s*[1-9]\d{0,7}\s*$/.test(value) ? undefined : "Enter a whole number above zero.";
 }

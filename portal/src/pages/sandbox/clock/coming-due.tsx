@@ -74,8 +74,7 @@ export function ComingDue({ isMoving, advance }: { isMoving: boolean; advance: (
       id={(due) => `${due.kind} ${due.id ?? due.at}`}
       empty={
         <Empty title="Nothing is due">
-          Payments that wait to be paid, disputes that wait for evidence, payouts and webhooks that are tried again
-          stand here.
+          Payments waiting to be paid, disputes waiting for evidence, payouts and webhook retries appear here.
         </Empty>
       }
     />

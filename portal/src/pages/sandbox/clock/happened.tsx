@@ -25,8 +25,8 @@ export function Happened({ seconds, events, isCut }: Props) {
           {events === undefined
             ? "Your role does not see events."
             : events.length === 0
-              ? "No event came of it."
-              : `${isCut ? "The newest " : ""}${events.length} ${events.length === 1 ? "event" : "events"} came of it:`}
+              ? "It caused no events."
+              : `${isCut ? "The newest " : ""}${events.length} ${events.length === 1 ? "event" : "events"} happened:`}
         </p>
         {events !== undefined && events.length > 0 && (
           <ol className="mt-2 max-h-80 overflow-auto">

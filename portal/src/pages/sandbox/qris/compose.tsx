@@ -47,10 +47,8 @@ export function Compose({ take }: { take: (code: string) => void }) {
             label="Amount in IDR"
             inputMode="decimal"
             autoComplete="off"
-            hint="Empty for a static code: the payer types the amount."
-            check={(value) =>
-              value.trim() === "" || minorOfTyped(value) > 0 ? undefined : "This is no amount in IDR."
-            }
+            hint="Leave empty for a static code, where the payer types the amount."
+            check={(value) => (value.trim() === "" || minorOfTyped(value) > 0 ? undefined : "Enter an amount in IDR.")}
           />
           <TextField name="merchant_name" label="Merchant's name" autoComplete="off" hint="Tag 59, 25 characters." />
           <TextField name="city" label="City" autoComplete="off" hint="Tag 60, 15 characters." />

@@ -20,7 +20,7 @@ export function PaymentOfCode({ qr }: { qr: Schema<"Qris"> }) {
 }
 
 function None() {
-  return <p className="text-muted">No payment of this sandbox belongs to it.</p>;
+  return <p className="text-muted">No payment in this sandbox has this code.</p>;
 }
 
 function Found({ reference }: { reference: string }) {

@@ -52,7 +52,7 @@ export function PendingCodes({ take }: { take: (code: string) => void }) {
             body: { amount_minor: 15_000_000, currency: "IDR", payment_method: "qris", reference_id: "order-1042" },
           }}
         >
-          A payment by QRIS has a code as long as it waits to be paid.
+          A QRIS payment has a code while it is waiting to be paid.
         </Empty>
       }
     />

@@ -10,7 +10,7 @@ export function ColourForm({ settings }: { settings: Schema<"MerchantSettings"> 
   const api = useApi();
   const action = useAction((colour: string | null) => api.write("PATCH", "/v1/settings", { body: { colour } }), {
     refresh: ["/v1/settings", "/v1/audit"],
-    done: ({ colour }) => say(colour === null ? "The colour is the service's own." : `The colour is ${colour}.`),
+    done: ({ colour }) => say(colour === null ? "The service's own colour is used." : `The colour is ${colour}.`),
   });
   return (
     <Form
@@ -27,7 +27,7 @@ export function ColourForm({ settings }: { settings: Schema<"MerchantSettings"> 
         placeholder="#0b6b53"
         autoComplete="off"
         check={isColour}
-        hint="As #rrggbb. Black or white letters are chosen for it, whichever is read better. Empty: the service's own."
+        hint="As #rrggbb. Text on it is black or white, whichever is easier to read. Empty: the service's own."
       />
       <Submit
         beside={
@@ -45,5 +45,5 @@ export function ColourForm({ settings }: { settings: Schema<"MerchantSettings"> 
 }
 
 function isColour(value: string): string | undefined {
-  return /^\s*(#[0-9a-f]{6})?\s*$/i.test(value) ? undefined : "A colour is # and six hex digits.";
+  return /^\s*(#[0-9a-f]{6})?\s*$/i.test(value) ? undefined : "Enter a colour as # and six hex digits.";
 }

@@ -23,7 +23,7 @@ export function LogoForm({ settings }: { settings: Schema<"MerchantSettings"> })
   });
   const removing = useAction(() => api.write("DELETE", "/v1/settings/logo"), {
     ...after,
-    done: () => say("The logo is gone."),
+    done: () => say("The logo is removed."),
   });
   const choose = async (file: File | undefined): Promise<void> => {
     setting.reset();
@@ -49,7 +49,7 @@ export function LogoForm({ settings }: { settings: Schema<"MerchantSettings"> })
         onChange={(event) => void choose(event.target.files?.[0])}
       />
       <p id={`${id}-hint`} className="text-xs text-muted">
-        PNG or JPEG. One of more than 32 KiB is made smaller: payers open the page on a phone.
+        PNG or JPEG. A file over 32 KiB is made smaller, because payers open the page on a phone.
       </p>
       {fault !== undefined && (
         <p role="alert" className="text-bad">

@@ -52,7 +52,7 @@ export function ErasePayer({ contact }: { contact: Contact }) {
               onConfirm={erase}
             >
               <p>
-                Nobody can tell afterwards who paid these payments: not you, not the operator. It cannot be undone.
+                Afterwards nobody can tell who made these payments: not you, not the operator. This cannot be undone.
                 Refunds and disputes go on as before.
               </p>
             </Confirm>

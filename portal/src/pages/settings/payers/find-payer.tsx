@@ -24,7 +24,7 @@ export function FindPayer({ onFind }: { onFind: (contact: Contact) => void }) {
         placeholder="sari@pelanggan.id, +628123456789"
         autoComplete="off"
         check={isContact}
-        hint="As your system gave it. Repeat it with the other one, if the payer used both."
+        hint="As your system sent it. If the payer used both, repeat this with the other one."
       />
       <Submit>Find the payments</Submit>
     </Form>
@@ -34,5 +34,5 @@ export function FindPayer({ onFind }: { onFind: (contact: Contact) => void }) {
 function isContact(value: string): string | undefined {
   return /^\s*([^@\s]+@[^@\s]+|\+\d{8,15})\s*$/.test(value)
     ? undefined
-    : "An e-mail address has one @; a telephone is + and 8 to 15 digits.";
+    : "Enter an e-mail address with one @, or a telephone number as + and 8 to 15 digits.";
 }

@@ -58,7 +58,7 @@ function TakeBack({ invitation, close }: { invitation: Invitation; close: () => 
   };
   return (
     <Confirm open onClose={close} title="Take the invitation back?" verb="Take it back" onConfirm={takeBack}>
-      <p>Its link is good no more. You can invite the same person again.</p>
+      <p>Its link stops working. You can invite the same person again.</p>
     </Confirm>
   );
 }

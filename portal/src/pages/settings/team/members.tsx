@@ -92,7 +92,7 @@ function Remove({ member, isSelf, close }: About) {
   const remove = async (): Promise<void> => {
     await api.write("DELETE", "/v1/team/{person_id}", { path: { person_id: member.person_id } });
     await refresh(queries, ["/v1/team", "/v1/session", "/v1/audit"]);
-    say(`${member.name} is no member any more.`);
+    say(`${member.name} is no longer a member.`);
   };
   return (
     <Confirm
@@ -103,8 +103,8 @@ function Remove({ member, isSelf, close }: About) {
       onConfirm={remove}
     >
       <p>
-        {isSelf ? "You" : member.email} may not act for this merchant from the next request on. What was done stays in
-        the audit log, and API keys stay valid: revoke those that {isSelf ? "you" : "they"} have seen.
+        {isSelf ? "You" : member.email} can no longer act for this merchant, starting with the next request. Past
+        changes stay in the audit log, and API keys stay valid: revoke those that {isSelf ? "you" : "they"} have seen.
       </p>
     </Confirm>
   );

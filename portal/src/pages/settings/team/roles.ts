@@ -4,9 +4,9 @@ export const roles = ["owner", "developer", "finance", "support", "viewer"] as c
 export type Role = (typeof roles)[number];
 
 export const meaningOf: Record<Role, string> = {
-  owner: "May do everything, and alone changes the team and the settings.",
+  owner: "Can do everything, and is the only role that can change the team and the settings.",
   developer:
-    "May do everything in the sandbox. In production: keys, webhooks and the request log, but no money is moved and no balance is seen.",
+    "Can do everything in the sandbox. In production: keys, webhooks and the request log. Cannot move money or see balances there.",
   finance: "Balances, settlements, refunds and disputes. Creates no payments and sees no keys.",
   support: "Payments, refunds, disputes and the request log. Sees no balances and no keys.",
   viewer: "Reads payments, balances and events. Changes nothing.",
