@@ -254,7 +254,7 @@ test("on paper stands what to pay and where, dark letters on white, and no butto
 });
 
 test.each([
-  ["en", "KWD", "1.500", "You pay KWD 1.500, and not KWD 1,500.000."],
+  ["en", "KWD", "1.500", "You pay KWD 1.500, not KWD 1,500.000."],
   ["en", "KWD", "1,500", ""],
   ["en", "KWD", "1500", "You pay KWD 1,500.000."],
   ["id", "KWD", "1.500", ""],
@@ -276,7 +276,7 @@ test.each([
   await page.locator("button.main").click();
   const amount =
     said
-      .split(/, (?:and not|bukan)/)[0]
+      .split(/, (?:not|bukan)/)[0]
       ?.replace(/^\D*/, "")
       .replace(/\.$/, "") ?? "";
   expect((await page.locator("p.amount").textContent())?.trim()).toBe(`${currency}${amount}`);

@@ -213,7 +213,7 @@ describe("a page", () => {
     const { html } = await read(url, "en");
     expect(html).toContain("Not paid");
     expect(html).toContain('data-back="https://kopi.example/back"');
-    expect(html).toContain("You are taken back in a moment.");
+    expect(html).toContain("You will be taken back in a moment.");
     const other = await made({ return_url: "https://kopi.example/back" });
     await other.client.post(`/v1/payments/${other.json.reference}/cancel`, {});
     expect((await read(other.url, "en")).html).not.toContain("data-back");
@@ -252,7 +252,7 @@ describe("a page", () => {
     const { html } = await read(`${url}/`, "en");
     expect(html).toContain('data-face="open"');
     expect(html).toContain(`data-watch="${new URL(url).pathname}"`);
-    expect(await (await asBrowser("/pay/l/x/?lang=en")).text()).toContain("No payment is here");
+    expect(await (await asBrowser("/pay/l/x/?lang=en")).text()).toContain("There is no payment here");
   });
 
   const asBrowser = (path: string, init: RequestInit = {}) =>
@@ -271,7 +271,7 @@ describe("a page", () => {
     expect(page).toContain('href="/pay/x?lang=en"');
     const injected = await (await asBrowser(`/pay/${encodeURIComponent('"><b>x')}`)).text();
     expect(injected).not.toContain("<b>x");
-    expect(await (await asBrowser("/pay/l/x?lang=en")).text()).toContain("No payment is here");
+    expect(await (await asBrowser("/pay/l/x?lang=en")).text()).toContain("There is no payment here");
     // Each guess counts against its address, as any error does.
     const left = async () => Number((await asBrowser("/pay/x")).headers.get("x-ratelimit-remaining"));
     expect((await left()) - (await left())).toBe(1);
@@ -291,7 +291,7 @@ describe("a page", () => {
       });
       const page = await answer.text();
       expect(answer.status).toBe(500);
-      expect(page).toContain("If you have paid already, do not pay again");
+      expect(page).toContain("If you have already paid, do not pay again");
       expect(page).toContain(`content="10; url=${pathname}?lang=en"`);
       expect(page).not.toContain("gone");
     } finally {

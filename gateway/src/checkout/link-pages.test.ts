@@ -152,7 +152,7 @@ describe("a link's page", () => {
     });
     expect((await approve(begun.location)).status).toBe(303);
     const { html: after } = await read(made.url as string);
-    expect(after).toContain("Paid already");
+    expect(after).toContain("Already paid");
     expect(after).not.toContain("<form");
     expect((await client.get(`/v1/payment-links/${made.uuid}`)).json).toMatchObject({
       status: "paid",
@@ -194,7 +194,7 @@ describe("a link's page", () => {
       await other.stop();
     }
     const { html } = await read(url as string);
-    expect(html).toContain("Being paid just now");
+    expect(html).toContain("Being paid right now");
     expect(html).not.toContain("<form");
   });
 
@@ -225,7 +225,7 @@ describe("a link's page", () => {
     const other = await pay((await link()).url as string);
     const [wrong = ""] = other.answer.headers.getSetCookie();
     const { html } = await read(url as string, { cookie: wrong.split(";")[0] ?? "" });
-    expect(html).toContain("Being paid just now");
+    expect(html).toContain("Being paid right now");
     expect(html).not.toContain(begun.location.split("?")[0]);
   });
 
@@ -262,8 +262,8 @@ describe("a link's page", () => {
     for (const [amount, problem] of [
       ["4,999.99", "This amount cannot be paid here."],
       ["100,000.01", "This amount cannot be paid here."],
-      ["many", "Write an amount in figures"],
-      ['"><script>alert(1)</script>', "Write an amount in figures"],
+      ["many", "Enter an amount in figures"],
+      ['"><script>alert(1)</script>', "Enter an amount in figures"],
     ] as const) {
       const refused = await pay(url as string, { amount });
       expect([refused.status, refused.html.includes(problem)], amount).toEqual([422, true]);
@@ -281,7 +281,11 @@ describe("a link's page", () => {
     expect(html).not.toContain('value="card"');
     for (const method of ["card", "", "cash", "qris,va"]) {
       const refused = await pay(url as string, { method });
-      expect([method, refused.status, refused.html.includes("Choose how you pay.")]).toEqual([method, 422, true]);
+      expect([method, refused.status, refused.html.includes("Choose how you want to pay.")]).toEqual([
+        method,
+        422,
+        true,
+      ]);
     }
     const begun = await pay(url as string, {
       amount: "1",
@@ -301,8 +305,8 @@ describe("a link's page", () => {
     const { url, uuid } = await link({ customer_required: true, reusable: true });
     const refused = await pay(url as string, { name: "", email: "sari" });
     expect(refused.status).toBe(422);
-    expect(refused.html).toContain("Write your name");
-    expect(refused.html).toContain("Write your e-mail address");
+    expect(refused.html).toContain("Enter your name");
+    expect(refused.html).toContain("Enter your e-mail address");
     expect(refused.html).toContain('value="sari"');
     expect((await pay(url as string, { name: "Sari", email: "sari@example.com" })).status).toBe(303);
     const { rows } = await asOwner(service.database, (owner) =>
@@ -370,7 +374,7 @@ describe("a link's page", () => {
       const begun = answers.filter(({ status }) => status === 303);
       const refused = answers.filter(({ status }) => status === 429);
       expect([begun.length, refused.length]).toEqual([30, 10]);
-      expect(refused[0]?.html).toContain("Too many payments were begun here just now.");
+      expect(refused[0]?.html).toContain("Too many payments were started here just now.");
     } finally {
       await fresh.stop();
     }

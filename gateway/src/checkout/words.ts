@@ -26,20 +26,20 @@ const en = {
   accountNumber: "Account number",
   bank: "Bank",
   accountName: "In the name of",
-  transferCode: "Message of the transfer",
-  transferCodeHint: "Without it nobody knows that the transfer is yours.",
+  transferCode: "Transfer message",
+  transferCodeHint: "Without it, nobody can tell that the transfer is yours.",
   exactly: "Pay exactly this amount.",
   how: "How to pay",
   channels: { app: "With the bank's app", web: "By internet banking", atm: "At an ATM" },
   continueTo: { card: "Continue to the card's page", ewallet: "Continue to your wallet" },
   /** Shown in place of `continueTo` in the sandbox, which has no page to continue to. */
   nowhere: {
-    card: "In production a button here leads to the page where the card is entered.",
-    ewallet: "In production a button here leads to the wallet.",
+    card: "In production, a button here opens the page where the card is entered.",
+    ewallet: "In production, a button here opens the wallet.",
   },
   back: (merchant: string) => `Back to ${merchant}`,
-  backSoon: "You are taken back in a moment.",
-  waiting: "This page changes by itself; you need not load it again.",
+  backSoon: "You will be taken back in a moment.",
+  waiting: "This page updates by itself. You do not need to reload it.",
   sandbox: "Sandbox: no real money",
   /** Title (`own`) and text (`ownLead`) above the sandbox's buttons that stand in for the payer's device. */
   own: {
@@ -50,23 +50,23 @@ const en = {
     bank_transfer: "Your bank, as the sandbox has it",
   },
   ownLead: {
-    qris: "Nobody scans a code of the sandbox. Decide here what the payer does.",
-    va: "Nobody pays into an account of the sandbox. Decide here what the payer does.",
-    card: "The sandbox takes no card numbers. Decide here what the payer does.",
-    ewallet: "The sandbox has no wallets. Decide here what the payer does.",
-    bank_transfer: "Nobody pays into an account of the sandbox. Decide here what the payer does.",
+    qris: "Sandbox codes cannot be scanned. Choose here what the payer does.",
+    va: "Nobody can pay into a sandbox account. Choose here what the payer does.",
+    card: "The sandbox does not take card numbers. Choose here what the payer does.",
+    ewallet: "The sandbox has no wallets. Choose here what the payer does.",
+    bank_transfer: "Nobody can pay into a sandbox account. Choose here what the payer does.",
   },
   approve: "Pay",
   decline: "Decline",
   /** `lost`: an address that leads to no payment. `busy`: the service cannot answer just now. */
   errors: {
     lost: {
-      title: "No payment is here",
-      lead: "Open the merchant's link once more, in full. If it still leads here, ask the merchant for a new one. Nothing was paid by this page.",
+      title: "There is no payment here",
+      lead: "Open the merchant's full link again. If it still leads here, ask the merchant for a new one. Nothing was paid on this page.",
     },
     busy: {
       title: "Just a moment",
-      lead: "This page cannot be shown just now, and tries again by itself. If you have paid already, do not pay again: it is shown here later.",
+      lead: "This page cannot be shown right now. It will try again by itself. If you have already paid, do not pay again: your payment will show here later.",
     },
   },
   faces: {
@@ -81,18 +81,18 @@ const en = {
     unavailable: "Cannot be paid now",
   },
   leads: {
-    review: "The merchant's bank looks at it. How to pay is shown here as soon as it may be paid.",
+    review: "This payment is being checked. How to pay appears here once it is approved.",
     preparing:
-      "How to pay is shown here as soon as it is there. If that takes more than a minute, go back to the shop and press its button again.",
-    processing: "Your bank is at it. You need not do anything.",
-    paid: "The merchant knows.",
+      "How to pay appears here as soon as it is available. If that takes more than a minute, go back to the shop and press its pay button again.",
+    processing: "Your bank is processing it. You do not need to do anything.",
+    paid: "The merchant can see your payment.",
     refunded: "The money is on its way back to you.",
     failed:
-      "Ask the merchant for another way to pay. If money has left your account all the same, tell them first and do not pay again.",
+      "Ask the merchant for another way to pay. If money has left your account anyway, tell them first and do not pay again.",
     expired:
-      "The time to pay is over. Do not pay any more; ask the merchant for a new payment. If you have paid already, tell them first and do not pay again.",
-    canceled: "The merchant canceled it. Do not pay any more. If you have paid already, tell them.",
-    unavailable: "The merchant takes no payments at the moment. Try again later, or ask them.",
+      "The time to pay is over. Do not pay now; ask the merchant for a new payment. If you have already paid, tell them first and do not pay again.",
+    canceled: "The merchant canceled this payment. Do not pay it. If you have already paid, tell them.",
+    unavailable: "The merchant is not taking payments at the moment. Try again later, or ask them.",
   },
 };
 

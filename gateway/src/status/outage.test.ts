@@ -66,7 +66,7 @@ test(
     const begun = performance.now();
     const page = await get("/status");
     expect(performance.now() - begun).toBeLessThan(2_000);
-    expect(page.text).toContain("The database does not answer.");
+    expect(page.text).toContain("The database is not answering.");
     expect(page.text).toContain("Some parts are down");
     expect(page.kept).toBe("public, max-age=2");
     expect((await get("/status.rss")).text).toContain("Work at the database");

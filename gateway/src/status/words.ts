@@ -30,10 +30,10 @@ const en = {
   },
   checked: "Checked",
   fromMemory:
-    "The database does not answer. This is what one process of the service knows by itself, and the days are as it last read them.",
+    "The database is not answering. This is what one process of the service knows on its own; the days are as it last read them.",
   now: "Now, and the last 90 days",
   planned: "Planned work",
-  open: "What happens now",
+  open: "Happening now",
   past: "The last 14 days",
   nothingPast: "Nothing was reported.",
   lastDays: "The last 90 days",
@@ -66,7 +66,7 @@ const en = {
   feed: "Follow by RSS",
   json: "The same as JSON",
   measuredBy:
-    "Measured by the service itself, every minute. Up: the measured minutes without an outage, planned work left out. Days are days of UTC.",
+    "Measured by the service itself, every minute. Up: the share of measured minutes without an outage, excluding planned work. Days are in UTC.",
 };
 
 type Words = typeof en;
