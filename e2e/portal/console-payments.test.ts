@@ -71,7 +71,9 @@ test("the story of a payment tells all of it, what others wrote as text, and a v
   ])
     expect(await story.getByRole("heading", { name: title }).count(), title).toBeGreaterThan(0);
   await story.getByText("How it was judged").click();
-  expect(await story.getByRole("list", { name: "How it was judged" }).innerText()).toContain("A person looks from");
+  expect(await story.getByRole("list", { name: "How it was judged" }).innerText()).toContain(
+    "points a person reviews it",
+  );
   await isWhole(visit, "payment");
   expect(await page.getByRole("button", { name: "Refund…" }).count()).toBe(0);
   await open(at.payment(ofOther));

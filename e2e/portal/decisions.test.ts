@@ -71,7 +71,7 @@ test("a reviewer decides twenty reviews in a row by keyboard alone", { timeout: 
   await page.keyboard.press("Enter");
   for (const [number, reference] of references.entries()) {
     await page.waitForURL(`**/reviews/${reference}`);
-    await page.getByText(`Refused automatically`).waitFor();
+    await page.getByText(`Automatic refusal:`).waitFor();
     await settled(page);
     if (number === 0) {
       // On and back, before anything is decided.

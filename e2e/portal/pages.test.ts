@@ -230,7 +230,7 @@ test("a settlement of more items than the page shows is printed with all of them
   await open(paths.settlement(place, json.data[0].uuid));
   // By the browser's own menu, which no page can wait for.
   await page.emulateMedia({ media: "print" });
-  await page.getByText("25 of 27 items: those of the page that was open.").locator("visible=true").waitFor();
+  await page.getByText("25 of 27 items: only the page that was open.").locator("visible=true").waitFor();
   await page.emulateMedia({ media: "screen" });
   for (const print of [
     () => page.getByRole("button", { name: "Print" }).click(),

@@ -209,7 +209,7 @@ function verbOf({ enabled, health }: Change): string {
 function consequenceOf(name: string, { enabled, health }: Change): string {
   if (enabled === false)
     return `${name} takes no new payments, in every process within a second; the rules move on to the next acquirer. Payments that it already has stay with it and can still be paid.`;
-  if (enabled === true) return `${name} takes payments again as the rules say, in every process within a second.`;
+  if (enabled === true) return `${name} takes payments again by the rules, in every process within a second.`;
   return health === "healthy"
     ? `${name} takes its full share again.`
     : `${name} keeps a tenth of its payments, to show when it is healthy again. The others go to healthy acquirers.`;

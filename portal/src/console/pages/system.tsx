@@ -15,7 +15,7 @@ type System = Schema<"System">;
 export function Page() {
   const system = useQuery({ ...read("/v1/system"), refetchInterval: 10_000 });
   return (
-    <Frame title="System" lead="What runs, on which database, with which settings." curl={{ path: "/v1/system" }}>
+    <Frame title="System" lead="What is running, on which database, with which settings." curl={{ path: "/v1/system" }}>
       <Answer of={system} skeleton={<Skeleton className="h-96 w-full" />}>
         {(shown) => (
           <>

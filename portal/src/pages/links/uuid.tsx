@@ -175,7 +175,7 @@ function Payments({ of: { uuid, status } }: { of: PaymentLink }) {
         id={(payment) => payment.reference}
         to={(payment) => paths.payment(place, payment.reference)}
         empty={
-          <Empty title="Nobody has begun to pay">
+          <Empty title="Nobody has started to pay">
             {status === "active" ? "Send the address, or print the QR code." : "The link can no longer be used."}
           </Empty>
         }

@@ -70,9 +70,9 @@ function OnPaper({ shown, all, isWhole }: { shown: number; all: number; isWhole:
   if (shown >= all) return null;
   return (
     <p className="mt-2 hidden font-medium print:block">
-      {isWhole ? `The first ${shown} of ${all} items.` : `${shown} of ${all} items: those of the page that was open.`}{" "}
-      All of them are in the CSV statement of this settlement
-      {!isWhole && `; the button “Print” of the page prints up to ${PRINTED_MAX}`}.
+      {isWhole ? `The first ${shown} of ${all} items.` : `${shown} of ${all} items: only the page that was open.`} All
+      of them are in the CSV statement of this settlement
+      {!isWhole && `; the page's “Print” button prints up to ${PRINTED_MAX}`}.
     </p>
   );
 }

@@ -12,7 +12,7 @@ const words: Record<string, string> = {
   "merchant:settling": "Merchant, in payout",
   "platform:fees": "Platform, fees",
   "platform:bank": "Platform, bank",
-  "platform:unapplied": "Money of nobody yet",
+  "platform:unapplied": "Money not assigned yet",
 };
 
 /** What an account is called. */

@@ -65,7 +65,7 @@ export function RiskSeen({ of: { score, reasons, facts, bounds, other_payments: 
         <p>
           <span className="text-2xl font-semibold">{score}</span>{" "}
           <span className="text-muted">
-            of 100; a person looks from {bounds.review_at}, refused from {bounds.reject_at}
+            of 100; review from {bounds.review_at}, refused from {bounds.reject_at}
           </span>
         </p>
         <ul className="flex flex-wrap gap-2">

@@ -197,7 +197,7 @@ export function CorrectUpdate({
     <Dialog open onClose={close} title="Correct a text">
       <Form values={{ message: update.message }} action={action} onSubmit={({ message = "" }) => action.run(message)}>
         <Message label="Text" />
-        <p className="text-xs text-muted">The page says that it was corrected. The first text is kept.</p>
+        <p className="text-xs text-muted">The page shows that it was corrected. The first text is kept.</p>
         <Submit>Correct it</Submit>
       </Form>
     </Dialog>

@@ -109,7 +109,7 @@ function Where({
       {due === null && "If nobody decides here, the acquirer does. "}
       {due && (
         <>
-          Refused automatically <Due at={due} environment={environment} />.{" "}
+          Automatic refusal: <Due at={due} environment={environment} />.{" "}
         </>
       )}
       <Key>j</Key> next, <Key>k</Key> back.

@@ -135,7 +135,7 @@ function Processes({ of: { processes, now } }: { of: WallPicture }) {
   return (
     <Part title="Processes">
       <p>
-        {processes.alive} {processes.alive === 1 ? "lives" : "live"} · {processes.versions.join(", ")}
+        {processes.alive} running · {processes.versions.join(", ")}
         {processes.lost > 0 && <span className="font-medium text-bad"> · {processes.lost} lost in the last hour</span>}
       </p>
       <p className="text-muted">

@@ -75,7 +75,9 @@ function Whole({ of }: { of: Schema<"WholeIdempotencyKey"> }) {
       ) : (
         record && (
           <Section title="Stored answer">
-            <p className="text-muted">None yet: the first request is still running. A replay is told to wait.</p>
+            <p className="text-muted">
+              None yet: the first request is still running. Until then, replays are told to wait.
+            </p>
           </Section>
         )
       )}

@@ -16,7 +16,7 @@ type Due = Schema<"ComingDue">;
 const words: Record<Due["kind"], string> = {
   payment_expires: "A payment expires",
   evidence_due: "A dispute without evidence is lost",
-  settlement_run: "What was paid is gathered into a settlement",
+  settlement_run: "Paid payments are gathered into a settlement",
   settlement_paid: "A settlement is paid out",
   delivery_tried: "A webhook is tried again",
 };

@@ -44,7 +44,7 @@ export function Risk({ of: seen, exponent }: { of: Seen; exponent: number }) {
             )}
           </li>
           <li>
-            A person looks from {bounds.review_at} points on; from {bounds.reject_at} on it is refused
+            From {bounds.review_at} points a person reviews it; from {bounds.reject_at} it is refused
           </li>
         </ul>
       </details>
