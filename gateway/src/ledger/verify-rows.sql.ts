@@ -23,7 +23,7 @@ limit 1`,
  * Finds the first payment of a page whose totals, status or dispute status do not follow from its refunds, disputes, receipts and journals.
  * The expected dispute status is that of the running dispute, else the one that the payment's last dispute journal names.
  */
-export const paymentsAstray = firstOf(
+export const paymentsWrong = firstOf(
   "totals of payments",
   `select p.payment_id as id, case
     when p.refunded_minor <> r.succeeded
@@ -86,7 +86,7 @@ where ${inBook("p")} and p.payment_id = any($3::uuid[])`,
 );
 
 /** Finds the first row of a page whose mark does not name the one batch that counts the row. */
-export const marksAstray = (owner: "payment" | "receipt" | "refund" | "dispute"): ReturnType<typeof firstOf> =>
+export const marksWrong = (owner: "payment" | "receipt" | "refund" | "dispute"): ReturnType<typeof firstOf> =>
   firstOf(
     `marks of ${owner}s`,
     `select m.${owner}_id as id, case
@@ -104,7 +104,7 @@ where ${inBook("m")} and m.${owner}_id = any($3::uuid[])`,
   );
 
 /** Finds the first batch of a page whose figures are not the sums of its items. */
-export const batchesAstray = firstOf(
+export const batchesWrong = firstOf(
   "sums of settlements",
   `select s.settlement_id as id, case
     when (s.gross_minor, s.fee_minor, s.refund_minor, s.payment_count) <> (i.gross, i.fee, i.refund, i.payments)
@@ -124,7 +124,7 @@ where ${inBook("s")} and s.settlement_id = any($3::uuid[])`,
 );
 
 /** Finds the first item of a page of batches that differs from its batch, paid payment, credited receipt, succeeded refund or lost dispute. */
-export const itemsAstray = firstOf(
+export const itemsWrong = firstOf(
   "items of settlements",
   `select (i.settlement_id, i.kind, i.item_id) as id, case
     when s.settlement_id is null

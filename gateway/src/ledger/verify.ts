@@ -8,13 +8,13 @@ import type { Database, Statement } from "../store/database.ts";
 import { type Journal, journalHash } from "./journal.ts";
 import { type BalanceRow, type JournalRow, journalOfRow, selectBalances, selectJournals } from "./ledger.sql.ts";
 import {
-  batchesAstray,
+  batchesWrong,
   eventsUnfounded,
-  itemsAstray,
   itemsContested,
-  marksAstray,
-  paymentsAstray,
+  itemsWrong,
+  marksWrong,
   paymentsUntold,
+  paymentsWrong,
 } from "./verify-rows.sql.ts";
 import {
   type Claim,
@@ -70,15 +70,15 @@ const checks: readonly {
   { table: "disputes", page: PAGE, statement: journalsMissing("dispute") },
   { table: "settlements", page: PAGE, statement: journalsMissing("settlement") },
   { table: "receipts", page: PAGE, statement: journalsMissing("receipt") },
-  { table: "payments", page: PAGE, statement: paymentsAstray },
+  { table: "payments", page: PAGE, statement: paymentsWrong },
   // Pages of batches are small: a batch may have thousands of items.
-  { table: "settlements", page: 20, statement: batchesAstray },
-  { table: "settlement_items", page: 20, statement: itemsAstray },
+  { table: "settlements", page: 20, statement: batchesWrong },
+  { table: "settlement_items", page: 20, statement: itemsWrong },
   { table: "settlement_items", page: 20, statement: itemsContested },
-  { table: "payments", page: PAGE, statement: marksAstray("payment") },
-  { table: "receipts", page: PAGE, statement: marksAstray("receipt") },
-  { table: "refunds", page: PAGE, statement: marksAstray("refund") },
-  { table: "disputes", page: PAGE, statement: marksAstray("dispute") },
+  { table: "payments", page: PAGE, statement: marksWrong("payment") },
+  { table: "receipts", page: PAGE, statement: marksWrong("receipt") },
+  { table: "refunds", page: PAGE, statement: marksWrong("refund") },
+  { table: "disputes", page: PAGE, statement: marksWrong("dispute") },
   { table: "payments", page: PAGE, statement: paymentsUntold },
   { table: "events", page: 5 * PAGE, statement: eventsUnfounded },
 ];

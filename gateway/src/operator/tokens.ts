@@ -47,11 +47,11 @@ export class OperatorTokens {
     this.parts = parts;
   }
 
-  /** Creates a token. Throws VALIDATION_ERROR for a name in use or reserved, and for too many tokens; as `refuseBeyond` for more rights than the maker's. */
+  /** Creates a token. Throws VALIDATION_ERROR for a name in use or reserved, and for too many tokens; as `refuseMoreThanOwn`. */
   async create(terms: TokenTerms, maker: Operator): Promise<MadeToken> {
     if (!TOKEN_NAME.test(terms.name) || RESERVED_NAMES.has(terms.name))
       throw validationFault("name", terms.name, NAME_RULE);
-    refuseBeyond(maker, terms);
+    refuseMoreThanOwn(maker, terms);
     return this.change(async (query, now) => {
       await query(revokeTokens(terms.name, now, "expired"));
       if (await current(query, terms.name))
@@ -69,7 +69,7 @@ export class OperatorTokens {
     return this.change(async (query, now) => {
       const before = await current(query, name);
       if (!before || !isLive(before, now)) return undefined;
-      refuseBeyond(maker, before);
+      refuseMoreThanOwn(maker, before);
       const tokenId = newId("operatorToken", now);
       await query(replaceToken(before, tokenId, now + overlapSeconds * SECOND));
       // An expiry time would come later in a process whose clock is behind, so without an overlap the old tokens are revoked.
@@ -130,7 +130,7 @@ function isLive({ revokedAt, expiresAt }: Pick<OperatorToken, "revokedAt" | "exp
 }
 
 /** Throws FORBIDDEN for a higher role than the maker's, and VALIDATION_ERROR for a longer life. */
-function refuseBeyond(maker: Operator, { role, expiresAt }: TokenTerms): void {
+function refuseMoreThanOwn(maker: Operator, { role, expiresAt }: TokenTerms): void {
   if (!mayAct(maker.role, role))
     throw new Fault("FORBIDDEN", { message: `Your role, ${maker.role}, is below ${role}.` });
   if (maker.expiresAt !== undefined && (expiresAt === undefined || expiresAt > maker.expiresAt))
