@@ -38,7 +38,7 @@ export const checks = {
     rounds: (make) => [[make("payment.created")]],
     guide: {
       anchor: "accept-what-is-genuine",
-      text: "Answer every genuine delivery with 2xx, whatever your business makes of the event. Redirects are not followed, and anything but 2xx brings the same event again.",
+      text: "Answer every genuine delivery with 2xx, whatever your business does with the event. We do not follow redirects, and after any answer but 2xx we send the same event again.",
     },
   },
   refuses_bad_signature: {
@@ -46,7 +46,7 @@ export const checks = {
     rounds: (make) => [[forged(make("payment.succeeded"))]],
     guide: {
       anchor: "verify-before-anything-else",
-      text: "Compute the HMAC-SHA256 of the timestamp header, a dot and the body, keyed with your webhook secret, and compare it with the signature header in constant time. When they differ, answer 401 and do nothing else: anyone can find out your address.",
+      text: "Compute the HMAC-SHA256 of the timestamp header, a dot and the body, keyed with your webhook secret, and compare it with the signature header in constant time. If they differ, answer 401 and do nothing else: anyone can find out your address.",
     },
   },
   refuses_altered_body: {
@@ -54,7 +54,7 @@ export const checks = {
     rounds: (make) => [[altered(make("payment.succeeded"))]],
     guide: {
       anchor: "verify-before-anything-else",
-      text: "Let the signature cover the whole body that you go on to use. A receiver that only checks whether a signature is there, or signs some of the fields, lets a stranger change an amount on its way.",
+      text: "Verify the signature over the whole body that you use afterwards. A receiver that only checks whether a signature is present, or verifies only some of the fields, lets a stranger change an amount in transit.",
     },
   },
   refuses_old_timestamp: {
@@ -62,7 +62,7 @@ export const checks = {
     rounds: (make) => [[stale(make("payment.succeeded"))]],
     guide: {
       anchor: "refuse-what-is-old",
-      text: "Refuse a delivery whose timestamp differs from your clock by more than 300 seconds, even if its signature is right: someone may have kept it to send it again. Each attempt of ours carries a timestamp of its own.",
+      text: "Refuse a delivery whose timestamp differs from your clock by more than 300 seconds, even if its signature is right: someone may have recorded it to send it again. Each of our attempts carries its own timestamp.",
     },
   },
   accepts_unknown_type: {
@@ -81,7 +81,7 @@ export const checks = {
     },
     guide: {
       anchor: "expect-the-same-event-twice",
-      text: "Keep the identities of events under a unique key, in the transaction of what you make of them. When an identity is there already, answer 2xx and do nothing: the same event may arrive more than once, even at the same time.",
+      text: "Store event ids under a unique key, in the same transaction as the changes that the event causes. If an id is stored already, answer 2xx and do nothing: the same event may arrive more than once, even at the same time.",
     },
   },
   accepts_duplicate_at_once: {
@@ -92,7 +92,7 @@ export const checks = {
     },
     guide: {
       anchor: "expect-the-same-event-twice",
-      text: "Insert the identity, and let the unique key refuse the second. Do not look first: of two copies that come at the same time neither would find the other. Answer the refused copy with 2xx as well.",
+      text: "Insert the id, and let the unique key reject the second copy. Do not look it up first: if two copies arrive at the same time, neither finds the other. Answer the rejected copy with 2xx as well.",
     },
   },
   accepts_any_order: {
@@ -104,7 +104,7 @@ export const checks = {
     },
     guide: {
       anchor: "expect-any-order",
-      text: "Events may overtake each other. Compare the event's `created_at` with what you keep of the object and ignore older ones, with 2xx: the newer event has the later state already. `pending` and `processing` never replace a state that is over, whatever `created_at` says: it is the clock of one of our processes. When it matters, read the object with `GET /v1/payments/{reference}`.",
+      text: "Events may overtake each other. Compare the event's `created_at` with the one you stored for the object, and ignore older events, with 2xx: the newer event already has the later state. `pending` and `processing` never replace a final state, whatever `created_at` says: it comes from the clock of one of our processes. When it matters, read the object with `GET /v1/payments/{reference}`.",
     },
   },
   accepts_late: {
@@ -112,7 +112,7 @@ export const checks = {
     rounds: (make) => [[make("settlement.created", { secondsAgo: LATE_SECONDS })]],
     guide: {
       anchor: "refuse-what-is-old",
-      text: "Judge by the timestamp header, never by `created_at`: a delivery may be held up, and come for the first time hours after its event. It is signed when it is sent.",
+      text: "Check the timestamp header, never `created_at`: a delivery may be held up and first arrive hours after its event. We sign it when we send it.",
     },
   },
   accepts_retry: {
@@ -121,7 +121,7 @@ export const checks = {
     rounds: (make) => [[{ ...make("payment.failed", { secondsAgo: 30 }), attempt: 2 }]],
     guide: {
       anchor: "take-an-event-at-any-attempt",
-      text: "Take an event at whichever attempt it reaches you: those before may have been lost on their way. The number of the attempt tells you how often we tried, and decides nothing.",
+      text: "Accept an event at whichever attempt it reaches you: earlier attempts may have been lost in transit. The attempt number tells you how often we tried. Do not decide anything by it.",
     },
   },
   accepts_slow_body: {
@@ -129,7 +129,7 @@ export const checks = {
     rounds: (make) => [[{ ...make("payment.canceled"), slowly: true }]],
     guide: {
       anchor: "read-the-body-to-its-end",
-      text: "Read the body until it ends, however it is cut into pieces, and only then verify it. The bytes of one delivery may take some seconds to arrive: do not hang up before 10.",
+      text: "Read the body to its end, however many pieces it arrives in, and only then verify it. The bytes of one delivery may take some seconds to arrive: do not close the connection before 10.",
     },
   },
   answers_in_time: {
@@ -138,7 +138,7 @@ export const checks = {
     expected: "an answer within 10 seconds",
     guide: {
       anchor: "answer-first-work-later",
-      text: "Store the event, answer, and work afterwards. Whoever fulfils the order, sends the mail or calls another service before answering will one day take longer than 10 seconds, and the same event comes again.",
+      text: "Store the event, answer, and do the work afterwards. A receiver that fulfils the order, sends mail or calls another service before it answers will one day take longer than 10 seconds, and the same event comes again.",
     },
   },
   tolerates_byte_order: {
@@ -146,7 +146,7 @@ export const checks = {
     rounds: (make) => [[reordered(make("payment.expired"))]],
     guide: {
       anchor: "verify-before-anything-else",
-      text: "Verify the bytes as they came, before parsing. Parsed and written again, the same JSON may have its fields in another order, other spaces or other escapes, and no signature fits.",
+      text: "Verify the bytes as you received them, before parsing. If you parse the JSON and serialize it again, field order, spaces or escapes may change, and then no signature matches.",
     },
   },
 } satisfies Record<string, Check>;
