@@ -47,6 +47,6 @@ test("in the sandbox too: the team, and one's own ways to sign in", () => {
 
 test("the guide says both", () => {
   const guide = textOf("docs/guides/people.md").replaceAll(/\s+/g, " ");
-  expect(guide).toContain("In production, what moves money or shows a secret asks again who you are");
-  expect(guide).toContain("Changes of the team and of your own ways to sign in ask in both environments.");
+  expect(guide).toContain("In production, actions that move money or show a secret ask again who you are");
+  expect(guide).toContain("Changes to the team and to your own ways to sign in ask in both environments.");
 });
