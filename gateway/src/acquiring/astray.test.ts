@@ -65,7 +65,8 @@ describe("an inquiry that finds", () => {
     };
     expect(found({})).toEqual(["dispute"]);
     expect(found({ disputeStatus: "needs_response" })).toEqual([]);
-    expect(found({ disputeStatus: "lost" })).toEqual([]);
+    expect(found({ disputeStatus: "lost", lostMinor: 1_000_000n })).toEqual([]);
+    expect(found({ disputeStatus: "lost", lostMinor: 400_000n })).toEqual(["dispute"]);
     expect(found({ disputeStatus: "won" })).toEqual(["dispute"]);
     expect(found({ disputeStatus: "withdrawn" })).toEqual(["dispute"]);
     expect(found({ status: "partially_refunded" })).toEqual(["dispute"]);

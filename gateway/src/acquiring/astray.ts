@@ -5,6 +5,7 @@ import { type CommandContext, bookCommand } from "../commands/command-context.ts
 import type { Merchant } from "../merchants/directory.ts";
 import { type Payment, isRunning } from "../payments/payment.ts";
 import { isPaid } from "../payments/states.ts";
+import { remainingOf } from "../refunds/refunds.ts";
 import type { Command } from "../store/command.ts";
 import type { Need } from "../store/working-set.ts";
 import type { ExceptionKind } from "./exception.ts";
@@ -33,8 +34,9 @@ export function recordAstray(
 
 function kindOf(astray: Astray, payment: Payment, state: ReportedState): ExceptionKind[] {
   const { status, refundPendingMinor, disputeStatus } = payment;
-  // One that runs or was lost is what the acquirer means; one that was won or withdrawn is over.
-  if (astray === "dispute") return isRunning(disputeStatus) || disputeStatus === "lost" ? [] : ["dispute"];
+  // One that runs or was lost is what the acquirer means, unless more is gone than was lost; one that was won or withdrawn is over.
+  const isLost = disputeStatus === "lost" && (state.status !== "failed" || remainingOf(payment) === 0n);
+  if (astray === "dispute") return isRunning(disputeStatus) || isLost ? [] : ["dispute"];
   if (astray !== "unlisted_refund") return ["refund_elsewhere"];
   // An unlisted refund is explained by a refund that was asked for here, which no unapplied receipt can have. What was never paid has nothing to refund.
   const isUnapplied = state.status === "paid" && !isPaid(status);
