@@ -58,7 +58,7 @@ export function createMetrics() {
   };
   const readGauge = (name: string, help: string, value: () => number): void =>
     readGauges(name, help, [], () => [[{}, value()]]);
-  gauge("gerbang_build_info", "Always 1; what runs stands in the labels.", ["version", "node"]).set(
+  gauge("gerbang_build_info", "Always 1; the labels say what runs.", ["version", "node"]).set(
     { version, node: process.version },
     1,
   );
@@ -73,8 +73,8 @@ export function createMetrics() {
     registry,
     /** Requests and bytes in flight, and connections cut. */
     inFlight(read: () => { requests: number; bytes: number; cut: number }): void {
-      readGauge("gerbang_http_requests_in_flight", "Requests taken in and not done with.", () => read().requests);
-      readGauge("gerbang_http_body_bytes_in_flight", "Bytes of their bodies that are held.", () => read().bytes);
+      readGauge("gerbang_http_requests_in_flight", "Requests received and not yet finished.", () => read().requests);
+      readGauge("gerbang_http_body_bytes_in_flight", "Bytes of request bodies that are held.", () => read().bytes);
       readGauge("gerbang_http_cut_connections", "Connections cut since the start, to make room.", () => read().cut);
     },
     /** The clock's lead over the database's, and the number of quarantined books. */
@@ -86,7 +86,7 @@ export function createMetrics() {
       );
       readGauge(
         "gerbang_quarantined_books",
-        "Books that are refused since an impossible state was met in them.",
+        "Books whose writes are refused since an impossible state was met in them.",
         () => read().quarantined,
       );
     },
@@ -108,7 +108,7 @@ export function createMetrics() {
     circuits(read: () => readonly { gatewayCode: string; method: string; state: string }[]): void {
       readGauges(
         "gerbang_acquirer_circuit_open",
-        "1 while an acquirer is left alone for a method after failures, or probed; 0 while it is called.",
+        "1 while an acquirer is not called for a method after failures, or is probed; 0 while it is called.",
         ["gateway_code", "payment_method"],
         () =>
           read().map(({ gatewayCode, method, state }) => [
@@ -200,12 +200,12 @@ export function createMetrics() {
     ),
     waiting: gauge(
       "gerbang_waiting_items",
-      "What waits for a person in production by kind, as the operators' API tells it; counted to 100.",
+      "Items that wait for a person in production by kind, as the operators' API reports them; counted to 100.",
       ["kind"],
     ),
     waitingOldestSeconds: gauge(
       "gerbang_waiting_oldest_seconds",
-      "For how long the oldest of what waits for a person in production has waited, by kind.",
+      "How long the oldest item that waits for a person in production has waited, by kind.",
       ["kind"],
     ),
   };
