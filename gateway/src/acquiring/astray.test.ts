@@ -2,14 +2,16 @@
 // or a message says, and over payments in every state.
 import { describe, expect, test } from "vitest";
 import { anOperation, closing, openingParts } from "../../test/acquiring.ts";
-import { book, given, merchantWith, row } from "../../test/given.ts";
+import { NOW, book, given, merchantWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import type { Astray, ReportedState } from "../acquirers/acquirer.ts";
 import type { Payment } from "../payments/payment.ts";
 import { payments } from "../payments/payments.sql.ts";
 import { type PaymentStatus, paymentStatuses } from "../payments/states.ts";
+import { newId } from "../ground/ids.ts";
 import { refundElsewhere } from "./astray.ts";
+import type { ReconciliationException } from "./exception.ts";
 import { exceptions } from "./exceptions.sql.ts";
 import { receipts } from "./receipts.sql.ts";
 import { type OpenResult, concludeOpening } from "./opening.ts";
@@ -75,10 +77,32 @@ describe("an inquiry that finds", () => {
       expect(found({ status })).toEqual([]);
   });
 
-  test("a part charged back, of which there is a dispute already, tells nobody again", () => {
-    const { operation, start } = asked({ disputeStatus: "under_review" });
-    const { changes } = start.when(concludeOpening(parts, merchant, operation, known(["dispute"])));
-    expect(changes.inserted(exceptions)).toEqual([]);
+  test.each<[string, Partial<Payment>]>([
+    ["runs", { disputeStatus: "under_review" }],
+    ["was lost over that part", { disputeStatus: "lost", lostMinor: 400_000n }],
+  ])("a part charged back, of which there is a dispute already that %s, tells nobody again", (_, changes) => {
+    const { operation, start } = asked(changes);
+    const { changes: done } = start.when(concludeOpening(parts, merchant, operation, known(["dispute"])));
+    expect(done.inserted(exceptions)).toEqual([]);
+  });
+
+  test("a refund is no news about a dispute that a person has dealt with", () => {
+    const { operation, payment } = asked();
+    const closed: ReconciliationException = {
+      ...keyOf(operation),
+      kind: "dispute",
+      uuid: newId("exception", NOW),
+      operationKind: "payment",
+      gatewayCode: "kawah",
+      noticedAt: NOW,
+      occasions: [],
+      closedAt: NOW,
+      note: "asked them",
+    };
+    const rows = [row(payments, payment), row(operations, operation), row(exceptions, closed)];
+    const found = known(["dispute", { refundId: "r-1" }]);
+    const { answer } = given({ rows }).when(concludeOpening(parts, merchant, operation, found));
+    expect(answer).toMatchObject({ exceptions: ["refund_elsewhere"] });
   });
 
   test.each<[PaymentStatus, Partial<Payment>, number]>([
