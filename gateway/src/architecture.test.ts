@@ -114,15 +114,7 @@ function unusedExports(texts: ReadonlyMap<string, string>): string[] {
   for (const [file, text] of texts) {
     const at = (target = ""): string => join(dirname(file), target);
     for (const [, names = "", target] of text.matchAll(/\{([^{}]*)\}\s+from\s+"(\.[^"]+)"/g))
-      for (const name of names.split(","))
-        imported.add(
-          `${at(target)} ${
-            name
-              .replace(/^\s*type\s/, "")
-              .trim()
-              .split(" ")[0] ?? ""
-          }`,
-        );
+      for (const [, name = ""] of names.matchAll(/(?:^|,)\s*(?:type\s)?(\w+)/g)) imported.add(`${at(target)} ${name}`);
     for (const [, target] of text.matchAll(/(?:\*(?: as \w+)? from |\bimport\()\s*"(\.[^"]+)"/g))
       imported.add(at(target));
   }
