@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { anyText } from "../../../gateway/test/any-text.ts";
 import { configFolder } from "../profiles.ts";
 import { secondsOf } from "../sandbox.ts";
 import { pageOf } from "../open.ts";
@@ -123,7 +124,7 @@ test("an object is told by its fields, amounts with the currency that stands bes
 
 test("no text moves the cursor, rings, or turns letters around, and every other letter stays", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary" }), (text) => {
+    fc.property(anyText(), (text) => {
       expect([...shown(text)].every((letter) => !/[\p{Cc}\p{Bidi_Control}]/u.test(letter))).toBe(true);
       expect(shown(text)).toHaveLength(text.length);
     }),
@@ -145,7 +146,7 @@ test("a text of several lines keeps them, and loses what else a terminal obeys",
 
 test("JSON is the same value, without a character that a terminal obeys", () => {
   fc.assert(
-    fc.property(fc.dictionary(fc.string({ unit: "binary" }), fc.string({ unit: "binary" })), (value) => {
+    fc.property(fc.dictionary(anyText(), anyText()), (value) => {
       const text = jsonOf(value).toString();
       expect(text).not.toMatch(/(?!\n$)[\p{Cc}\p{Bidi_Control}]/u);
       expect(JSON.parse(text)).toEqual(value);

@@ -1,6 +1,7 @@
 // Goal: our HMAC is everybody's HMAC. Method: against Node's, over keys and messages of any length, in one part and in several; and RFC 4231's vectors.
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
+import { anyText } from "../../test/any-text.ts";
 import fc from "fast-check";
 import { SigningKey } from "./signing-key.ts";
 
@@ -8,7 +9,7 @@ const bytes = (maxLength: number) => fc.uint8Array({ maxLength });
 
 test("equals Node's for every key, message, division into parts and encoding", () => {
   const encodings = ["hex", "base64", "base64url"] as const;
-  const part = fc.oneof(bytes(300), fc.string({ unit: "binary", maxLength: 200 }));
+  const part = fc.oneof(bytes(300), anyText({ maxLength: 200 }));
   fc.assert(
     fc.property(bytes(200), fc.array(part, { maxLength: 4 }), fc.constantFrom(...encodings), (key, parts, encoding) => {
       const theirs = createHmac("sha256", key);
