@@ -11,6 +11,8 @@ export interface TestDatabase {
 
 /** Names of the clones that the current test file made. */
 const cloned: string[] = [];
+/** Owners' connections that the current test file uses again and again, by address: to begin one costs both sides ten milliseconds. */
+const idle = new Map<string, pg.Client>();
 
 /** Clones the migrated template, in 0.05 s. The clone is dropped when the test file ends. */
 export async function cloneDatabase(): Promise<TestDatabase> {
@@ -31,18 +33,41 @@ export async function cloneDatabase(): Promise<TestDatabase> {
 /** Drops the clones made since the last call, by force: connections that are still open should have been closed. */
 export async function dropClones(): Promise<void> {
   const names = cloned.splice(0);
-  if (names.length === 0) return;
-  await maintain(async (client) => {
-    for (const name of names) await client.query(`drop database if exists ${name} with (force)`);
-  });
+  if (names.length > 0)
+    await maintain(async (client) => {
+      for (const name of names) await client.query(`drop database if exists ${name} with (force)`);
+    });
+  const clients = [...idle.values()];
+  idle.clear();
+  await Promise.all(clients.map((client) => client.end()));
 }
 
-async function maintain(work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: inject("database").ownerUrl.replace(/\/gerbang$/, "/postgres") });
-  await client.connect();
+/** Runs statements as the schema's owner. What they set for their session is forgotten. */
+export async function asOwner<T>({ ownerUrl }: TestDatabase, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = idle.get(ownerUrl) ?? (await connected(ownerUrl));
+  idle.delete(ownerUrl);
   try {
-    await work(client);
-  } finally {
+    const result = await work(client);
+    await client.query("discard all");
+    const other = idle.get(ownerUrl);
+    idle.set(ownerUrl, client);
+    await other?.end();
+    return result;
+  } catch (error) {
     await client.end();
+    throw error;
   }
+}
+
+async function connected(ownerUrl: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: ownerUrl });
+  // Dropping a database ends its connections.
+  client.on("error", () => void (idle.get(ownerUrl) === client && idle.delete(ownerUrl)));
+  await client.connect();
+  return client;
+}
+
+function maintain(work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const { ownerUrl, url } = inject("database");
+  return asOwner({ name: "postgres", url, ownerUrl: ownerUrl.replace(/\/gerbang$/, "/postgres") }, work);
 }

@@ -1,7 +1,6 @@
 // Shared by tests of the gateway: a service in this process on a real socket with its own database, and merchants.
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
-import pg from "pg";
 import { Service } from "../../e2e/kit/service.ts";
 import { type Answer, Client, operate as operateThrough, readAnswer } from "../../e2e/kit/client.ts";
 import type { Acquirer } from "../src/acquirers/acquirer.ts";
@@ -19,18 +18,7 @@ import { Lanes } from "../src/store/lanes.ts";
 import { type DeliveryTiming, deliveryTiming } from "../src/webhooks/timing.ts";
 import { type TestDatabase, cloneDatabase } from "./databases.ts";
 
-export { type TestDatabase, cloneDatabase } from "./databases.ts";
-
-/** Runs statements as the schema's owner. */
-export async function asOwner<T>(database: TestDatabase, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: database.ownerUrl });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
+export { type TestDatabase, asOwner, cloneDatabase } from "./databases.ts";
 
 export function openDatabase(database: TestDatabase, connections = 4): Database {
   return new Database(database.url, connections, createLog("silent"));
