@@ -105,12 +105,12 @@ test("an operator's day goes as its guide says, without the command line", { tim
   const { reference: late } = await post("/v1/payments", paymentBody({ amount_minor: 12_500_000, metadata }));
   await post(`/v1/payments/${late}/cancel`);
   const { reference: doubted } = await post("/v1/payments", paymentBody({ payment_method: "bank_transfer" }));
-  // As its room leaves one behind: the acquirer has told twice of the money, in two ways.
+  // As its room leaves one behind: somebody made a refund in the acquirer's dashboard.
   await asOwner(service.database, async (owner) => {
     await owner.query("set session_replication_role = replica");
     await owner.query(
-      `insert into reconciliation_exceptions (merchant_id, environment, exception_id, operation_id, attempt, kind, gateway_code, noticed_at)
-values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
+      `insert into reconciliation_exceptions (merchant_id, environment, exception_id, operation_id, attempt, kind, gateway_code, noticed_at, occasions)
+values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'refund_elsewhere', 'rimba', now(), '["re_1"]')`,
       [uuidOf(merchantId), uuidOf(doubted as string)],
     );
   });
@@ -213,7 +213,14 @@ values ($1, 'sandbox', gen_random_uuid(), $2, 1, 'receipt', 'rimba', now())`,
   await page.getByText("Nothing waits").waitFor();
   await day.open(at.waitingFor("exception"));
   await day.click(/^Disagreement/, { role: "link" });
-  await page.getByLabel("What was done about it").fill("The acquirer takes its second report back.");
+  await page.getByLabel("What was done about it").fill("Told the merchant, and recorded a dispute of the amount.");
+  await asOwner(service.database, (owner) =>
+    owner.query(`update reconciliation_exceptions set occasions = '["re_1", "re_2"]'`),
+  );
+  await day.click("Close it");
+  await page.getByText("It is also about re_2. Look at it again first.").waitFor();
+  await page.getByText("re_1, re_2").waitFor();
+  await day.look();
   await day.click("Close it");
   await page.getByText("The disagreement is closed.").waitFor();
 

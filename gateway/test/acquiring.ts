@@ -16,6 +16,7 @@ import { Circuits } from "../src/routing/circuit.ts";
 import type { RoutingTable } from "../src/routing/routing.ts";
 import type { Command } from "../src/store/command.ts";
 import type { Database, Row } from "../src/store/database.ts";
+import type { WorkingSet } from "../src/store/working-set.ts";
 import { NOW, book } from "./given.ts";
 
 /** Parts with a routing table that prefers these acquirers in the given order. */
@@ -40,9 +41,14 @@ export function openingParts(...acquirers: Acquirer[]): OpeningParts {
   };
 }
 
-/** A person closes an exception. */
-export function closing(key: ExceptionKey, note: string): Command<ReconciliationException | undefined> {
-  return { name: "close", book, needs: [], execute: (set) => closeException(set, key, note, NOW) };
+/** A person closes an exception, having seen these occasions of it. */
+export function closing(
+  key: ExceptionKey,
+  note: string,
+  occasions?: readonly string[],
+): Command<ReconciliationException> {
+  const execute = (set: WorkingSet) => closeException({ set, realNow: NOW }, key, { note, occasions });
+  return { name: "close", book, needs: [], execute };
 }
 
 /** The parts with which calls are made, with the test's clock. The database has no other operation, unless the test says so. */

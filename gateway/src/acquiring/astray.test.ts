@@ -170,6 +170,18 @@ describe("an inquiry that finds", () => {
     expect(occasions).toEqual(["r-1", "r-2"]);
   });
 
+  test("a further refund while a person reads of the first: the person does not close both", () => {
+    const { operation, start } = asked();
+    const both = start
+      .when(refundElsewhere(merchant, operation, "r-1", undefined))
+      .when(refundElsewhere(merchant, operation, "r-2", undefined));
+    const { outcome } = both.when(closing(keyOf(operation), "looked up", ["r-1"]));
+    expect(outcome).toMatchObject({ fault: { code: "VALIDATION_ERROR", message: expect.stringContaining("r-2") } });
+    expect(both.changes.seen(exceptions, keyOf(operation))).toMatchObject({ closedAt: undefined });
+    const { answer } = both.when(closing(keyOf(operation), "looked up", ["r-2", "r-1"]));
+    expect(answer).toMatchObject({ closedAt: NOW, note: "looked up" });
+  });
+
   test("more refunds than anybody makes: 32 are kept, and no more is news", () => {
     const { operation, start } = asked();
     const many = known(Array.from({ length: 40 }, (_, order) => ({ refundId: `r-${order}` })));

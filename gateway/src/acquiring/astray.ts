@@ -28,7 +28,7 @@ export function recordAstray(
 ): ExceptionKind[] {
   const kinds = new Set(astray.flatMap((one) => kindOf(one, payment, state)));
   const refundIds = astray.flatMap((one) => (typeof one === "object" ? [one.refundId] : []));
-  const newsOf = (kind: ExceptionKind): readonly string[] => (kind === "refund_elsewhere" ? refundIds : []);
+  const newsOf = (kind: ExceptionKind) => (kind === "refund_elsewhere" ? { occasions: refundIds } : {});
   return [...kinds].filter((kind) => recordException(context, operation, operation.attempt, kind, newsOf(kind)));
 }
 
@@ -56,7 +56,8 @@ export function refundElsewhere(
     needs: exceptionNeeds(operation, ["refund_elsewhere"]),
     execute(context) {
       keepMessages(context, operation, exchanged);
-      const isNew = recordException(context, operation, operation.attempt, "refund_elsewhere", [refundId]);
+      const news = { occasions: [refundId] };
+      const isNew = recordException(context, operation, operation.attempt, "refund_elsewhere", news);
       return isNew ? "refund_elsewhere" : undefined;
     },
   });

@@ -63,7 +63,9 @@ export function disputeReport(
       const due = left === undefined ? undefined : left + now;
       const tellPerson = (): ExceptionKind => {
         // Under the acquirer that reports it, and once more when a person has closed the exception of an earlier report.
-        recordException(context, { ...operation, gatewayCode }, operation.attempt, "dispute", true);
+        const occasions = [`${told.id} ${told.status} ${told.amountMinor} ${told.currency}`];
+        const about = { ...operation, gatewayCode };
+        recordException(context, about, operation.attempt, "dispute", { occasions, isAlwaysNews: true });
         return "dispute";
       };
       // What was decided is contested anew. A person records what is held for it: no state here leads back from an outcome.

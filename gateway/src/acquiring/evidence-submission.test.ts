@@ -26,11 +26,13 @@ test.each<[SubmissionOutcome, number, { ends: boolean; tells: boolean }]>([
   });
 });
 
-test.each<[SubmissionOutcome, number, isTold: boolean]>([
-  ["refused", 1, true],
-  ["unknown", 7, false],
-])("%s at try %i, where a person has closed the exception of an earlier dispute", (outcome, evidenceTries, isTold) => {
-  handed(outcome, evidenceTries, { closedAt: NOW, note: "sent by mail" }).then((changes, told) => {
+test.each<[SubmissionOutcome, number, of: string, isTold: boolean]>([
+  ["refused", 1, "dp_0 refused", true],
+  ["unknown", 7, "dp_0 unknown", true],
+  ["unknown", 7, "dp_1 unknown", false],
+  ["refused", 8, "dp_1 unknown", true],
+])("%s at try %i, where a person has closed the exception of %s", (outcome, evidenceTries, of, isTold) => {
+  handed(outcome, evidenceTries, { closedAt: NOW, note: "sent by mail", occasions: [of] }).then((changes, told) => {
     expect([told, changes.updated(exceptions).length]).toEqual([isTold, isTold ? 1 : 0]);
   });
 });
@@ -39,7 +41,7 @@ test.each<[SubmissionOutcome, number, isTold: boolean]>([
 function handed(
   outcome: SubmissionOutcome,
   evidenceTries: number,
-  known?: Pick<ReconciliationException, "closedAt" | "note">,
+  known?: Pick<ReconciliationException, "closedAt" | "note" | "occasions">,
 ) {
   const { reference } = aPayment({ status: "succeeded" });
   const operation = anOperation(reference, { step: "done" });
@@ -64,7 +66,6 @@ function handed(
     kind: "evidence" as const,
     gatewayCode: "kawah",
     noticedAt: NOW,
-    occasions: [],
   };
   const rows = [row(operations, operation), row(acquirerDisputes, link), ...(before ? [row(exceptions, before)] : [])];
   return given({ rows }).when(conclude);

@@ -32,9 +32,8 @@ export type SubmissionOutcome = "taken" | "refused" | "unknown";
 export async function submitDueEvidence(parts: AcquiringParts): Promise<void> {
   const underWay = new Map<string, Promise<void>>();
   while (underWay.size < ROUND_MAX) {
-    const [row] = await parts.database.query(claimEvidence(parts.clock.now(), [...underWay.keys()]));
-    if (!row) break;
-    const link = linkOfRow(row);
+    const link = await parts.database.first(claimEvidence(parts.clock.now(), [...underWay.keys()]), linkOfRow);
+    if (!link) break;
     const submission = submit(parts, link).catch((error: unknown) => {
       parts.log.warn({ err: error, dispute: link.disputeId }, "evidence could not be submitted");
     });
@@ -116,8 +115,9 @@ export function concludeSubmission(
       if (!current || current.evidenceEndedAt !== undefined) return false;
       if (outcome !== "unknown") set.update(acquirerDisputes, { ...current, evidenceEndedAt: realNow });
       if (outcome === "taken" || (outcome === "unknown" && current.evidenceTries < TRIES_ALONE)) return false;
-      // A refusal ends the evidence of one dispute, and a payment may have several. What stays unknown is told once.
-      return recordException(context, operation, operation.attempt, "evidence", outcome === "refused");
+      // A payment may have several disputes, and what stays unknown may be refused later.
+      const occasions = [`${link.acquirerDisputeId} ${outcome}`];
+      return recordException(context, operation, operation.attempt, "evidence", { occasions });
     },
   });
 }

@@ -36,7 +36,7 @@ export interface ReconciliationException {
   kind: ExceptionKind;
   gatewayCode: string;
   noticedAt: Micros;
-  /** What the acquirer calls the things that it is about, as far as their kind has ids: at most 32. */
+  /** What the acquirer calls the things that it is about, or said of them, as far as their kind has ids: at most 32. */
   occasions: readonly string[];
   /** `closedAt` and `note` are set when a person has dealt with the exception. */
   closedAt: Micros | undefined;

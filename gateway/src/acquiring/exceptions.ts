@@ -1,6 +1,7 @@
 // Records reconciliation exceptions, once each, and closes them when a person has dealt with them. Money that an exception is about is
 // booked nowhere before a person knows whose it is.
 import type { Micros } from "../ground/clock.ts";
+import { Fault, validationFault } from "../ground/fault.ts";
 import { newId } from "../ground/ids.ts";
 import { type Need, type WorkingSet, need } from "../store/working-set.ts";
 import type { ExceptionKey, ExceptionKind, ReconciliationException } from "./exception.ts";
@@ -19,23 +20,23 @@ export function exceptionNeeds(
 const OCCASIONS_MAX = 32;
 
 /**
- * Records an exception once. Gives false when it was recorded before, whether it is open or closed. With `news` (true, or ids of which one was not
- * told before) one that was closed is opened again: it is another occasion of the same kind. What was noted about the one before stands in the audit.
+ * Records an exception once. Gives false when it was recorded before, whether it is open or closed. With an occasion that was not told before, or
+ * `isAlwaysNews`, one that was closed is opened again. What was noted about the one before stands in the audit.
  */
 export function recordException(
   { set, realNow }: { set: WorkingSet; realNow: Micros },
   { book, id, kind: operationKind, gatewayCode }: Pick<Operation, "book" | "id" | "kind" | "gatewayCode">,
   attempt: number,
   kind: ExceptionKind,
-  news: boolean | readonly string[] = false,
+  { occasions: found = [], isAlwaysNews = false }: { occasions?: readonly string[]; isAlwaysNews?: boolean } = {},
 ): boolean {
   const key = { book, operationId: id, attempt, kind };
   const before = set.get(exceptions, key);
   const told = before?.occasions ?? [];
-  const occasions = [...new Set([...told, ...(typeof news === "boolean" ? [] : news)])].slice(0, OCCASIONS_MAX);
+  const occasions = [...new Set([...told, ...found])].slice(0, OCCASIONS_MAX);
   const isMore = occasions.length > told.length;
   if (before) {
-    const isOpenedAgain = before.closedAt !== undefined && (news === true || isMore);
+    const isOpenedAgain = before.closedAt !== undefined && (isAlwaysNews || isMore);
     const opened = isOpenedAgain ? { closedAt: undefined, note: undefined } : {};
     if (isOpenedAgain || isMore) set.update(exceptions, { ...before, ...opened, occasions });
     return isOpenedAgain;
@@ -53,15 +54,21 @@ export function recordException(
   return true;
 }
 
-/** Closes an exception with a note of what was done about it. Gives undefined when there is none, or it is closed already. */
+/**
+ * Closes an exception with a note of what was done about it. Throws OBJECT_NOT_FOUND when there is none, or it is closed already, and
+ * VALIDATION_ERROR when it is about more than the occasions that were `seen`.
+ */
 export function closeException(
-  set: WorkingSet,
+  { set, realNow }: { set: WorkingSet; realNow: Micros },
   key: ExceptionKey,
-  note: string,
-  realNow: Micros,
-): ReconciliationException | undefined {
+  { note, occasions: seen }: { note: string; occasions?: readonly string[] | undefined },
+): ReconciliationException {
   const before = set.get(exceptions, key);
-  if (!before || before.closedAt !== undefined) return undefined;
+  if (!before || before.closedAt !== undefined)
+    throw new Fault("OBJECT_NOT_FOUND", { message: "No such reconciliation exception is open." });
+  const more = seen ? before.occasions.filter((one) => !seen.includes(one)) : [];
+  if (more.length > 0)
+    throw validationFault("occasions", seen, `It is also about ${more.join(", ")}. Look at it again first.`);
   const closed: ReconciliationException = { ...before, closedAt: realNow, note };
   set.update(exceptions, closed);
   return closed;

@@ -122,13 +122,20 @@ test("a dispute that does not fit reaches a person, also after another one of it
   expect(await tell(dollars("dp_usd_1"))).toBe(200);
   expect(await open()).toHaveLength(1);
   const { data } = await service.operate("GET", "/reconciliation-exceptions?status=open&limit=100");
-  const { uuid } = (data as { uuid: string; kind: string; gateway_code: string }[]).findLast(
-    ({ kind, gateway_code }) => kind === "dispute" && gateway_code === "kawah",
-  ) ?? { uuid: "" };
-  await service.operate("POST", `/reconciliation-exceptions/${uuid}/close`, { note: "It was a mistake of theirs." });
+  const { uuid, occasions } = (
+    data as { uuid: string; kind: string; gateway_code: string; occasions: string[] }[]
+  ).findLast(({ kind, gateway_code }) => kind === "dispute" && gateway_code === "kawah") ?? { uuid: "", occasions: [] };
+  expect(occasions).toEqual(["dp_usd_1 open 400000 USD"]);
+  const close = (seen: string[]): Promise<unknown> =>
+    service.operate("POST", `/reconciliation-exceptions/${uuid}/close`, { note: "Their mistake.", occasions: seen });
+  await close(occasions);
   expect(await open()).toEqual([]);
   expect(await tell(dollars("dp_usd_2"))).toBe(200);
   expect(await open()).toHaveLength(1);
+  // Another one came while a person read of the first.
+  await expect(close(occasions)).rejects.toThrow(/also about dp_usd_2 open 400000 USD\..*"occasions"/);
+  expect(await open()).toHaveLength(1);
+  expect(await close([...occasions, "dp_usd_2 open 400000 USD"])).toMatchObject({ note: "Their mistake." });
 });
 
 test.each(["", "x".repeat(65), "dp 1", "dp_\u00e9"])("a dispute by the name %j is refused", async (id) => {

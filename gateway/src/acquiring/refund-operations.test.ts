@@ -247,10 +247,10 @@ describe("reconciliation exceptions", () => {
     const { operation, start } = calling({ step: "done", dueAt: undefined }, { status: "failed", completedAt: NOW });
     const key = { book, operationId: operation.id, attempt: 1, kind: "refund_after_failure" } as const;
     const close = closing(key, "asked for it back");
-    expect(start.when(close).answer).toBeUndefined();
+    start.when(close).refuses("OBJECT_NOT_FOUND");
     const closed = start.when(concludeRefund(merchant, operation, succeeded)).when(close);
     expect(closed.answer).toMatchObject({ closedAt: NOW, note: "asked for it back" });
-    expect(closed.when(close).answer).toBeUndefined();
+    expect(closed.when(close).outcome).toMatchObject({ fault: { code: "OBJECT_NOT_FOUND" } });
   });
 });
 

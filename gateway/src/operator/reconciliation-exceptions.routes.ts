@@ -18,6 +18,7 @@ import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { pageFieldsOf } from "./lists.ts";
 import { exceptionParams } from "./params.ts";
 
+const occasions = z.array(text(1, 128)).max(32);
 const exampleNote = "The acquirer corrected its report; nothing moved.";
 export const exceptionSchema = withExample(
   z.strictObject({
@@ -29,6 +30,7 @@ export const exceptionSchema = withExample(
     operation: operationObject,
     attempt: count(1, "Which attempt at the acquirer."),
     noticed_at: timestamp,
+    occasions: occasions.meta({ description: "What the acquirer calls what it is about.", examples: [["re_1"]] }),
     closed_at: timestamp.nullable().meta({ description: "Null while it is open." }),
     note: z.string().nullable().meta({ description: "What was done about it." }),
   }),
@@ -36,7 +38,10 @@ export const exceptionSchema = withExample(
   { noticed_at: exampleTimes.paid },
 );
 const closeSchema = z
-  .strictObject({ note: text(1, 1_000).meta({ description: "What was done about it." }) })
+  .strictObject({
+    note: text(1, 1_000).meta({ description: "What was done about it." }),
+    occasions: occasions.optional().meta({ description: "Those you saw. With more by now, it stays open." }),
+  })
   .meta({ id: "CloseException", examples: [{ note: exampleNote }] });
 const exceptionsQuery = z.strictObject({
   ...pageFieldsOf("exception", "uuid"),
@@ -71,24 +76,23 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
       role: "admin",
       body: closeSchema,
       success: { description: "It, closed.", schema: exceptionSchema },
-      async handle({ params: { uuid = "" }, body: { note } }) {
-        const [row] = isId("exception", uuid) ? await database.query(selectException(uuid)) : [];
-        const found = row && exceptionOfRow(row);
+      async handle({ params: { uuid = "" }, body }) {
+        const found = await readException(database, uuid);
         if (!found) throw new Fault("OBJECT_NOT_FOUND", { message: "No such reconciliation exception is open." });
         const closed = await lanes.move(found.book.merchantId, {
           name: "close reconciliation exception",
           book: found.book,
           needs: [need(exceptions, found)],
-          execute(set, { realNow }) {
-            const one = closeException(set, found, note, realNow);
-            if (!one) throw new Fault("OBJECT_NOT_FOUND", { message: "No such reconciliation exception is open." });
-            return one;
-          },
+          execute: (set, { realNow }) => closeException({ set, realNow }, found, body),
         });
         return reply(200, exceptionView(closed));
       },
     }),
   ];
+}
+
+export async function readException(database: Database, uuid: string): Promise<ReconciliationException | undefined> {
+  return isId("exception", uuid) ? database.first(selectException(uuid), exceptionOfRow) : undefined;
 }
 
 export function exceptionView(one: ReconciliationException): z.infer<typeof exceptionSchema> {
@@ -101,6 +105,7 @@ export function exceptionView(one: ReconciliationException): z.infer<typeof exce
     operation: one.operationId,
     attempt: one.attempt,
     noticed_at: wireTime(one.noticedAt),
+    occasions: [...one.occasions],
     closed_at: wireTimeOrNull(one.closedAt),
     note: one.note ?? null,
   };

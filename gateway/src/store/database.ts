@@ -100,6 +100,12 @@ export class Database {
     }
   }
 
+  /** Runs a statement and parses its first row; undefined when it has none. */
+  async first<R extends Row, Parsed>(statement: Statement, parse: (row: R) => Parsed): Promise<Parsed | undefined> {
+    const [row] = await this.query<R>(statement);
+    return row && parse(row);
+  }
+
   /** Runs statements in one round trip, each committed by itself. Gives the rows of each; throws the error of the first that failed. */
   async pipeline(statements: readonly Statement[]): Promise<Row[][]> {
     const client = await this.pool.connect();

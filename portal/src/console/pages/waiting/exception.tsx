@@ -1,7 +1,7 @@
 // Where an acquirer's report disagrees with the book: what is recorded, and what was done about it.
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { usePart } from "../../../address.ts";
-import { useAction } from "../../../api/action.ts";
+import { refresh, useAction } from "../../../api/action.ts";
 import { Answer } from "../../../ui/answer.tsx";
 import { Identity } from "../../../ui/copy.tsx";
 import { Fact, Facts } from "../../../ui/facts.tsx";
@@ -21,7 +21,7 @@ const meanings: Record<Schema<"ExceptionKind">, string> = {
   refund_twice: "The acquirer carried out a refund twice, under two operation keys.",
   refund_undone: "A refund succeeded and failed afterwards: neither the payer nor the merchant has the money.",
   refund_elsewhere:
-    "The acquirer returned money of this payment that nobody here asked it to return. Nothing is booked, and this is reported only once. Compare the amounts in its dashboard with the refunds below, and tell the merchant, who still has the money here. To take the money out, record a dispute of that amount on the payment and decide it for the payer; if it was late money, return the receipt. Do not refund it here: the payer would get it twice.",
+    "The acquirer returned money of this payment that nobody here asked it to return. Nothing is booked, and each such refund is reported only once. Compare the amounts in its dashboard with the refunds below, and tell the merchant, who still has the money here. To take the money out, record a dispute of that amount on the payment and decide it for the payer; if it was late money, return the receipt. Do not refund it here: the payer would get it twice.",
   other_money:
     "The acquirer reports money paid, or paid back, in another amount or currency than ordered, or in a form that cannot be counted. Nothing is booked, the payment continues unchanged, and this is reported only once. Its message is below, under “At the acquirer”. Ask it about the operation key: if it corrects its report, the next inquiry finds that within ten minutes. If the money really moved, have the acquirer return it, or arrange it with the merchant.",
   receipt: "Money was reported again with different details, or in an impossible amount.",
@@ -53,9 +53,10 @@ export function Page() {
               <Fact name="Noticed">
                 <Time at={one.noticed_at} />
               </Fact>
+              {one.occasions.length > 0 && <Fact name="About">{one.occasions.join(", ")}</Fact>}
               <Fact name="Closed">{one.closed_at === null ? "not yet" : <Time at={one.closed_at} />}</Fact>
             </Facts>
-            {one.closed_at === null && may("admin") && <Close uuid={uuid} />}
+            {one.closed_at === null && may("admin") && <Close uuid={uuid} occasions={one.occasions} />}
             <Section title="The payment">
               <PaymentFacts of={record} />
             </Section>
@@ -70,9 +71,17 @@ export function Page() {
   );
 }
 
-function Close({ uuid }: { uuid: string }) {
+function Close({ uuid, occasions }: { uuid: string; occasions: string[] }) {
+  const queries = useQueryClient();
   const action = useAction(
-    (note: string) => write("POST", "/v1/reconciliation-exceptions/{uuid}/close", { path: { uuid }, body: { note } }),
+    (note: string) =>
+      write("POST", "/v1/reconciliation-exceptions/{uuid}/close", { path: { uuid }, body: { note, occasions } }).catch(
+        (refused: unknown) => {
+          // Another occasion came meanwhile: the page shows it beside the error that names it.
+          void refresh(queries, ["/v1/reconciliation-exceptions"]);
+          throw refused;
+        },
+      ),
     { done: () => say("The disagreement is closed.") },
   );
   return (
