@@ -312,6 +312,21 @@ from receipts where payment_id = $1 limit 1`;
   });
 });
 
+test("the database refuses a second receipt that pays one payment", async () => {
+  const { reference, operationKey } = await opened();
+  expect(await say(operationKey, paid("u-6"))).toBe(200);
+  const second = asOwner({ ...service.database, ownerUrl: service.database.url }, (role) =>
+    role.query(
+      `insert into receipts (merchant_id, environment, receipt_id, gateway_code, transaction_id, payment_id, amount_minor, currency, status, received_at)
+select merchant_id, environment, gen_random_uuid(), gateway_code, 'u-7', payment_id, amount_minor, currency, 'applied', received_at
+from receipts where payment_id = $1`,
+      [uuidOf(reference)],
+    ),
+  );
+  await expect(second).rejects.toThrow(/receipts_applied/);
+  expect(await receiptsOf(reference)).toEqual(["applied"]);
+});
+
 test("an operator gives unapplied money back, or to the merchant, once", async () => {
   const [back, kept] = [await opened(), await opened()];
   for (const { reference, operationKey } of [back, kept]) {

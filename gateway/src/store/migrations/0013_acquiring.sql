@@ -64,6 +64,8 @@ create table receipts (
 );
 create unique index receipts_transaction on receipts (merchant_id, environment, gateway_code, transaction_id);
 create index receipts_payment on receipts (merchant_id, environment, payment_id);
+-- A payment is paid once: money beyond that stays unapplied.
+create unique index receipts_applied on receipts (merchant_id, environment, payment_id) where status = 'applied';
 -- What waits for a decision, for the operator's queue. The index holds only these.
 create index receipts_unapplied on receipts (receipt_id) where status = 'unapplied';
 -- What waits for a settlement, by currency, oldest first.
@@ -144,7 +146,7 @@ create table reconciliation_exceptions (
   ),
   gateway_code text not null check (gateway_code ~ '^[a-z_]{1,30}$'),
   noticed_at timestamptz not null,
-  occasions json not null default '[]' check (json_array_length(occasions) <= 32), -- the acquirer's ids of what it is about, such as of refunds
+  occasions json not null default '[]' check (json_array_length(occasions) <= 32), -- what an acquirer calls the things it is about, or said of them
   -- Set when an operator has dealt with it, with what was done.
   closed_at timestamptz,
   note text check (length(note) between 1 and 1000),
