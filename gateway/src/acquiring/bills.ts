@@ -43,8 +43,7 @@ async function operationOf(
   if ("account" in find) return operationOfAccount(database, gatewayCode, find.account);
   const name = readOperationKey(find.operationKey);
   if (!name) return undefined;
-  const [row] = await database.query(selectOperation(name.book, name.id));
-  const operation = row && operationOfRow(row);
+  const operation = await database.first(selectOperation(name.book, name.id), operationOfRow);
   return operation?.attempt === name.attempt ? operation : undefined;
 }
 

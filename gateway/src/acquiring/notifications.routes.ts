@@ -129,8 +129,7 @@ async function takeReport(
   const kind = report.kind === "refund" ? "refund" : "payment";
   if (!name || (report.kind !== "look" && name.kind !== kind)) return { taken: "unknown operation" };
   const merchant = await parts.directory.merchant(name.book.merchantId);
-  const [row] = await parts.database.query(selectOperation(name.book, name.id));
-  const operation = row && operationOfRow(row);
+  const operation = await parts.database.first(selectOperation(name.book, name.id), operationOfRow);
   if (!merchant || !operation || !wasRequested(parts, operation, name, code)) return { taken: "unknown operation" };
   try {
     const named = { ...operation, attempt: name.attempt };
@@ -189,8 +188,7 @@ async function commit(
       if (!/^[!-~]{1,64}$/.test(dispute.id))
         throw validationFault("dispute.id", dispute.id, "must be 1 to 64 ASCII characters.");
       const confirmed = await confirmDispute(parts, named, code, dispute);
-      const [row] = await database.query(selectLink(operation.book, code, dispute.id));
-      const link = row && linkOfRow(row);
+      const link = await database.first(selectLink(operation.book, code, dispute.id), linkOfRow);
       const kept = exchanged && { ...exchanged, messages: [...exchanged.messages, ...confirmed] };
       return move(disputeReport(merchant, operation, { gatewayCode: code, dispute, link, exchanged: kept }));
     }

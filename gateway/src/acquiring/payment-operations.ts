@@ -77,8 +77,7 @@ export class PaymentOperations {
 
   /** The command that continues a request repeated while its key is in progress; undefined when the repetition has to wait. */
   async resume({ merchant, book }: BookOwner, intent: Intent): Promise<Command<Resumed> | undefined> {
-    const [row] = await this.parts.database.query(selectOperationOfKey(book, intent.key));
-    const operation = row && operationOfRow(row);
+    const operation = await this.parts.database.first(selectOperationOfKey(book, intent.key), operationOfRow);
     return operation?.step === "retryable" ? resumeOpening(this.parts, merchant, operation, intent) : undefined;
   }
 }

@@ -55,9 +55,8 @@ export interface Checkout {
 /** The payment of a token. Throws ROUTE_NOT_FOUND alike for a token that this installation did not make and for a payment that is gone. */
 export async function findCheckout(parts: CheckoutParts, token: string): Promise<Checkout> {
   const named = parts.tokens.read(token);
-  const [row] = named ? await parts.database.query(selectPayment(named.merchantId, named.reference)) : [];
-  if (!row) throw new Fault("ROUTE_NOT_FOUND");
-  const payment = paymentOfRow(row);
+  const payment = named && (await parts.database.first(selectPayment(named.merchantId, named.reference), paymentOfRow));
+  if (!payment) throw new Fault("ROUTE_NOT_FOUND");
   const [profile, merchant, [clock]] = await Promise.all([
     parts.profiles.of(payment.book.merchantId),
     parts.directory.merchant(payment.book.merchantId),

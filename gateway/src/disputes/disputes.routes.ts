@@ -101,8 +101,7 @@ export async function readDispute(
   uuid: string,
 ): Promise<DisputeOfOrder | undefined> {
   if (!isId("dispute", uuid)) return undefined;
-  const [row] = await database.query(selectDispute(merchantId, uuid));
-  return row && disputeOfOrderRow(row);
+  return database.first(selectDispute(merchantId, uuid), disputeOfOrderRow);
 }
 
 /** A page of a book's disputes. `query` has passed `disputesQuerySchema`. */

@@ -97,8 +97,7 @@ export class EvidenceFiles {
   /** A kept file; undefined when there is none. */
   async find(book: Book, uuid: string, fileId: string): Promise<EvidenceFile | undefined> {
     if (!isId("dispute", uuid) || !isId("file", fileId)) return undefined;
-    const [row] = await this.parts.database.query(selectKeptFile({ book, uuid, fileId }));
-    return row && fileOfRow(row);
+    return this.parts.database.first(selectKeptFile({ book, uuid, fileId }), fileOfRow);
   }
 
   private enter(merchantId: string): void {

@@ -84,8 +84,7 @@ export const keptEvidenceSchema = z
 /** The evidence of a dispute of this book; undefined when there is no such dispute, or no evidence was submitted. */
 export async function readEvidence(database: Database, book: Book, uuid: string): Promise<Evidence | undefined> {
   if (!isId("dispute", uuid)) return undefined;
-  const [row] = await database.query(selectEvidence(book, uuid));
-  return row && evidenceOfRow(row);
+  return database.first(selectEvidence(book, uuid), evidenceOfRow);
 }
 
 /** The evidence as it is shown to an operator. */

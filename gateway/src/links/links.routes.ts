@@ -7,7 +7,7 @@ import { type Call, type Endpoint, answering, readEndpoint, writeEndpoint } from
 import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import { listSchema, nothing } from "../http/shapes.ts";
 import type { PaymentParts } from "../payments/payments.ts";
-import type { Database } from "../store/database.ts";
+import type { Database, Row } from "../store/database.ts";
 import { judgeCreation } from "./creation-rules.ts";
 import { type LinkName, newToken } from "./link-address.ts";
 import { type LinkSnapshot, linkView } from "./link.ts";
@@ -38,9 +38,9 @@ export function linkEndpoints(parts: LinkRouteParts): Endpoint[] {
   };
   const find = async ({ params, merchant, book }: Call): Promise<LinkSnapshot> => {
     const uuid = params.uuid ?? "";
-    const [row] = isId("link", uuid) ? await database.query(selectLink(merchant.merchantId, uuid)) : [];
-    if (!row) throw new Fault("OBJECT_NOT_FOUND");
-    const found = snapshotOfLinkRow(row, clock.now());
+    const read = (row: Row): LinkSnapshot => snapshotOfLinkRow(row, clock.now());
+    const found = isId("link", uuid) ? await database.first(selectLink(merchant.merchantId, uuid), read) : undefined;
+    if (!found) throw new Fault("OBJECT_NOT_FOUND");
     if (found.link.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
     return found;
   };

@@ -10,7 +10,6 @@ import { type Book, type Environment, environments } from "./books.ts";
 import { Credentials } from "./credentials.ts";
 import { type MerchantSummary, merchantOfRow, webhookOwner } from "./directory.ts";
 import {
-  type MerchantRow,
   insertBooks,
   insertMerchant,
   lockSettings,
@@ -78,8 +77,7 @@ export class Merchants {
 
   /** The settings of a merchant; undefined when there is no such merchant. */
   async read(merchantId: string): Promise<MerchantSummary | undefined> {
-    const [row] = await this.database.query<MerchantRow>(selectMerchant(merchantId));
-    return row && merchantOfRow(row);
+    return this.database.first(selectMerchant(merchantId), merchantOfRow);
   }
 
   /**
@@ -131,8 +129,7 @@ export class Merchants {
 
   /** The address of a book's events and the state of its secret's rotation. Undefined when there is no such merchant. */
   async webhook(book: Book): Promise<WebhookRegistration | undefined> {
-    const [row] = await this.database.query(selectWebhook(book));
-    return row && registrationOfRow(row);
+    return this.database.first(selectWebhook(book), registrationOfRow);
   }
 
   /** Writes observations about previous secrets; those from outside the overlap of a rotation are dropped. */
@@ -155,8 +152,8 @@ export class Merchants {
 
   /** The oldest merchant with this name; undefined when there is none. */
   async oldestNamed(name: string): Promise<string | undefined> {
-    const [row] = await this.database.query<{ merchant_id: string }>(selectOldestNamed(name));
-    return row && idOf("merchant", row.merchant_id);
+    const idOfRow = (row: { merchant_id: string }): string => idOf("merchant", row.merchant_id);
+    return this.database.first(selectOldestNamed(name), idOfRow);
   }
 
   private touched<T>(merchantId: string, work: (query: Query) => Promise<T[]>): Promise<T[]> {

@@ -69,8 +69,10 @@ export class Profiles {
   /** The bytes at a logo's address; undefined when that logo does not exist. */
   async logo(merchantId: string, digest: string): Promise<{ bytes: Buffer; type: Logo["type"] } | undefined> {
     if (!isId("merchant", merchantId) || !/^[0-9a-f]{64}$/.test(digest)) return undefined;
-    const [row] = await this.database.query<LogoRow>(selectLogo(merchantId, digest));
-    return row && { bytes: row.logo, type: row.logo_type };
+    return this.database.first(selectLogo(merchantId, digest), (row: LogoRow) => ({
+      bytes: row.logo,
+      type: row.logo_type,
+    }));
   }
 }
 

@@ -131,9 +131,8 @@ export class Approvals {
   /** Finds the approval of the same change. Throws IDEMPOTENCY_CONFLICT when the idempotency key belongs to another change. */
   private async same(sent: SentRequest): Promise<Approval | undefined> {
     const digest = sha256(sent.body);
-    const [row] = await this.parts.database.query(selectSame(sent, digest));
-    if (!row) return undefined;
-    const found = approvalOfRow(row);
+    const found = await this.parts.database.first(selectSame(sent, digest), approvalOfRow);
+    if (!found) return undefined;
     const { request } = found;
     if (request.method !== sent.method || request.path !== sent.path || !request.digest.equals(digest))
       throw new Fault("IDEMPOTENCY_CONFLICT", { details: { idempotency_key: sent.key, approval: found.uuid } });
@@ -141,8 +140,7 @@ export class Approvals {
   }
 
   async find(uuid: string): Promise<Approval | undefined> {
-    const [row] = isId("approval", uuid) ? await this.parts.database.query(selectApproval(uuid)) : [];
-    return row && approvalOfRow(row);
+    return isId("approval", uuid) ? this.parts.database.first(selectApproval(uuid), approvalOfRow) : undefined;
   }
 
   /** Throws OBJECT_NOT_FOUND. */

@@ -124,8 +124,7 @@ export class BookReplays {
   }
 
   async read(book: Book, id: string): Promise<Verification | undefined> {
-    const [row] = await this.parts.database.query(selectVerification({ book, id }));
-    return row && verificationOfRow(row);
+    return this.parts.database.first(selectVerification({ book, id }), verificationOfRow);
   }
 
   /** The replays of a book, newest first. */

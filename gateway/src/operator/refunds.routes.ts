@@ -62,8 +62,7 @@ const tag = "Refunds";
 
 export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] {
   const find = async (uuid: string): Promise<ToldRefund | undefined> => {
-    const [row] = isId("refund", uuid) ? await database.query(selectRefunds({ uuid }, 1)) : [];
-    return row && toldRefundOfRow(row);
+    return isId("refund", uuid) ? database.first(selectRefunds({ uuid }, 1), toldRefundOfRow) : undefined;
   };
   return [
     operatorEndpoint({

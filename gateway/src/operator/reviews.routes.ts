@@ -291,9 +291,10 @@ function judgeEndpoint(parts: ReviewParts, word: "approve" | "refuse"): Operator
 }
 
 async function findReviewed(database: Database, reference: string): Promise<Payment> {
-  const [row] = isId("payment", reference) ? await database.query(selectReviews(reference, undefined, 1)) : [];
-  if (!row) throw new Fault("PAYMENT_NOT_FOUND", { message: "No such payment is under review." });
-  return paymentOfRow(row);
+  const of = selectReviews(reference, undefined, 1);
+  const payment = isId("payment", reference) ? await database.first(of, paymentOfRow) : undefined;
+  if (!payment) throw new Fault("PAYMENT_NOT_FOUND", { message: "No such payment is under review." });
+  return payment;
 }
 
 async function findAny(database: Database, reference: string): Promise<Payment> {

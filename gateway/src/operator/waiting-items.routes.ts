@@ -1,7 +1,6 @@
 // Items of the work queues, each with everything that a decision needs: unapplied receipts, reconciliation exceptions, disputes, settlement batches.
 import { z } from "zod";
 import type { ReconciliationException } from "../acquiring/exception.ts";
-import { exceptionOfRow, selectException } from "../acquiring/exceptions.sql.ts";
 import { receiptOfRow, selectReceipt } from "../acquiring/receipts.sql.ts";
 import { currencyTotalsSchema, readBook } from "../balances/book.ts";
 import { disputeView, outcomes } from "../disputes/dispute.ts";
@@ -28,7 +27,7 @@ import { findAnyPayment } from "./payments.routes.ts";
 import { candidateSchema, findCandidates } from "./receipt-candidates.ts";
 import { receiptSchema, receiptView } from "./receipts.routes.ts";
 import { selectRefunds, toldRefundOfRow } from "./refunds.sql.ts";
-import { exceptionSchema, exceptionView } from "./reconciliation-exceptions.routes.ts";
+import { exceptionSchema, exceptionView, readException } from "./reconciliation-exceptions.routes.ts";
 
 interface WaitingItemParts {
   database: Database;
@@ -123,8 +122,7 @@ function receiptEndpoint({ database, records, approvals }: WaitingItemParts): Op
     success: { description: "What there is to decide by.", schema: receiptRecordSchema },
     async handle(call) {
       const { uuid = "" } = call.params;
-      const [row] = isId("receipt", uuid) ? await database.query(selectReceipt(uuid)) : [];
-      const receipt = row && receiptOfRow(row);
+      const receipt = isId("receipt", uuid) ? await database.first(selectReceipt(uuid), receiptOfRow) : undefined;
       if (receipt?.status !== "unapplied")
         throw new Fault("OBJECT_NOT_FOUND", { message: "No such money waits for a decision." });
       const { book, currency, paymentReference } = receipt;
@@ -152,8 +150,7 @@ function exceptionEndpoint({ database, records }: WaitingItemParts): OperatorEnd
     role: "viewer",
     success: { description: "What there is to judge by.", schema: exceptionRecordSchema },
     async handle({ params: { uuid = "" } }) {
-      const [row] = isId("exception", uuid) ? await database.query(selectException(uuid)) : [];
-      const exception = row && exceptionOfRow(row);
+      const exception = await readException(database, uuid);
       const found = exception && (await findAnyPayment(database, await referenceOf(database, exception)));
       if (!exception || !found) throw new Fault("OBJECT_NOT_FOUND", { message: "No such reconciliation exception." });
       const { book, currency } = found.payment;

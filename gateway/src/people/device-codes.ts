@@ -118,9 +118,9 @@ export class DeviceCodes {
    */
   async poll(deviceCode: string, origin: Origin): Promise<Polled> {
     const deviceDigest = sha256(deviceCode);
-    const [row] = await this.parts.database.query(pollDevice(deviceDigest, this.parts.clock.now()));
-    if (!row) return { status: "expired_token" };
-    const device = polledDeviceOfRow(row);
+    const { database, clock } = this.parts;
+    const device = await database.first(pollDevice(deviceDigest, clock.now()), polledDeviceOfRow);
+    if (!device) return { status: "expired_token" };
     const { answer, intervalSeconds, tooSoon } = device;
     if (tooSoon) return { status: "slow_down", intervalSeconds };
     if (!answer) return { status: "authorization_pending", intervalSeconds };

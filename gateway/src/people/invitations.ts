@@ -84,8 +84,7 @@ export class Invitations {
 
   /** The open invitation that a link's token belongs to. */
   async find(token: string): Promise<Invitation | undefined> {
-    const [row] = await this.parts.database.query(selectInvitation(sha256(token), this.parts.clock.now()));
-    return row && invitationOfRow(row);
+    return this.parts.database.first(selectInvitation(sha256(token), this.parts.clock.now()), invitationOfRow);
   }
 
   /** Revokes an invitation. False when it does not exist, or was accepted or revoked before. */

@@ -47,8 +47,7 @@ export class Operators {
 
   /** A person as an operator; undefined when the person is none. */
   async read(personId: string): Promise<OperatorPerson | undefined> {
-    const [row] = await this.parts.database.query(selectOperator(personId));
-    return row && operatorOfRow(row);
+    return this.parts.database.first(selectOperator(personId), operatorOfRow);
   }
 
   /** Makes a person an operator. False when the person is one already. `by`: a token's name, an operator's e-mail address, or `command-line`. */
@@ -110,8 +109,10 @@ export class Operators {
 
   /** The open invitation that a link's token belongs to. */
   async invitationOf(token: string): Promise<OperatorInvitation | undefined> {
-    const [row] = await this.parts.database.query(selectOperatorInvitation(sha256(token), this.parts.clock.now()));
-    return row && operatorInvitationOfRow(row);
+    return this.parts.database.first(
+      selectOperatorInvitation(sha256(token), this.parts.clock.now()),
+      operatorInvitationOfRow,
+    );
   }
 
   /** Revokes an invitation. False when it does not exist, or was accepted or revoked before. */

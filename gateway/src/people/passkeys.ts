@@ -201,8 +201,7 @@ export class Passkeys {
     const party = this.party();
     const challenge = challengeOf(response.response.clientDataJSON);
     if (challenge === undefined || !(await this.challenges.take(challenge, purpose, personId))) throw refused();
-    const [row] = await this.parts.database.query(selectPasskey(Buffer.from(response.id, "base64url")));
-    const passkey = row && passkeyOfRow(row);
+    const passkey = await this.parts.database.first(selectPasskey(Buffer.from(response.id, "base64url")), passkeyOfRow);
     if (!passkey || (personId !== undefined && passkey.personId !== personId)) throw refused();
     const { verifyAuthenticationResponse } = await webauthn();
     const verified = await verifyAuthenticationResponse({

@@ -61,13 +61,11 @@ export class People {
   }
 
   async read(personId: string): Promise<Person | undefined> {
-    const [row] = await this.parts.database.query(selectPerson(personId));
-    return row && personOfRow(row);
+    return this.parts.database.first(selectPerson(personId), personOfRow);
   }
 
   async readByEmail(email: string): Promise<Person | undefined> {
-    const [row] = await this.parts.database.query(selectPersonByEmail(email.toLowerCase()));
-    return row && personOfRow(row);
+    return this.parts.database.first(selectPersonByEmail(email.toLowerCase()), personOfRow);
   }
 
   /** Merchants that a person belongs to, oldest membership first. */

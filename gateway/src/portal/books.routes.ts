@@ -47,8 +47,7 @@ export function bookPagesEndpoints(database: Database): PortalEndpoint[] {
 
 async function findJournal(database: Database, book: Book, id: string): Promise<Journal | undefined> {
   if (!isId("journal", id)) return undefined;
-  const [row] = await database.query<JournalRow>(selectJournal(book, id));
-  return row && journalOfRow(book, row);
+  return database.first(selectJournal(book, id), (row: JournalRow) => journalOfRow(book, row));
 }
 
 function journalEndpoints(database: Database): PortalEndpoint[] {

@@ -123,6 +123,5 @@ async function listRefunds(database: Database, call: Call): Promise<Reply> {
 
 async function findRefund(database: Database, { merchantId }: Merchant, uuid = ""): Promise<RefundOfOrder | undefined> {
   if (!isId("refund", uuid)) return undefined;
-  const [row] = await database.query(selectRefund(merchantId, uuid));
-  return row && refundOfOrderRow(row);
+  return database.first(selectRefund(merchantId, uuid), refundOfOrderRow);
 }

@@ -126,8 +126,7 @@ export async function readSettlement(
   uuid: string,
 ): Promise<Settlement | undefined> {
   if (!isId("settlement", uuid)) return undefined;
-  const [row] = await database.query(selectSettlement(merchantId, uuid));
-  return row && settlementOfRow(row);
+  return database.first(selectSettlement(merchantId, uuid), settlementOfRow);
 }
 
 /** A page of a book's batches. `query` has passed `settlementsQuerySchema`. */

@@ -109,8 +109,7 @@ export class Incidents {
 
   async find(incidentId: string): Promise<Incident | undefined> {
     if (!isId("incident", incidentId)) return undefined;
-    const [row] = await this.database.query(selectIncident(incidentId));
-    return row && incidentOfRow(row);
+    return this.database.first(selectIncident(incidentId), incidentOfRow);
   }
 
   /** A page of incidents, newest first; with `open`, only those that are not over. */

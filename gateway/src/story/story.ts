@@ -136,9 +136,8 @@ export async function readStory(
 /** Reads a payment of a book. Throws PAYMENT_NOT_FOUND, ENVIRONMENT_MISMATCH. */
 export async function findPayment(database: Database, book: Book, reference: string): Promise<Payment> {
   if (!isId("payment", reference)) throw new Fault("PAYMENT_NOT_FOUND");
-  const [row] = await database.query(selectPayment(book.merchantId, reference));
-  if (!row) throw new Fault("PAYMENT_NOT_FOUND");
-  const payment = paymentOfRow(row);
+  const payment = await database.first(selectPayment(book.merchantId, reference), paymentOfRow);
+  if (!payment) throw new Fault("PAYMENT_NOT_FOUND");
   if (payment.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
   return payment;
 }

@@ -178,8 +178,7 @@ export async function readEvent(
   eventId: string,
 ): Promise<StoredEvent | undefined> {
   if (!isId("event", eventId)) return undefined;
-  const [row] = await database.query(selectEvent(merchantId, eventId));
-  return row && eventOfRow(row);
+  return database.first(selectEvent(merchantId, eventId), eventOfRow);
 }
 
 async function findEvent(database: Database, call: Call): Promise<StoredEvent> {
