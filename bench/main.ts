@@ -9,7 +9,7 @@ import { portal } from "./portal.ts";
 import { payer } from "./payer.ts";
 import { processes } from "./processes.ts";
 import { providers } from "./providers.ts";
-import { keep, tell } from "./report.ts";
+import { keep, print } from "./report.ts";
 import { requestlog } from "./request-log.ts";
 import type { Options, Result } from "./result.ts";
 import { sdk } from "./sdk.ts";
@@ -62,7 +62,7 @@ for (const name of names) {
   if (options.processes > (name === "processes" ? 2 : 1)) result.processes = options.processes;
   if (values.json) process.stdout.write(`${JSON.stringify(result)}\n`);
   else {
-    tell(result);
+    print(result);
     const why = tree.unclean();
     if (why === undefined) keep(result, options, tree);
     else console.log(`  Not kept: ${why}.\n`);

@@ -15,7 +15,7 @@ interface Kept extends Result {
   commit: string;
 }
 
-export function tell(result: Result): void {
+export function print(result: Result): void {
   const lines: [string, string | number][] = [
     ["rate", `${result.rate_per_s} a second`],
     [result.baseline, `${result.baseline_per_s} a second`],

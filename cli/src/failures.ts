@@ -51,9 +51,9 @@ function ofApi({
 }: GerbangError): Printable {
   const field = details?.field;
   const why = cause === undefined ? message : reasonOf(cause);
-  const told = why === message ? words`` : words` (${why})`;
+  const reason = why === message ? words`` : words` (${why})`;
   const lines = [
-    words`${code}: ${message}${told}`,
+    words`${code}: ${message}${reason}`,
     ...(typeof field === "string" && !message.includes(field) ? [words`Field: ${field}`] : []),
     ...detailsOf(details, message),
     adviceOf(code, requestId) ?? words`${advice}`,

@@ -170,10 +170,10 @@ async function ask(origin: string, path: string, body: object): Promise<Record<s
   }
   const value = parsed(text);
   if (status < 300 && value) return value;
-  const told = value?.error as { code?: unknown; message?: unknown } | undefined;
-  if (typeof told?.code !== "string" || typeof told.message !== "string")
+  const failure = value?.error as { code?: unknown; message?: unknown } | undefined;
+  if (typeof failure?.code !== "string" || typeof failure.message !== "string")
     throw new Lost(`${url} answered ${status}, but not as this service would. Is the address right?`);
-  const sentence = `${told.code}: ${told.message}`;
+  const sentence = `${failure.code}: ${failure.message}`;
   throw status >= 500 || status === 429 ? new Lost(sentence) : new Trouble(sentence);
 }
 

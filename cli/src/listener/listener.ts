@@ -61,8 +61,8 @@ export class Listener {
   private unanswered = 0;
   private started = false;
   /** The `forgottenBefore` that was reported already: responses repeat it until the next event is handed on. */
-  private toldForgotten: string | undefined;
-  private toldRefusal = false;
+  private warnedOfForgotten: string | undefined;
+  private warnedOfRefusal = false;
 
   constructor(parts: ListenerParts) {
     this.parts = parts;
@@ -114,11 +114,11 @@ export class Listener {
     } else if (this.unheard > 0) say(words`The service is back: going on ${placeOf(newest)}, ${waiting}.`);
     this.unheard = 0;
     this.started = true;
-    if (newest !== undefined && forgottenBefore !== null && forgottenBefore !== this.toldForgotten) {
+    if (newest !== undefined && forgottenBefore !== null && forgottenBefore !== this.warnedOfForgotten) {
       say(
         words`Missed: events ${placeOf(newest)} were deleted before they could be forwarded; the service keeps none from before ${forgottenBefore} (its sandbox's time). Look at the payments, refunds and disputes themselves for what changed.`,
       );
-      this.toldForgotten = forgottenBefore;
+      this.warnedOfForgotten = forgottenBefore;
     }
   }
 
@@ -163,12 +163,12 @@ export class Listener {
       const what = isLate ? `took more than ${ANSWER_SECONDS} seconds` : "answered with a redirect";
       say(words`  ${forwardTo} ${what}: the service counts that as a failure and sends the event again.`);
     }
-    if (answer.status >= 400 && !this.toldRefusal) {
+    if (answer.status >= 400 && !this.warnedOfRefusal) {
       const doubt = answer.status === 401 ? "401: does it verify with the secret named in the first line above? " : "";
       say(
         words`  ${doubt}A refused event is not forwarded again. To forward it and all that came after it, start again with --from ${event.id}.`,
       );
-      this.toldRefusal = true;
+      this.warnedOfRefusal = true;
     }
     return true;
   }

@@ -45,10 +45,10 @@ export function shapedOperation(
 ): Operation {
   const { body, description } = endpoint;
   const rules = body && rulesOf(body);
-  const told = [description, rights].filter((text) => text !== undefined && text !== "");
+  const texts = [description, rights].filter((text) => text !== undefined && text !== "");
   return {
     ...endpoint,
-    ...(told.length > 0 ? { description: told.join("\n\n") } : {}),
+    ...(texts.length > 0 ? { description: texts.join("\n\n") } : {}),
     errors: [
       ...(endpoint.method === "GET" ? [] : (["FORBIDDEN"] as const)),
       ...codes,

@@ -117,7 +117,7 @@ export function otherMoneyIn(
   return valuesOf("54").some(isOther) || /^5[34]/.test(rest) ? "amount" : undefined;
 }
 
-function readObjects(text: string, within: string, tell: (problem: string) => void): QrObject[] {
+function readObjects(text: string, within: string, report: (problem: string) => void): QrObject[] {
   const objects: QrObject[] = [];
   // Lengths count characters, so a text beyond ASCII is split into code points.
   const characters = /^\p{ASCII}*$/u.test(text) ? text : [...text];
@@ -126,17 +126,17 @@ function readObjects(text: string, within: string, tell: (problem: string) => vo
   for (let at = 0; at < characters.length;) {
     const head = textOf(characters.slice(at, at + 4));
     if (!/^\d{4}$/.test(head)) {
-      tell(`At character ${at + 1}${place} stands no tag and length of two digits each.`);
+      report(`At character ${at + 1}${place} stands no tag and length of two digits each.`);
       return objects;
     }
     const tag = head.slice(0, 2);
     const length = Number(head.slice(2));
     const value = textOf(characters.slice(at + 4, at + 4 + length));
     if (at + 4 + length > characters.length) {
-      tell(`Tag ${tag}${place} says ${length} characters, and ${characters.length - at - 4} are left.`);
+      report(`Tag ${tag}${place} says ${length} characters, and ${characters.length - at - 4} are left.`);
       return objects;
     }
-    if (seen.has(tag)) tell(`Tag ${tag}${place} stands there twice.`);
+    if (seen.has(tag)) report(`Tag ${tag}${place} stands there twice.`);
     seen.add(tag);
     const isTemplate =
       within === "" && Number(tag) >= 26 && (isAccount(tag) || tag === "62" || tag === "64" || Number(tag) >= 80);
@@ -145,7 +145,7 @@ function readObjects(text: string, within: string, tell: (problem: string) => vo
       name: nameOf(within, tag),
       value,
       meaning: meaningOf(within, tag, value),
-      objects: isTemplate ? readObjects(value, tag, tell) : undefined,
+      objects: isTemplate ? readObjects(value, tag, report) : undefined,
     });
     at += 4 + length;
   }

@@ -39,10 +39,10 @@ interface Reported {
 export function disputeReport(
   merchant: Merchant,
   operation: Operation,
-  { gatewayCode, dispute: told, link: before, exchanged }: Reported,
+  { gatewayCode, dispute: reported, link: before, exchanged }: Reported,
 ): Command<ExceptionKind | undefined> {
   const { book, id: paymentReference } = operation;
-  const key = { book, gatewayCode, acquirerDisputeId: told.id };
+  const key = { book, gatewayCode, acquirerDisputeId: reported.id };
   const owner = { merchant, book };
   return bookCommand(owner, {
     name: "take dispute report",
@@ -59,45 +59,45 @@ export function disputeReport(
       keepMessages(context, operation, exchanged);
       const link = set.get(acquirerDisputes, key);
       // The acquirer's deadline is in real time; a sandbox book has its own clock.
-      const left = told.respondBy && Math.min(Math.max(told.respondBy - realNow, -DEADLINE_MAX), DEADLINE_MAX);
+      const left = reported.respondBy && Math.min(Math.max(reported.respondBy - realNow, -DEADLINE_MAX), DEADLINE_MAX);
       const due = left === undefined ? undefined : left + now;
-      const tellPerson = (): ExceptionKind => {
+      const raise = (): ExceptionKind => {
         // Under the acquirer that reports it, and once more when a person has closed the exception of an earlier report.
-        const occasions = [`${told.id} ${told.status} ${told.amountMinor} ${told.currency}`];
+        const occasions = [`${reported.id} ${reported.status} ${reported.amountMinor} ${reported.currency}`];
         const about = { ...operation, gatewayCode };
         recordException(context, about, operation.attempt, "dispute", { occasions, isAlwaysNews: true });
         return "dispute";
       };
       // What was decided is contested anew. A person records what is held for it: no state here leads back from an outcome.
-      if (told.status === "appealed") return tellPerson();
-      const isContested = told.status !== "won" && told.status !== "withdrawn";
+      if (reported.status === "appealed") return raise();
+      const isContested = reported.status !== "won" && reported.status !== "withdrawn";
       if (link) {
         const known = set.get(disputes, { book, uuid: link.disputeId });
         if (!known) throw new Fault("SERVICE_UNAVAILABLE");
-        const isLess = told.amountMinor < known.amountMinor;
-        if (link.paymentReference !== paymentReference || isLess || known.currency !== told.currency)
-          return tellPerson();
+        const isLess = reported.amountMinor < known.amountMinor;
+        if (link.paymentReference !== paymentReference || isLess || known.currency !== reported.currency)
+          return raise();
         // Reports come in any order: the report that it was opened, or answered, may be late.
         const awaits = known.status === "needs_response";
-        if (told.status === "open") {
+        if (reported.status === "open") {
           if (awaits && due !== undefined && due > known.evidenceDueAt + MINUTE) extend(context, known, due);
-        } else if (told.status === "under_review") {
+        } else if (reported.status === "under_review") {
           if (awaits) answeredThere(context, known, link);
-        } else if (isRunning(known.status)) resolve(context, known, told.status);
-        else if (known.status !== told.status) return tellPerson();
-        return told.amountMinor > known.amountMinor && isContested ? tellPerson() : undefined;
+        } else if (isRunning(known.status)) resolve(context, known, reported.status);
+        else if (known.status !== reported.status) return raise();
+        return reported.amountMinor > known.amountMinor && isContested ? raise() : undefined;
       }
       const fits =
         isContestable(payment) &&
         // An acquirer that was asked before another one took the payment has none of its money.
         payment.gatewayCode === gatewayCode &&
-        payment.currency === told.currency &&
-        told.amountMinor > 0n &&
-        told.amountMinor <= payment.amountMinor;
-      const { reason } = told;
+        payment.currency === reported.currency &&
+        reported.amountMinor > 0n &&
+        reported.amountMinor <= payment.amountMinor;
+      const { reason } = reported;
       const leftMinor = contestableMinor(payment);
-      if (!fits || leftMinor === 0n) return tellPerson();
-      const amountMinor = told.amountMinor < leftMinor ? told.amountMinor : leftMinor;
+      if (!fits || leftMinor === 0n) return raise();
+      const amountMinor = reported.amountMinor < leftMinor ? reported.amountMinor : leftMinor;
       const opened = contest(context, payment, {
         reason,
         amountMinor,
@@ -112,10 +112,10 @@ export function disputeReport(
         evidenceTries: 0,
       };
       set.insert(acquirerDisputes, made);
-      if (told.status === "under_review") answeredThere(context, opened, made);
-      else if (told.status !== "open") resolve(context, opened, told.status);
+      if (reported.status === "under_review") answeredThere(context, opened, made);
+      else if (reported.status !== "open") resolve(context, opened, reported.status);
       // The rest of the contested money was given back before: a person finds out which of the two stands.
-      return amountMinor < told.amountMinor && isContested ? tellPerson() : undefined;
+      return amountMinor < reported.amountMinor && isContested ? raise() : undefined;
     },
   });
 }

@@ -32,9 +32,9 @@ export function recordException(
 ): boolean {
   const key = { book, operationId: id, attempt, kind };
   const before = set.get(exceptions, key);
-  const told = before?.occasions ?? [];
-  const occasions = [...new Set([...told, ...found])].slice(0, OCCASIONS_MAX);
-  const isMore = occasions.length > told.length;
+  const known = before?.occasions ?? [];
+  const occasions = [...new Set([...known, ...found])].slice(0, OCCASIONS_MAX);
+  const isMore = occasions.length > known.length;
   if (before) {
     const isOpenedAgain = before.closedAt !== undefined && (isAlwaysNews || isMore);
     const opened = isOpenedAgain ? { closedAt: undefined, note: undefined } : {};

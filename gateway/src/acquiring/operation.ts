@@ -77,6 +77,6 @@ export function readOperationKey(key: string): OperationName | undefined {
 }
 
 /** The operation with the ids that its acquirer reported; ids that are not reported again are kept. */
-export function withProviderIds(operation: Operation, told: ProviderIds | undefined): Operation {
-  return told === undefined ? operation : { ...operation, providerIds: { ...operation.providerIds, ...told } };
+export function withProviderIds(operation: Operation, found: ProviderIds | undefined): Operation {
+  return found === undefined ? operation : { ...operation, providerIds: { ...operation.providerIds, ...found } };
 }

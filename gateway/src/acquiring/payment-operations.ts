@@ -154,13 +154,13 @@ export async function callOrInquire(
   }
   const isAsked = state.status === "processing" && state.isQuestioned === true;
   if (isAsked && (review === "approve" || review === "refuse") && acquirer.calls?.judge) {
-    const telling = await callAcquirer(
+    const judged = await callAcquirer(
       parts,
       { ...name, call: "judge" },
       async (calls, signal, record) => await calls.judge?.(known, review, signal, record),
     );
     // The next inquiry tells what the acquirer makes of an approval.
-    return after(found, telling, review === "refuse" ? { status: "failed" } : undefined);
+    return after(found, judged, review === "refuse" ? { status: "failed" } : undefined);
   }
   return found;
 }

@@ -16,7 +16,7 @@ export async function acquirerCommand({ port, host }: { port: string; host: stri
     say("This acquirer is for trying things out: it does not start with NODE_ENV=production.");
     return 1;
   }
-  const told = new Promise<void>((resolve) => {
+  const stopRequested = new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
   });
   const file = join(config.dataDirectory, "acquirers.json");
@@ -33,7 +33,7 @@ export async function acquirerCommand({ port, host }: { port: string; host: stri
   if (!isLoopback(host))
     say(`Everybody who reaches ${simulator.url} can steer this acquirer: only requests of payments
 are signed. Keep it off networks that you do not trust.`);
-  await told;
+  await stopRequested;
   say("Stopping …");
   await simulator.stop();
   return 0;

@@ -47,7 +47,7 @@ export async function serveCommand(
   { role }: { role: "api" | "worker" | undefined },
   timing: ServeTiming = {},
 ): Promise<number> {
-  const { told, toldAgain } = stopSignals();
+  const { stop, stopAgain } = stopSignals();
   const { config, acquirers } = readOrLog();
   const output = standardOutput();
   const log = createLog(config.logLevel, output);
@@ -59,7 +59,7 @@ export async function serveCommand(
     const secrets = readSecrets(config);
     const store = await openStore(config, true);
     try {
-      await serve({ config, acquirers, secrets, store, roles, told, toldAgain, timing, output, log, announce });
+      await serve({ config, acquirers, secrets, store, roles, stop, stopAgain, timing, output, log, announce });
     } finally {
       await store.close();
     }
@@ -91,9 +91,9 @@ interface ServeParts {
   store: Store;
   roles: ReadonlySet<"api" | "worker">;
   /** Resolves with the reason when the service is told to stop. */
-  told: Promise<string>;
+  stop: Promise<string>;
   /** Resolves when the service is told to stop a second time: it then stops waiting for clients. */
-  toldAgain: Promise<void>;
+  stopAgain: Promise<void>;
   timing: ServeTiming;
   output: LogOutput;
   log: Log;
@@ -101,9 +101,9 @@ interface ServeParts {
 }
 
 async function serve(parts: ServeParts): Promise<void> {
-  const { store, told, timing, log } = parts;
+  const { store, stop, timing, log } = parts;
   // The owner of an external database migrates it. This call succeeds if the owner's address is configured, or if nothing is left to do.
-  const stopped = told.then(() => true);
+  const stopped = stop.then(() => true);
   if (await Promise.race([migrate(store.ownerUrl).then(() => false), stopped])) return;
   // The check starts here, because a short command that had started the embedded server may stop it just after this process has joined it.
   const guardian = setInterval(() => {
@@ -113,12 +113,12 @@ async function serve(parts: ServeParts): Promise<void> {
     );
   }, timing.guardMs ?? GUARD_MS);
   const relieve = (): void => clearInterval(guardian);
-  void told.then(relieve);
+  void stop.then(relieve);
   await run(parts).finally(relieve);
 }
 
 async function run(parts: ServeParts): Promise<void> {
-  const { config, acquirers, secrets, store, roles, told, toldAgain, timing, output, log, announce } = parts;
+  const { config, acquirers, secrets, store, roles, stop, stopAgain, timing, output, log, announce } = parts;
   const tracing = await openTracing(config.tracing && { ...config.tracing, version }, log);
   const app = createApp({
     config,
@@ -135,7 +135,7 @@ async function run(parts: ServeParts): Promise<void> {
   let metrics: { address: string; close(): void } | undefined;
   try {
     // The start may wait for the database. A signal to stop ends this wait.
-    const stopped = told.then(() => true);
+    const stopped = stop.then(() => true);
     // Nothing in the database would bind a role that may do more than the service needs.
     const problem = config.mode === "production" ? await roleProblem(app.database) : undefined;
     if (problem !== undefined) throw new ConfigError(problem);
@@ -156,8 +156,8 @@ async function run(parts: ServeParts): Promise<void> {
         : await prepareDemo(app, config.dataDirectory, { baseUrl, opsUrl }, secrets.operatorToken);
     app.ready();
     announce.ready({ baseUrl, opsUrl, metrics: metrics?.address }, demo);
-    announce.stopping(await told);
-    if (roles.has("api")) await drain(app, config.drainSeconds, toldAgain);
+    announce.stopping(await stop);
+    if (roles.has("api")) await drain(app, config.drainSeconds, stopAgain);
   } finally {
     metrics?.close();
     await withDeadline(app.stop(), Math.min(FINISH_WITHIN_MS, STOP_WITHIN_MS - config.drainSeconds * 1_000), () =>
@@ -177,22 +177,22 @@ function rootOf({ server }: FastifyInstance): string {
  * Listens for SIGTERM, SIGINT, and the SIGHUP of a terminal that was closed. A signal right after the first is the same request: a supervisor
  * may signal a whole process group, and the parent passes its signal on.
  */
-function stopSignals(): { told: Promise<string>; toldAgain: Promise<void> } {
+function stopSignals(): { stop: Promise<string>; stopAgain: Promise<void> } {
   const [first, second] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()];
   let firstAt: number | undefined;
-  const tell = (signal: string): void => {
+  const onSignal = (signal: string): void => {
     if (firstAt === undefined) first.resolve(whySignalled(signal));
     else if (stopwatchMs() - firstAt > AGAIN_MS) second.resolve();
     firstAt ??= stopwatchMs();
   };
-  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, tell);
-  return { told: first.promise, toldAgain: second.promise };
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, onSignal);
+  return { stop: first.promise, stopAgain: second.promise };
 }
 
 /** Takes requests for a while before the listener closes, so that clients and load balancers learn to send them elsewhere. */
-async function drain(app: App, seconds: number, toldAgain: Promise<void>): Promise<void> {
+async function drain(app: App, seconds: number, stopAgain: Promise<void>): Promise<void> {
   app.drain();
   const over = new AbortController();
-  await Promise.race([pause(seconds * 1_000, undefined, { signal: over.signal }), toldAgain]);
+  await Promise.race([pause(seconds * 1_000, undefined, { signal: over.signal }), stopAgain]);
   over.abort();
 }

@@ -239,7 +239,7 @@ function emitDispute(
   dispute: Dispute,
   type: EventType,
 ): DisputeOfOrder {
-  const told = { ...dispute, referenceId };
-  emit({ type, subjectId: dispute.uuid, data: disputeView(told), callbackUrl });
-  return told;
+  const ofOrder = { ...dispute, referenceId };
+  emit({ type, subjectId: dispute.uuid, data: disputeView(ofOrder), callbackUrl });
+  return ofOrder;
 }

@@ -1,7 +1,7 @@
 // Goal: intervals are those of the literature. Method: the tables of Newcombe's two papers of 1998, and properties.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Proportion, difference, moreToTellApart, wilson } from "./proportions.ts";
+import { type Proportion, difference, moreToDistinguish, wilson } from "./proportions.ts";
 
 const of = (succeeded: number, of: number): Proportion => ({ succeeded, of });
 
@@ -37,8 +37,8 @@ test("of nothing there is no interval", () => {
   expect(wilson(of(0, 0))).toBeUndefined();
   expect(difference(of(1, 2), of(0, 0))).toBeUndefined();
   expect(difference(of(0, 0), of(1, 2))).toBeUndefined();
-  expect(moreToTellApart(of(0, 0), of(1, 2), 0.5)).toBeUndefined();
-  expect(moreToTellApart(of(1, 2), of(2, 4), 0.5)).toBeUndefined();
+  expect(moreToDistinguish(of(0, 0), of(1, 2), 0.5)).toBeUndefined();
+  expect(moreToDistinguish(of(1, 2), of(2, 4), 0.5)).toBeUndefined();
 });
 
 const proportion = fc
@@ -67,7 +67,7 @@ test.each([
   [of(93, 100), of(850, 900), 0.1],
   [of(150, 300), of(364, 700), 0.3],
 ])("with about as many more as it says two shares can be told apart (case %#)", (a, b, shareOfA) => {
-  const more = moreToTellApart(a, b, shareOfA) as number;
+  const more = moreToDistinguish(a, b, shareOfA) as number;
   const tellsApart = (factor: number): boolean => {
     const by = 1 + (factor * more) / (a.of + b.of);
     const apart = difference(of(a.succeeded * by, a.of * by), of(b.succeeded * by, b.of * by));

@@ -41,7 +41,7 @@ export function difference(a: Proportion, b: Proportion): (Interval & { estimate
  * Estimates how many more samples of both together it takes until the interval of their difference excludes zero, if the difference stays as
  * it is and `a` gets `shareOfA` of the samples. Undefined when the rates are equal or one has no samples.
  */
-export function moreToTellApart(a: Proportion, b: Proportion, shareOfA: number): number | undefined {
+export function moreToDistinguish(a: Proportion, b: Proportion, shareOfA: number): number | undefined {
   if (a.of === 0 || b.of === 0) return undefined;
   const distance = a.succeeded / a.of - b.succeeded / b.of;
   if (distance === 0) return undefined;

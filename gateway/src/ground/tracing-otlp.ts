@@ -133,10 +133,10 @@ function parseTraceparent(text: string | undefined): (SpanName & { isRemote: tru
 
 /** Logs failures to send, once a minute at most. Requests are served regardless. */
 function complainTo(log: Log): void {
-  let told = -Infinity;
+  let complainedMs = -Infinity;
   const complain = (reason: string): void => {
-    if (stopwatchMs() - told < COMPLAIN_EVERY_MS) return;
-    told = stopwatchMs();
+    if (stopwatchMs() - complainedMs < COMPLAIN_EVERY_MS) return;
+    complainedMs = stopwatchMs();
     log.warn({ reason: reason.slice(0, 300) }, "traces could not be sent");
   };
   const nothing = (): void => undefined;

@@ -114,7 +114,7 @@ export function merchantDocument(parts: MerchantDocumentParts): Json {
   const document = new Document();
   document.details.FORBIDDEN = { scope: "payments:write" };
   for (const endpoint of parts.endpoints) document.add(merchantOperation(document, endpoint, generalCodes));
-  document.addTold("/v1/health", "get", healthOperation(document, parts));
+  document.addOperation("/v1/health", "get", healthOperation(document, parts));
   return document.toJson(
     {
       info: {
@@ -138,7 +138,7 @@ export function merchantDocument(parts: MerchantDocumentParts): Json {
 export function merchantOperation(document: Document, endpoint: Endpoint, general: readonly FaultCode[]): Operation {
   const { scope, sandboxOnly, success } = endpoint;
   const rights = `Scope: \`${scope}\`.${sandboxOnly ? " Sandbox keys only." : ""}`;
-  const told = {
+  const common = {
     ...endpoint,
     method: methodOf(endpoint),
     description: endpoint.description === undefined ? rights : `${endpoint.description}\n\n${rights}`,
@@ -149,9 +149,9 @@ export function merchantOperation(document: Document, endpoint: Endpoint, genera
       ...(endpoint.errors ?? []),
     ],
   };
-  if (endpoint.kind === "read") return { ...told, query: endpoint.query, body: undefined };
+  if (endpoint.kind === "read") return { ...common, query: endpoint.query, body: undefined };
   return {
-    ...told,
+    ...common,
     body: {
       schema: endpoint.body.schema,
       examples: endpoint.bodyExamples,

@@ -110,7 +110,7 @@ export class Document {
         this.components.keep("parameters", name, header),
       ),
     ];
-    const told = {
+    const described = {
       operationId: operation.operationId,
       summary: operation.summary,
       description: operation.description,
@@ -124,12 +124,12 @@ export class Document {
         ...this.errorResponses(errors),
       },
     };
-    this.addTold(path, method.toLowerCase(), told);
+    this.addOperation(path, method.toLowerCase(), described);
   }
 
   /** Adds an operation that was not made from an endpoint. */
-  addTold(path: string, method: string, told: Json): void {
-    this.paths[path] = { ...this.paths[path], [method]: told };
+  addOperation(path: string, method: string, operation: Json): void {
+    this.paths[path] = { ...this.paths[path], [method]: operation };
   }
 
   response({ description, schema, mediaType = "application/json", examples }: Success): Json {

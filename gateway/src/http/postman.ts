@@ -59,9 +59,11 @@ export function postmanCollection(document: Json): Json {
       .reduce((at, part) => at[part] as Json, document);
   };
   const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, told]) => ({ path, method: method.toUpperCase(), told })),
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
-  const variablesOf = new Map(operations.map(({ told }) => [told.operationId, pathVariables(told, resolve)]));
+  const variablesOf = new Map(
+    operations.map(({ operation }) => [operation.operationId, pathVariables(operation, resolve)]),
+  );
   const variables = new Map([...variablesOf.values()].flatMap((of) => [...of.values()]).map((one) => [one.key, one]));
   return {
     info: {
@@ -81,16 +83,16 @@ export function postmanCollection(document: Json): Json {
       name,
       description,
       item: operations
-        .filter(({ told }) => told.tags.includes(name))
-        .map(({ path, method, told }) => ({
-          name: told.summary,
-          ...keeps(told, variablesOf),
+        .filter(({ operation }) => operation.tags.includes(name))
+        .map(({ path, method, operation }) => ({
+          name: operation.summary,
+          ...keeps(operation, variablesOf),
           request: {
             method,
-            description: told.description ?? "",
-            header: told.requestBody ? [{ key: "Content-Type", value: "application/json" }] : [],
-            url: urlOf(path, told, variablesOf.get(told.operationId) ?? new Map(), resolve),
-            ...bodyOf(told, [...variables.values()], resolve),
+            description: operation.description ?? "",
+            header: operation.requestBody ? [{ key: "Content-Type", value: "application/json" }] : [],
+            url: urlOf(path, operation, variablesOf.get(operation.operationId) ?? new Map(), resolve),
+            ...bodyOf(operation, [...variables.values()], resolve),
           },
         })),
     })),
@@ -102,9 +104,9 @@ function script(listen: string, code: string): Json {
 }
 
 /** The variables of an operation, by the name of the path parameter. */
-function pathVariables(told: Operation, resolve: (value: Json) => Json): Map<string, Variable> {
+function pathVariables(operation: Operation, resolve: (value: Json) => Json): Map<string, Variable> {
   return new Map(
-    (told.parameters ?? []).flatMap((given) => {
+    (operation.parameters ?? []).flatMap((given) => {
       const { name, in: place, schema } = resolve(given) as unknown as Parameter;
       if (place !== "path") return [];
       const component = (given as { $ref?: string }).$ref?.split("/").at(-1) ?? name;
@@ -115,8 +117,8 @@ function pathVariables(told: Operation, resolve: (value: Json) => Json): Map<str
 }
 
 /** The script after a creation: it stores fields of the answer in variables for linked operations. */
-function keeps(told: Operation, variablesOf: ReadonlyMap<string, ReadonlyMap<string, Variable>>): Json {
-  const lines = Object.values(told.responses).flatMap(({ links = {} }) =>
+function keeps(operation: Operation, variablesOf: ReadonlyMap<string, ReadonlyMap<string, Variable>>): Json {
+  const lines = Object.values(operation.responses).flatMap(({ links = {} }) =>
     Object.values(links).flatMap(({ operationId, parameters = {} }) =>
       Object.entries(parameters).map(([name, from]) => {
         const key = variablesOf.get(operationId)?.get(name)?.key ?? name;
@@ -136,7 +138,7 @@ function accessTo(from: string): string {
 
 function urlOf(
   path: string,
-  told: Operation,
+  operation: Operation,
   own: ReadonlyMap<string, Variable>,
   resolve: (value: Json) => Json,
 ): Json {
@@ -144,7 +146,7 @@ function urlOf(
     .replace(/^\/v1\//, "")
     .split("/")
     .map((part) => part.replace(/^\{(\w+)\}$/, ":$1"));
-  const query = (told.parameters ?? [])
+  const query = (operation.parameters ?? [])
     .map((given) => resolve(given) as unknown as Parameter)
     .filter((parameter) => parameter.in === "query")
     .map(({ name, description = "", schema }) => ({
@@ -163,9 +165,9 @@ function urlOf(
 }
 
 /** The first example, with the collection's variables in place of example identities, and a unique order for each payment. */
-function bodyOf(told: Operation, variables: readonly Variable[], resolve: (value: Json) => Json): Json {
-  const { example, examples = {} } = told.requestBody?.content["application/json"] ?? {};
-  if (!told.requestBody) return {};
+function bodyOf(operation: Operation, variables: readonly Variable[], resolve: (value: Json) => Json): Json {
+  const { example, examples = {} } = operation.requestBody?.content["application/json"] ?? {};
+  if (!operation.requestBody) return {};
   const [first] = Object.values(examples);
   const value = example ?? (first ? resolve(first).value : {});
   const filled = JSON.stringify(

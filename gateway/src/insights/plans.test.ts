@@ -8,7 +8,7 @@ import { selectFed } from "../events/feed.sql.ts";
 import { selectClock, selectCounts, selectUnanswered, selectUndelivered, selectUnpaidBatches } from "./figures.sql.ts";
 import { countStep, selectProgress } from "./roll-up.sql.ts";
 import { expiredTotals, selectTotals } from "./totals.sql.ts";
-import { selectIsMore, selectToldTo } from "./stream.sql.ts";
+import { selectIsMore, selectFedTo } from "./stream.sql.ts";
 
 const MERCHANTS = 300;
 const BUSY_ROWS = 20_000;
@@ -65,7 +65,7 @@ test.each([
   countStep("1", "2"),
   selectProgress,
   selectFed([book], "1", "2", 20),
-  selectToldTo,
+  selectFedTo,
   selectIsMore("1", "2", 20),
   selectTotals({ environment: undefined, step: 60, begin: 0, spanSeconds: 60 }),
   ...expiredTotals(0),

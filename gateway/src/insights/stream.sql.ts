@@ -6,14 +6,14 @@ import type { Statement } from "../store/database.ts";
 const COUNTED_WITHIN_SECONDS = 15;
 
 /** The position up to which the stream sends events: not beyond the roll-up, so that a page which then reloads its figures finds the event counted. */
-export const selectToldTo: Statement = {
-  name: "told to",
+export const selectFedTo: Statement = {
+  name: "fed to",
   text: `select coalesce((
   select r.counted_to
   from roll_ups r
   where r.name = 'payment_quarters' and r.origin = ${ORIGIN} and r.counted_to <= h.watermark
     and r.counted_at > statement_timestamp() - interval '${COUNTED_WITHIN_SECONDS} seconds'
-), h.watermark)::text as told_to
+), h.watermark)::text as fed_to
 from (select ${WATERMARK} as watermark) h`,
 };
 

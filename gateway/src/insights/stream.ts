@@ -12,7 +12,7 @@ import { actionsOf } from "../people/roles.ts";
 import type { Sessions } from "../people/sessions.ts";
 import type { Position } from "../store/commit-order.ts";
 import type { Database } from "../store/database.ts";
-import { selectIsMore, selectToldTo } from "./stream.sql.ts";
+import { selectIsMore, selectFedTo } from "./stream.sql.ts";
 
 /** Times and limits. Tests pass shorter ones. */
 export const streamLimits = {
@@ -126,13 +126,13 @@ export class Streams {
   /** The position where the next turn begins. It is unknown while there are no listeners. */
   private async current(): Promise<Position> {
     if (this.position !== undefined) return this.position;
-    const toldTo = await this.toldTo();
-    return (this.position ??= toldTo);
+    const fedTo = await this.fedTo();
+    return (this.position ??= fedTo);
   }
 
-  private async toldTo(): Promise<Position> {
-    const [row] = await this.parts.database.query<{ told_to: Position }>(selectToldTo);
-    return row?.told_to ?? "0";
+  private async fedTo(): Promise<Position> {
+    const [row] = await this.parts.database.query<{ fed_to: Position }>(selectFedTo);
+    return row?.fed_to ?? "0";
   }
 
   /** Events that a listener missed; undefined when `lastId` is no valid position, or more than `missedMax` events lie behind it. */
@@ -173,7 +173,7 @@ export class Streams {
 
   private async publish(): Promise<void> {
     const from = this.position;
-    const to = await this.toldTo();
+    const to = await this.fedTo();
     if (from === undefined || BigInt(to) <= BigInt(from)) return;
     const listeners = [...this.open];
     const books = new Map(listeners.map(({ listener: { book } }) => [bookKey(book), book]));

@@ -175,18 +175,18 @@ export async function* readJournals(database: Database, book: Book): AsyncGenera
 /** Reports the progress of a replay after each page, and ends the replay between two pages once its signal is aborted. */
 class Pages {
   private readonly watch: ReplayWatch;
-  private told: ReplayProgress;
+  private soFar: ReplayProgress;
 
   constructor(journalsInAll: bigint, watch: ReplayWatch) {
     this.watch = watch;
-    this.told = { journals: 0n, journalsInAll, checks: 0, checksInAll: checks.length, rows: 0n };
+    this.soFar = { journals: 0n, journalsInAll, checks: 0, checksInAll: checks.length, rows: 0n };
     this.turn({});
   }
 
   /** Records that a page is done. `rows`: rows of this page, added to the count. Throws the reason of the signal. */
   turn({ rows = 0, ...reached }: { journals?: bigint; checks?: number; rows?: number }): void {
-    this.told = { ...this.told, ...reached, rows: this.told.rows + BigInt(rows) };
-    this.watch.progress?.(this.told);
+    this.soFar = { ...this.soFar, ...reached, rows: this.soFar.rows + BigInt(rows) };
+    this.watch.progress?.(this.soFar);
     this.watch.signal?.throwIfAborted();
   }
 }
@@ -223,8 +223,9 @@ class Captures {
       [...this.posted].map(([name, sum]) => [name, `${sum.payments} payments of ${sum.amountMinor}`]),
     );
     for (const name of new Set([...posted.keys(), ...this.counted.keys()])) {
-      const [told = "nothing", truth = "nothing"] = [this.counted.get(name), posted.get(name)];
-      if (told !== truth) return `the roll-up says ${told} in ${name}, the journals ${truth}: gerbang insights rebuild`;
+      const [counted = "nothing", truth = "nothing"] = [this.counted.get(name), posted.get(name)];
+      if (counted !== truth)
+        return `the roll-up says ${counted} in ${name}, the journals ${truth}: gerbang insights rebuild`;
     }
     return undefined;
   }

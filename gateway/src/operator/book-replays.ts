@@ -16,20 +16,20 @@ import {
   interruptGone,
   selectVerification,
   selectVerifications,
-  tellProgress,
+  saveProgress,
   verificationOfRow,
 } from "./book-verifications.sql.ts";
 
 /** Requests that may wait for a replay, including the running one; further ones are rejected. */
 const IN_LINE_MAX = 8;
-const TELL_MS = 1_000;
+const SAVE_EVERY_MS = 1_000;
 
 interface BookReplayParts {
   database: Database;
   clock: Clock;
   log: Log;
   /** Interval of recording progress and checking for a request to stop; a second when left out. */
-  tellMs?: number;
+  saveEveryMs?: number;
 }
 
 /** Thrown inside a replay that ends early. */
@@ -145,25 +145,25 @@ export class BookReplays {
     opened: Promise<Verification | undefined>,
   ): Promise<void> {
     if (!(await opened)) return;
-    const { database, log, tellMs = TELL_MS } = this.parts;
+    const { database, log, saveEveryMs = SAVE_EVERY_MS } = this.parts;
     const begunMs = stopwatchMs();
-    let told = notBegun;
+    let reached = notBegun;
     let journalsMs = 0;
     const progress = (now: ReplayProgress): void => {
-      if (now.journals > told.journals) journalsMs = stopwatchMs() - begunMs;
-      told = now;
+      if (now.journals > reached.journals) journalsMs = stopwatchMs() - begunMs;
+      reached = now;
     };
-    let telling: Promise<void> | undefined;
-    const tell = async (): Promise<void> => {
-      const [row] = await database.query(tellProgress(key, told, journalsMs));
+    let saving: Promise<void> | undefined;
+    const save = async (): Promise<void> => {
+      const [row] = await database.query(saveProgress(key, reached, journalsMs));
       if (!row) ending.abort(new Ended("interrupted"));
       else if (row.stopped_by !== null) ending.abort(new Ended("stopped"));
     };
     const timer = setInterval(() => {
-      telling ??= tell()
+      saving ??= save()
         .catch((error: unknown) => log.warn({ err: error }, "a replay could not say how far it is"))
-        .finally(() => (telling = undefined));
-    }, tellMs);
+        .finally(() => (saving = undefined));
+    }, saveEveryMs);
     let end: VerificationEnd;
     try {
       const { wrong, head } = await verifyBook(database, key.book, { progress, signal: ending.signal });
@@ -173,9 +173,9 @@ export class BookReplays {
       end = { status: error instanceof Ended ? error.status : "interrupted", wrong: undefined, head: undefined };
     }
     clearInterval(timer);
-    await telling;
+    await saving;
     try {
-      await database.query(endVerification(key, told, journalsMs, end));
+      await database.query(endVerification(key, reached, journalsMs, end));
     } catch (error) {
       // The replay records no more progress, so it counts as interrupted before long.
       log.error({ err: error, verification: key.id, end }, "what a replay found could not be written");

@@ -73,7 +73,7 @@ returning ${columns}`,
 }
 
 /** Records progress. Gives no row when the replay counts as ended, even if its process still runs it. */
-export function tellProgress(key: VerificationKey, progress: ReplayProgress, journalsMs: number): Statement {
+export function saveProgress(key: VerificationKey, progress: ReplayProgress, journalsMs: number): Statement {
   return {
     text: `update book_verifications
 set seen_at = clock_timestamp(), ${progressSet}
@@ -86,8 +86,8 @@ returning stopped_by`,
 const progressSet =
   "journals = $4::bigint, journals_in_all = $5::bigint, journals_ms = $6::bigint, checks = $7::integer, checks_in_all = $8::integer, rows_held = $9::bigint";
 
-function progressValues(told: ReplayProgress, journalsMs: number): unknown[] {
-  const { journals, journalsInAll, checks, checksInAll, rows } = told;
+function progressValues(progress: ReplayProgress, journalsMs: number): unknown[] {
+  const { journals, journalsInAll, checks, checksInAll, rows } = progress;
   return [journals, journalsInAll, Math.round(journalsMs), checks, checksInAll, rows];
 }
 

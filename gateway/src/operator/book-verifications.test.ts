@@ -44,7 +44,7 @@ async function bookWithPayment(): Promise<Book> {
 const processes: BookReplays[] = [];
 /** A process that tells at once how far it is. */
 function aProcess(): BookReplays {
-  const made = new BookReplays({ database, clock: systemClock, log: createLog("silent"), tellMs: 5 });
+  const made = new BookReplays({ database, clock: systemClock, log: createLog("silent"), saveEveryMs: 5 });
   processes.push(made);
   return made;
 }

@@ -65,7 +65,7 @@ function operatorDocument({ endpoints, access }: OperatorSurface, version: strin
   const document = new Document();
   for (const endpoint of endpoints) document.add(operationOf(document, endpoint));
   for (const endpoint of access) document.add(accessOperation(endpoint));
-  document.addTold("/ops/v1/openapi.json", "get", {
+  document.addOperation("/ops/v1/openapi.json", "get", {
     operationId: "getOperatorContract",
     summary: "Read this document",
     description: "Needs no token.",

@@ -13,7 +13,7 @@ import { refundParams, refundStatus, refundStatusSchema } from "../refunds/refun
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { idField, pageFieldsOf } from "./lists.ts";
-import { type ToldRefund, selectRefunds, toldRefundOfRow } from "./refunds.sql.ts";
+import { type AnyRefund, selectRefunds, anyRefundOfRow } from "./refunds.sql.ts";
 
 const operationSchema = z
   .strictObject({
@@ -28,7 +28,7 @@ const operationSchema = z
     next_at: timestamp.nullable().meta({ description: "When it is looked at again; null when nothing is left." }),
   })
   .meta({ id: "AcquirerOperation", description: "How a refund stands at its acquirer." });
-const toldRefundSchema = refundStatusSchema
+const anyRefundSchema = refundStatusSchema
   .extend({
     merchant_id: identity("merchant"),
     gateway_code: z.string().meta({ examples: ["nusantara"] }),
@@ -36,7 +36,7 @@ const toldRefundSchema = refundStatusSchema
     operation: operationSchema.nullable().meta({ description: "Null when its acquirer is not asked over a network." }),
   })
   .meta({
-    id: "ToldRefund",
+    id: "AnyRefund",
     description: "A refund with its reason, and how it stands at its acquirer.",
     examples: [
       {
@@ -61,8 +61,8 @@ const path = "/ops/v1/refunds";
 const tag = "Refunds";
 
 export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] {
-  const find = async (uuid: string): Promise<ToldRefund | undefined> => {
-    return isId("refund", uuid) ? database.first(selectRefunds({ uuid }, 1), toldRefundOfRow) : undefined;
+  const find = async (uuid: string): Promise<AnyRefund | undefined> => {
+    return isId("refund", uuid) ? database.first(selectRefunds({ uuid }, 1), anyRefundOfRow) : undefined;
   };
   return [
     operatorEndpoint({
@@ -73,14 +73,14 @@ export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] 
       tag,
       role: "viewer",
       query: refundsQuery,
-      success: { description: "A page of refunds.", schema: listSchema(toldRefundSchema, "ToldRefundList") },
+      success: { description: "A page of refunds.", schema: listSchema(anyRefundSchema, "AnyRefundList") },
       async handle({ query }) {
         const { starting_after: after, environment, status } = query;
         if (after !== undefined && !(await find(after))) throw unknownCursor(after);
         const limit = limitOf(query);
         const filter = { merchantId: query.merchant_id, paymentReference: query.payment_reference };
         const rows = await database.query(selectRefunds({ ...filter, environment, status, after }, limit));
-        return page(rows.map(toldRefundOfRow), limit, view, ({ refund }) => refund.uuid);
+        return page(rows.map(anyRefundOfRow), limit, view, ({ refund }) => refund.uuid);
       },
     }),
     operatorEndpoint({
@@ -91,7 +91,7 @@ export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] 
       summary: "Read a refund, with its reason",
       tag,
       role: "viewer",
-      success: { description: "The refund.", schema: toldRefundSchema },
+      success: { description: "The refund.", schema: anyRefundSchema },
       errors: ["REFUND_NOT_FOUND"],
       async handle({ params }) {
         const found = await find(params.uuid ?? "");
@@ -102,7 +102,7 @@ export function operatorRefundEndpoints(database: Database): OperatorEndpoint[] 
   ];
 }
 
-function view({ refund, gatewayCode, operation }: ToldRefund): Record<string, unknown> {
+function view({ refund, gatewayCode, operation }: AnyRefund): Record<string, unknown> {
   return {
     ...refundView(refund),
     merchant_id: refund.book.merchantId,

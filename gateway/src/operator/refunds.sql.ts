@@ -7,7 +7,7 @@ import type { Refund, RefundOfOrder } from "../refunds/refund.ts";
 import { refundOfOrderRow } from "../refunds/refunds.sql.ts";
 import type { Row, Statement } from "../store/database.ts";
 
-export interface ToldRefund {
+export interface AnyRefund {
   refund: RefundOfOrder;
   gatewayCode: string;
   /** Undefined when the acquirer is not called over a network. */
@@ -63,7 +63,7 @@ order by r.refund_id desc`,
   };
 }
 
-export function toldRefundOfRow(row: Row): ToldRefund {
+export function anyRefundOfRow(row: Row): AnyRefund {
   const refund = refundOfOrderRow(row);
   const step = row.step as Operation["step"] | null;
   return {

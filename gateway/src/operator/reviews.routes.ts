@@ -34,7 +34,7 @@ import { approvePayment, isUnderReview, refusePayment } from "../payments/review
 import type { Customer } from "../risk/risk.ts";
 import type { Database } from "../store/database.ts";
 import type { Command } from "../store/command.ts";
-import { tellablePaymentSchema } from "../story/story.schema.ts";
+import { storyPaymentSchema } from "../story/story.schema.ts";
 import { wholeView } from "../story/story.ts";
 import { outlookSchema } from "./approvals.schema.ts";
 import type { Approvals } from "./approvals.ts";
@@ -105,7 +105,7 @@ const reviewSchema = withExample(
 
 const reviewsQuery = z.strictObject(pageFieldsOf("payment", "reference"));
 
-const judgedSchema = tellablePaymentSchema
+const judgedSchema = storyPaymentSchema
   .extend(createdPaymentSchema.shape)
   .extend({ merchant_id: identity("merchant"), reasons: z.array(riskReasonSchema) })
   .meta({
@@ -114,7 +114,7 @@ const judgedSchema = tellablePaymentSchema
       "The whole payment after its review. `instructions` is null while an acquirer over a network is asked: its record has them then.",
     examples: [
       {
-        ...exampleOf(tellablePaymentSchema),
+        ...exampleOf(storyPaymentSchema),
         ...exampleOf(createdPaymentSchema),
         merchant_id: exampleIds.merchant,
         reasons: [{ sign: "large_amount", points: 30 }],

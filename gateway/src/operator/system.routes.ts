@@ -168,14 +168,14 @@ export function systemEndpoint(parts: SystemEndpointParts): OperatorEndpoint[] {
           database.query<QueueRow>(selectQueues(clock.now())),
         ]);
         assert(facts, "there is one row of facts");
-        const { database_at: databaseAt, migrated_at: migratedAt, ...told } = facts;
+        const { database_at: databaseAt, migrated_at: migratedAt, ...others } = facts;
         return reply(200, {
           as_of: wireTime(clock.now()),
           processes: processes.map((process) => processView(process, parts.processId)),
           database: {
-            ...told,
-            size_bytes: Number(told.size_bytes),
-            started_at: wireTime(told.started_at),
+            ...others,
+            size_bytes: Number(others.size_bytes),
+            started_at: wireTime(others.started_at),
             migrated_at: wireTime(migratedAt),
             replicas,
           },

@@ -26,7 +26,7 @@ import { type PaymentRecordParts, paymentRecordSchema, readPaymentRecord } from 
 import { findAnyPayment } from "./payments.routes.ts";
 import { candidateSchema, findCandidates } from "./receipt-candidates.ts";
 import { receiptSchema, receiptView } from "./receipts.routes.ts";
-import { selectRefunds, toldRefundOfRow } from "./refunds.sql.ts";
+import { selectRefunds, anyRefundOfRow } from "./refunds.sql.ts";
 import { exceptionSchema, exceptionView, readException } from "./reconciliation-exceptions.routes.ts";
 
 interface WaitingItemParts {
@@ -168,7 +168,7 @@ async function referenceOf(database: Database, exception: ReconciliationExceptio
   const { operationId: uuid, operationKind } = exception;
   if (operationKind === "payment") return uuid;
   const [row] = await database.query(selectRefunds({ uuid }, 1));
-  return row ? toldRefundOfRow(row).refund.paymentReference : "";
+  return row ? anyRefundOfRow(row).refund.paymentReference : "";
 }
 
 function disputeEndpoint({ database, directory, records, approvals }: WaitingItemParts): OperatorEndpoint {

@@ -253,8 +253,8 @@ export async function readWaiting(
 ): Promise<z.infer<typeof queueSchema>[]> {
   const now = clock.now();
   const found = await database.pipeline(queues.map(({ statement }) => statement({ now, environment })));
-  const told = queues.map((queue, at) => queueView(queue, (found[at] ?? []) as WaitingRow[], shown));
-  return [...told, await readQuarantine(database, lanes, environment, shown)];
+  const views = queues.map((queue, at) => queueView(queue, (found[at] ?? []) as WaitingRow[], shown));
+  return [...views, await readQuarantine(database, lanes, environment, shown)];
 }
 
 /** Puts on the meters what waits in production: how many of each kind, and for how long the oldest has waited. */

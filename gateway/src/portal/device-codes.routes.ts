@@ -81,12 +81,12 @@ function programEndpoints({ devices, directory, baseUrl, portalUrl }: DeviceEndp
       success: { description: "What became of it.", schema: polledDeviceSchema },
       async handle({ body, origin }) {
         const polled = await devices.poll(body.device_code, origin);
-        return reply(200, await told(polled));
+        return reply(200, await answerTo(polled));
       },
     }),
   ];
 
-  async function told(polled: Polled): Promise<object> {
+  async function answerTo(polled: Polled): Promise<object> {
     if ("intervalSeconds" in polled) return { status: polled.status, interval: polled.intervalSeconds };
     if (polled.status !== "granted") return { status: polled.status };
     const merchant = await directory.merchant(polled.merchantId);

@@ -47,7 +47,7 @@ export class RequestLog {
   private waiting: Waiting[] = [];
   private bytes = 0;
   private gaps = new Map<string, Gap>();
-  private gapsToldAt = 0;
+  private gapsWrittenAt = 0;
   /** Rows written since the last trim, by book. */
   private readonly grown = new Map<string, number>();
   private working: Promise<void> | undefined;
@@ -147,9 +147,9 @@ export class RequestLog {
         const batch = this.waiting.splice(0, BATCH_MAX);
         for (const one of batch) this.bytes -= weightOf(one);
         const isWritten = await this.write(batch);
-        const isTold = await this.tellGaps();
+        const areGapsWritten = await this.writeGaps();
         // The process stops, and the database fails: the remaining requests are lost.
-        if (signal.aborted && !(isWritten && isTold)) return;
+        if (signal.aborted && !(isWritten && areGapsWritten)) return;
         await rest(this.budget.spend(begunAt, stopwatchMs()), signal);
       }
     } finally {
@@ -204,17 +204,17 @@ export class RequestLog {
   }
 
   /** Writes the gaps. False when the database failed: the gaps stay in memory for the next time. */
-  private async tellGaps(): Promise<boolean> {
+  private async writeGaps(): Promise<boolean> {
     const now = stopwatchMs();
-    const isDue = now - this.gapsToldAt >= GAPS_EVERY_MS || this.ending.signal.aborted;
+    const isDue = now - this.gapsWrittenAt >= GAPS_EVERY_MS || this.ending.signal.aborted;
     if (this.gaps.size === 0 || !isDue) return true;
-    this.gapsToldAt = now;
-    const told = [...this.gaps].slice(0, BATCH_MAX);
-    for (const [name] of told) this.gaps.delete(name);
-    const isTold = await this.trying(async () => {
-      await this.parts.database.query(addGaps(told.map(([, gap]) => gap)));
+    this.gapsWrittenAt = now;
+    const gaps = [...this.gaps].slice(0, BATCH_MAX);
+    for (const [name] of gaps) this.gaps.delete(name);
+    const areGapsWritten = await this.trying(async () => {
+      await this.parts.database.query(addGaps(gaps.map(([, gap]) => gap)));
     });
-    for (const [name, gap] of isTold ? [] : told) {
+    for (const [name, gap] of areGapsWritten ? [] : gaps) {
       const since = this.gaps.get(name);
       this.gaps.set(name, {
         ...gap,
@@ -222,7 +222,7 @@ export class RequestLog {
         unproven: gap.unproven + (since?.unproven ?? 0),
       });
     }
-    return isTold;
+    return areGapsWritten;
   }
 
   /** False when work threw. Errors are only logged: the request log must not fail anything else. */

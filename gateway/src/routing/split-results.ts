@@ -1,5 +1,5 @@
 // The result of a split test so far: each arm's success rate with its interval, and whether the arms can be told apart. Pure.
-import { type Interval, difference, moreToTellApart, wilson } from "../ground/proportions.ts";
+import { type Interval, difference, moreToDistinguish, wilson } from "../ground/proportions.ts";
 import type { Micros } from "../ground/clock.ts";
 import type { Minor } from "../ground/money.ts";
 import type { CostOf } from "./costs.ts";
@@ -52,7 +52,7 @@ export function splitResult(
   const b = { succeeded: control.succeeded, of: control.attempts };
   const apart = difference(a, b);
   const verdict = verdictOf(apart);
-  const more = verdict === "undecided" ? moreToTellApart(a, b, percent / 100) : undefined;
+  const more = verdict === "undecided" ? moreToDistinguish(a, b, percent / 100) : undefined;
   const since = rows.map((row) => row.since).toSorted((one, other) => one - other)[0];
   return {
     control,

@@ -91,16 +91,16 @@ function mark(state: State): Html {
 /** The text that describes a day's state. */
 function dayWords({ state, minutes }: DayView, language: Language): string {
   const text = words[language];
-  const told = (["outage", "degraded", "maintenance"] as const).flatMap((name) =>
+  const shown = (["outage", "degraded", "maintenance"] as const).flatMap((name) =>
     minutes !== undefined && minutes[name] > 0 ? `${text.states[name]}: ${text.minutes(minutes[name])}` : [],
   );
-  return told.length === 0 ? text.states[state] : told.join(", ");
+  return shown.length === 0 ? text.states[state] : shown.join(", ");
 }
 
 function componentPart({ component, state, uptime, days }: ComponentView, language: Language): Html {
   const text = words[language];
   const troubled = days.filter((day) => day.state === "outage" || day.state === "degraded");
-  const told = uptime === undefined ? text.notMeasured : text.uptime(uptime.toFixed(2));
+  const shown = uptime === undefined ? text.notMeasured : text.uptime(uptime.toFixed(2));
   const trouble = troubled.length === 0 ? text.noTrouble : text.troubled(troubled.length);
   return html`<li>
     <p class="line">
@@ -111,11 +111,11 @@ function componentPart({ component, state, uptime, days }: ComponentView, langua
       viewBox="0 0 90 10"
       preserveAspectRatio="none"
       role="img"
-      aria-label="${text.lastDays}: ${told}, ${trouble}"
+      aria-label="${text.lastDays}: ${shown}, ${trouble}"
     >
       ${days.map((day, at) => bar(day, at, language))}
     </svg>
-    <p class="ends muted"><span>${text.daysAgo}</span> <span>${told}</span> <span>${text.today}</span></p>
+    <p class="ends muted"><span>${text.daysAgo}</span> <span>${shown}</span> <span>${text.today}</span></p>
     ${
       troubled.length > 0 &&
       html`<details>

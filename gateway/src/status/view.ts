@@ -87,12 +87,12 @@ function latestOf(
   minutes: readonly MinuteCounts[],
   now: Micros,
 ): { minute: Micros | undefined; counts: MinuteCounts["counts"] } {
-  const told = minutes.filter(
+  const measured = minutes.filter(
     ({ minute, counts }) => minute >= minuteOf(now) - RECENT && counts.good + counts.slow + counts.bad > 0,
   );
-  const newest = told.at(-1);
+  const newest = measured.at(-1);
   if (newest === undefined) return { minute: undefined, counts: nothingCounted };
-  const last = told.filter(({ minute }) => minute >= minuteOf(now) - MINUTE);
+  const last = measured.filter(({ minute }) => minute >= minuteOf(now) - MINUTE);
   return {
     minute: newest.minute,
     counts: last.length === 0 ? newest.counts : last.map(({ counts }) => counts).reduce(add),

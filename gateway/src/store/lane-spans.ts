@@ -11,7 +11,7 @@ export function commandSpan(tracing: Tracing, command: string, lane: string): Sp
 }
 
 /** Passes the outcome on, and ends the command's span with it. */
-export async function toldTo<Answer>(span: Span, answer: Promise<Answer>): Promise<Answer> {
+export async function endingWith<Answer>(span: Span, answer: Promise<Answer>): Promise<Answer> {
   try {
     const given = await answer;
     span.end();

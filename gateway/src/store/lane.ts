@@ -5,7 +5,7 @@ import { type Tracing, noTracing } from "../ground/tracing.ts";
 import { type BatchParts, Batches, LOCK_MS, type Outcome, type Refused, type Traced, isLocked } from "./batch.ts";
 import { type Command, nameOf } from "./command.ts";
 import { TRANSACTION_LIMIT_MS, isOutOfService, isRaceLost } from "./database.ts";
-import { commandSpan, toldTo } from "./lane-spans.ts";
+import { commandSpan, endingWith } from "./lane-spans.ts";
 import type { WorkingSet } from "./working-set.ts";
 
 interface LaneOptions {
@@ -84,7 +84,7 @@ export class Lane {
       this.parts.metrics.laneQueue.set({ lane: this.options.name }, this.queue.length);
       this.schedule();
     });
-    return span ? toldTo(span, answered) : answered;
+    return span ? endingWith(span, answered) : answered;
   }
 
   /** Resolves when nothing waits and nothing is in flight. */

@@ -27,7 +27,7 @@ const customerSchema = z
   .meta({ id: "GivenCustomer", description: "Who pays, as far as you said.", examples: [exampleCustomer] });
 const optionalText = (about: string) => z.string().nullable().meta({ description: about });
 
-export const tellablePaymentSchema = paymentStatusSchema
+export const storyPaymentSchema = paymentStatusSchema
   .extend({
     description,
     customer: customerSchema.nullable().meta({ description: "As you gave it; null when you gave none." }),
@@ -212,7 +212,7 @@ export type StepKind = Step["kind"];
 
 export const storySchema = z
   .strictObject({
-    payment: tellablePaymentSchema,
+    payment: storyPaymentSchema,
     steps: z.array(stepSchema).meta({ description: "Oldest first." }),
     is_cut: z
       .boolean()
@@ -226,7 +226,7 @@ export const storySchema = z
     description: "A payment and what happened to it, step by step.",
     examples: [
       {
-        payment: exampleOf(tellablePaymentSchema),
+        payment: exampleOf(storyPaymentSchema),
         steps: [
           {
             kind: "judged",

@@ -111,13 +111,13 @@ function spansOf<SpanOf extends AcquirerSpanRow>(
   return new Map(
     [...Map.groupBy(rows, nameOf)].map(([code, own]) => {
       const bySpan = new Map(own.map((row) => [row.span, row]));
-      const told = Array.from({ length: spans }, (_, at) => {
+      const rows = Array.from({ length: spans }, (_, at) => {
         const row = bySpan.get(at);
         if (!row) return undefined;
         const { calls, refused, unknown, call_ms: callMs, is_open: isOpen } = row;
         return { calls, refused, unknown, callMs, isOpen };
       });
-      return [code, told];
+      return [code, rows];
     }),
   );
 }

@@ -31,8 +31,8 @@ const client = createClient<paths>({ baseUrl: apiRoot, fetch: (request: Request)
 
 /** Called when the session has ended: shows the sign-in and keeps the address. */
 let signedOut: () => void = () => {};
-export function onSignedOut(tell: () => void): void {
-  signedOut = tell;
+export function onSignedOut(listener: () => void): void {
+  signedOut = listener;
 }
 
 /** Requests name the person whose page this is. Once someone else has signed in in this browser, the service refuses them. */
@@ -101,12 +101,12 @@ export class Api {
       request.addEventListener("load", () => {
         const { status, responseText: text } = request;
         const names = ["retry-after", "x-request-id"];
-        const told = names.flatMap((name): [string, string][] => {
+        const found = names.flatMap((name): [string, string][] => {
           const value = request.getResponseHeader(name);
           return value === null ? [] : [[name, value]];
         });
         if (status < 300) resolve(JSON.parse(text) as Answer);
-        else reject(errorOf({ status, headers: new Headers(told) }, text));
+        else reject(errorOf({ status, headers: new Headers(found) }, text));
       });
     });
     if (onProgress) {
@@ -137,8 +137,8 @@ export class Api {
       throw noAnswer();
     });
     if (response.ok) {
-      const told = /filename\*=UTF-8''([^;]+)/.exec(response.headers.get("content-disposition") ?? "");
-      return new File([await response.blob()], decodeURIComponent(told?.[1] ?? "download"));
+      const found = /filename\*=UTF-8''([^;]+)/.exec(response.headers.get("content-disposition") ?? "");
+      return new File([await response.blob()], decodeURIComponent(found?.[1] ?? "download"));
     }
     throw await faultOf(response);
   }
@@ -157,11 +157,11 @@ export class Api {
     const headers = asksWho ? sent.headers : { ...sent.headers, ...this.headers() };
     const request = { ...sent, headers, parseAs: "stream" };
     const answered = client.request(method.toLowerCase() as never, path as never, request as never);
-    const { response, error: told } = await answered.catch((error: unknown) => {
+    const { response, error: found } = await answered.catch((error: unknown) => {
       throw sent.signal?.aborted ? error : noAnswer();
     });
     if (response.ok) return readAnswer<Answer>(response);
-    const error = this.noted(errorOf(response, told), method, path);
+    const error = this.noted(errorOf(response, found), method, path);
     if (error.code !== "PROOF_REQUIRED" || proven) throw error;
     await askForProof(error);
     return this.send<Answer>(method, path, sent, true);

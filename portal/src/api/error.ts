@@ -16,7 +16,7 @@ export class ApiError extends Error {
   /** The seconds of Retry-After, for 429 and 503. */
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(told: {
+  constructor(found: {
     code: string;
     message: string;
     requestId?: string | undefined;
@@ -24,12 +24,12 @@ export class ApiError extends Error {
     details?: ErrorDetails | undefined;
     retryAfterSeconds?: number | undefined;
   }) {
-    super(told.message);
-    this.code = told.code;
-    this.requestId = told.requestId;
-    this.status = told.status;
-    this.details = told.details ?? {};
-    this.retryAfterSeconds = told.retryAfterSeconds;
+    super(found.message);
+    this.code = found.code;
+    this.requestId = found.requestId;
+    this.status = found.status;
+    this.details = found.details ?? {};
+    this.retryAfterSeconds = found.retryAfterSeconds;
   }
 
   /** Whether a write may have taken effect: repeat it with the same key, or look it up. */
@@ -52,12 +52,12 @@ export function errorOf({ status, headers }: Pick<Response, "status" | "headers"
   const seconds = Number(headers.get("retry-after") ?? Number.NaN);
   const requestId = headers.get("x-request-id") ?? undefined;
   const retryAfterSeconds = Number.isFinite(seconds) ? seconds : undefined;
-  const told = envelopeOf(body)?.error;
-  if (told === undefined) {
+  const found = envelopeOf(body)?.error;
+  if (found === undefined) {
     const message = `The answer (HTTP ${status}) did not come from the service.`;
     return new ApiError({ status, requestId, retryAfterSeconds, code: `HTTP_${status}`, message });
   }
-  const { code, message, request_id: named = requestId, details } = told;
+  const { code, message, request_id: named = requestId, details } = found;
   return new ApiError({ status, requestId: named, retryAfterSeconds, code, message, details });
 }
 

@@ -25,15 +25,15 @@ export async function readEvents(
 
 function eventOf(block: string): StreamEvent | undefined {
   const event: StreamEvent = { id: undefined, type: "message", data: "" };
-  let told = false;
+  let hasData = false;
   for (const line of block.split(/\r?\n/)) {
     const [, name, value = ""] = /^(\w+): ?(.*)$/.exec(line) ?? [];
     if (name === "id") event.id = value;
     if (name === "event") event.type = value;
     if (name === "data") {
-      event.data += told ? `\n${value}` : value;
-      told = true;
+      event.data += hasData ? `\n${value}` : value;
+      hasData = true;
     }
   }
-  return told ? event : undefined;
+  return hasData ? event : undefined;
 }

@@ -36,7 +36,7 @@ function keepFresh(api: Api, queries: QueryClient, setState: (state: LiveState) 
   let beginnings = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const told = (nouns: readonly string[]): void => {
+  const changed = (nouns: readonly string[]): void => {
     for (const noun of nouns) for (const path of oldBy[noun] ?? []) beginnings.add(path);
     for (const path of oldByAny) beginnings.add(path);
     timer ??= setTimeout(() => {
@@ -51,20 +51,20 @@ function keepFresh(api: Api, queries: QueryClient, setState: (state: LiveState) 
     setState(to ? "live" : navigator.onLine ? "asking" : "offline");
   };
   channel.addEventListener("message", ({ data }: MessageEvent<{ noun?: string; live?: boolean }>) => {
-    if (data.noun !== undefined) told([data.noun]);
+    if (data.noun !== undefined) changed([data.noun]);
     if (data.live !== undefined) stands(data.live);
   });
   const asking = setInterval(() => {
     if (!live && !document.hidden) askAgain(queries, api, [""]);
   }, ASK_EVERY_MS);
   const lead = async (): Promise<void> => {
-    const tell = (message: { noun?: string; live?: boolean }): void => {
+    const post = (message: { noun?: string; live?: boolean }): void => {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- it is no window
       channel.postMessage(message);
-      if (message.noun !== undefined) told([message.noun]);
+      if (message.noun !== undefined) changed([message.noun]);
       if (message.live !== undefined) stands(message.live);
     };
-    await follow(api, ending.signal, tell);
+    await follow(api, ending.signal, post);
   };
   // Only the tab with the lock opens the stream, since browsers limit the connections to one host.
   const done = navigator.locks ? navigator.locks.request(name, { signal: ending.signal }, lead) : lead();
@@ -81,7 +81,7 @@ function keepFresh(api: Api, queries: QueryClient, setState: (state: LiveState) 
 async function follow(
   api: Api,
   signal: AbortSignal,
-  tell: (message: { noun?: string; live?: boolean }) => void,
+  post: (message: { noun?: string; live?: boolean }) => void,
 ): Promise<void> {
   let last: string | undefined;
   for (let failures = 0; !signal.aborted;) {
@@ -94,14 +94,14 @@ async function follow(
       });
       if (!response.ok || !response.body) throw new Error(`the stream answered ${response.status}`);
       failures = 0;
-      tell({ live: true });
+      post({ live: true });
       // Events may have been missed before this connection, so everything is refetched.
-      tell({ noun: "" });
+      post({ noun: "" });
       await readEvents(response.body, (event) => {
         clearTimeout(watchdog);
         watchdog = setTimeout(() => silence.abort(), SILENCE_MAX_MS);
         if (event?.id !== undefined) last = event.id;
-        if (event) tell({ noun: event.type.split(".")[0] ?? "" });
+        if (event) post({ noun: event.type.split(".")[0] ?? "" });
       });
     } catch {
       failures++;
@@ -109,7 +109,7 @@ async function follow(
       clearTimeout(watchdog);
     }
     if (signal.aborted) return;
-    tell({ live: false });
+    post({ live: false });
     await new Promise((resolve) => setTimeout(resolve, Math.min(30_000, 500 * 2 ** failures)));
   }
 }

@@ -28,7 +28,7 @@ export async function addPasskey(name: string): Promise<Schema<"Passkey">> {
   const options = await personApi.write("POST", "/v1/person/passkeys/options", {});
   const { startRegistration } = await library();
   const optionsJSON = options as unknown as PublicKeyCredentialCreationOptionsJSON;
-  const response = await startRegistration({ optionsJSON }).catch(told);
+  const response = await startRegistration({ optionsJSON }).catch(explain);
   return personApi.write("POST", "/v1/person/passkeys", {
     body: { name, response: response as unknown as Schema<"PasskeyRegistration"> },
   });
@@ -37,11 +37,11 @@ export async function addPasskey(name: string): Promise<Schema<"Passkey">> {
 async function signed(options: Schema<"PasskeyOptions">): Promise<Schema<"PasskeyAssertion">> {
   const { startAuthentication } = await library();
   const optionsJSON = options as unknown as PublicKeyCredentialRequestOptionsJSON;
-  return (await startAuthentication({ optionsJSON }).catch(told)) as unknown as Schema<"PasskeyAssertion">;
+  return (await startAuthentication({ optionsJSON }).catch(explain)) as unknown as Schema<"PasskeyAssertion">;
 }
 
 /** Rethrows a browser's error as a sentence. Browsers do not tell a refusal by the person from one by the device. */
-function told(error: unknown): never {
+function explain(error: unknown): never {
   const { name } = error as Error;
   const messages: Record<string, string> = {
     NotAllowedError:

@@ -1,7 +1,7 @@
 // The layout of pages without a session: one narrow column.
 import type { ReactNode } from "react";
 import { pagesRoot, serviceName } from "../face.ts";
-import { useTold } from "../ui/page.tsx";
+import { usePageTitle } from "../ui/page.tsx";
 
 interface Props {
   title: string;
@@ -10,7 +10,7 @@ interface Props {
 }
 
 export function Guest({ title, lead, children }: Props) {
-  useTold(title);
+  usePageTitle(title);
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-sm flex-col px-4 pt-[12vh] pb-10">
       <p className="mb-6 flex items-center gap-2 font-semibold">

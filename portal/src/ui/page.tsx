@@ -22,7 +22,7 @@ interface Props {
 }
 
 export function Page({ title, lead, above, beside, actions, curl, children }: Props) {
-  const path = useTold(title);
+  const path = usePageTitle(title);
   return (
     <article className="mx-auto flex min-h-full w-full max-w-6xl flex-col px-4 pt-5 pb-10 sm:px-7">
       <header className="mb-5">
@@ -62,7 +62,7 @@ function CurlOnceLoaded({ call }: { call: Call }) {
 }
 
 /** Sets the window's title. After a change of page the heading takes the focus: the keyboard goes on from there, and screen readers say it. Gives the path of the page. */
-export function useTold(title: string): string | undefined {
+export function usePageTitle(title: string): string | undefined {
   const path = useShownPath();
   const told = useRef(path);
   useEffect(() => {

@@ -24,7 +24,7 @@ export interface Reply {
 type Kind = Operation["kind"];
 
 /** Number of callbacks about a change, and their delay. */
-interface Telling {
+interface Notifying {
   callbacks: number;
   delay_ms: number;
 }
@@ -148,14 +148,14 @@ export class Operations {
   }
 
   /** Sets the status of a payment. Any status may follow any other, so that every mistake of an acquirer can be tried. */
-  moved(payment: Payment, status: Payment["status"], transaction: Transaction, telling: Telling): Report[] {
+  moved(payment: Payment, status: Payment["status"], transaction: Transaction, notifying: Notifying): Report[] {
     payment.status = status;
     payment.transaction = status === "paid" ? transaction : undefined;
-    return this.report(payment, payment.order.callback_url, telling);
+    return this.report(payment, payment.order.callback_url, notifying);
   }
 
   /** Decides a refund, and corrects the refunded sum of its payment. */
-  concluded(refund: Refund, status: "succeeded" | "failed", telling: Telling): Report[] {
+  concluded(refund: Refund, status: "succeeded" | "failed", notifying: Notifying): Report[] {
     const payment = this.get("payment", refund.order.payment_operation_key);
     const touched: Operation[] = [];
     if (payment?.kind === "payment" && !isClosed(payment)) {
@@ -165,7 +165,7 @@ export class Operations {
     }
     refund.status = status;
     refund.concludesAs = undefined;
-    return this.report(refund, refund.order.callback_url, telling, touched);
+    return this.report(refund, refund.order.callback_url, notifying, touched);
   }
 
   /** Appends the changed operations to the file. */
@@ -217,7 +217,7 @@ export class Operations {
   private report(
     operation: Payment | Refund,
     url: string,
-    { callbacks, delay_ms }: Telling,
+    { callbacks, delay_ms }: Notifying,
     touched: Operation[] = [],
   ): Report[] {
     const { kind, operation_key, status } = operation;

@@ -63,8 +63,8 @@ export class Payments {
     if (code !== "201" || status !== "waiting")
       throw new Error(`Midtrans answered a charge with ${transaction.transaction_status}`);
     const { method, amountMinor, merchantName, expiresAt } = request;
-    const told = { method, amountMinor, merchantName, expiresAt, bank: order.channel };
-    const instructions = instructionsOf(transaction, told, this.host.plainOnLoopback);
+    const found = { method, amountMinor, merchantName, expiresAt, bank: order.channel };
+    const instructions = instructionsOf(transaction, found, this.host.plainOnLoopback);
     if (!instructions) throw new Error("Midtrans answered a charge without what its payer needs");
     return { opened: { instructions, providerIds: idsOf(transaction) } };
   }
@@ -97,9 +97,9 @@ export class Payments {
     const answer = await this.host.post(`/v2/${order.orderId}/expire`, undefined, context);
     const code = statusCodeOf(answer);
     // 412: Midtrans ends pending transactions only. An inquiry shows the state of this one.
-    const told = code === "412" ? await this.host.get(`/v2/${order.orderId}/status`, context) : answer;
-    if (!FOUND.includes(statusCodeOf(told))) throw new Error(`Midtrans answered an expiry with ${code}`);
-    const { status } = stateOf(readTransaction(told, order), false);
+    const found = code === "412" ? await this.host.get(`/v2/${order.orderId}/status`, context) : answer;
+    if (!FOUND.includes(statusCodeOf(found))) throw new Error(`Midtrans answered an expiry with ${code}`);
+    const { status } = stateOf(readTransaction(found, order), false);
     if (status !== "failed") throw new Error(`Midtrans answered an expiry with ${code}, and it is ${status}`);
   }
 
@@ -129,7 +129,7 @@ export class Payments {
       this.pageOf(request) ?? instructionsOf(transaction, request, this.host.plainOnLoopback) ?? undefined;
     const astray = astrayIn(transaction);
     if (instructions || state.status !== "waiting" || request.providerIds)
-      return { known: true, instructions: instructions ?? toldBefore(request), state, astray, providerIds };
+      return { known: true, instructions: instructions ?? shownBefore(request), state, astray, providerIds };
     return this.recover(request, transaction, context);
   }
 
@@ -188,6 +188,6 @@ function idsOf({ order_id, transaction_id }: Transaction): ProviderIds {
 }
 
 /** Midtrans' inquiry does not repeat the instructions, which the payment already has. Gerbang's payer page shows them, and stands in. */
-function toldBefore({ payUrl, expiresAt }: OpenRequest): Instructions {
+function shownBefore({ payUrl, expiresAt }: OpenRequest): Instructions {
   return { type: "redirect", value: payUrl, redirect_url: payUrl, expires_at: wireTime(expiresAt) };
 }

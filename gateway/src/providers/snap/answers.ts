@@ -81,8 +81,8 @@ export function readAccountStatus(
   { paidBy, identity }: Pick<VirtualAccounts, "paidBy" | "identity">,
 ): ReportedState {
   const data = objectIn(body, "virtualAccountData");
-  const told = readAccount(data);
-  if (accountNumber(told) !== accountNumber(account)) throw differs("virtualAccountNo", data.virtualAccountNo);
+  const answered = readAccount(data);
+  if (accountNumber(answered) !== accountNumber(account)) throw differs("virtualAccountNo", data.virtualAccountNo);
   const info = optionalObjectIn(body, "additionalInfo");
   const reference = data.trxId ?? info?.trxId;
   if (reference !== undefined) expectText(reference, referenceOf(request.operationKey), "trxId");

@@ -153,8 +153,8 @@ class Snap {
    */
   async inquireRefund(request: RefundRequest, context: CallContext): Promise<KnownRefund> {
     if (request.method === "va") return { known: false };
-    const told = request.method === "ewallet" ? await this.refundListed(request, context) : undefined;
-    if (told) return { known: true, ...told };
+    const listed = request.method === "ewallet" ? await this.refundListed(request, context) : undefined;
+    if (listed) return { known: true, ...listed };
     // A repeated order would get the first response again, and on another day it would be another refund.
     if (request.providerIds?.taken !== undefined) return { known: true, ...TAKEN };
     if (request.isOver || !this.mayRepeat(request.operationKey))

@@ -220,7 +220,7 @@ export function instructionsOf(
   plainOnLoopback: boolean,
 ): Instructions {
   const expires_at = wireTime(request.expiresAt);
-  const told = (descriptor: string): string | undefined =>
+  const valueOf = (descriptor: string): string | undefined =>
     payment.actions.find((action) => action.type === "PRESENT_TO_CUSTOMER" && action.descriptor === descriptor)
       ?.value ?? undefined;
   const need = (value: string | undefined, what: string, form: RegExp): string => {
@@ -229,7 +229,7 @@ export function instructionsOf(
     throw new Unreadable("a payment request", `${what} is missing, or none`);
   };
   if (request.method === "qris") {
-    const value = need(told("QR_STRING"), "QR_STRING", /^[\x20-\x7e]{1,1024}$/);
+    const value = need(valueOf("QR_STRING"), "QR_STRING", /^[\x20-\x7e]{1,1024}$/);
     const qr = readQr(value);
     const isBroken = qr.crc.stated !== undefined && qr.crc.stated.toUpperCase() !== qr.crc.computed;
     const other = isBroken ? "checksum" : otherMoneyIn(qr, request.amountMinor);
@@ -239,7 +239,7 @@ export function instructionsOf(
     return { type: "qr_string", value, expires_at, qr_string: value };
   }
   if (request.method === "va") {
-    const value = need(told("VIRTUAL_ACCOUNT_NUMBER"), "VIRTUAL_ACCOUNT_NUMBER", /^\d{6,30}$/);
+    const value = need(valueOf("VIRTUAL_ACCOUNT_NUMBER"), "VIRTUAL_ACCOUNT_NUMBER", /^\d{6,30}$/);
     const bank = channel !== undefined && isBank(channel) ? banks[channel] : undefined;
     if (bank === undefined) throw new Unreadable("a payment request", "its bank is none of ours");
     return {

@@ -111,16 +111,16 @@ function Card({ of: acquirer, others, period }: CardProps) {
         <tbody>
           {methods.map((method) => {
             const circuit = circuits.find(({ payment_method: of }) => of === method);
-            const told = overTime?.find(({ payment_method: of }) => of === method);
+            const found = overTime?.find(({ payment_method: of }) => of === method);
             return (
               <tr key={method} className="border-b border-line last:border-b-0">
                 <td className="h-8">{method.replaceAll("_", " ")}</td>
                 <td className="pl-4">
                   <Circuit state={circuit?.state} />
                 </td>
-                <td className="pl-4 text-right">{told ? share(told.total.succeeded, endedOf(told)) : ""}</td>
+                <td className="pl-4 text-right">{found ? share(found.total.succeeded, endedOf(found)) : ""}</td>
                 <td className="pl-4 text-right whitespace-nowrap">
-                  {told && (told.call_ms_mean === null ? "–" : milliseconds(told.call_ms_mean))}
+                  {found && (found.call_ms_mean === null ? "–" : milliseconds(found.call_ms_mean))}
                 </td>
                 <td className="hidden pl-4 text-right sm:table-cell">
                   {circuit ? `${circuit.failures} of ${circuit.calls}` : "none lately"}

@@ -28,16 +28,16 @@ export function Page() {
       curl={{ path: withSearch("/v1/settlements/calendar", query) }}
     >
       <Answer of={calendar} skeleton={<Skeleton className="h-[40rem] w-full" />}>
-        {(told) => (
+        {(calendar) => (
           <>
-            {told.days.length === 0 && (
+            {calendar.days.length === 0 && (
               <Empty title="No payouts in these weeks">
                 Payments that succeeded are gathered into batches by each merchant's calendar; a batch appears on the
                 day when the bank is due to pay it.
               </Empty>
             )}
-            <Totals days={told.days} today={today} />
-            <Month of={told} weeks={weeks} today={today} />
+            <Totals days={calendar.days} today={today} />
+            <Month of={calendar} weeks={weeks} today={today} />
           </>
         )}
       </Answer>

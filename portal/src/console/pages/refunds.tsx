@@ -13,7 +13,7 @@ import { Time } from "../../ui/time.tsx";
 import { type Schema, read } from "../api/client.ts";
 import { at } from "../paths.ts";
 
-type Refund = Schema<"ToldRefund">;
+type Refund = Schema<"AnyRefund">;
 
 // The names are those of the API's query.
 const spec = {

@@ -14,7 +14,7 @@ import { useMay } from "../api/rights.ts";
 import { type Fault, type Row, ruleOf, rowOf } from "./routing/draft.ts";
 import { Editor } from "./routing/editor.tsx";
 import { SplitTests } from "./routing/split-tests.tsx";
-import { Versions, tellDecided } from "./routing/versions.tsx";
+import { Versions, showDecided } from "./routing/versions.tsx";
 import { WhatIf } from "./routing/what-if.tsx";
 
 export function Page() {
@@ -120,7 +120,7 @@ function Draft({ rows, isChanged, of, active, codes, mayChange, onChange, onDrop
   const activate = async (): Promise<void> => {
     const body = { rules: rules as Schema<"RoutingRule">[], ...(note.trim() === "" ? {} : { note: note.trim() }) };
     const { version } = await write("POST", "/v1/routing/rules", { body });
-    tellDecided(await write("POST", "/v1/routing/rules/{version}/activate", { path: { version: String(version) } }));
+    showDecided(await write("POST", "/v1/routing/rules/{version}/activate", { path: { version: String(version) } }));
     await onDone();
   };
   return (

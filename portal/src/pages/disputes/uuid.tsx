@@ -38,7 +38,7 @@ export function Page() {
       <Answer of={dispute}>
         {(dispute) => (
           <Answer of={evidence}>
-            {(told) => <Whole dispute={dispute} evidence={told} receivedAt={evidence.dataUpdatedAt} />}
+            {(kept) => <Whole dispute={dispute} evidence={kept} receivedAt={evidence.dataUpdatedAt} />}
           </Answer>
         )}
       </Answer>

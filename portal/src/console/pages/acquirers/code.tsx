@@ -37,9 +37,9 @@ export function Page() {
       curl={{ path: `/v1/acquirers/${code}/health?period=${period}` }}
     >
       <Answer of={health} skeleton={<Skeleton className="h-[32rem] w-full" />}>
-        {(told) => (
+        {(health) => (
           <>
-            <Methods of={told} />
+            <Methods of={health} />
             <Strays code={code} />
           </>
         )}
@@ -48,13 +48,13 @@ export function Page() {
   );
 }
 
-function Methods({ of: told }: { of: Health }) {
+function Methods({ of: health }: { of: Health }) {
   const [busy, quiet] = useMemo(
     () => [
-      told.methods.filter((method) => method.total.asked > 0 || endedOf(method) > 0 || isCalled(method)),
-      told.methods.filter((method) => !(method.total.asked > 0 || endedOf(method) > 0 || isCalled(method))),
+      health.methods.filter((method) => method.total.asked > 0 || endedOf(method) > 0 || isCalled(method)),
+      health.methods.filter((method) => !(method.total.asked > 0 || endedOf(method) > 0 || isCalled(method))),
     ],
-    [told],
+    [health],
   );
   return (
     <>
@@ -65,7 +65,7 @@ function Methods({ of: told }: { of: Health }) {
       )}
       {busy.length > 0 && <Figures of={busy} />}
       {busy.map((method) => (
-        <Method key={method.payment_method} of={method} at={told.at} />
+        <Method key={method.payment_method} of={method} at={health.at} />
       ))}
       {quiet.length > 0 && (
         <p className="text-muted">

@@ -20,7 +20,7 @@ export function askedIn(answer: unknown): Schema<"Approval"> | undefined {
 }
 
 /** Told after something was sent: done, or waiting for somebody else. */
-export function tellOutcome(answer: unknown, done: string): void {
+export function showOutcome(answer: unknown, done: string): void {
   say(askedIn(answer) ? "It now waits for a second operator, under Approvals." : done);
 }
 
@@ -43,7 +43,7 @@ export function Decision({ of: outlook, verb, look = "plain", send, done, onDone
   const action = useAction(send, {
     done: async (answer) => {
       setAsking(false);
-      tellOutcome(answer, done);
+      showOutcome(answer, done);
       await onDone?.(answer);
     },
   });

@@ -56,7 +56,7 @@ export function Page() {
       {resend.error && <ErrorNote error={resend.error} />}
       <Answer of={event}>
         {(event) => {
-          const { delivery: _, ...told } = event;
+          const { delivery: _, ...sent } = event;
           return (
             <>
               <DeliveryFacts of={event} aheadMs={environment === "production" ? 0 : undefined} />
@@ -65,7 +65,7 @@ export function Page() {
                 <Attempts path={path} of={event} />
               </Section>
               <Section title="What the receiver is told">
-                <Code value={told} what="the event" />
+                <Code value={sent} what="the event" />
               </Section>
             </>
           );

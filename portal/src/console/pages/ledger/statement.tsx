@@ -38,7 +38,7 @@ export function Page() {
       path: { id, environment, currency },
       query: { ...period, ...cursor.query },
     }),
-    select: (told) => ({ ...told, data: told.movements }),
+    select: (shown) => ({ ...shown, data: shown.movements }),
   });
   const csv = useAction(
     async () => {
@@ -48,7 +48,7 @@ export function Page() {
     },
     { refresh: ["nothing"] },
   );
-  const told = statement.data;
+  const shown = statement.data;
   return (
     <Frame
       title={`Statement of ${account} in ${currency}`}
@@ -65,16 +65,16 @@ export function Page() {
       <div>
         <Filters of={filters} />
         {csv.error && <ErrorNote error={csv.error} />}
-        {told && (
+        {shown && (
           <div className="mb-4">
             <Facts>
               <Fact name="When it begins">
                 <span className="mr-1 text-xs text-muted">{currency}</span>
-                <Digits minor={told.opening_minor} exponent={told.exponent} />
+                <Digits minor={shown.opening_minor} exponent={shown.exponent} />
               </Fact>
               <Fact name="When it ends">
                 <span className="mr-1 text-xs text-muted">{currency}</span>
-                <Digits minor={told.closing_minor} exponent={told.exponent} />
+                <Digits minor={shown.closing_minor} exponent={shown.exponent} />
               </Fact>
             </Facts>
           </div>
@@ -84,7 +84,7 @@ export function Page() {
           list={statement}
           cursor={cursor}
           oldestFirst
-          columns={entryColumns(currency, told?.exponent ?? 2)}
+          columns={entryColumns(currency, shown?.exponent ?? 2)}
           id={(entry) => entry.id}
           empty={<Empty title="No movements in this period">Choose another period above.</Empty>}
         />

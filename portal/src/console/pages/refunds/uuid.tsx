@@ -14,7 +14,7 @@ import { type Schema, read } from "../../api/client.ts";
 import { pageOf } from "../../found.ts";
 import { at } from "../../paths.ts";
 
-type Refund = Schema<"ToldRefund">;
+type Refund = Schema<"AnyRefund">;
 
 const sentences: Record<Refund["status"], string> = {
   pending:

@@ -100,7 +100,7 @@ export function Versions({ active, mayChange, onEdit }: Props) {
       status === "draft"
         ? await write("POST", "/v1/routing/rules/{version}/activate", { path })
         : await write("POST", "/v1/routing/rules/{version}/roll-back", { path, body: {} });
-    tellDecided(answer);
+    showDecided(answer);
     await refresh(queries);
   };
   return (
@@ -139,7 +139,7 @@ export function Versions({ active, mayChange, onEdit }: Props) {
 }
 
 /** What came of letting rules decide: they do, or a second operator has to agree first. */
-export function tellDecided(answer: Schema<"RoutingRuleSet"> | Schema<"ApprovalAsked">): void {
+export function showDecided(answer: Schema<"RoutingRuleSet"> | Schema<"ApprovalAsked">): void {
   if ("approval" in answer) say("A second operator has to approve it. Until then nothing changes.", "quiet");
   else say(`Version ${answer.version} decides now.`);
 }

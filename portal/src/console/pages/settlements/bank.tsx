@@ -130,8 +130,8 @@ function Say({ uuid, decision, onAsked, close }: SayProps) {
         : write("POST", `${base}/return`, { path }, intent),
     {
       refresh: ["/v1/merchants/{id}/books", "/v1/approvals", "/v1/waiting", "/v1/audit"],
-      done: (told) => {
-        if ("approval" in told) onAsked(told.approval);
+      done: (result) => {
+        if ("approval" in result) onAsked(result.approval);
         else say(answer?.done ?? "It is recorded.");
         close();
       },

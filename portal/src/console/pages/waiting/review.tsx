@@ -14,7 +14,7 @@ import { Page as Frame, Section } from "../../../ui/page.tsx";
 import { type Schema, read, write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
 import { at } from "../../paths.ts";
-import { NeedsTwo, tellOutcome } from "../decisions/decide.tsx";
+import { NeedsTwo, showOutcome } from "../decisions/decide.tsx";
 import { BookNow } from "../decisions/effects.tsx";
 import { useKeys } from "../decisions/keys.ts";
 import { PaymentFacts, RecordView, RiskSeen } from "../payments/record.tsx";
@@ -206,7 +206,7 @@ function Judge({ of: { payment, decisions, asked_by }, judgement, close, onJudge
     {
       refresh: ["/v1/reviews", "/v1/waiting", "/v1/approvals", "/v1/audit"],
       done: async (answer) => {
-        tellOutcome(answer, approves ? `Approved. ${approved}` : "Refused.");
+        showOutcome(answer, approves ? `Approved. ${approved}` : "Refused.");
         await onJudged();
       },
     },

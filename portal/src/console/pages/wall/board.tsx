@@ -5,7 +5,7 @@ import { useGo } from "../../../address.ts";
 import { Button } from "../../../ui/button.tsx";
 import { classes } from "../../../ui/classes.ts";
 import { ErrorFace } from "../../../ui/face.tsx";
-import { useTold } from "../../../ui/page.tsx";
+import { usePageTitle } from "../../../ui/page.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { at } from "../../paths.ts";
@@ -19,7 +19,7 @@ const COUNTED_LATE_MS = 60_000;
 
 /** `isScreen`: without navigation, on a screen of its own. */
 export function Board({ isScreen }: { isScreen: boolean }) {
-  useTold("Wall");
+  usePageTitle("Wall");
   const { period, environment, show } = useView();
   const { wall, staleSince } = useWall(period, environment);
   const go = useGo();

@@ -64,7 +64,7 @@ export function useWall(period: Period, environment: Environment | undefined) {
 }
 
 /** Listens, again and again. */
-async function listen(signal: AbortSignal, tell: () => void, setHears: (hears: boolean) => void): Promise<void> {
+async function listen(signal: AbortSignal, onEvent: () => void, setHears: (hears: boolean) => void): Promise<void> {
   for (let failures = 0; !signal.aborted;) {
     const silence = new AbortController();
     let watchdog = setTimeout(() => silence.abort(), SILENCE_MAX_MS);
@@ -76,7 +76,7 @@ async function listen(signal: AbortSignal, tell: () => void, setHears: (hears: b
       await readEvents(response.body, (event) => {
         clearTimeout(watchdog);
         watchdog = setTimeout(() => silence.abort(), SILENCE_MAX_MS);
-        if (event) tell();
+        if (event) onEvent();
       });
     } catch {
       failures++; // asked again below, ever later

@@ -47,7 +47,7 @@ function OfMonth({ now, currency, timeZone }: { now: string; currency: string; t
   const query = { from: dayBegin(`${month}-01`, timeZone), to: dayEnd(lastDayOf(month), timeZone) };
   const statement = useQuery(api.read("/v1/statements/{currency}", { path: { currency }, query }));
   const name = useMonthName();
-  const told = statement.data;
+  const shown = statement.data;
   return (
     <Frame
       title={`Statement of ${name(month)} in ${currency}`}
@@ -61,11 +61,11 @@ function OfMonth({ now, currency, timeZone }: { now: string; currency: string; t
       actions={
         <>
           <MonthField months={months.includes(month) ? months : [month, ...months]} month={month} set={setQuery} />
-          {told && <Button onClick={() => window.print()}>Print</Button>}
-          {told && (
+          {shown && <Button onClick={() => window.print()}>Print</Button>}
+          {shown && (
             <Button
               onClick={() => {
-                const file = new Blob([statementCsv(told, timeZone)], { type: "text/csv" });
+                const file = new Blob([statementCsv(shown, timeZone)], { type: "text/csv" });
                 save(file, `statement-${place.environment}-${currency}-${month}-${timeZone.replaceAll("/", "-")}.csv`);
               }}
             >

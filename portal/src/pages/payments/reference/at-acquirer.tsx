@@ -8,20 +8,20 @@ import { Section } from "../../../ui/page.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Exchanged } from "./exchanged.tsx";
 
-type Told = Schema<"PaymentAtAcquirer">;
+type Exchange = Schema<"PaymentAtAcquirer">;
 
-export function AtAcquirer({ of }: { of: UseQueryResult<Told, ApiError> }) {
+export function AtAcquirer({ of }: { of: UseQueryResult<Exchange, ApiError> }) {
   return (
     <Section title="At the acquirer">
       <Answer of={of} skeleton={<Skeleton className="h-24 w-full" />}>
-        {(told) => <Known of={told} />}
+        {(known) => <Known of={known} />}
       </Answer>
     </Section>
   );
 }
 
-function Known({ of: told }: { of: Told }) {
-  const { gateway_code: code, acquirer_name: name, operations, messages, is_cut: isCut } = told;
+function Known({ of: known }: { of: Exchange }) {
+  const { gateway_code: code, acquirer_name: name, operations, messages, is_cut: isCut } = known;
   if (code === null && operations.length === 0)
     return <p className="text-muted">No acquirer has taken this payment.</p>;
   if (operations.length === 0)
@@ -53,7 +53,7 @@ function Known({ of: told }: { of: Told }) {
   );
 }
 
-const calls: Record<Told["messages"][number]["call"], string> = {
+const calls: Record<Exchange["messages"][number]["call"], string> = {
   open: "Opening",
   inquire: "Inquiry",
   cancel: "Its end",
@@ -64,11 +64,11 @@ const calls: Record<Told["messages"][number]["call"], string> = {
   report: "Its notification",
 };
 
-function nameOf({ call, object }: Told["messages"][number]): string {
+function nameOf({ call, object }: Exchange["messages"][number]): string {
   return call === "report" && object.startsWith("rfd_") ? `${calls.report} about the refund` : calls[call];
 }
 
-function Operation({ of: one, name }: { of: Told["operations"][number]; name: string | undefined }) {
+function Operation({ of: one, name }: { of: Exchange["operations"][number]; name: string | undefined }) {
   const isRefund = one.object.startsWith("rfd_");
   const ids = Object.entries(one.provider_ids);
   return (

@@ -7,7 +7,7 @@ import { Form, SelectField, Submit, TextField } from "../../../../ui/form.tsx";
 import { Money, digitsOf, minorOf } from "../../../../ui/money.tsx";
 import { type Schema, write } from "../../../api/client.ts";
 import { at } from "../../../paths.ts";
-import { tellOutcome } from "../../decisions/decide.tsx";
+import { showOutcome } from "../../decisions/decide.tsx";
 
 interface Props {
   of: Schema<"PaymentRecord">;
@@ -32,7 +32,7 @@ export function Contest({ of: { payment, merchant }, close }: Props) {
       write("POST", "/v1/merchants/{id}/books/{environment}/disputes", { path: { id, environment }, body }),
     {
       done: async (answer) => {
-        tellOutcome(answer, "The dispute is recorded, and the merchant is notified.");
+        showOutcome(answer, "The dispute is recorded, and the merchant is notified.");
         await go("approval" in answer ? at.approval(answer.approval.uuid) : at.dispute(id, environment, answer.uuid));
       },
     },

@@ -7,7 +7,7 @@ import { Form, Submit, TextField, needed } from "../../../../ui/form.tsx";
 import { Money, digitsOf, minorOf } from "../../../../ui/money.tsx";
 import { type Schema, write } from "../../../api/client.ts";
 import { at } from "../../../paths.ts";
-import { askedIn, tellOutcome } from "../../decisions/decide.tsx";
+import { askedIn, showOutcome } from "../../decisions/decide.tsx";
 
 interface Props {
   of: Schema<"PaymentRecord">;
@@ -32,7 +32,7 @@ export function Refund({ of: { payment, merchant }, close }: Props) {
     const answer = await refund.run({ amount_minor: minor, reason: reason.trim() });
     if (answer === undefined) return;
     close();
-    tellOutcome(answer, "The refund was accepted.");
+    showOutcome(answer, "The refund was accepted.");
     const asked = askedIn(answer);
     if (asked) await go(at.approval(asked.uuid));
   };
