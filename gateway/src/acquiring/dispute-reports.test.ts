@@ -295,9 +295,10 @@ describe("a report that does not fit", () => {
   });
 
   test.each([
-    ["open still", undefined],
-    ["closed", NOW],
-  ] as const)("reaches a person, also where the exception before it is %s", (_, closedAt) => {
+    ["open still", undefined, []],
+    ["closed", NOW, []],
+    ["closed, of the same report", NOW, ["dp_1 open 400000 IDR"]],
+  ] as const)("reaches a person, also where the exception before it is %s", (_, closedAt, occasions) => {
     const operation = anOperation(lawu.reference, { step: "done" });
     const before: ReconciliationException = {
       book,
@@ -308,7 +309,7 @@ describe("a report that does not fit", () => {
       kind: "dispute",
       gatewayCode: "kawah",
       noticedAt: NOW,
-      occasions: [],
+      occasions,
       closedAt,
       note: closedAt === undefined ? undefined : "looked up there",
     };
