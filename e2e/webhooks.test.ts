@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { Client, operate } from "./kit/client.ts";
 import { gerbangHere } from "./kit/command-here.ts";
 import { type Certificates, type Received, Receiver, makeCertificates } from "./kit/receiver.ts";
@@ -124,9 +124,13 @@ async function states(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
 }
 
+/** Payments that were made, also in a first try of the test. */
+let made = 0;
+const flowing = { on: false };
+afterEach(() => void (flowing.on = false));
+
 test("workers killed in a loop, a receiver that fails in every way: nothing is lost and nothing is skipped", async () => {
-  const flowing = { on: true };
-  let made = 0;
+  flowing.on = true;
   const flow = async (lane: number): Promise<void> => {
     while (flowing.on) {
       const number = made++;
@@ -145,14 +149,19 @@ test("workers killed in a loop, a receiver that fails in every way: nothing is l
     await database.query("update deliveries set leased_until = now() where leased_until is not null");
     await worker.start();
   }
-  // The last one leaves what it was waiting for in its leases, and another keeps away from it for as long as they last.
-  await vi.waitFor(async () => expect(await leased()).not.toHaveLength(0), { timeout: 30_000, interval: 100 });
-  await worker.kill("SIGKILL");
+  // The last one leaves what it was waiting for in its leases, and another keeps away from it for as long as they last. One that was done with
+  // everything at the moment of its death leaves nothing, and another takes its place.
+  let orphans: { event_id: string; leased_until: string }[] = [];
+  for (let last = 1; orphans.length === 0; last++) {
+    expect(last).toBeLessThan(6);
+    if (last > 1) await worker.start();
+    await vi.waitFor(async () => expect(await leased()).not.toHaveLength(0), { timeout: 30_000, interval: 100 });
+    await worker.kill("SIGKILL");
+    orphans = await leased();
+  }
   const { rows: killed } = await database.query<{ at: string }>("select now()::text as at");
   flowing.on = false;
   await Promise.all(flows);
-  const orphans = await leased();
-  expect(orphans).not.toHaveLength(0);
   const { rows: long } = await database.query(
     "select from deliveries where leased_until > $1::timestamptz + make_interval(secs => $2)",
     [killed[0]?.at, LEASED_MS_MAX / 1_000],
@@ -160,7 +169,7 @@ test("workers killed in a loop, a receiver that fails in every way: nothing is l
   expect(long).toHaveLength(0);
   await worker.start();
   // While those leases last, some payments that meet each mood in turn: their second attempts are due when time moves, not before.
-  for (let number = 0; number < MOODY_AT_LAST; number++) await pay(`moody-${number}`, moody.url());
+  for (let number = 0; number < MOODY_AT_LAST; number++) await pay(`moody-${made++}`, moody.url());
   await idle();
   for (const { event_id: eventId, leased_until: until } of orphans) {
     const { rows } = await database.query<{ early: boolean; attempt: number }>(
