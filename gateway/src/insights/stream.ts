@@ -12,7 +12,7 @@ import { actionsOf } from "../people/roles.ts";
 import type { Sessions } from "../people/sessions.ts";
 import type { Position } from "../store/commit-order.ts";
 import type { Database } from "../store/database.ts";
-import { selectIsMore, selectFedTo } from "./stream.sql.ts";
+import { selectFedTo, selectIsMore } from "./stream.sql.ts";
 
 /** Times and limits. Tests pass shorter ones. */
 export const streamLimits = {

@@ -91,6 +91,7 @@ export function exceptionEndpoints(database: Database, lanes: Lanes): OperatorEn
   ];
 }
 
+/** An exception of any merchant by its identity, open or closed; undefined when there is none. */
 export async function readException(database: Database, uuid: string): Promise<ReconciliationException | undefined> {
   return isId("exception", uuid) ? database.first(selectException(uuid), exceptionOfRow) : undefined;
 }

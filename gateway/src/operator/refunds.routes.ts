@@ -13,7 +13,7 @@ import { refundParams, refundStatus, refundStatusSchema } from "../refunds/refun
 import type { Database } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { idField, pageFieldsOf } from "./lists.ts";
-import { type AnyRefund, selectRefunds, anyRefundOfRow } from "./refunds.sql.ts";
+import { type AnyRefund, anyRefundOfRow, selectRefunds } from "./refunds.sql.ts";
 
 const operationSchema = z
   .strictObject({

@@ -26,7 +26,7 @@ import { type PaymentRecordParts, paymentRecordSchema, readPaymentRecord } from 
 import { findAnyPayment } from "./payments.routes.ts";
 import { candidateSchema, findCandidates } from "./receipt-candidates.ts";
 import { receiptSchema, receiptView } from "./receipts.routes.ts";
-import { selectRefunds, anyRefundOfRow } from "./refunds.sql.ts";
+import { anyRefundOfRow, selectRefunds } from "./refunds.sql.ts";
 import { exceptionSchema, exceptionView, readException } from "./reconciliation-exceptions.routes.ts";
 
 interface WaitingItemParts {
@@ -167,8 +167,8 @@ function exceptionEndpoint({ database, records }: WaitingItemParts): OperatorEnd
 async function referenceOf(database: Database, exception: ReconciliationException): Promise<string> {
   const { operationId: uuid, operationKind } = exception;
   if (operationKind === "payment") return uuid;
-  const [row] = await database.query(selectRefunds({ uuid }, 1));
-  return row ? anyRefundOfRow(row).refund.paymentReference : "";
+  const found = await database.first(selectRefunds({ uuid }, 1), anyRefundOfRow);
+  return found?.refund.paymentReference ?? "";
 }
 
 function disputeEndpoint({ database, directory, records, approvals }: WaitingItemParts): OperatorEndpoint {
