@@ -1,7 +1,7 @@
 // The baseline: PostgreSQL without the service writes the same rows, one transaction per payment, over 16 connections.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import pg from "pg";
-import { findPgbench, runPgbench } from "./pgbench.ts";
+import { type Sample, findPgbench, runPgbench } from "./pgbench.ts";
 
 const CONNECTIONS = 16;
 
@@ -91,16 +91,6 @@ async function awaited(
     }),
   );
   return done / ((performance.now() - begun) / 1000);
-}
-
-/** Texts of a payment that the service made, so that the baseline writes the same number of bytes. */
-export interface Sample {
-  instructions: string;
-  routing: string;
-  risk: string;
-  metadata: string;
-  event: string;
-  response: string;
 }
 
 async function sampleRows(pool: pg.Pool): Promise<Sample> {

@@ -5,9 +5,18 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Sample } from "./baseline.ts";
 
 const CONNECTIONS = 16;
+
+/** Texts of a payment that the service made, so that the baseline writes the same number of bytes. */
+export interface Sample {
+  instructions: string;
+  routing: string;
+  risk: string;
+  metadata: string;
+  event: string;
+  response: string;
+}
 
 export function findPgbench(): string | undefined {
   const { status, stdout } = spawnSync("pgbench", ["--version"], { encoding: "utf8" });

@@ -1,5 +1,6 @@
-// Options that most commands for merchants share, and the environment variables that these commands read.
+// Options and choices that commands for merchants share, and the environment variables that these commands read.
 import type { Form } from "../../gateway/src/cli/command.ts";
+import { rules } from "../../sdk/src/rules.ts";
 
 const count: Form = { pattern: /^([1-9]\d{0,3}|10000)$/, says: "is a number from 1 to 10000" };
 export const minor: Form = {
@@ -11,6 +12,8 @@ export const port: Form = {
   pattern: /^([1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])$/,
   says: "is a port from 1 to 65535",
 };
+/** The types of events that can be triggered. */
+export const eventTypes = rules.TriggerEvent.fields.type.options;
 export const httpAddress: Form = { pattern: /^https?:\/\/[^/\s]/, says: "begins with http:// or https://" };
 
 export const asWhom = {

@@ -1,9 +1,7 @@
 // The rows of the table of commands about events and webhooks.
 import { type Command, defineCommand } from "../../gateway/src/cli/command.ts";
-import { rules } from "../../sdk/src/rules.ts";
-import { asWhom, change, httpAddress, list, ofIdentity as environment, one } from "./common.ts";
+import { asWhom, change, eventTypes, httpAddress, list, ofIdentity as environment, one } from "./common.ts";
 
-export const eventTypes = rules.TriggerEvent.fields.type.options;
 const id = { name: "id", required: true } as const;
 
 export const eventCommands: readonly Command[] = [

@@ -1,8 +1,7 @@
 // Runs the commands `events list`, `get`, `deliveries` and `resend`, and the command `trigger`.
 import type { ReadOptions } from "../../sdk/src/calls.ts";
 import type { DeliveryAttempt, Event, EventFilters, EventType } from "../../sdk/src/types.ts";
-import { eventTypes } from "./events.commands.ts";
-import type { Change, Common, ListOptions } from "./common.ts";
+import { type Change, type Common, type ListOptions, eventTypes } from "./common.ts";
 import { clientOf } from "./identity.ts";
 import { intent } from "./intent.ts";
 import { toneOf } from "./output/color.ts";

@@ -12,7 +12,7 @@ import { helpOf } from "../../gateway/src/cli/help.ts";
 import { parse } from "../../gateway/src/cli/parse.ts";
 import { commands as serviceCommands } from "../../gateway/src/cli/table.ts";
 import { variables } from "../../gateway/src/cli/variables.ts";
-import { eventTypes } from "../src/events.commands.ts";
+import { eventTypes } from "../src/common.ts";
 import { allCommands, isOwn, merchantCommands, ownCommands } from "../src/table.ts";
 import { version } from "../src/version.ts";
 

@@ -10,7 +10,7 @@ import { PageSkeleton } from "../shell/states.tsx";
 import { Form, Submit, TextField, needed } from "../ui/form.tsx";
 import { Answer } from "./device/answer.tsx";
 
-export type SeenDevice = Schema<"SeenDevice">;
+type SeenDevice = Schema<"SeenDevice">;
 
 export function Page() {
   return <SessionGate>{(session) => <Device session={session} />}</SessionGate>;

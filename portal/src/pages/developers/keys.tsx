@@ -17,7 +17,7 @@ import { RevokeKey } from "./keys/revoke.tsx";
 import { RollKey } from "./keys/roll.tsx";
 import { scopeCount } from "./keys/terms.tsx";
 
-export type Key = Schema<"Key">;
+type Key = Schema<"Key">;
 type Doing = { what: "create" } | { what: "change" | "roll" | "revoke"; key: Key };
 
 export function Page() {

@@ -2,7 +2,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useQueryText } from "../../address.ts";
 import { useApi, useCan, usePlace } from "../../api/place.ts";
-import type { Schema } from "../../api/types.ts";
 import { paths } from "../../paths.ts";
 import { Answer } from "../../ui/answer.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
@@ -17,8 +16,6 @@ import { Misbehave } from "./webhooks/misbehave.tsx";
 import { ResendOwn } from "./webhooks/resend-own.tsx";
 import { SigningSecret } from "./webhooks/signing-secret.tsx";
 import { Trigger } from "./webhooks/trigger.tsx";
-
-export type WebhookSettings = Schema<"WebhookSettings">;
 
 /** Of the tools. */
 const calls: Record<string, Call> = {

@@ -3,16 +3,17 @@ import { type ReactNode, useState } from "react";
 import { useAction } from "../../api/action.ts";
 import { Api, type Environment } from "../../api/client.ts";
 import { type Membership, type SessionView, personApi } from "../../api/session.ts";
+import type { Schema } from "../../api/types.ts";
 import { Guest } from "../../shell/guest.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ErrorNote } from "../../ui/face.tsx";
 import { ChoicesField, Form, SelectField, Submit, useFormValues } from "../../ui/form.tsx";
 import { useSettled } from "../../ui/settled.ts";
-import type { SeenDevice } from "../device.tsx";
 import { scopes as allScopes } from "../developers/keys/terms.tsx";
 import { What } from "./what.tsx";
 
+type SeenDevice = Schema<"SeenDevice">;
 type Scope = (typeof allScopes)[number];
 
 interface Props {

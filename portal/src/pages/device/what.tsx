@@ -1,9 +1,9 @@
 // What asks to be signed in, for who has to judge whether it is their own: the code, the name it gives itself, from where and when.
 import type { ReactNode } from "react";
+import type { Schema } from "../../api/types.ts";
 import { TimeFromNow } from "../../ui/time.tsx";
-import type { SeenDevice } from "../device.tsx";
 
-export function What({ device }: { device: SeenDevice }) {
+export function What({ device }: { device: Schema<"SeenDevice"> }) {
   const { user_code: code, name, address, same_address: isSame, user_agent: program, asked_at: at } = device;
   return (
     <div className="space-y-4">

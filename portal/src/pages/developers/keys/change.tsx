@@ -1,13 +1,13 @@
 // Changing the terms of a key: its secret stays as it is.
 import { useAction } from "../../../api/action.ts";
 import { useApi } from "../../../api/place.ts";
+import type { Schema } from "../../../api/types.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, Submit } from "../../../ui/form.tsx";
 import { say } from "../../../ui/toast.tsx";
-import type { Key } from "../keys.tsx";
 import { TermFields, type Terms, termsOf, valuesOf } from "./terms.tsx";
 
-export function ChangeKey({ of, onClose }: { of: Key; onClose: () => void }) {
+export function ChangeKey({ of, onClose }: { of: Schema<"Key">; onClose: () => void }) {
   const api = useApi();
   const change = useAction(
     (body: Partial<Terms>) =>

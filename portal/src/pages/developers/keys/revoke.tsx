@@ -2,12 +2,12 @@
 import { refresh } from "../../../api/action.ts";
 import { useQueryClient } from "@tanstack/react-query";
 import { useApi } from "../../../api/place.ts";
+import type { Schema } from "../../../api/types.ts";
 import { Confirm } from "../../../ui/dialog.tsx";
 import { TimeFromNow } from "../../../ui/time.tsx";
 import { say } from "../../../ui/toast.tsx";
-import type { Key } from "../keys.tsx";
 
-export function RevokeKey({ of, onClose }: { of: Key; onClose: () => void }) {
+export function RevokeKey({ of, onClose }: { of: Schema<"Key">; onClose: () => void }) {
   const api = useApi();
   const queries = useQueryClient();
   const name = of.name ?? of.client_id;

@@ -1,9 +1,9 @@
 // Rolling a key: a new one on the same terms, while the one before stays good until your systems have changed over.
 import { useAction } from "../../../api/action.ts";
 import { useApi } from "../../../api/place.ts";
+import type { Schema } from "../../../api/types.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Form, SelectField, Submit } from "../../../ui/form.tsx";
-import type { Key } from "../keys.tsx";
 import { KeySecret } from "./secret.tsx";
 
 /** For a key and for the secret of webhooks alike. */
@@ -15,7 +15,7 @@ export const overlaps = [
   { value: "0", label: "not at all: end it now" },
 ];
 
-export function RollKey({ of, onClose }: { of: Key; onClose: () => void }) {
+export function RollKey({ of, onClose }: { of: Schema<"Key">; onClose: () => void }) {
   const api = useApi();
   const roll = useAction(
     (overlap_seconds: number) =>

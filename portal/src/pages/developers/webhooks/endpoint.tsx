@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { refresh } from "../../../api/action.ts";
 import { useCan, usePlace } from "../../../api/place.ts";
+import type { Schema } from "../../../api/types.ts";
 import { paths, withSearch } from "../../../paths.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Identity } from "../../../ui/copy.tsx";
@@ -12,14 +13,13 @@ import { To } from "../../../ui/link.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { TimeFromNow } from "../../../ui/time.tsx";
-import type { WebhookSettings } from "../webhooks.tsx";
 import { AddressForm } from "./address-form.tsx";
 
 const tones = { untried: "calm", healthy: "good", degraded: "warn", failing: "bad" } as const;
 /** The API counts no further. */
 const COUNTED_MAX = 1_000;
 
-export function Endpoint({ of: { url, health } }: { of: WebhookSettings }) {
+export function Endpoint({ of: { url, health } }: { of: Schema<"WebhookSettings"> }) {
   const can = useCan();
   const place = usePlace();
   const queries = useQueryClient();

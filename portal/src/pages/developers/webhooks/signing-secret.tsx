@@ -3,6 +3,7 @@ import { useState } from "react";
 import { useQueryClient } from "@tanstack/react-query";
 import { refresh, useAction } from "../../../api/action.ts";
 import { useApi, useCan } from "../../../api/place.ts";
+import type { Schema } from "../../../api/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Confirm, Dialog } from "../../../ui/dialog.tsx";
 import { Form, SelectField, Submit } from "../../../ui/form.tsx";
@@ -11,9 +12,9 @@ import { Status } from "../../../ui/status.tsx";
 import { Time, TimeFromNow } from "../../../ui/time.tsx";
 import { say } from "../../../ui/toast.tsx";
 import { overlaps } from "../keys/roll.tsx";
-import type { WebhookSettings } from "../webhooks.tsx";
 import { WebhookSecret } from "./webhook-secret.tsx";
 
+type WebhookSettings = Schema<"WebhookSettings">;
 type Previous = NonNullable<WebhookSettings["previous"]>;
 
 export function SigningSecret({ of: { rotated_at: rotatedAt, previous } }: { of: WebhookSettings }) {
