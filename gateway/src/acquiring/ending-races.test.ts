@@ -169,6 +169,18 @@ function repeated(after: Then<unknown>, operation: Operation): string {
   return [record?.status, body.error?.code].filter(Boolean).join(" ");
 }
 
+test("a refusal that is told after a worker has taken the payment up goes to no other acquirer: that worker may have it opened", () => {
+  const { payment, operation, begun } = start(unopened, { step: "calling" });
+  const taken = { ...operation, step: "inquiring" } as const;
+  const later = given({ rows: [row(payments, payment), row(operations, taken)] });
+  for (const [late, expected] of [
+    [begun, { gatewayCode: "lawu", attempt: 2 }],
+    [later, { gatewayCode: "kawah", attempt: 1, step: "inquiring" }],
+  ] as const) {
+    expect(late.when(conclude(operation, { kind: "refused" })).changes.updated(operations)).toMatchObject([expected]);
+  }
+});
+
 test("refused by one and opened at another, it is ended at the other alone", async () => {
   const { payment, operation, begun } = start(unopened, { step: "calling", dueAt: NOW + 60 * SECOND });
   const handed = begun.when(conclude(operation, { kind: "refused" }));

@@ -101,7 +101,10 @@ export function concludeOpening(
               wasInquiryPlannedSince(operation, current) || (isUnpaid(payment.status) && result.isOver !== true),
           });
         case "refused":
-          return taken ? inquireAgain(context, current) : failOver(parts, context, current, payment);
+          // A worker that has taken the operation up since may have it opened there under this very key.
+          return taken || current.step !== operation.step
+            ? inquireAgain(context, current)
+            : failOver(parts, context, current, payment);
         case "absent": {
           if (!taken) return backToRouting(context, current, payment);
           const { status } = payment;
