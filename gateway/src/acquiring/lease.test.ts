@@ -58,9 +58,10 @@ test.each([
 });
 
 test.each([
-  ["in time", MARGIN, 1, "known"],
-  ["too late", MARGIN + 1, 0, "unknown"],
-])("a refund's call that begins %s", async (_when, later, calls, kind) => {
+  ["in time", MARGIN, false, 1, "known"],
+  ["too late", MARGIN + 1, false, 0, "unknown"],
+  ["in time, of a refund that has ended since it was planned", MARGIN, true, 0, "refused"],
+])("a refund's call that begins %s", async (_when, later, isOver, calls, kind) => {
   const kawah = scriptedAcquirer("kawah");
   const clock = movableClock();
   const parts = { ...openingParts(kawah), ...callParts(clock) };
@@ -70,7 +71,7 @@ test.each([
     operationKey: "r",
     paymentOperationKey: "p",
     paymentProviderIds: undefined,
-    isOver: false,
+    isOver,
     paymentAmountMinor: 1n,
     method: "qris",
     providerIds: undefined,

@@ -142,6 +142,23 @@ describe("late and double results", () => {
     },
   );
 
+  const asked = { step: "inquiring", dueAt: NOW + 60 * SECOND, inquiries: 0 } as const;
+  const called = { ...asked, step: "calling" } as const;
+  test.each<[string, Partial<Operation>, Partial<Operation>]>([
+    ["a call, while another worker inquires", called, asked],
+    ["a call, after another worker has ordered it again", called, { step: "polling", inquiries: 1 }],
+    ["a call, when a report came during it", called, { ...called, inquiries: 1 }],
+    ["an inquiry, when a report asks for another one", asked, { ...asked, dueAt: NOW }],
+    ["an inquiry, while another worker inquires", asked, { ...asked, dueAt: NOW + 90 * SECOND }],
+  ])("a no of %s, orders nothing under another key", (_what, begun, since) => {
+    for (const kind of ["refused", "absent", "unreached"] as const) {
+      const { operation, start } = calling({ attempt: 1_000, round: 5, ...since });
+      const { changes } = start.when(concludeRefund(merchant, { ...operation, ...begun }, { kind }));
+      expect(changes.updated(operations)).toMatchObject([{ step: "inquiring", attempt: 1_000, round: 5 }]);
+      expect([changes.updated(refunds), changes.journals]).toEqual([[], []]);
+    }
+  });
+
   test("an inquiry about a refund that has ended is repeated for a while when nobody answers", () => {
     const about = (inquiries: number) => {
       const { operation, start } = calling({ step: "inquiring", inquiries }, { status: "failed", completedAt: NOW });

@@ -41,10 +41,10 @@ const INQUIRIES_AFTER_END_MAX = 10;
  */
 export function concludeRefund(
   merchant: Merchant,
-  name: Pick<Operation, "book" | "id" | "paymentReference" | "attempt">,
+  begun: Operation,
   result: RefundResult,
 ): Command<ExceptionKind | undefined> {
-  const { book, id, paymentReference, attempt } = name;
+  const { book, id, paymentReference, attempt } = begun;
   const key = { uuid: id, paymentReference };
   const outcome = result.kind === "known" && result.status !== "pending" ? result.status : undefined;
   const owner = { merchant, book };
@@ -53,7 +53,7 @@ export function concludeRefund(
     needs: [
       ...completionNeeds(book, key),
       need(operations, { book, id }),
-      ...exceptionNeeds(name, ["refund_after_failure", "refund_twice", "refund_undone", "other_money"]),
+      ...exceptionNeeds(begun, ["refund_after_failure", "refund_twice", "refund_undone", "other_money"]),
     ],
     execute(context) {
       const { set, realNow } = context;
@@ -80,13 +80,14 @@ export function concludeRefund(
         return isNew ? kind : undefined;
       }
       if (operation.step === "done") return exception;
-      const isAskedAgain = result.kind === "unknown" && operation.inquiries < INQUIRIES_AFTER_END_MAX;
+      const kind = kindOf(result, found, begun);
+      const isAskedAgain = kind === "unknown" && operation.inquiries < INQUIRIES_AFTER_END_MAX;
       if (refund.status !== "pending" && !isAskedAgain) {
         set.update(operations, done);
         return exception;
       }
-      const refusals = operation.round + (result.kind === "refused" ? 1 : 0);
-      const wasNotMade = result.kind !== "known" && result.kind !== "unknown";
+      const refusals = operation.round + (kind === "refused" ? 1 : 0);
+      const wasNotMade = kind !== "known" && kind !== "unknown";
       const hopeless = refusals >= REFUSALS_MAX || (wasNotMade && attempt >= REFUND_ATTEMPTS_MAX);
       if (refund.status === "pending" && (outcome === "failed" || hopeless)) {
         complete(context, key, "failed");
@@ -95,7 +96,7 @@ export function concludeRefund(
       }
       set.update(operations, {
         ...operation,
-        ...nextStep(result, operation),
+        ...nextStep(kind, operation),
         round: refusals,
         inquiries: operation.inquiries + 1,
         dueAt: nextInquiry(operation.inquiries, realNow),
@@ -103,6 +104,15 @@ export function concludeRefund(
       return exception;
     },
   });
+}
+
+/**
+ * The kind of a result. A no counts as unknown once another worker has taken the operation up since it was `begun`, or a report has asked for an
+ * inquiry: by then the refund may have been made under this very key, and under another one the payer would get it twice.
+ */
+function kindOf({ kind }: RefundResult, { step, dueAt, inquiries }: Operation, begun: Operation): RefundResult["kind"] {
+  const isAsBegun = step === begun.step && dueAt === begun.dueAt && inquiries === begun.inquiries;
+  return isAsBegun || kind === "known" ? kind : "unknown";
 }
 
 /**
@@ -133,7 +143,7 @@ function concludeOther(
 
 /** A refund that was certainly not made is requested again under another operation key; in every other case a worker inquires. */
 function nextStep(
-  { kind }: RefundResult,
+  kind: RefundResult["kind"],
   { attempt, providerIds }: Operation,
 ): Pick<Operation, "step" | "attempt" | "providerIds"> {
   if (kind === "known") return { step: "polling", attempt, providerIds };
@@ -214,6 +224,8 @@ export async function callOrInquire(
   const { method } = request;
   const acquirer = parts.acquirer(operation.gatewayCode);
   if (!acquirer) return { kind: "unknown" };
+  // It ended since it was planned: another order has made it.
+  if (request.isOver) return { kind: "refused" };
   const name = { acquirer, method, call: "refund", lease: operation } as const;
   const outcome = await callAcquirer(parts, name, (calls, signal, record) => calls.refund(request, signal, record));
   const { exchanged } = outcome;
