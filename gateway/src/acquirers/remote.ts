@@ -1,6 +1,6 @@
 // The adapter for acquirers that speak Gerbang's own HTTP protocol. Its callers decide what follows.
 import type { z } from "zod";
-import { type Clock, stopwatchMs, systemClock, wireTime } from "../ground/clock.ts";
+import { type Clock, systemClock, wireTime } from "../ground/clock.ts";
 import { SigningKey } from "../ground/signing-key.ts";
 import { Fault, assert, validationFault } from "../ground/fault.ts";
 import { objectOf, parseObject } from "../ground/json.ts";
@@ -66,17 +66,17 @@ export function remoteAcquirer(
     })),
     calls: {
       deadlineMs: profile.deadline_ms,
-      open: (request, signal) => remote.open(request, remote.limit(signal)),
+      open: (request, signal) => remote.open(request, signal),
       inquire: async (request, signal) => {
-        const answer = await remote.find("payments", request.operationKey, remote.limit(signal));
+        const answer = await remote.find("payments", request.operationKey, signal);
         return answer === undefined ? { known: false } : { known: true, ...remote.payment(answer, request) };
       },
       ...(profile.cancels === true && {
-        cancel: (request: OpenRequest, signal: AbortSignal) => remote.cancel(request, remote.limit(signal)),
+        cancel: (request: OpenRequest, signal: AbortSignal) => remote.cancel(request, signal),
       }),
-      refund: async (request, signal) => ({ status: await remote.refund(request, remote.limit(signal)) }),
+      refund: async (request, signal) => ({ status: await remote.refund(request, signal) }),
       inquireRefund: async (request, signal) => {
-        const answer = await remote.find("refunds", request.operationKey, remote.limit(signal));
+        const answer = await remote.find("refunds", request.operationKey, signal);
         return answer === undefined ? { known: false } : { known: true, status: remote.refundStatus(answer, request) };
       },
       receive: ({ method, target, rest, headers, body }, now) => {
@@ -93,12 +93,6 @@ interface Answer {
   status: number;
   /** Undefined when the body is not one JSON object. */
   body: Record<string, unknown> | undefined;
-}
-
-/** A call ends when its caller aborts or when the stopwatch reaches `until`. All requests of the call share one limit. */
-interface Limit {
-  signal: AbortSignal;
-  until: number;
 }
 
 class Remote {
@@ -119,11 +113,7 @@ class Remote {
     this.agent = newAgent(CONNECTIONS, profile.deadline_ms);
   }
 
-  limit(signal: AbortSignal): Limit {
-    return { signal, until: stopwatchMs() + this.profile.deadline_ms };
-  }
-
-  async open(request: OpenRequest, limit: Limit): Promise<Opened> {
+  async open(request: OpenRequest, signal: AbortSignal): Promise<Opened> {
     const order: PaymentOrder = {
       operation_key: request.operationKey,
       amount_minor: wireAmount(request.amountMinor),
@@ -136,13 +126,13 @@ class Remote {
       ...(request.returnUrl === undefined ? {} : { return_url: request.returnUrl }),
       callback_url: request.callbackUrl,
     };
-    return this.payment(await this.order("/payments", order, limit), request);
+    return this.payment(await this.order("/payments", order, signal), request);
   }
 
   /** Ends a waiting payment. Throws `AcquirerRefused` when the acquirer says that it never will. */
-  async cancel(request: OpenRequest, limit: Limit): Promise<void> {
+  async cancel(request: OpenRequest, signal: AbortSignal): Promise<void> {
     const path = `/payments/${request.operationKey}/cancel`;
-    const answer = await this.call("POST", path, {}, limit);
+    const answer = await this.call("POST", path, {}, signal);
     if (answer.status === 200) {
       const { status } = this.payment(answer, request).state;
       if (status !== "failed") throw this.malformed(`POST ${path}`, `its status is ${status}`);
@@ -153,7 +143,7 @@ class Remote {
     throw new AcquirerRefused(`${this.profile.code} ends no such payment: ${printable(refusal.data.error.message)}`);
   }
 
-  async refund(request: RefundRequest, limit: Limit): Promise<RefundStatus> {
+  async refund(request: RefundRequest, signal: AbortSignal): Promise<RefundStatus> {
     const order: RefundOrder = {
       operation_key: request.operationKey,
       payment_operation_key: request.paymentOperationKey,
@@ -161,12 +151,12 @@ class Remote {
       currency: request.currency,
       callback_url: request.callbackUrl,
     };
-    return this.refundStatus(await this.order("/refunds", order, limit), request);
+    return this.refundStatus(await this.order("/refunds", order, signal), request);
   }
 
   /** Sends an order. Throws `AcquirerRefused` for a definite refusal: nothing was sent, or the acquirer calls its error final. */
-  private async order(path: string, order: object, limit: Limit): Promise<Answer> {
-    const answer = await unlessUnreached(this.profile.code, this.call("POST", path, order, limit));
+  private async order(path: string, order: object, signal: AbortSignal): Promise<Answer> {
+    const answer = await unlessUnreached(this.profile.code, this.call("POST", path, order, signal));
     if (answer.status === 200 || answer.status === 201) return answer;
     const refusal = answer.status >= 400 ? errorAnswerSchema.safeParse(answer.body) : undefined;
     if (refusal?.data?.error.final !== true) throw this.unexpected(`POST ${path}`, answer);
@@ -177,20 +167,20 @@ class Remote {
   }
 
   /** Returns the acquirer's answer about this key; undefined when the acquirer has nothing and promises that it never will. */
-  async find(kind: "payments" | "refunds", operationKey: string, limit: Limit): Promise<Answer | undefined> {
+  async find(kind: "payments" | "refunds", operationKey: string, signal: AbortSignal): Promise<Answer | undefined> {
     const path = `/${kind}/${operationKey}`;
-    const first = await this.call("GET", path, undefined, limit);
+    const first = await this.call("GET", path, undefined, signal);
     if (first.status === 200) return first;
     if (first.status !== 404) throw this.unexpected(`GET ${path}`, first);
     // An earlier order may still be on its way to the acquirer, which refuses it after this void.
-    const voided = await this.call("POST", `${path}/void`, {}, limit);
+    const voided = await this.call("POST", `${path}/void`, {}, signal);
     if (voided.status === 200) {
       const { operation_key } = this.read(voidAnswerSchema, voided, `POST ${path}/void`);
       if (operation_key === operationKey) return undefined;
     }
     if (voided.status !== 409) throw this.unexpected(`POST ${path}/void`, voided);
     // 409: the earlier order arrived between the inquiry and the void.
-    const second = await this.call("GET", path, undefined, limit);
+    const second = await this.call("GET", path, undefined, signal);
     if (second.status !== 200) throw this.unexpected(`GET ${path}`, second);
     return second;
   }
@@ -220,7 +210,7 @@ class Remote {
     return status;
   }
 
-  private async call(method: "GET" | "POST", path: string, body: object | undefined, limit: Limit) {
+  private async call(method: "GET" | "POST", path: string, body: object | undefined, signal: AbortSignal) {
     const target = this.prefix + path;
     const text = body === undefined ? undefined : JSON.stringify(body);
     const headers = {
@@ -229,8 +219,7 @@ class Remote {
       ...(text === undefined ? {} : { "content-type": "application/json; charset=utf-8" }),
     };
     const request = { origin: this.origin, path: target, method, headers, body: text };
-    const remainingMs = Math.max(0, Math.round(limit.until - stopwatchMs()));
-    const { status, body: bytes } = await exchange(this.agent, request, remainingMs, limit.signal);
+    const { status, body: bytes } = await exchange(this.agent, request, this.profile.deadline_ms, signal);
     return { status, body: objectOf(bytes) };
   }
 

@@ -73,7 +73,7 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   async open(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Opened> {
-    return this.place(request, this.opening(request), this.context(signal, record));
+    return this.place(request, this.opening(request), { signal, record });
   }
 
   /** The order of a payment. Throws `AcquirerRefused` for what Xendit cannot be asked for. */
@@ -93,7 +93,7 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   async inquire(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<Known> {
-    const context = this.context(signal, record);
+    const context = { signal, record };
     const payment = await this.find(request, context);
     if (payment !== undefined) return { known: true, ...(await this.stood(request, payment, context)) };
     const overFor = this.clock.now() - request.expiresAt;
@@ -108,16 +108,16 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   cancel(request: OpenRequest, signal: AbortSignal, record?: RecordMessage): Promise<void> {
-    return definiteOnly(this.end(request, this.context(signal, record)));
+    return definiteOnly(this.end(request, { signal, record }));
   }
 
   async refund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<Refunded> {
-    const context = this.context(signal, record);
+    const context = { signal, record };
     return this.orderRefund(request, await this.paymentRequestOf(request, context), context);
   }
 
   async inquireRefund(request: RefundRequest, signal: AbortSignal, record?: RecordMessage): Promise<KnownRefund> {
-    const context = this.context(signal, record);
+    const context = { signal, record };
     const own = request.providerIds?.refund;
     if (own !== undefined) {
       const answer = await this.get(inquiries.refund(own), context);
@@ -138,13 +138,8 @@ export class XenditCalls implements AcquirerCalls {
   }
 
   check(signal: AbortSignal, record?: RecordMessage): Promise<Checked> {
-    const context = this.context(signal, record);
+    const context = { signal, record };
     return checkedOf((sent) => this.call(sent, context), this.clock);
-  }
-
-  /** One deadline for all requests of a call. */
-  private context(signal: AbortSignal, record: RecordMessage | undefined): CallContext {
-    return { signal: AbortSignal.any([signal, AbortSignal.timeout(this.deadlineMs)]), record };
   }
 
   /** The bank or wallet of a payment: the stored one, else the one that the profile chooses now. */
