@@ -43,8 +43,8 @@ export type CallOutcome<T> = { exchanged?: CallMessages; otherMoney?: boolean } 
 /** Deadline for evidence: many megabytes in several requests. It is shorter than the minute for which a worker claims the evidence. */
 const EVIDENCE_DEADLINE_MS = 50_000;
 
-/** At most this many messages of one call are kept; no call exchanges more. */
-const MESSAGES_MAX = 8;
+/** At most this many messages of one call are kept. The longest calls exchange twelve: a refund is sought on ten pages, or eight files are uploaded. */
+const MESSAGES_MAX = 16;
 
 /** Logs an exception for monitoring; the exception itself waits in the operator's queue. */
 export function logException(log: Log, { id, gatewayCode }: Operation, kind: ExceptionKind): void {
@@ -91,7 +91,7 @@ export async function callAcquirer<T>(
   const outcome = await tracing.within(span, () => inTime(deadlineMs, (signal) => work(calls, signal, record)));
   metrics.acquirerInFlight.dec({ gateway_code: code });
   if (outcome.kind === "unknown" && outcome.otherMoney === true)
-    record({ about: `${call}, not believed`, status: undefined, text: `Nothing is booked: ${outcome.reason}.` });
+    messages.push({ about: `${call}, not believed`, status: undefined, text: `Nothing is booked: ${outcome.reason}.` });
   span?.set({ "gerbang.outcome": outcome.kind });
   span?.end(outcome.kind === "unknown" ? "unknown" : undefined);
   // A refusal of one payment counts as healthy: the requests of one merchant must not open the circuit for all others.
