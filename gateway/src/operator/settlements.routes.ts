@@ -17,7 +17,7 @@ import {
   settlementSchema,
   settlementsQuerySchema,
 } from "../settlements/settlements.schema.ts";
-import { itemOfRow, selectItems } from "../settlements/settlements.sql.ts";
+import { selectStatement, statementLineOfRow } from "../settlements/settlements.sql.ts";
 import { paySettlement, returnSettlement } from "../settlements/settlements.ts";
 import type { Command } from "../store/command.ts";
 import type { Database } from "../store/database.ts";
@@ -123,7 +123,7 @@ export function operatorSettlementEndpoints({
         const { uuid = "" } = call.params;
         const owner = await findBook(directory, call.params);
         const settlement = await readSettlement(database, owner.book.merchantId, uuid);
-        const items = settlement ? (await database.query(selectItems(settlement))).map(itemOfRow) : [];
+        const items = settlement ? (await database.query(selectStatement(settlement))).map(statementLineOfRow) : [];
         return record(call, owner.book, returnSettlement(owner, uuid, items));
       },
     }),

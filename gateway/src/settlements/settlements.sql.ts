@@ -276,19 +276,7 @@ export function settlementOfRow(row: Row): Settlement {
 /** One batch of a merchant, in either environment. */
 export const selectSettlement = selectInEither("settlements", "settlement_id");
 
-/** The items of a batch, also after the bank returned it. */
-export function selectItems(settlement: Settlement): Statement {
-  return {
-    name: "select settlement items",
-    text: `select *
-from settlement_items
-where merchant_id = $1::uuid and environment = $2::environment and settlement_id = $3::uuid
-order by occurred_at, item_id`,
-    values: [...bookValues(settlement.book), uuidOf(settlement.uuid)],
-  };
-}
-
-/** The items of a batch with the columns of their payments that the statement shows. */
+/** The items of a batch, also after the bank returned it, with the columns of their payments that the statement shows. */
 export function selectStatement(settlement: Settlement): Statement {
   return {
     name: "select settlement statement",
@@ -302,17 +290,6 @@ order by i.occurred_at, i.item_id`,
 }
 
 export function statementLineOfRow(row: Row): StatementLine {
-  return {
-    ...itemOfRow(row),
-    referenceId: row.reference_id as string,
-    method: row.payment_method as string,
-    gatewayCode: (row.gateway_code as string | null) ?? undefined,
-    createdAt: row.created_at as Micros,
-    paidAt: (row.paid_at as Micros | null) ?? undefined,
-  };
-}
-
-export function itemOfRow(row: Row): SettlementItem {
   const kind = row.kind as SettlementItem["kind"];
   return {
     kind,
@@ -321,6 +298,11 @@ export function itemOfRow(row: Row): SettlementItem {
     amountMinor: row.amount_minor as Minor,
     feeMinor: row.fee_minor as Minor,
     occurredAt: row.occurred_at as Micros,
+    referenceId: row.reference_id as string,
+    method: row.payment_method as string,
+    gatewayCode: (row.gateway_code as string | null) ?? undefined,
+    createdAt: row.created_at as Micros,
+    paidAt: (row.paid_at as Micros | null) ?? undefined,
   };
 }
 
