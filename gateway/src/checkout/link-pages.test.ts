@@ -2,9 +2,11 @@
 // write them, by table; then a real service, its forms sent as browsers and as attackers send them.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Client } from "../../../e2e/kit/client.ts";
-import { type TestService, asOwner, startService } from "../../test/kit.ts";
+import { alsoIn } from "../../test/currencies.ts";
+import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { languages } from "../ground/languages.ts";
+import { defaultSettings } from "../merchants/settings.ts";
 import { amountOfText } from "./link-form.ts";
 import { linkWords } from "./link-words.ts";
 
@@ -351,6 +353,20 @@ describe("a link's page", () => {
       owner.query("select from payments where merchant_id = $1", [uuidOf(shop.merchantId)]),
     );
     expect(rows).toHaveLength(0);
+  });
+
+  test("in a currency that was disabled since begins nothing, also where the currency has no price any more", async () => {
+    const shop = await service.merchant({ settings: alsoIn(defaultSettings, "USD") });
+    const { url } = await link({ currency: "USD", reusable: true }, shop.client);
+    const { once } = await read(url as string);
+    const { fees } = defaultSettings;
+    for (const change of [{ currencies: ["IDR"] }, { fees }]) {
+      await service.app.merchants.patch(shop.merchantId, change);
+      expect((await read(url as string)).html).toContain("Cannot be paid now");
+      expect((await send(url as string, { once, method: "card" })).status).toBe(303);
+    }
+    expect((await shop.client.get("/v1/payments")).json.data).toEqual([]);
+    expect((await shop.client.post("/v1/payments", paymentBody())).status).toBe(201);
   });
 
   test("keeps to its address: no other, no shorter one, no other merchant's", async () => {

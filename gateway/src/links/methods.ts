@@ -5,13 +5,15 @@ import { type PaymentMethod, maximumOf, paymentMethods } from "../merchants/sett
 import type { PaymentParts } from "../payments/payments.ts";
 import { amountBounds } from "../routing/routing.ts";
 
-/** Methods that are enabled for the merchant and that an acquirer takes in this currency; with `amount`, only methods that take this amount. */
+/** Methods that are enabled for the merchant, as the currency is, and that an acquirer takes in it; with `amount`, only methods that take this amount. */
 export function activeMethods(
   { routingTable }: Pick<PaymentParts, "routingTable">,
   { merchant: { settings }, book }: BookOwner,
   currency: string,
   amount?: Minor,
 ): PaymentMethod[] {
+  // A link outlives the settings that it was made under.
+  if (!settings.currencies.includes(currency)) return [];
   const table = routingTable();
   return paymentMethods.filter((method) => {
     const bounds = amountBounds(table, { environment: book.environment, method, currency });
