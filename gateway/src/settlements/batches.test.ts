@@ -67,6 +67,8 @@ describe("what a batch takes", () => {
     const small = item("refund", 40n, at(2));
     expect(select([p1, large, small], 500n, 0n, true)).toMatchObject({ netMinor: 50n, items: [p1, small] });
     expect(select([p1, large, small], 500n, 0n)).toBeUndefined();
+    const older = item("refund", 70n, at(0));
+    expect(select([p1, small, older], 500n, 0n, true)).toMatchObject({ netMinor: 20n, items: [p1, older] });
   });
 });
 
@@ -314,8 +316,8 @@ const aBatch = (changes: Partial<Settlement> = {}): Settlement => ({
 });
 
 describe("paying and returning", () => {
-  const withBatch = (batch: Settlement, rows: Given["rows"] = []) =>
-    given({ rows: [row(settlements, batch), ...rows], balances: owning({ settling: 793n }) });
+  const withBatch = (batch: Settlement, rows: Given["rows"] = [], realNow = NOW) =>
+    given({ rows: [row(settlements, batch), ...rows], balances: owning({ settling: 793n }), realNow });
 
   test("the bank pays: settling goes out, under the bank's reference", () => {
     const batch = aBatch();
@@ -328,6 +330,12 @@ describe("paying and returning", () => {
         ]);
         expect(changes.events).toEqual(["settlement.paid"]);
       });
+  });
+
+  test("the day of the payout is the one on which it was made, and not the one on which it was due", () => {
+    const batch = aBatch();
+    const { answer } = withBatch(batch, [], NOW + 2 * DAY).when(paySettlement(owner, batch.uuid));
+    expect(answer.payoutDate).toBe(localDate(defaultSchedule, NOW + 2 * DAY));
   });
 
   test("the bank returns: the funds are available again, and the items wait again", () => {

@@ -228,6 +228,38 @@ test("the statement has a line for each payment, refund and lost dispute, and ad
   await expectClean(merchantId);
 });
 
+test("of a payment in a dispute, or of which a refund is under way, nothing is in a batch, and of others all", async () => {
+  const { client, merchantId } = await service.merchant();
+  const slow = { metadata: { "sandbox.scenario": "slow" } };
+  const refund = async ({ reference }: Answer["json"], outcome?: string): Promise<string> => {
+    const { uuid } = (await client.post("/v1/refunds", { payment_reference: reference, amount_minor: 100_000 })).json;
+    if (outcome) await client.post(`/v1/sandbox/refunds/${uuid}/simulate`, { outcome });
+    return uuid as string;
+  };
+  const run = async (): Promise<Set<string>> => {
+    const [{ uuid }] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
+    const lines = (await client.get(`/v1/settlements/${uuid}/statement`)).text.split("\r\n").slice(1, -2);
+    return new Set(lines.map((line) => line.split(",")[1] ?? ""));
+  };
+  const settled = await paid(client, slow);
+  expect(await run()).toEqual(new Set([settled.reference]));
+  const [contested, waiting, plain] = [await paid(client), await paid(client, slow), await paid(client)];
+  const ofSettled = await refund(settled, "succeeded");
+  const alsoOfSettled = await refund(settled);
+  const ofContested = await refund(contested);
+  const dispute = { reason: "general", amount_minor: 1 };
+  const { json } = await client.post(`/v1/sandbox/payments/${contested.reference}/dispute`, dispute);
+  const ofWaiting = await refund(waiting, "succeeded");
+  const underWay = await refund(waiting);
+  expect(await run()).toEqual(new Set([plain.reference, ofSettled]));
+  await client.post(`/v1/sandbox/disputes/${json.uuid}/resolve`, { outcome: "lost" });
+  expect(await run()).toEqual(new Set([contested.reference, ofContested, json.uuid]));
+  for (const uuid of [underWay, alsoOfSettled])
+    await client.post(`/v1/sandbox/refunds/${uuid}/simulate`, { outcome: "failed" });
+  expect(await run()).toEqual(new Set([waiting.reference, ofWaiting]));
+  await expectClean(merchantId);
+});
+
 test("nothing is settled twice: batches that follow take only what is new", async () => {
   const { client, merchantId } = await service.merchant();
   await paid(client);
