@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Answer, Client, operate } from "../../../e2e/kit/client.ts";
 import { OPERATOR_TOKEN, type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
-import { systemClock } from "../ground/clock.ts";
+import { SECOND, systemClock } from "../ground/clock.ts";
 import { Fault } from "../ground/fault.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { type Intent, RunningKeys, idempotently } from "./idempotency.ts";
@@ -375,4 +375,6 @@ test("a commit without an answer: what it did itself is its answer; what was the
   });
   expect(await recall({ endpoint: "POST /v1/refunds" }), "another endpoint's record is not its own").toBe(undefined);
   expect(await recall({ key: newKey() })).toBe(undefined);
+  const expired = after + 72 * 3600 * SECOND;
+  expect(await recall({ receivedAt: expired }), "a record that has expired is not its own").toBe(undefined);
 });
