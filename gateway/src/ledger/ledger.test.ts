@@ -341,7 +341,7 @@ test("the database itself refuses what the code would never write, from the serv
   }
 });
 
-test("what a merchant has available goes below zero only by a dispute; held and settling never", async () => {
+test("what a merchant has available goes below zero only by a dispute; held, settling and unapplied never", async () => {
   const book = await newBook();
   await posting(book, transfer(accounts.bank, accounts.available, 100n));
   await posting(book, transfer(accounts.available, accounts.held, 60n));
@@ -349,6 +349,7 @@ test("what a merchant has available goes below zero only by a dispute; held and 
     [accounts.available, accounts.bank, 41n],
     [accounts.held, accounts.bank, 61n],
     [accounts.settling, accounts.bank, 1n],
+    [accounts.unapplied, accounts.bank, 1n],
   ] as const) {
     await expect(posting(book, transfer(from, to, amount)), from).rejects.toMatchObject({ code: "INTERNAL_ERROR" });
   }

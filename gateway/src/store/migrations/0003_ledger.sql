@@ -232,8 +232,8 @@ create trigger entries_move_balances after insert on entries
 referencing new table as inserted
 for each statement execute function apply_new_entries();
 
--- What a merchant has available (a credit balance) goes below zero only when a dispute is opened; what is held and what is
--- in a batch never do.
+-- What a merchant has available (a credit balance) goes below zero only when a dispute is opened; what is held, in a batch or unapplied
+-- never does.
 create function check_protected_accounts() returns trigger language plpgsql set search_path = public, pg_temp as $$
 declare
   wrong record;
@@ -242,7 +242,7 @@ begin
   from inserted i
   join journals j using (merchant_id, environment, seq)
   where i.amount_minor > 0 and i.balance_after_minor > 0
-    and (i.account in ('merchant:held', 'merchant:settling')
+    and (i.account in ('merchant:held', 'merchant:settling', 'platform:unapplied')
       or (i.account = 'merchant:available' and j.kind <> 'dispute_opened'))
   limit 1;
   if found then
