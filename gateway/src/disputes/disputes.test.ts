@@ -112,6 +112,22 @@ test("evidence is taken once, in time, and moves the dispute to review; silence 
   await expectClean(merchantId);
 });
 
+test("silence loses no dispute that runs at an acquirer: it ends there", async () => {
+  const { client, merchantId } = await service.merchant();
+  const [here, there] = [await paid(client), await paid(client)];
+  const uuids = [(await open(client, here.reference)).json.uuid, (await open(client, there.reference)).json.uuid];
+  await asOwner(service.database, (owner) =>
+    owner.query(
+      `insert into acquirer_disputes (merchant_id, environment, gateway_code, acquirer_dispute_id, dispute_id, payment_id, evidence_due_at)
+values ($1, 'sandbox', 'kawah', 'dp_1', $2, $3, 'infinity')`,
+      [uuidOf(merchantId), uuidOf(uuids[1] as string), uuidOf(there.reference as string)],
+    ),
+  );
+  await client.post("/v1/sandbox/clock/advance", { seconds: 8 * 86_400 });
+  const stands = await Promise.all(uuids.map(async (uuid) => (await client.get(`/v1/disputes/${uuid}`)).json.status));
+  expect(stands).toEqual(["lost", "needs_response"]);
+});
+
 test("the operator moves the deadline: the merchant is told, and silence counts from the new one", async () => {
   const { client, merchantId } = await service.merchant();
   const payment = await paid(client);
@@ -246,7 +262,7 @@ test("refunds and a dispute of one payment in the same moment: each is done or r
   await expectClean(merchantId);
 });
 
-test("the database refuses a decided dispute without its journal, and one whose loss the payment does not know", async () => {
+test("the database refuses a decided dispute without its journal, one whose loss the payment does not know, and one over more than is left", async () => {
   const { client, merchantId } = await service.merchant();
   const payment = await paid(client);
   const uuid = (await open(client, payment.reference)).json.uuid as string;
@@ -265,11 +281,15 @@ test("the database refuses a decided dispute without its journal, and one whose 
     const second = `insert into disputes (merchant_id, environment, dispute_id, payment_id, status, reason, amount_minor, currency, evidence_due_at, opened_at, resolved_at)
 values ($1, 'sandbox', gen_random_uuid(), $2, 'lost', 'general', 5, 'IDR', now(), now(), now())`;
     await expect(decided(second, uuidOf(merchantId), uuidOf(payment.reference))).rejects.toThrow(/without a journal/);
-    const silent = `with forgotten as (
-  update payments set dispute_status = null where merchant_id = $1 and payment_id = $3
+    const reviewed = (change: string): Promise<void> => {
+      const text = `with changed as (
+  update payments set ${change} where merchant_id = $1 and payment_id = $3
 ) update disputes set status = 'under_review' where merchant_id = $1 and dispute_id = $2`;
-    const values = [uuidOf(merchantId), uuidOf(uuid), uuidOf(payment.reference)];
-    await expect(decided(silent, ...values)).rejects.toThrow(/does not note/);
+      return decided(text, uuidOf(merchantId), uuidOf(uuid), uuidOf(payment.reference));
+    };
+    await expect(reviewed("dispute_status = null")).rejects.toThrow(/does not note/);
+    await expect(reviewed("refund_pending_minor = 1")).rejects.toThrow(/more than is left/);
+    await reviewed("dispute_status = 'under_review'");
   });
   await resolve(client, uuid, "lost");
   await asOwner(service.database, async (owner) => {

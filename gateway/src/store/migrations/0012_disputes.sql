@@ -53,6 +53,7 @@ for each row execute function check_dispute_change();
 
 -- A dispute stands as the ledger says: at commit its payment has a journal for each dispute that was opened, and for each that ended as
 -- this one did; and the payment, in its currency, notes what lost disputes took and whether a dispute runs, so that nothing is refunded as well.
+-- A running one holds no more than is left of the payment.
 create function check_dispute_posted() returns trigger language plpgsql set search_path = public, pg_temp as $$
 declare
   journal text := case when new.status in ('needs_response', 'under_review') then 'opened' else new.status::text end;
@@ -72,16 +73,22 @@ begin
   ) then
     raise exception 'dispute % is % without a journal', new.dispute_id, new.status using errcode = 'GB007';
   end if;
-  select p.currency, p.lost_minor, coalesce(p.dispute_status in ('needs_response', 'under_review'), false) as runs into payment
+  select p.currency, p.lost_minor, coalesce(p.dispute_status in ('needs_response', 'under_review'), false) as runs,
+    p.amount_minor - p.refunded_minor - p.refund_pending_minor - p.lost_minor as left_minor
+  into payment
   from payments p
   where p.merchant_id = new.merchant_id and p.environment = new.environment and p.payment_id = new.payment_id;
   select coalesce(sum(d.amount_minor) filter (where d.status = 'lost'), 0) as lost_minor,
-    bool_or(d.status in ('needs_response', 'under_review')) as runs
+    bool_or(d.status in ('needs_response', 'under_review')) as runs,
+    sum(d.amount_minor) filter (where d.status in ('needs_response', 'under_review')) as held_minor
   into taken
   from disputes d
   where d.merchant_id = new.merchant_id and d.environment = new.environment and d.payment_id = new.payment_id;
   if (payment.currency, payment.lost_minor, payment.runs) <> (new.currency, taken.lost_minor, taken.runs) then
     raise exception 'payment % does not note what its disputes took, or that one runs', new.payment_id using errcode = 'GB007';
+  end if;
+  if taken.held_minor > payment.left_minor then
+    raise exception 'dispute % holds more than is left of its payment', new.dispute_id using errcode = 'GB007';
   end if;
   return null;
 end
