@@ -380,13 +380,11 @@ test("the database refuses a batch without the journal that formed it, and one t
   const [batch] = (await client.post("/v1/sandbox/settlements/run", {})).json.data;
   await asOwner({ ...service.database, ownerUrl: service.database.url }, async (role) => {
     const changes = {
-      formed: `with items as (
-  update settlement_items set released = true where settlement_id = $2 returning *
-), copy as (
+      formed: `with copy as (
   insert into settlements select merchant_id, environment, gen_random_uuid(), 'processing', currency, period_start, period_end, gross_minor, fee_minor, refund_minor, net_minor, payment_count, now(), now(), now(), null, null
   from settlements where merchant_id = $1 returning settlement_id
 ) insert into settlement_items select merchant_id, environment, copy.settlement_id, kind, gen_random_uuid(), payment_id, amount_minor, fee_minor, occurred_at, false
-  from items, copy`,
+  from settlement_items i, copy where i.settlement_id = $2`,
       paid: `update settlements set status = 'paid', paid_at = now(), bank_reference = 'x' where merchant_id = $1 and settlement_id = $2`,
       returned: `update settlements set status = 'failed', returned_at = now() where merchant_id = $1 and settlement_id = $2`,
     };
@@ -400,7 +398,7 @@ test("the database refuses a batch without the journal that formed it, and one t
   expect((await client.post(`/v1/sandbox/settlements/${batch.uuid}/pay`, {})).json.status).toBe("paid");
 });
 
-test("the database lets nobody write anew when a batch was paid or returned, or by which transfer", async () => {
+test("the database lets nobody write anew when a batch was paid or returned, by which transfer, or whether its items are free", async () => {
   const { client, merchantId } = await service.merchant();
   const form = async (): Promise<string> => {
     await paid(client);
@@ -421,6 +419,16 @@ test("the database lets nobody write anew when a batch was paid or returned, or 
         uuidOf(uuid),
       ]);
       await expect(again, change).rejects.toThrow(/a settlement that is (paid|failed) stays as it is/);
+    }
+    for (const [uuid, change] of [
+      [left, "released = true"],
+      [returned, "released = false"],
+    ] as const) {
+      const again = role.query(`update settlement_items set ${change} where merchant_id = $1 and settlement_id = $2`, [
+        uuidOf(merchantId),
+        uuidOf(uuid),
+      ]);
+      await expect(again, change).rejects.toThrow(/released only of a batch that the bank returned/);
     }
   });
 });

@@ -91,6 +91,23 @@ create table settlement_items (
 create unique index settlement_items_once on settlement_items (merchant_id, environment, item_id, kind) where not released;
 create index settlement_items_released on settlement_items (merchant_id, environment, payment_id) where released;
 
+-- An item is released with its batch, which the bank returned, and never again held: or a payout that was made could be made once more.
+create function check_items_released() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  if exists (
+    select from changed c
+    left join settlements s using (merchant_id, environment, settlement_id)
+    where not c.released or s.status is distinct from 'failed'
+  ) then
+    raise exception 'items are released only of a batch that the bank returned' using errcode = 'GB006';
+  end if;
+  return null;
+end
+$$;
+create trigger settlement_items_released_once after update on settlement_items
+referencing new table as changed
+for each statement execute function check_items_released();
+
 -- At commit a batch is the sum of its items.
 create function check_settlement_sums() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
