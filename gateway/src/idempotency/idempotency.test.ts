@@ -327,6 +327,31 @@ values ($1, 'sandbox', $2, now(), sha256('first'), 'POST /v1/payments')`,
   expect(outcome(await create(body, key))).toBe("201");
 });
 
+test("the database keeps a key's request and its answer for 72 hours", async () => {
+  const key = newKey();
+  await create(paymentBody(), key);
+  await asOwner({ ...service.database, ownerUrl: service.database.url }, async (role) => {
+    const change = (to: string): Promise<unknown> =>
+      role.query(`update idempotency_keys set ${to} where merchant_id = $1 and idempotency_key = $2`, [
+        uuidOf(merchantId),
+        key,
+      ]);
+    const later = (time: string): string =>
+      `first_seen_at = first_seen_at + interval '${time}', status = null, response = null`;
+    for (const to of [
+      "response = '{}'",
+      "status = null, response = null",
+      "body_digest = sha256('x')",
+      later("71:59:59.999999"),
+    ])
+      await expect(change(to), to).rejects.toThrow(/for 72 hours/);
+    await change(later("72 hours"));
+    await expect(change("endpoint = 'POST /v1/refunds'")).rejects.toThrow(/for 72 hours/);
+    await change("status = 201, response = '{}'");
+    await expect(change("status = 202")).rejects.toThrow(/for 72 hours/);
+  });
+});
+
 test("a second request of a key waits a moment for the first, and is told when it takes longer", async () => {
   const keys = new RunningKeys();
   const intent = { book: { merchantId: "mer_x", environment: "sandbox" }, key: "order-1001" } as Intent;

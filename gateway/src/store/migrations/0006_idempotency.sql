@@ -30,6 +30,19 @@ alter table idempotency_keys
 -- for finding a key as the primary key, and be chosen.
 create index idempotency_keys_by_age on idempotency_keys (first_seen_at);
 
+-- What a key may become: it gets its answer once, and stands for another request only after its 72 hours.
+create function check_key_change() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  if new.first_seen_at >= old.first_seen_at + interval '72 hours'
+    or (old.status is null and (old.first_seen_at, old.endpoint, old.body_digest) = (new.first_seen_at, new.endpoint, new.body_digest)) then
+    return new;
+  end if;
+  raise exception 'an idempotency key keeps its request and answer for 72 hours' using errcode = 'GB006';
+end
+$$;
+create trigger idempotency_keys_change before update on idempotency_keys
+for each row execute function check_key_change();
+
 grant select, insert, update, delete on idempotency_keys to gerbang_app;
 
 -- What merchants' systems changed, by which credential and from where: a row for each signed request that had an effect, written with the effect.
