@@ -43,6 +43,19 @@ test.each([
   expect(canonicalTarget(sent)).toBe(expected);
 });
 
+test.each(["?", "&", "?&a", "&&", "%", "%3f", "=", "/?", "#"])(
+  "a target of many %s takes no longer than any other of its length",
+  (piece) => {
+    const took = (sent: string): number => {
+      const begun = performance.now();
+      canonicalTarget(sent);
+      return performance.now() - begun;
+    };
+    const sent = `/${piece.repeat(15_000 / piece.length)}`;
+    expect(Math.min(took(sent), took(sent), took(sent), took(sent))).toBeLessThan(30);
+  },
+);
+
 describe("over generated targets", () => {
   const piece = fc.oneof(
     fc.stringMatching(/^[!-~]$/),

@@ -5,8 +5,8 @@ const PLAIN = /^\/[\w.~!$&'()*+,;=:@/?[\]-]*$/;
 const ESCAPE_OR_OTHER = /%[0-9A-Fa-f]{2}|[^\w.~!$&'()*+,;=:@/?[\]-]/g;
 const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 const UNRESERVED = /[\w.~-]/;
-/** An empty query, or an empty pair in a query. */
-const EMPTY_PAIR = /\?(?:&|$)|\?.*&(?:&|$)/;
+/** An empty query, or an empty pair in a query. Anchored, because a search from each question mark of a long target took 130 ms. */
+const EMPTY_PAIR = /^[^?]*\?(?:.*&)?(?:&|$)/;
 
 /**
  * Gives the canonical form of a target (RFC 3986, section 6.2.2; interface 5): path and query alone, no empty pairs in the query, escapes
