@@ -76,7 +76,7 @@ export class Worker {
       new Loop("acquirers", ACQUIRERS_MS, parts, () => this.operations.poll()),
       new Loop("evidence", EVIDENCE_MS, parts, () => submitDueEvidence(parts.operations)),
       sweep("settlements", SETTLEMENTS_MS, () => settleDue(parts)),
-      sweep("nonces", NONCES_MS, () => emptyDeadSlots(database, parts.realClock.now())),
+      sweep("nonces", NONCES_MS, () => emptyDeadSlots(database, parts.realClock)),
       new Loop("clocks", CLOCKS_MS, parts, () => parts.clocks.moveLeft()),
       sweep("disputes", DISPUTES_MS, () => sweepExpiredDisputes(parts)),
       new Loop("rotation", parts.rotationMs ?? deliveryTiming.rotationMs, parts, async () => {

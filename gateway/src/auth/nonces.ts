@@ -1,5 +1,5 @@
 // Replay protection (section 5, rule 4): each signature is good once, in all processes together.
-import type { Micros } from "../ground/clock.ts";
+import type { Clock } from "../ground/clock.ts";
 import { TIMESTAMP_WINDOW_SECONDS, fingerprintOf } from "../ground/crypto.ts";
 import { Fault } from "../ground/fault.ts";
 import type { Book } from "../merchants/books.ts";
@@ -68,10 +68,14 @@ export function consumeOnly(book: Book, nonce: Nonce): Command<void> {
   };
 }
 
-/** Empties the slots whose nonces have expired by the database's clock and at `now`, the process's. */
-export async function emptyDeadSlots(database: Database, now: Micros): Promise<void> {
-  for (const { slot } of await database.query<{ slot: number }>(deadSlots(now))) {
+/** Empties the slots whose nonces have expired by the database's clock and the process's. */
+export async function emptyDeadSlots(database: Database, clock: Clock): Promise<void> {
+  for (const { slot } of await database.query<{ slot: number }>(deadSlots(clock.now()))) {
     for (const { kind } of await database.query<{ kind: "used_nonces" | "used_read_nonces" }>(filledSlot(slot)))
-      await database.transaction((query) => query(emptySlot(kind, slot)));
+      await database.transaction(async (query) => {
+        // A process that was paused since may find the slot in use again. A pause from here on ends the transaction.
+        const dead = await query<{ slot: number }>(deadSlots(clock.now()));
+        if (dead.some((one) => one.slot === slot)) await query(emptySlot(kind, slot));
+      });
   }
 }

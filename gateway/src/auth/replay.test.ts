@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, Client } from "../../../e2e/kit/client.ts";
 import { failStatements } from "../../test/failing-statements.ts";
 import { type TestService, asOwner, cloneDatabase, openDatabase, paymentBody, startService } from "../../test/kit.ts";
-import { systemClock } from "../ground/clock.ts";
+import { MINUTE, SECOND, systemClock } from "../ground/clock.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { emptyDeadSlots } from "./nonces.ts";
 import { SLOTS } from "./nonces.sql.ts";
@@ -149,7 +149,7 @@ test("slots are emptied when their minutes are over, and not before", async () =
     }
   });
   const database = openDatabase(service.database);
-  await emptyDeadSlots(database, systemClock.now());
+  await emptyDeadSlots(database, systemClock);
   await database.end();
   const left = await asOwner(service.database, async (owner) => {
     const { rows } = await owner.query<{ age: number }>(
@@ -160,6 +160,26 @@ test("slots are emptied when their minutes are over, and not before", async () =
   });
   // What is a million seconds old lies wherever it lies: it is emptied when its slot is dead again.
   expect(left.filter((age) => age < 1_000_000)).toEqual([-660, -300, 0, 60, 119]);
+});
+
+test("a process that was paused between its look and its deletion keeps a slot that is in use again", async () => {
+  const { merchantId } = await service.merchant();
+  const ended = Math.floor(systemClock.now() / SECOND) - 300;
+  const rows = `used_nonces where merchant_id = '${uuidOf(merchantId)}' and valid_until = ${ended}`;
+  await asOwner(service.database, (owner) =>
+    owner.query(`insert into used_nonces values ((${ended} / 60) % ${SLOTS}, $1, ${ended}, gen_random_uuid())`, [
+      uuidOf(merchantId),
+    ]),
+  );
+  const count = async (): Promise<number | null> =>
+    asOwner(service.database, async (owner) => (await owner.query(`select from ${rows}`)).rowCount);
+  const database = openDatabase(service.database);
+  let looks = 0;
+  await emptyDeadSlots(database, { now: () => systemClock.now() + (looks++ === 0 ? 0 : 20 * MINUTE) });
+  expect(await count()).toBe(1);
+  await emptyDeadSlots(database, systemClock);
+  expect(await count()).toBe(0);
+  await database.end();
 });
 
 test.each(["1 hour", "-1 hour", "30 minutes", "3 days 13 hours"])(
@@ -186,7 +206,7 @@ test.each(["1 hour", "-1 hour", "30 minutes", "3 days 13 hours"])(
       text: "select clock_timestamp() <> pg_catalog.clock_timestamp() as ahead",
     });
     expect(clock?.ahead).toBe(true);
-    await emptyDeadSlots(database, systemClock.now());
+    await emptyDeadSlots(database, systemClock);
     await database.end();
     const { rowCount } = await asOwner(place, (owner) => owner.query("select from used_nonces"));
     expect(rowCount).toBe(11);
