@@ -94,6 +94,8 @@ export class Sampler {
     const { before } = this;
     if (!before) return;
     const after = await this.read();
+    // The clock was set back: the next sample begins here, and not when the clock has caught up.
+    if (after.at < before.at) this.before = after;
     const own = spanOf(before.at);
     // A span has one sample. When a timer was early or late and the span has its sample, this one belongs to the next span, once that has begun.
     const at = own === this.lastAt ? own + SPAN : own;

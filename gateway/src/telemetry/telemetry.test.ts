@@ -264,6 +264,23 @@ test("a span has one sample, however early or late a timer is, and a span that i
   expect((await read(begin, 3)).series.requests).toEqual([0.2, 0.5, 0.4]);
 });
 
+test("a process whose clock is set back is measured and seen from then on", async () => {
+  const clock = stoppedClock();
+  const { sampler, metrics } = await process(clock);
+  clock.move(5);
+  await sampler.sample();
+  clock.move(-1_000);
+  const begin = clock.now();
+  await sampler.sample();
+  const write = vi.spyOn(database, "query");
+  metrics.answered("GET", "/v1/balances", 200);
+  clock.move(5);
+  await sampler.sample();
+  expect(write).toHaveBeenCalledOnce();
+  write.mockRestore();
+  expect((await read(begin)).series.requests).toEqual([0.2, undefined]);
+});
+
 test("each length of span is kept a little longer than it is plotted, and processes for two days", async () => {
   const clock = stoppedClock();
   const { sampler } = await process(clock);
