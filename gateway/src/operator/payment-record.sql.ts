@@ -35,7 +35,7 @@ limit ${RECORDED_MAX}`,
   };
 }
 
-/** Changes that the merchant's people made to these objects in the portal, newest first; rows for `merchantAuditOfRow`. */
+/** Changes that the merchant's people made to these objects in the portal, as paths or answers name them, newest first; rows for `merchantAuditOfRow`. */
 export function selectPeopleAbout(book: Book, subjects: readonly string[]): Statement {
   return {
     name: "select what people did to objects",
@@ -50,7 +50,10 @@ from (
 left join persons p using (person_id)
 left join people_audit answered on answered.request_id = a.request_id and answered.status is not null
 where a.status is null and a.environment = $2::text
-  and exists (select from unnest($3::text[]) as s(subject) where strpos(a.path, s.subject) > 0)
+  and (
+    answered.details ->> 'object' = any($3::text[])
+    or exists (select from unnest($3::text[]) as s(subject) where strpos(a.path, s.subject) > 0)
+  )
 order by a.audit_id desc
 limit ${RECORDED_MAX}`,
     values: [...bookValues(book), subjects],

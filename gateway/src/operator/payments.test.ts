@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../../e2e/kit/client.ts";
 import { type TestService, asOwner, paymentBody, startService } from "../../test/kit.ts";
 import { insertPastPayments } from "../../test/past-payments.ts";
+import { joins } from "../../test/portal.ts";
 import { VIEWER_TOKEN, operatorCaller, outcomeOf } from "../../test/operator.ts";
 import { uuidOf } from "../ground/ids.ts";
 import { operatorPaymentEndpoints } from "./payments.routes.ts";
@@ -134,6 +135,10 @@ test("a payment's record has its story, what fraud detection saw, how it was del
   expect(outcomeOf(await ask("POST", `/payments/${reference}/refunds`, { body, key: "key-of-record" }))).toBe("201");
   const much = { amount_minor: 999_999_999, reason: "All" };
   await ask("POST", `/payments/${reference}/refunds`, { body: much, key: "key-of-too-much" });
+  const finance = await joins(service, shop.merchantId, "finance");
+  expect((await finance.post("/portal/v1/refunds", { payment_reference: reference, amount_minor: 50 })).status).toBe(
+    201,
+  );
   await shop.client.post(`/v1/sandbox/payments/${reference}/dispute`, { reason: "general" });
   const { json } = await ask("GET", `/payments/${reference}`, { token: VIEWER_TOKEN });
   expect(json.payment).toMatchObject({ reference, status: "partially_refunded", customer });
@@ -171,6 +176,7 @@ test("a payment's record has its story, what fraud detection saw, how it was del
     ["refunds", 201],
     ["approve", 200],
   ]);
+  expect(json.people).toMatchObject([{ action: "create_refund", name: expect.any(String), status: 201 }]);
 });
 
 test("who recorded its dispute is in a payment's record, and in no other payment's", async () => {

@@ -13,7 +13,10 @@ import {
   selectMerchantAuditEntry,
 } from "./audit.sql.ts";
 
-type Audited = Pick<Reply, "status" | "audited">;
+type Audited = Pick<Reply, "status" | "audited" | "subject">;
+
+/** What is kept of an answer: what its endpoint says of it, otherwise the object that it shows. */
+const detailsOf = ({ audited, subject }: Audited) => audited ?? (subject && { object: subject.id });
 
 export class PeopleAudit {
   private readonly database: Database;
@@ -29,7 +32,9 @@ export class PeopleAudit {
     const write = (status?: number, answer?: Answer): Promise<unknown> => {
       const now = this.clock.now();
       const auditId = status === undefined ? call.requestId : newId("request", now);
-      return this.database.query(insertPeopleAudit(auditId, now, { ...call, status, details: answer?.audited }));
+      return this.database.query(
+        insertPeopleAudit(auditId, now, { ...call, status, details: answer && detailsOf(answer) }),
+      );
     };
     return betweenRows({ asked: write, answered: write }, perform);
   }

@@ -2,10 +2,10 @@
 import type { z } from "zod";
 import type { Clock } from "../ground/clock.ts";
 import { Fault, assert } from "../ground/fault.ts";
-import { reply } from "../ground/reply.ts";
+import { type Reply, reply } from "../ground/reply.ts";
 import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import type { Book, Environment } from "../merchants/books.ts";
-import { type Credentials, LIVE_MAX } from "../merchants/credentials.ts";
+import { type Credentials, LIVE_MAX, type NewCredential } from "../merchants/credentials.ts";
 import type { Credential, CredentialTerms } from "../merchants/credentials.sql.ts";
 import { scopes } from "../merchants/directory.ts";
 import { isClientId } from "../operator/merchants.schema.ts";
@@ -108,8 +108,7 @@ function makingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndpoi
         refuseBeyond(role, book.environment, asked);
         const made = await credentials.create(book, { ...termsOf(body, clock), scopes: asked }, LIVE_MAX);
         assert(made, "the merchant of a member is there");
-        const key = await required(credentials, book, made.clientId);
-        return reply(201, { ...keyView(key, clock.now()), secret: made.secret });
+        return answerOf(await required(credentials, book, made.clientId), clock, made);
       },
     }),
     memberEndpoint({
@@ -129,8 +128,7 @@ function makingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndpoi
           refuseBeyond(role, book.environment, before.scopes),
         );
         if (!made) throw noKey();
-        const key = await required(credentials, book, made.clientId);
-        return reply(201, { ...keyView(key, clock.now()), secret: made.secret });
+        return answerOf(await required(credentials, book, made.clientId), clock, made);
       },
     }),
   ];
@@ -155,7 +153,7 @@ function changingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndp
           refuseBeyond(role, book.environment, grantedBy(change, before)),
         );
         if (!key) throw noKey();
-        return reply(200, keyView(key, clock.now()));
+        return answerOf(key, clock);
       },
     }),
     memberEndpoint({
@@ -170,10 +168,18 @@ function changingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndp
       async handle({ book, params }) {
         const { clientId } = await required(credentials, book, idOf(params));
         if (!(await credentials.end(book.merchantId, clientId))) throw noKey();
-        return reply(200, keyView(await required(credentials, book, clientId), clock.now()));
+        return answerOf(await required(credentials, book, clientId), clock);
       },
     }),
   ];
+}
+
+/** The answer of a change, with the secret of a new key. The audit keeps which key it is, and what may be done with it from where. */
+function answerOf(key: Credential, clock: Clock, made?: NewCredential): Reply {
+  const shown = keyView(key, clock.now());
+  const { client_id, scopes: granted, signature, allowed_addresses, expires_at } = shown;
+  const answer = made ? reply(201, { ...shown, secret: made.secret }) : reply(200, shown);
+  return { ...answer, audited: { client_id, scopes: granted, signature, allowed_addresses, expires_at } };
 }
 
 /** Throws FORBIDDEN when a key would get scopes that its maker's role lacks in the environment. */

@@ -281,6 +281,27 @@ describe("the audit", () => {
     );
   });
 
+  test("has what was made and what was granted", async () => {
+    const helper = await joins(service, merchantId, "viewer");
+    const team = (await owner.get("/portal/v1/team")).json.data as { person_id: string; email: string }[];
+    const { person_id: id } = team.find(({ email }) => email === helper.email) ?? {};
+    const { json: payment } = await owner.post("/portal/v1/payments", paymentBody());
+    await owner.send("PATCH", `/portal/v1/team/${id}`, { role: "owner" });
+    const asked = { name: "till", scopes: ["payments:read"], allowed_addresses: ["203.0.113.0/24"] };
+    const { json: key } = await owner.post("/portal/v1/credentials", asked);
+    await owner.send("PATCH", `/portal/v1/credentials/${key.client_id}`, { allowed_addresses: [] });
+    const { json, text } = await owner.get("/portal/v1/audit?limit=4");
+    const granted = { client_id: key.client_id, scopes: ["payments:read"], signature: "any", expires_at: null };
+    const entries = json.data as { action: string; details: unknown }[];
+    expect(entries.map(({ action, details }) => [action, details])).toEqual([
+      ["change_key", { ...granted, allowed_addresses: [] }],
+      ["create_key", { ...granted, allowed_addresses: ["203.0.113.0/24"] }],
+      ["change_role", { role: "owner" }],
+      ["create_payment", { object: payment.reference }],
+    ]);
+    expect(text).not.toContain(key.secret);
+  });
+
   test("does not grow by who asks too often", async () => {
     const developer = await joins(service, merchantId, "developer");
     await service.operate("PATCH", `/merchants/${merchantId}`, { rate_limit_per_minute: 1 });

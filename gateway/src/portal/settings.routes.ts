@@ -36,9 +36,10 @@ export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalE
       action: "settings:write",
       body: changeSettingsSchema,
       success: { description: "The settings after it.", schema: merchantSettingsSchema },
-      async handle({ merchant, body: { time_zone: timeZone, ...change } }) {
+      async handle({ merchant, body }) {
+        const { time_zone: timeZone, ...change } = body;
         await profiles.change(merchant.merchantId, { ...change, timeZone });
-        return reply(200, settingsView(merchant, await profiles.of(merchant.merchantId)));
+        return { ...reply(200, settingsView(merchant, await profiles.of(merchant.merchantId))), audited: body };
       },
     }),
     memberEndpoint({

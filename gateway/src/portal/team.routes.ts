@@ -76,7 +76,7 @@ function memberEndpoints({ people }: TeamEndpointParts): PortalEndpoint[] {
       success: { description: "It is their role from now on.", schema: nothing },
       async handle({ merchant, params, body }) {
         if (!(await people.changeRole(merchant.merchantId, params.person_id ?? "", body.role))) throw noMember();
-        return reply(200, {});
+        return { ...reply(200, {}), audited: { role: body.role } };
       },
     }),
     memberEndpoint({

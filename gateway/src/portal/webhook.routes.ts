@@ -61,10 +61,10 @@ export function webhookSettingsEndpoints(parts: WebhookEndpointParts): PortalEnd
         const isFirst = (await merchants.webhook(book))?.url === undefined;
         const secret = await merchants.setWebhook(book, url);
         await followAddress(parts.database, book);
-        return reply(200, {
-          ...(await readSettings(parts, book)),
-          webhook_secret: (isFirst ? secret : undefined) ?? null,
-        });
+        const settings = await readSettings(parts, book);
+        const answer = reply(200, { ...settings, webhook_secret: (isFirst ? secret : undefined) ?? null });
+        // Without the rest of the address, which may hold a secret.
+        return { ...answer, audited: { origin: new URL(url).origin } };
       },
     }),
     memberEndpoint({

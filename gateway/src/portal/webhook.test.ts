@@ -55,6 +55,16 @@ const listed = async (count: number, query = ""): Promise<Answer["json"]> =>
   }, 5_000);
 
 describe("the address", () => {
+  test("is in the audit without its path and query, which may hold a secret", async () => {
+    expect((await owner.send("PUT", webhook, { url: `${receiver.url(path)}?token=hidden` })).status).toBe(200);
+    const { json, text } = await owner.get("/portal/v1/audit?limit=1");
+    expect(json.data[0]).toMatchObject({
+      action: "set_webhook_address",
+      details: { origin: new URL(receiver.url("/")).origin },
+    });
+    expect(text).not.toContain("hidden");
+  });
+
   test("is nowhere first; the first one comes with the secret that signs, later ones without", async () => {
     expect((await owner.get(webhook)).json).toMatchObject({ url: null, previous: null, health: { state: "untried" } });
     const first = await register();

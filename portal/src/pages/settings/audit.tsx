@@ -88,9 +88,9 @@ function nameOf(person: Entry["person"]): string {
   return person?.name ?? "operator";
 }
 
-/** What it was about, as far as the address names it: the reference of a payment, a key, a dispute. */
-function objectOf({ path }: Entry): string {
-  return path?.match(/\b[a-z]{2,4}_[0-9a-z_]{20,}/)?.[0] ?? "";
+/** What it was about, as the address names it, else the answer: the reference of a payment, a key, a dispute. */
+function objectOf({ path, details }: Entry): string {
+  return JSON.stringify([path, details]).match(/\b[a-z]{2,4}_[0-9a-z_]{20,}/)?.[0] ?? "";
 }
 
 /** Whom an invitation is for; undefined for everything else. */
