@@ -36,7 +36,8 @@ interface KeyEndpointParts {
 }
 
 const path = "/portal/v1/credentials";
-const tag = "Keys";
+const read = { tag: "Keys", action: "credentials:read" } as const;
+const write = { tag: "Keys", action: "credentials:write" } as const;
 const DAY = 86_400;
 const noKey = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "No such key, or it has ended already." });
 
@@ -50,8 +51,7 @@ function listEndpoint({ credentials, lastUses, clock }: KeyEndpointParts): Porta
     path,
     operationId: "listKeys",
     summary: "List the keys of the environment, newest first, those that ended too; never their secrets",
-    tag,
-    action: "credentials:read",
+    ...read,
     query: keyListQuery,
     success: { description: "A page of keys.", schema: keyListSchema },
     async handle({ book, query }) {
@@ -77,8 +77,7 @@ function changesEndpoint({ database, credentials }: KeyEndpointParts): PortalEnd
     path: `${path}/{client_id}/changes`,
     operationId: "listKeyChanges",
     summary: "List what requests signed with a key changed, newest first, also of a key that ended",
-    tag,
-    action: "credentials:read",
+    ...read,
     params: keyParams,
     query: keyChangesQuery,
     success: { description: "A page of changes.", schema: keyChangeListSchema },
@@ -97,8 +96,7 @@ function makingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndpoi
       operationId: "createKey",
       summary: "Make a key; its secret is shown this once",
       description: `At most ${LIVE_MAX} may be live at once.`,
-      tag,
-      action: "credentials:write",
+      ...write,
       fresh: "production",
       body: createKeySchema,
       success: { status: 201, description: "The key with its secret.", schema: createdKeySchema },
@@ -117,8 +115,7 @@ function makingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndpoi
       operationId: "rollKey",
       summary: "Make a new key on the same terms; the one before stays good for a while",
       description: "A key that expires gives the new one as long a life.",
-      tag,
-      action: "credentials:write",
+      ...write,
       fresh: "production",
       params: keyParams,
       body: rollKeySchema,
@@ -141,8 +138,7 @@ function changingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndp
       path: `${path}/{client_id}`,
       operationId: "changeKey",
       summary: "Change a key, in every process within a second",
-      tag,
-      action: "credentials:write",
+      ...write,
       fresh: "production",
       params: keyParams,
       body: changeKeySchema,
@@ -161,8 +157,7 @@ function changingEndpoints({ credentials, clock }: KeyEndpointParts): PortalEndp
       path: `${path}/{client_id}`,
       operationId: "revokeKey",
       summary: "Revoke a key, in every process within a second",
-      tag,
-      action: "credentials:write",
+      ...write,
       params: keyParams,
       success: { description: "It proves nothing any more.", schema: keySchema },
       async handle({ book, params }) {

@@ -33,9 +33,9 @@ interface EvidenceEndpointParts {
 }
 
 const path = "/portal/v1/disputes/{uuid}/evidence";
-const tag = "Evidence";
-const params = disputeParams;
+const read = { tag: "Evidence", action: "disputes:read" } as const;
 const errors = ["OBJECT_NOT_FOUND", "ENVIRONMENT_MISMATCH", "DISPUTE_RESOLVED"] as const;
+const write = { tag: "Evidence", action: "disputes:write", params: disputeParams } as const;
 const fileParams = { ...disputeParams, ...evidenceFileParams };
 
 export function evidenceEndpoints(parts: EvidenceEndpointParts): PortalEndpoint[] {
@@ -50,9 +50,8 @@ function textEndpoints(parts: EvidenceEndpointParts): PortalEndpoint[] {
       path,
       operationId: "getEvidence",
       summary: "Read what is asked, what is gathered so far, and what was submitted",
-      tag,
-      action: "disputes:read",
-      params,
+      ...read,
+      params: disputeParams,
       success: { description: "The draft and its files, or what was submitted.", schema: gatheredEvidenceSchema },
       errors: ["ENVIRONMENT_MISMATCH"],
       handle: async (call) => reply(200, await gathered(database, await disputeOf(database, call), call.now)),
@@ -63,9 +62,7 @@ function textEndpoints(parts: EvidenceEndpointParts): PortalEndpoint[] {
       operationId: "saveEvidence",
       summary: "Keep what is written so far",
       description: "It takes the place of what was kept before. Nobody else reads it until it is submitted.",
-      tag,
-      action: "disputes:write",
-      params,
+      ...write,
       body: evidenceTextSchema,
       success: { description: "As it is kept.", schema: gatheredEvidenceSchema },
       errors,
@@ -81,9 +78,7 @@ function textEndpoints(parts: EvidenceEndpointParts): PortalEndpoint[] {
       operationId: "submitEvidence",
       summary: "Submit the evidence, once",
       description: "The draft and the files that are kept go to whoever decides. Neither can be changed afterwards.",
-      tag,
-      action: "disputes:write",
-      params,
+      ...write,
       success: { description: "The dispute, under review.", schema: disputeSchema },
       errors: [...errors, "VALIDATION_ERROR"],
       async handle(call) {
@@ -103,9 +98,7 @@ function fileEndpoints({ database, files }: EvidenceEndpointParts): PortalEndpoi
       summary: "Add a file",
       description:
         "The body is the file. It is kept once all of it is here and was found to be a PDF, a PNG or a JPEG, whatever its name says.",
-      tag,
-      action: "disputes:write",
-      params,
+      ...write,
       upload: { description: "The bytes of a PDF, a PNG or a JPEG: 10 MiB at most, and 50 MiB for all of a dispute." },
       success: { status: 201, description: "The file is kept.", schema: evidenceFileSchema },
       errors: [...errors, "PAYLOAD_TOO_LARGE", "VALIDATION_ERROR", "RATE_LIMITED"],
@@ -122,8 +115,7 @@ function fileEndpoints({ database, files }: EvidenceEndpointParts): PortalEndpoi
       path: `${path}/files/{file_id}`,
       operationId: "downloadEvidenceFile",
       summary: "Download a file, to be saved",
-      tag,
-      action: "disputes:read",
+      ...read,
       params: fileParams,
       success: {
         description: "The file as it came.",
@@ -145,8 +137,7 @@ function fileEndpoints({ database, files }: EvidenceEndpointParts): PortalEndpoi
       path: `${path}/files/{file_id}`,
       operationId: "removeEvidenceFile",
       summary: "Take a file back",
-      tag,
-      action: "disputes:write",
+      ...write,
       params: fileParams,
       success: { description: "It is gone.", schema: nothing },
       errors,

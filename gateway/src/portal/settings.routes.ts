@@ -12,7 +12,7 @@ import { type PortalEndpoint, memberEndpoint } from "./endpoint.ts";
 import { changeSettingsSchema, logoUploadSchema, merchantSettingsSchema } from "./settings.schema.ts";
 
 const path = "/portal/v1/settings";
-const tag = "Settings";
+const write = { tag: "Settings", action: "settings:write" } as const;
 
 export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalEndpoint[] {
   return [
@@ -21,7 +21,7 @@ export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalE
       path,
       operationId: "getMerchantSettings",
       summary: "Read the merchant's settings",
-      tag,
+      tag: "Settings",
       action: "settings:read",
       success: { description: "All of them.", schema: merchantSettingsSchema },
       handle: async ({ merchant }) => reply(200, settingsView(merchant, await profiles.of(merchant.merchantId))),
@@ -32,8 +32,7 @@ export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalE
       operationId: "changeMerchantSettings",
       summary: "Change the name, the language, the time zone or the colour",
       description: "What is left out stays. Null is chosen no more.",
-      tag,
-      action: "settings:write",
+      ...write,
       body: changeSettingsSchema,
       success: { description: "The settings after it.", schema: merchantSettingsSchema },
       async handle({ merchant, body }) {
@@ -48,8 +47,7 @@ export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalE
       operationId: "setLogo",
       summary: "Set the logo of the payer pages",
       description: "What it is is judged by its bytes.",
-      tag,
-      action: "settings:write",
+      ...write,
       body: logoUploadSchema,
       success: { description: "The settings after it.", schema: merchantSettingsSchema },
       async handle({ merchant, body }) {
@@ -62,8 +60,7 @@ export function settingsEndpoints({ profiles }: { profiles: Profiles }): PortalE
       path: `${path}/logo`,
       operationId: "removeLogo",
       summary: "Take the logo away",
-      tag,
-      action: "settings:write",
+      ...write,
       success: { description: "There is none any more.", schema: nothing },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ merchant }) {

@@ -32,7 +32,8 @@ interface TeamEndpointParts {
 }
 
 const path = "/portal/v1/team";
-const tag = "Team";
+const read = { tag: "Team", action: "team:read" } as const;
+const write = { tag: "Team", action: "team:write" } as const;
 const personParams = { person_id: inPath("person", "PersonId", "The member's identity.") };
 const invitationParams = { invitation_id: inPath("invitation", "InvitationId", "The invitation's identity.") };
 const noMember = (): Fault => new Fault("OBJECT_NOT_FOUND", { message: "No such member of this merchant." });
@@ -48,8 +49,7 @@ function memberEndpoints({ people }: TeamEndpointParts): PortalEndpoint[] {
       path,
       operationId: "listTeam",
       summary: "List the members of the merchant",
-      tag,
-      action: "team:read",
+      ...read,
       success: { description: "All of them.", schema: memberListSchema },
       async handle({ merchant }) {
         const members = await people.members(merchant.merchantId);
@@ -68,8 +68,7 @@ function memberEndpoints({ people }: TeamEndpointParts): PortalEndpoint[] {
       path: `${path}/{person_id}`,
       operationId: "changeRole",
       summary: "Give a member another role",
-      tag,
-      action: "team:write",
+      ...write,
       fresh: true,
       params: personParams,
       body: changeRoleSchema,
@@ -84,8 +83,7 @@ function memberEndpoints({ people }: TeamEndpointParts): PortalEndpoint[] {
       path: `${path}/{person_id}`,
       operationId: "removeMember",
       summary: "Take a member out of the merchant",
-      tag,
-      action: "team:write",
+      ...write,
       fresh: true,
       params: personParams,
       success: { description: "They may not act for it any more.", schema: nothing },
@@ -104,8 +102,7 @@ function invitationEndpoints({ people, invitationPage, serviceName, mail }: Team
       path: `${path}/invitations`,
       operationId: "listInvitations",
       summary: "List the invitations that can still be accepted",
-      tag,
-      action: "team:read",
+      ...read,
       success: { description: "All of them, newest first.", schema: invitationListSchema },
       handle: async ({ merchant }) => onePage(await people.invitations.list(merchant.merchantId), invitationView),
     }),
@@ -115,8 +112,7 @@ function invitationEndpoints({ people, invitationPage, serviceName, mail }: Team
       operationId: "invite",
       summary: "Invite somebody",
       description: "The link is shown to you. Hand it over yourself, or let the service send it where it can.",
-      tag,
-      action: "team:write",
+      ...write,
       fresh: true,
       body: inviteSchema,
       success: { status: 201, description: "The invitation and its link.", schema: madeInvitationSchema },
@@ -135,8 +131,7 @@ function invitationEndpoints({ people, invitationPage, serviceName, mail }: Team
       path: `${path}/invitations/{invitation_id}`,
       operationId: "takeInvitationBack",
       summary: "Take an invitation back",
-      tag,
-      action: "team:write",
+      ...write,
       params: invitationParams,
       success: { description: "Its link is good no more.", schema: nothing },
       async handle({ merchant, params }) {
@@ -158,7 +153,7 @@ function auditEndpoint({ audit }: TeamEndpointParts): PortalEndpoint {
     path: "/portal/v1/audit",
     operationId: "listMerchantAudit",
     summary: "List what people changed for the merchant, refused changes too, newest first",
-    tag,
+    tag: "Team",
     action: "audit:read",
     query: auditQuery,
     success: { description: "A page of the audit.", schema: auditListSchema },

@@ -29,6 +29,7 @@ interface WebhookEndpointParts {
 
 const path = "/portal/v1/webhook";
 const tag = "Webhooks";
+const write = { tag, action: "webhooks:write" } as const;
 const DAY = 86_400;
 /** Number of latest delivery attempts that the receiver's health is computed from. */
 const LATEST = 200;
@@ -51,8 +52,7 @@ export function webhookSettingsEndpoints(parts: WebhookEndpointParts): PortalEnd
       path,
       operationId: "setWebhookAddress",
       summary: "Register the address of the environment's events; what is still pending goes there",
-      tag,
-      action: "webhooks:write",
+      ...write,
       fresh: "production",
       body: setAddressSchema,
       success: { description: "The settings, with the secret of a first address.", schema: addressSetSchema },
@@ -72,8 +72,7 @@ export function webhookSettingsEndpoints(parts: WebhookEndpointParts): PortalEnd
       path: `${path}/rotate`,
       operationId: "rotateSecret",
       summary: "Issue a new signing secret; the one before signs as well for a while",
-      tag,
-      action: "webhooks:write",
+      ...write,
       fresh: "production",
       body: rotateSchema,
       success: { description: "The settings, and the new secret.", schema: rotatedSecretSchema },
@@ -88,8 +87,7 @@ export function webhookSettingsEndpoints(parts: WebhookEndpointParts): PortalEnd
       path: `${path}/previous`,
       operationId: "retirePreviousSecret",
       summary: "Retire the secret before the last rotation now: from here on the new one alone signs",
-      tag,
-      action: "webhooks:write",
+      ...write,
       success: { description: "The settings.", schema: webhookSettingsSchema },
       errors: ["OBJECT_NOT_FOUND"],
       async handle({ book }) {
