@@ -299,6 +299,17 @@ describe("a refund for which the policy demands two", () => {
     expect(await refunded(client, reference)).toBe(AMOUNT);
   });
 
+  test("that was refused is not done by its key, also when nothing is demanded any more", async () => {
+    const { reference, client } = await sold();
+    const key = newKey();
+    const { json } = await refund(reference, { ...by("sari"), key });
+    await ask("POST", `/approvals/${json.approval.uuid}/refuse`, { ...by("budi"), body: {} });
+    await demand({});
+    const again = await refund(reference, { ...by("sari"), key });
+    expect([again.status, again.json.approval.status]).toEqual([200, "refused"]);
+    expect(await refunded(client, reference)).toBe(0);
+  });
+
   test("that was done under its key before is answered again, and waits for nobody", async () => {
     await demand({});
     const { reference } = await sold();

@@ -82,12 +82,12 @@ export class Approvals {
   ): Promise<{ answer: Reply } | { freeUpToMinor: Minor | undefined }> {
     const { approval } = endpoint;
     if (!approval) return { freeUpToMinor: undefined };
+    // A repeated idempotency key gets the approval that was made for it, whatever the policy says now: what was refused stays refused.
+    const before = request.key === undefined ? undefined : await this.same(request);
+    if (before) return { answer: again(before) };
     const { version, rules } = await this.policy();
     // A policy without this action needs no further query.
     if (boundOf(rules, approval.action, undefined) === null) return { freeUpToMinor: undefined };
-    // A repeated idempotency key gets the approval that was made for it, whatever the policy says now.
-    const before = request.key === undefined ? undefined : await this.same(request);
-    if (before) return { answer: again(before) };
     const foreseen = await approval.foresee(call);
     if (!foreseen || !demands(rules, approval.action, foreseen))
       return { freeUpToMinor: boundOf(rules, approval.action, foreseen?.amount?.currency) ?? undefined };
