@@ -23,6 +23,7 @@ import type { Database, Statement } from "../store/database.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
 import { isClientId } from "./merchants.schema.ts";
 import {
+  FOUND_MAX,
   type FoundRow,
   type SoughtKind,
   selectByContact,
@@ -92,11 +93,15 @@ export function operatorSearchEndpoint(parts: OperatorSearchParts): OperatorEndp
         const looks = looksFor(query.q.trim(), parts);
         const found = await parts.database.pipeline(looks.map(({ statement }) => statement));
         const hits = looks.flatMap(({ kind }, at) => ((found[at] ?? []) as FoundRow[]).map((row) => hitOf(kind, row)));
-        return reply(200, { data: [...new Map(hits.map((hit) => [hit.id, hit])).values()] });
+        const once = [...new Map(hits.map((hit) => [hit.id, hit])).values()];
+        return reply(200, { data: [...Map.groupBy(once, ({ kind }) => kind).values()].flatMap(newest) });
       },
     }),
   ];
 }
+
+/** The newest of one kind: several statements may each find so many. */
+const newest = (hits: readonly Hit[]): Hit[] => hits.toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, FOUND_MAX);
 
 interface Look {
   kind: Kind;
@@ -150,10 +155,10 @@ function urlOf(kind: Kind, id: string, merchant: string, environment: string): s
     payment: `/ops/v1/payments/${id}`,
     refund: `/ops/v1/refunds/${id}`,
     settlement: `${book}/settlements/${id}`,
-    dispute: `${book}/disputes`,
+    dispute: `${book}/disputes/${id}`,
     event: `${book}/events/${id}`,
     receipt: "/ops/v1/receipts?status=unapplied",
-    exception: "/ops/v1/reconciliation-exceptions",
+    exception: `/ops/v1/reconciliation-exceptions/${id}`,
   };
   return urls[kind] ?? null;
 }

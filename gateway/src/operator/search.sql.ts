@@ -3,8 +3,8 @@ import { uuidOf, uuidOrNull } from "../ground/ids.ts";
 import type { Environment } from "../merchants/books.ts";
 import type { Row, Statement } from "../store/database.ts";
 
-/** Results of one statement at most. */
-const FOUND_MAX = 8;
+/** Results of one statement at most, and of one kind. */
+export const FOUND_MAX = 8;
 
 export interface FoundRow extends Row {
   merchant_id: string;

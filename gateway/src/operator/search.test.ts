@@ -87,6 +87,17 @@ test.each<[string, () => string]>([
   expect((await search(text())).filter(({ kind }) => kind === "payment").map(({ id }) => id)).toEqual([held.payment]);
 });
 
+test("of the payments of a telephone the newest eight are found, whether it came alone or with an e-mail address", async () => {
+  const { client } = await service.merchant({ name: "Warung Kenanga" });
+  const phone = "+6289876543210";
+  const made: string[] = [];
+  for (let at = 0; at < 18; at++) {
+    const customer = at % 2 === 0 ? { phone } : { phone, email: "ani@people.example" };
+    made.unshift((await client.post("/v1/payments", paymentBody({ customer }))).json.reference as string);
+  }
+  expect((await search(phone)).map(({ id }) => id)).toEqual(made.slice(0, 8));
+});
+
 test("money is found by its acquirer's transaction", async () => {
   expect(await search("NQR-77")).toMatchObject([{ kind: "receipt", title: "NQR-77", merchant_id: shop.merchantId }]);
 });
