@@ -3,6 +3,7 @@ import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { Api } from "./client.ts";
 import { readEvents } from "./event-stream.ts";
+import { outdatedBy } from "./outdated.ts";
 
 export type LiveState = "live" | "asking" | "offline";
 
@@ -10,15 +11,6 @@ const ASK_EVERY_MS = 15_000;
 const SILENCE_MAX_MS = 40_000;
 /** Minimum time between two refetches, however many events arrive. */
 const GATHER_MS = 1500;
-
-/** The path prefixes to refetch after an event, by the noun of its type. */
-const oldBy: Record<string, readonly string[]> = {
-  payment: ["/v1/payments", "/v1/payment-links", "/v1/balances", "/v1/accounts", "/v1/journals"],
-  refund: ["/v1/refunds", "/v1/payments", "/v1/balances", "/v1/accounts", "/v1/journals"],
-  settlement: ["/v1/settlements", "/v1/payments", "/v1/balances", "/v1/accounts", "/v1/journals"],
-  dispute: ["/v1/disputes", "/v1/payments", "/v1/balances", "/v1/accounts", "/v1/journals"],
-};
-const oldByAny = ["/v1/overview", "/v1/insights", "/v1/events", "/v1/deliveries"];
 
 /** Keeps the answers about a place fresh while the page is open. Gives the state of the connection. */
 export function useLive(api: Api): LiveState {
@@ -36,9 +28,8 @@ function keepFresh(api: Api, queries: QueryClient, setState: (state: LiveState) 
   let beginnings = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const changed = (nouns: readonly string[]): void => {
-    for (const noun of nouns) for (const path of oldBy[noun] ?? []) beginnings.add(path);
-    for (const path of oldByAny) beginnings.add(path);
+  const changed = (noun: string): void => {
+    for (const path of outdatedBy(noun)) beginnings.add(path);
     timer ??= setTimeout(() => {
       const old = beginnings;
       beginnings = new Set();
@@ -51,7 +42,7 @@ function keepFresh(api: Api, queries: QueryClient, setState: (state: LiveState) 
     setState(to ? "live" : navigator.onLine ? "asking" : "offline");
   };
   channel.addEventListener("message", ({ data }: MessageEvent<{ noun?: string; live?: boolean }>) => {
-    if (data.noun !== undefined) changed([data.noun]);
+    if (data.noun !== undefined) changed(data.noun);
     if (data.live !== undefined) stands(data.live);
   });
   const asking = setInterval(() => {
@@ -61,7 +52,7 @@ function keepFresh(api: Api, queries: QueryClient, setState: (state: LiveState) 
     const post = (message: { noun?: string; live?: boolean }): void => {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- it is no window
       channel.postMessage(message);
-      if (message.noun !== undefined) changed([message.noun]);
+      if (message.noun !== undefined) changed(message.noun);
       if (message.live !== undefined) stands(message.live);
     };
     await follow(api, ending.signal, post);
