@@ -2,6 +2,7 @@
 import type { Schema } from "../../api/types.ts";
 import { Fact, Facts } from "../../ui/facts.tsx";
 import { Money } from "../../ui/money.tsx";
+import { Price } from "../../ui/price.tsx";
 import { Status } from "../../ui/status.tsx";
 
 type Settings = Schema<"MerchantSettings">;
@@ -46,7 +47,7 @@ export function Conditions({ settings }: { settings: Settings }) {
                 <td className="px-4 py-1.5 text-right">
                   {fees.map((fee) => (
                     <div key={fee.currency}>
-                      <Price fee={fee} />
+                      <Price of={fee} currency={fees.length > 1 ? fee.currency : undefined} money={moneyIn(fee)} />
                     </div>
                   ))}
                 </td>
@@ -79,19 +80,9 @@ export function Conditions({ settings }: { settings: Settings }) {
   );
 }
 
-function Price({ fee }: { fee: Fee }) {
-  const { basis_points: points, flat_minor: flat, minimum_minor: minimum, maximum_minor: maximum, ...rest } = fee;
-  const money = (minor: number) => <Money of={{ ...rest, amount_minor: minor }} />;
-  return (
-    <>
-      {points > 0 && `${(points / 100).toFixed(2)} %`}
-      {points > 0 && flat > 0 && " + "}
-      {(flat > 0 || points === 0) && money(flat)}
-      {minimum !== null && <span className="text-muted"> at least {money(minimum)}</span>}
-      {maximum !== null && <span className="text-muted"> at most {money(maximum)}</span>}
-    </>
-  );
-}
+const moneyIn =
+  ({ currency, exponent }: Fee) =>
+  (minor: number) => <Money of={{ amount_minor: minor, currency, exponent }} />;
 
 function delayOf(days: number): string {
   return days === 0 ? "the day of the payment (T+0)" : `${days} ${days === 1 ? "day" : "days"} after it (T+${days})`;

@@ -2,13 +2,14 @@
 import { useState } from "react";
 import { Button } from "../../../ui/button.tsx";
 import { Section } from "../../../ui/page.tsx";
+import { Price } from "../../../ui/price.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { useMay } from "../../api/rights.ts";
 import { Amount } from "./amount.tsx";
 import type { Merchant } from "./change.tsx";
 import { ChangeMethod } from "./change-method.tsx";
 import { Plain } from "./plain.tsx";
-import { DEFAULT_CURRENCY, type Fee, type Method, feesOf, methodsOf } from "./prices.ts";
+import { DEFAULT_CURRENCY, type Method, feesOf, methodsOf } from "./prices.ts";
 
 const heads = [
   { head: "Method" },
@@ -38,9 +39,13 @@ export function Methods({ of: merchant }: { of: Merchant }) {
               ) : (
                 <Amount minor={maximum} currency={DEFAULT_CURRENCY} />
               ),
-              feesOf(merchant, method).map(([currency, fee]) => (
+              feesOf(merchant, method).map(([currency, fee], _, { length }) => (
                 <div key={currency}>
-                  <Price currency={currency} fee={fee} />
+                  <Price
+                    of={fee}
+                    currency={length > 1 ? currency : undefined}
+                    money={(minor) => <Amount minor={minor} currency={currency} />}
+                  />
                 </div>
               )),
               ...(isAdmin
@@ -61,19 +66,5 @@ export function Methods({ of: merchant }: { of: Merchant }) {
       />
       {changing && <ChangeMethod of={merchant} method={changing} close={() => setChanging(undefined)} />}
     </Section>
-  );
-}
-
-function Price({ currency, fee }: { currency: string; fee: Fee }) {
-  const { basis_points: points, flat_minor: flat, minimum_minor: minimum, maximum_minor: maximum } = fee;
-  const money = (minor: number) => <Amount minor={minor} currency={currency} />;
-  return (
-    <>
-      {points > 0 && `${(points / 100).toFixed(2)} %`}
-      {points > 0 && flat > 0 && " + "}
-      {(flat > 0 || points === 0) && money(flat)}
-      {minimum !== undefined && <span className="text-muted"> at least {money(minimum)}</span>}
-      {maximum !== undefined && <span className="text-muted"> at most {money(maximum)}</span>}
-    </>
   );
 }
