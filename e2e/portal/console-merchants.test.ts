@@ -254,6 +254,11 @@ test("what the bank said about a batch is recorded, by a second operator where t
   const { version } = (await portal.service.askOperator("/approvals/policy")).json;
   await portal.service.operate("PUT", "/approvals/policy", { version, actions: { record_payout: {} } });
   const other = await merchantWithBatch("Toko Fajar");
+  // Who comes from what waits is told the same, and types the same.
+  await open(at.payout(other.id, "sandbox", other.settlement));
+  await page.getByRole("button", { name: "Ask: record that it was paid" }).click();
+  await page.getByText("money that the bank returns after that is not recorded here").waitFor();
+  await page.getByLabel("The bank's reference").waitFor();
   await open(at.settlement(other.id, "sandbox", other.settlement));
   await page.getByRole("button", { name: "Record that the bank paid it" }).click();
   await page.getByLabel("The bank's reference").fill("TRF-0002");

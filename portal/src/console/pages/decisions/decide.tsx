@@ -29,7 +29,9 @@ interface Props {
   /** What the button does, as a verb: "Give it to the merchant". */
   verb: string;
   look?: ButtonLook;
-  send: () => Promise<unknown>;
+  /** The initial values of fields among the children. */
+  values?: Record<string, string>;
+  send: (typed: Record<string, string>) => Promise<unknown>;
   /** Told when it is done. */
   done: string;
   onDone?: (answer: unknown) => void | Promise<void>;
@@ -37,7 +39,7 @@ interface Props {
 }
 
 /** One decision: its words and its journal, and a button where one's role allows it. */
-export function Decision({ of: outlook, verb, look = "plain", send, done, onDone, children }: Props) {
+export function Decision({ of: outlook, verb, look = "plain", values = {}, send, done, onDone, children }: Props) {
   const may = useMay();
   const [isAsking, setAsking] = useState(false);
   const action = useAction(send, {
@@ -63,7 +65,7 @@ export function Decision({ of: outlook, verb, look = "plain", send, done, onDone
       </div>
       {isAsking && (
         <Dialog open onClose={() => setAsking(false)} title={verb}>
-          <Form values={{}} action={action} onSubmit={() => action.run(undefined)}>
+          <Form values={values} action={action} onSubmit={(typed) => action.run(typed)}>
             <p>{outlook.summary}. It cannot be undone.</p>
             {children}
             {needsTwo && <NeedsTwo />}

@@ -4,7 +4,7 @@ import { useAction } from "../../../api/action.ts";
 import { Digits } from "../../../pages/balances/digits.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
-import { Form, Submit, TextField, needed } from "../../../ui/form.tsx";
+import { Form, Submit } from "../../../ui/form.tsx";
 import { To } from "../../../ui/link.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { TimeFromNow } from "../../../ui/time.tsx";
@@ -14,6 +14,7 @@ import { useMay } from "../../api/rights.ts";
 import { at } from "../../paths.ts";
 import { useBook } from "../merchants/book.tsx";
 import { Plain } from "../merchants/plain.tsx";
+import { BankReference, noReference, paidBy, whenPaid } from "./bank-reference.tsx";
 
 type Record = Schema<"SettlementRecord">;
 type Decision = Schema<"DecisionOutlook">;
@@ -124,10 +125,8 @@ function Say({ uuid, decision, onAsked, close }: SayProps) {
   const path = { id, environment, uuid };
   const base = "/v1/merchants/{id}/books/{environment}/settlements/{uuid}";
   const action = useAction(
-    (reference: string, intent) =>
-      isPaid
-        ? write("POST", `${base}/pay`, { path, body: reference === "" ? {} : { bank_reference: reference } }, intent)
-        : write("POST", `${base}/return`, { path }, intent),
+    (body: ReturnType<typeof paidBy>, intent) =>
+      isPaid ? write("POST", `${base}/pay`, { path, body }, intent) : write("POST", `${base}/return`, { path }, intent),
     {
       refresh: ["/v1/merchants/{id}/books", "/v1/approvals", "/v1/waiting", "/v1/audit"],
       done: (result) => {
@@ -143,8 +142,7 @@ function Say({ uuid, decision, onAsked, close }: SayProps) {
       <div className="space-y-4">
         <p className="wrap-anywhere">
           {decision.summary}. {needsApproval ? "It waits for a second operator." : "It cannot be undone here."}
-          {isPaid &&
-            " Record it when the money has left the account: money that the bank returns after that is not recorded here."}
+          {isPaid && ` ${whenPaid}`}
         </p>
         {first && (
           <Plain
@@ -163,27 +161,11 @@ function Say({ uuid, decision, onAsked, close }: SayProps) {
             }))}
           />
         )}
-        <Form values={{ bank_reference: "" }} action={action} onSubmit={(typed) => action.run(referenceIn(typed))}>
-          {isPaid && (
-            <TextField
-              name="bank_reference"
-              label="The bank's reference"
-              hint={
-                environment === "sandbox"
-                  ? "Optional: the sandbox has no bank."
-                  : "Of the transfer, as shown on the bank's statement."
-              }
-              check={environment === "sandbox" ? undefined : referenceNeeded}
-              autoComplete="off"
-              mono
-            />
-          )}
+        <Form values={noReference} action={action} onSubmit={(typed) => action.run(paidBy(typed))}>
+          {isPaid && <BankReference environment={environment} />}
           <Submit look={answer?.look ?? "primary"}>{needsApproval ? "Ask a second operator" : "Record it"}</Submit>
         </Form>
       </div>
     </Dialog>
   );
 }
-
-const referenceNeeded = needed("The bank's reference");
-const referenceIn = ({ bank_reference: reference = "" }: { [name: string]: string }): string => reference.trim();

@@ -1,6 +1,5 @@
 // A batch whose payout waits: what the bank did, and what recording that does to the book.
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { useGo, usePart } from "../../../address.ts";
 import { Answer } from "../../../ui/answer.tsx";
 import { Identity } from "../../../ui/copy.tsx";
@@ -8,13 +7,19 @@ import { Fact, Facts } from "../../../ui/facts.tsx";
 import { Money } from "../../../ui/money.tsx";
 import { Page as Frame, Section } from "../../../ui/page.tsx";
 import { Status } from "../../../ui/status.tsx";
-import { typedMark } from "../../../ui/typed.ts";
 import { type Schema, read, write } from "../../api/client.ts";
 import { at } from "../../paths.ts";
 import { Decision, askedIn } from "../decisions/decide.tsx";
 import { BookNow } from "../decisions/effects.tsx";
+import { BankReference, noReference, paidBy, whenPaid } from "../settlements/bank-reference.tsx";
 
 type Batch = Schema<"SettlementRecord">;
+
+const names: Record<Batch["settlement"]["status"], string> = {
+  processing: "To be paid",
+  paid: "Paid",
+  failed: "Returned by the bank",
+};
 
 export function Page() {
   const [id, environment, uuid] = [usePart("merchant"), usePart("environment") as "sandbox", usePart("uuid")];
@@ -23,7 +28,7 @@ export function Page() {
   return (
     <Frame
       title="Payout"
-      lead="Check with the bank, then record what it did."
+      lead="What the bank did with a batch, and what recording it does to the book."
       above={{ to: at.waiting(), label: "Waiting" }}
       beside={
         <>
@@ -42,7 +47,6 @@ function Whole({ of, path }: { of: Batch; path: { id: string; environment: "sand
   const { settlement, merchant_name: name, decisions, book } = of;
   const { currency, exponent } = settlement;
   const go = useGo();
-  const [bankReference, setBankReference] = useState("");
   const money = (amount_minor: number) => <Money of={{ amount_minor, currency, exponent }} />;
   const [pay, giveBack] = decisions;
   const leave = async (answer: unknown): Promise<void> => {
@@ -53,37 +57,32 @@ function Whole({ of, path }: { of: Batch; path: { id: string; environment: "sand
     <>
       <Facts>
         <Fact name="Merchant">{name}</Fact>
-        <Fact name="To be paid">{money(settlement.net_minor)}</Fact>
+        <Fact name={names[settlement.status]}>{money(settlement.net_minor)}</Fact>
         <Fact name="Sales">{money(settlement.gross_minor)}</Fact>
         <Fact name="Fees">{money(0 - settlement.fee_minor)}</Fact>
         <Fact name="Refunds and lost disputes">{money(0 - settlement.refund_minor)}</Fact>
       </Facts>
       {settlement.status === "processing" && (
         <Section title="What the bank did">
+          <p className="mb-2 text-muted">Check with the bank, then record what it did.</p>
           <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-2">
             {pay && (
               <Decision
                 of={pay}
                 verb="Record that it was paid"
                 look="primary"
-                send={() =>
+                values={noReference}
+                send={(typed) =>
                   write("POST", "/v1/merchants/{id}/books/{environment}/settlements/{uuid}/pay", {
                     path,
-                    body: bankReference.trim() === "" ? {} : { bank_reference: bankReference.trim() },
+                    body: paidBy(typed),
                   })
                 }
                 done="The payout is recorded."
                 onDone={leave}
               >
-                <label className="block" {...typedMark(bankReference !== "")}>
-                  <span className="mb-1 block font-medium">The bank&apos;s reference of the transfer</span>
-                  <input
-                    className="field font-mono"
-                    value={bankReference}
-                    onChange={(event) => setBankReference(event.target.value)}
-                    autoComplete="off"
-                  />
-                </label>
+                <p>{whenPaid}</p>
+                <BankReference environment={path.environment} />
               </Decision>
             )}
             {giveBack && (
