@@ -62,6 +62,20 @@ test("a payment that nobody paid shows no fee, and nothing that is to come", asy
   await fact("Yours after fee").getByText("nothing", { exact: true }).waitFor();
 });
 
+test("a payment that is held for review is not told as one that can be paid, and nobody plays its payer", async () => {
+  const { page, place, client, open } = await portal.member("owner");
+  const { error } = (await client.post("/v1/payments", paymentBody({ customer: { email: "sari@review.test" } }))).json;
+  await open(paths.payment(place, error.details.reference as string));
+  await page
+    .locator("dl div")
+    .filter({ hasText: /^Held for review/ })
+    .getByText("refused automatically")
+    .waitFor();
+  await page.getByRole("button", { name: "Cancel" }).waitFor();
+  expect(await page.getByText("Can be paid until").count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Simulate" }).count()).toBe(0);
+});
+
 test("a refund that has not arrived is not told as refunded", async () => {
   const member = await portal.member("owner");
   const { page, place, client, open } = member;

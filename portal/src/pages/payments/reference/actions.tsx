@@ -4,6 +4,7 @@ import { useCan, usePlace } from "../../../api/place.ts";
 import type { Schema } from "../../../api/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { beforePayer } from "./before-payer.ts";
 import { CancelForm, ContestForm, RefundForm, SimulateForm } from "./forms.tsx";
 
 type Payment = Schema<"PaymentWhole">;
@@ -33,7 +34,7 @@ export function PaymentActions({ of: payment }: { of: Payment }) {
         </Button>
       )}
       {refundable > 0 && can("refunds:write") && <Button onClick={() => setOpen("refund")}>Refund</Button>}
-      {plays && (status === "pending" || status === "processing") && (
+      {plays && (status === "processing" || (status === "pending" && beforePayer(payment) === undefined)) && (
         <Button look="primary" onClick={() => setOpen("simulate")}>
           Simulate
         </Button>

@@ -2,18 +2,29 @@
 import type { ReactNode } from "react";
 import { Fact } from "../../../ui/facts.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { type Begun, beforePayer } from "./before-payer.ts";
 
 interface Props {
-  of: { status: string; paid_at?: string | undefined; expires_at?: string | undefined };
-  /** Stands behind the time until when it can be paid. */
+  of: Begun & { paid_at?: string | undefined; expires_at?: string | undefined };
+  /** Stands behind the time until when it can be paid, or is refused. */
   children?: ReactNode;
 }
 
-export function WhenPaid({ of: { status, paid_at: paidAt, expires_at: expiresAt }, children }: Props) {
+export function WhenPaid({ of: payment, children }: Props) {
+  const { status, paid_at: paidAt, expires_at: expiresAt } = payment;
+  const waitsFor = beforePayer(payment);
+  if (expiresAt !== undefined && waitsFor === "review")
+    return (
+      <Fact name="Held for review until">
+        <Time at={expiresAt} /> {children}
+        <span className="text-muted"> (refused then, unless an operator approves it)</span>
+      </Fact>
+    );
   if (expiresAt !== undefined && status !== "expired")
     return (
       <Fact name="Can be paid until">
         <Time at={expiresAt} /> {children}
+        {waitsFor === "acquirer" && <span className="text-muted"> (not yet: no acquirer has answered)</span>}
       </Fact>
     );
   return (
