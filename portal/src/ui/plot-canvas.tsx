@@ -5,6 +5,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { useTimeZone } from "./time.tsx";
 import { useLanguage } from "../words.ts";
+import { loneValues } from "./lone-values.ts";
 import { type PlotProps, strokeOf } from "./plot.tsx";
 
 export default function PlotCanvas(props: PlotProps) {
@@ -56,11 +57,16 @@ export default function PlotCanvas(props: PlotProps) {
         ],
         series: [
           {},
-          ...drawn.map(({ label, index }) => ({
+          ...drawn.map(({ label, values, index }) => ({
             label,
             stroke: colour(strokeOf(index, stacked)),
             width: 1.5,
-            points: { show: false },
+            points: {
+              show: false,
+              filter: kind === "lines" ? () => loneValues(values) : null,
+              size: 4,
+              fill: colour(strokeOf(index, stacked)),
+            },
             ...(kind === "bars" && uPlot.paths.bars
               ? {
                   paths: uPlot.paths.bars({ size: [0.7, 40] }),
