@@ -26,14 +26,14 @@ export function Payouts({
             >
               <Day on={batch.payout_date} />
             </To>
-            <span className="text-muted">with your bank</span>
+            <span className="text-muted">on its way</span>
             <Money of={batch} className="ml-auto" />
           </li>
         ))}
         {hasMore && (
           <li className="px-4 py-2">
             <To to={withSearch(paths.settlements(place), { status: "processing" })} className="link">
-              All that are with your bank
+              All that are on their way
             </To>
           </li>
         )}

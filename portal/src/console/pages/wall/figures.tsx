@@ -1,6 +1,7 @@
 // The wall's big figures: what one reads from three metres. A colour means that somebody should look.
 import type { ReactNode } from "react";
 import { classes } from "../../../ui/classes.ts";
+import { kindOf } from "../waiting/kinds.ts";
 import type { WallPicture } from "./live.ts";
 import { amount, count, milliseconds, seconds, share } from "./words.ts";
 
@@ -30,7 +31,7 @@ export function Figures({ of }: { of: WallPicture }) {
       <Figure
         name="Waits for a person"
         tone={waits > 0 ? "warn" : "calm"}
-        note={kinds.length === 0 ? "nothing" : kinds.map(({ kind }) => kind.replaceAll("_", " ")).join(", ")}
+        note={kinds.length === 0 ? "nothing" : kinds.map(({ kind }) => kindOf(kind).name).join(", ")}
       >
         {waiting.some(({ is_more: more }) => more) ? `${count(waits)}+` : count(waits)}
       </Figure>

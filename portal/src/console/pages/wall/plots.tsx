@@ -43,7 +43,7 @@ export function Plots({ of }: { of: WallPicture }) {
         label: "Succeeded, by method",
         format: count,
         stacked: true,
-        series: payments.by_method.slice(0, 5).map(({ key, succeeded }) => line(key, succeeded)),
+        series: payments.by_method.slice(0, 5).map(({ key, succeeded }) => line(key.replaceAll("_", " "), succeeded)),
       },
       {
         label: "Requests a second",

@@ -2,6 +2,7 @@
 import type { ReactNode } from "react";
 import { Status } from "../../../ui/status.tsx";
 import { CircuitStrip } from "../acquirers/circuit-strip.tsx";
+import { kindOf } from "../waiting/kinds.ts";
 import type { WallPicture } from "./live.ts";
 import { count, milliseconds, share } from "./words.ts";
 
@@ -119,7 +120,7 @@ function Waiting({ of: { waiting } }: { of: WallPicture }) {
       <ul>
         {waits.map(({ kind, count: number, is_more: more }) => (
           <li key={kind} className="flex justify-between gap-3 py-0.5">
-            <span>{kind.replaceAll("_", " ")}</span>
+            <span>{kindOf(kind).name}</span>
             <span className="font-medium text-warn">
               {number}
               {more && "+"}

@@ -22,7 +22,8 @@ export function Candidates({ of: { candidates, rules_version: version } }: { of:
   return (
     <details>
       <summary className="inline-flex min-h-6 items-center text-muted hover:text-ink">
-        {candidates.length} acquirers were looked at, by version {version} of the rules
+        {candidates.length === 1 ? "1 acquirer was" : `${candidates.length} acquirers were`} looked at, by version{" "}
+        {version} of the rules
       </summary>
       <ul aria-label="Acquirers" className="mt-1 space-y-0.5">
         {candidates.map(({ gateway_code: code, verdict, priority, weight }) => (

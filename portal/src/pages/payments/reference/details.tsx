@@ -2,6 +2,7 @@
 import type { Schema } from "../../../api/types.ts";
 import { To } from "../../../ui/link.tsx";
 import { type Amount, Money } from "../../../ui/money.tsx";
+import { times } from "../../../ui/times.ts";
 
 /** `page`: where the reader decides about money that no payment awaited. */
 export function Received({ of, page }: { of: Schema<"StoryReceived">; page: string | undefined }) {
@@ -29,7 +30,7 @@ export function Called({ of }: { of: Schema<"StoryCalled"> }) {
   return (
     <p className="text-muted">
       Attempt {attempt}, {step}
-      {inquiries > 0 && `, inquired ${inquiries} times`}
+      {inquiries > 0 && `, inquired ${times(inquiries)}`}
       {refusedBy.length > 0 && `, refused by ${refusedBy.join(", ")}`}
     </p>
   );

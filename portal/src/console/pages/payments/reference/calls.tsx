@@ -4,6 +4,7 @@ import { To } from "../../../../ui/link.tsx";
 import { Section } from "../../../../ui/page.tsx";
 import { Status } from "../../../../ui/status.tsx";
 import { Time, TimeFromNow } from "../../../../ui/time.tsx";
+import { times } from "../../../../ui/times.ts";
 import type { Schema } from "../../../api/client.ts";
 import { pageOf } from "../../../found.ts";
 import { at } from "../../../paths.ts";
@@ -26,8 +27,8 @@ export function Calls({ of: operations }: { of: readonly Schema<"PaymentOperatio
             <Status status={one.step} tone={one.step === "done" ? "calm" : "warn"} />
             <span className="text-muted">
               {one.attempt} {one.attempt === 1 ? "call" : "calls"}
-              {one.inquiries > 0 && `, inquired ${one.inquiries} times`}
-              {one.refusals > 0 && `, refused by all ${one.refusals} times`}
+              {one.inquiries > 0 && `, inquired ${times(one.inquiries)}`}
+              {one.refusals > 0 && `, refused by all ${times(one.refusals)}`}
               {one.refused_by.length > 0 && `, refused by ${one.refused_by.join(", ")}`}
               {one.next_at !== null && (
                 <>
