@@ -1,13 +1,12 @@
 // Adding a currency: with its largest payment and a price of each method that is on, because prices are never read in another currency's units.
+import { useCallback } from "react";
 import { TextField, useFormValues } from "../../../ui/form.tsx";
 import { type Change, ChangeDialog, type Merchant, MinorField, NumberField, numberIn } from "./change.tsx";
-import { type Method, methodsOf } from "./prices.ts";
-
-const code = (value: string): string | undefined =>
-  /^[A-Za-z]{3}$/.test(value.trim()) ? undefined : "Three letters of ISO 4217 are needed.";
+import { type Method, faultOfAdded, methodsOf } from "./prices.ts";
 
 export function AddCurrency({ of: merchant, close }: { of: Merchant; close: () => void }) {
   const methods = methodsOf(merchant).filter((method) => merchant.methods[method].enabled);
+  const check = useCallback((typed: string) => faultOfAdded(typed, merchant.currencies), [merchant.currencies]);
   const values = Object.fromEntries(
     methods.flatMap((method) => [
       [`${method}.basis_points`, "0"],
@@ -22,7 +21,7 @@ export function AddCurrency({ of: merchant, close }: { of: Merchant; close: () =
       changeOf={(typed) => changeOf(merchant, methods, typed)}
       close={close}
     >
-      <TextField name="currencies" label="Currency" placeholder="USD" check={code} autoComplete="off" mono />
+      <TextField name="currencies" label="Currency" placeholder="USD" check={check} autoComplete="off" mono />
       <Fields methods={methods} />
     </ChangeDialog>
   );

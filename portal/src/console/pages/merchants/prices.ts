@@ -16,3 +16,11 @@ export function feesOf({ fees }: Schema<"Merchant">, method: Method): [currency:
   const rest = Object.entries(others).filter(([currency]) => currency !== DEFAULT_CURRENCY);
   return [[DEFAULT_CURRENCY, others[DEFAULT_CURRENCY] ?? own], ...rest];
 }
+
+/** The fault of a currency to be added. One that is there has prices, and adding it would put those of the form in their place. */
+export function faultOfAdded(typed: string, currencies: readonly string[]): string | undefined {
+  const currency = typed.trim().toUpperCase();
+  if (!/^[A-Z]{3}$/.test(currency)) return "Three letters of ISO 4217 are needed.";
+  if (!currencies.includes(currency)) return undefined;
+  return `${currency} is there already. Change its limit and its prices on this page.`;
+}
