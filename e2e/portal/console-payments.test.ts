@@ -1,7 +1,9 @@
 // Goal: an operator finds any merchant's payment, reads its whole story, and gives it back for its merchant. Method: a real
 // browser at the operators' listener, two merchants with money that moved; axe on each page.
 import { beforeAll, expect, test } from "vitest";
+import { defaultSettings } from "../../gateway/src/merchants/settings.ts";
 import { exchangeText } from "../../gateway/src/providers/mask.ts";
+import { alsoIn } from "../../gateway/test/currencies.ts";
 import { paymentBody } from "../../gateway/test/kit.ts";
 import { report, scriptedAcquirer } from "../../gateway/test/scripted-acquirer.ts";
 import { at } from "../../portal/src/console/paths.ts";
@@ -105,6 +107,27 @@ test("an admin refunds for a merchant once, who did it stands below the story, a
   await page.getByRole("heading", { level: 1, name: "Refund", exact: true }).waitFor();
   await page.getByText("Paid twice", { exact: true }).waitFor();
   await isWhole(visit, "refund");
+});
+
+test("an amount is typed as the page shows it: in Indonesian 1,500 dinars are one and a half, and 1.500 are not", async () => {
+  const { client } = await portal.service.merchant({ settings: alsoIn(defaultSettings, "KWD") });
+  const dinars = { currency: "KWD", payment_method: "card", amount_minor: 12_345 };
+  const { reference } = (await client.post("/v1/payments", paymentBody(dinars))).json;
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  const { page, open } = await portal.operator("admin", { locale: "id-ID" });
+  await open(at.payment(reference as string));
+  await page.getByText("12,345", { exact: false }).first().waitFor();
+  await page.getByRole("button", { name: "Refund…" }).click();
+  const amount = page.getByLabel("Amount in KWD");
+  expect(await amount.inputValue()).toBe("12,345");
+  await page.getByLabel("Reason").fill("Rusak");
+  await amount.fill("1.500");
+  await page.getByRole("button", { name: "Refund", exact: true }).click();
+  await page.getByText("An amount in KWD is needed, like 12,345.").waitFor();
+  await amount.fill("1,500");
+  await page.getByRole("button", { name: "Refund", exact: true }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect((await client.get(`/v1/payments/${reference}`)).json.refunded_minor).toBe(1_500);
 });
 
 test("money that came after its payment had ended stands above what the payment says of itself", async () => {

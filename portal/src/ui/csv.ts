@@ -23,7 +23,7 @@ export function amounts<Row extends { exponent: number }>(
 
 /** "-1500.00": without groups, with a point in every language. */
 export function decimalOf(minor: number | bigint, exponent: number): string {
-  return digitsOf(minor, exponent).replaceAll(",", "").replace("\u2212", "-");
+  return digitsOf(minor, exponent, "en").replaceAll(",", "").replace("\u2212", "-");
 }
 
 export function csvOf<Row>(columns: readonly CsvColumn<Row>[], rows: readonly Row[]): string {

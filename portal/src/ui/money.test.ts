@@ -30,7 +30,7 @@ test.each([
   ["", 2, undefined],
   ["-5", 2, undefined],
 ] as const)("%s with exponent %i is %s minor units", (typed, exponent, minor) => {
-  expect(minorOf(typed, exponent)).toBe(minor);
+  expect(minorOf(typed, exponent, "en")).toBe(minor);
 });
 
 test.each([

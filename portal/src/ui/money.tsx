@@ -8,8 +8,8 @@ export interface Amount {
   exponent: number;
 }
 
-/** The digits of an amount: 150000 with exponent 2 is "1,500.00". Nothing is rounded; the exponent alone sets the number of decimals. */
-export function digitsOf(minor: number | bigint, exponent: number, language: "en" | "id" = "en"): string {
+/** The digits of an amount: 150000 with exponent 2 is "1,500.00", and "1.500,00" in Indonesian. Nothing is rounded; the exponent alone sets the number of decimals. */
+export function digitsOf(minor: number | bigint, exponent: number, language: "en" | "id"): string {
   const [group, point] = language === "id" ? [".", ","] : [",", "."];
   const negative = minor < 0;
   const text = (negative ? -BigInt(minor) : BigInt(minor)).toString().padStart(exponent + 1, "0");
@@ -19,7 +19,7 @@ export function digitsOf(minor: number | bigint, exponent: number, language: "en
 }
 
 /** The digits without decimals, which are cut off, for plots: 150000 with exponent 2 is "1,500". */
-export function wholeDigitsOf(minor: number | bigint, exponent: number, language: "en" | "id" = "en"): string {
+export function wholeDigitsOf(minor: number | bigint, exponent: number, language: "en" | "id"): string {
   const digits = digitsOf(minor, exponent, language);
   return exponent === 0 ? digits : digits.slice(0, -(exponent + 1));
 }
@@ -33,7 +33,7 @@ const withDecimals = new RegExp(String.raw`^${WHOLE}(?:([.,])(\d+))?$`);
  * The minor units of a typed amount; undefined when it is not valid. Takes "1500", "1,500.00" and "1.500,00", whatever the language. "50.000" is fifty
  * thousand rupiah where pages group digits so, and is refused where the same mark begins the decimals.
  */
-export function minorOf(typed: string, exponent: number, language: "en" | "id" = "en"): number | undefined {
+export function minorOf(typed: string, exponent: number, language: "en" | "id"): number | undefined {
   const text = typed.trim().replaceAll(/[\s\u00a0]/g, "");
   // Where there are no decimals a mark stands between groups: "8,888" yen.
   const match = (exponent === 0 ? wholeOnly : withDecimals).exec(text);

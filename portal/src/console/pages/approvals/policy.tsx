@@ -11,6 +11,7 @@ import { Page as Frame } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
 import { say } from "../../../ui/toast.tsx";
 import { typedMark } from "../../../ui/typed.ts";
+import { type Language, useLanguage } from "../../../words.ts";
 import { type Schema, read, write } from "../../api/client.ts";
 import { useMay } from "../../api/rights.ts";
 import { at } from "../../paths.ts";
@@ -39,6 +40,8 @@ interface Row {
   above: string;
 }
 
+const noRow: Row = { isOn: false, above: "" };
+
 export function Page() {
   const policy = useQuery(read("/v1/approvals/policy"));
   return (
@@ -53,15 +56,16 @@ export function Page() {
   );
 }
 
-function rowOf(rule: Schema<"ApprovalRule"> | undefined): Row {
+function rowOf(rule: Schema<"ApprovalRule"> | undefined, language: Language): Row {
   const bound = rule?.above_minor?.[CURRENCY];
-  return { isOn: rule !== undefined, above: bound === undefined ? "" : digitsOf(bound, EXPONENT) };
+  return { isOn: rule !== undefined, above: bound === undefined ? "" : digitsOf(bound, EXPONENT, language) };
 }
 
 function Editor({ of: policy }: { of: Policy }) {
   const may = useMay();
   const go = useGo();
-  const first = Object.fromEntries(actions.map(([action]) => [action, rowOf(policy.actions[action])]));
+  const language = useLanguage();
+  const first = Object.fromEntries(actions.map(([action]) => [action, rowOf(policy.actions[action], language)]));
   const [rows, setRows] = useState<Record<string, Row>>(first);
   const action = useAction(
     (wanted: Policy["actions"]) =>
@@ -77,29 +81,29 @@ function Editor({ of: policy }: { of: Policy }) {
   const isEditable = may("admin");
   const isChanged = JSON.stringify(rows) !== JSON.stringify(first);
   const wrong = actions.filter(([name]) => {
-    const { isOn, above } = rows[name] ?? rowOf(undefined);
-    return isOn && above.trim() !== "" && minorOf(above, EXPONENT) === undefined;
+    const { isOn, above } = rows[name] ?? noRow;
+    return isOn && above.trim() !== "" && minorOf(above, EXPONENT, language) === undefined;
   });
   const save = (): Promise<unknown> =>
     action.run(
       Object.fromEntries(
         actions.flatMap(([name]) => {
-          const { isOn, above } = rows[name] ?? rowOf(undefined);
+          const { isOn, above } = rows[name] ?? noRow;
           if (!isOn) return [];
           const { [CURRENCY]: _, ...others } = policy.actions[name]?.above_minor ?? {};
-          const bound = minorOf(above, EXPONENT);
+          const bound = minorOf(above, EXPONENT, language);
           const bounds = { ...others, ...(bound === undefined ? {} : { [CURRENCY]: bound }) };
           return [[name, Object.keys(bounds).length === 0 ? {} : { above_minor: bounds }]];
         }),
       ),
     );
   const change = (name: string, to: Partial<Row>): void =>
-    setRows((before) => ({ ...before, [name]: { ...(before[name] ?? rowOf(undefined)), ...to } }));
+    setRows((before) => ({ ...before, [name]: { ...(before[name] ?? noRow), ...to } }));
   return (
     <div className="space-y-4" {...typedMark(isChanged)}>
       <ul className="divide-y divide-line rounded-md border border-line bg-panel">
         {actions.map(([name, label, about, isBounded]) => {
-          const { isOn, above } = rows[name] ?? rowOf(undefined);
+          const { isOn, above } = rows[name] ?? noRow;
           const isWrong = wrong.some(([one]) => one === name);
           const others = Object.entries(policy.actions[name]?.above_minor ?? {}).filter(([code]) => code !== CURRENCY);
           return (
@@ -134,7 +138,7 @@ function Editor({ of: policy }: { of: Policy }) {
               )}
               {isWrong && (
                 <span className="basis-full text-bad">
-                  Enter an amount such as 10,000.00, or leave it empty for any amount.
+                  Enter an amount such as {digitsOf(1_000_000, EXPONENT, language)}, or leave it empty for any amount.
                 </span>
               )}
               {isOn && others.length > 0 && (

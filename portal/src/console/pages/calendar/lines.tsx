@@ -1,6 +1,7 @@
 // What a day of the calendar says: a line for each thing that happens to batches on it, in each currency.
 import { classes } from "../../../ui/classes.ts";
 import { digitsOf } from "../../../ui/money.tsx";
+import { useLanguage } from "../../../words.ts";
 import type { Schema } from "../../api/client.ts";
 import { amount, count } from "../wall/words.ts";
 
@@ -48,15 +49,21 @@ const looks: Record<Line["look"], string> = {
 
 /** In a cell there is room for few of them; the day's own page has all. */
 export function Lines({ of, most, isWide }: { of: readonly Line[]; most: number; isWide: boolean }) {
+  const language = useLanguage();
   const more = of.length - most;
   return (
     <>
       {of.slice(0, most).map(({ key, what, currency, exponent, minor, look }) => (
         <span key={key} className={classes("flex flex-wrap justify-between gap-x-2 text-xs", looks[look])}>
           <span>{what}</span>
-          <span title={minor === null ? undefined : `${currency} ${digitsOf(minor, exponent)}`}>
+          <span title={minor === null ? undefined : `${currency} ${digitsOf(minor, exponent, language)}`}>
             {look === "quiet" && "≤ "}
-            {currency} {minor === null ? "> 2^53" : isWide ? digitsOf(minor, exponent) : amount(minor, exponent)}
+            {currency}{" "}
+            {minor === null
+              ? "> 2^53"
+              : isWide
+                ? digitsOf(minor, exponent, language)
+                : amount(minor, exponent, language)}
           </span>
         </span>
       ))}

@@ -5,6 +5,7 @@ import { Empty } from "../../../ui/empty.tsx";
 import { digitsOf } from "../../../ui/money.tsx";
 import { Status } from "../../../ui/status.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { type Language, useLanguage } from "../../../words.ts";
 import { type Schema, read } from "../../api/client.ts";
 import { percent } from "./what-if.tsx";
 
@@ -85,13 +86,14 @@ function Test({ of: test }: { of: Result }) {
 }
 
 function ArmRow({ arm, role }: { arm: Arm; role: string }) {
+  const language = useLanguage();
   const cells = [
     arm.attempts.toLocaleString("en"),
     arm.succeeded.toLocaleString("en"),
     arm.success_rate === null ? "" : percent(arm.success_rate),
     arm.low === null || arm.high === null ? "" : `${percent(arm.low)} to ${percent(arm.high)}`,
     arm.open.toLocaleString("en"),
-    meanOf(arm),
+    meanOf(arm, language),
   ];
   return (
     <tr className="border-b border-line last:border-b-0">
@@ -107,10 +109,10 @@ function ArmRow({ arm, role }: { arm: Arm; role: string }) {
   );
 }
 
-function meanOf({ costs }: Arm): string {
+function meanOf({ costs }: Arm, language: Language): string {
   return costs
     .map(({ currency, exponent, mean_cost_minor: mean }) =>
-      mean === null ? `${currency} unknown` : `${currency} ${digitsOf(mean, exponent)}`,
+      mean === null ? `${currency} unknown` : `${currency} ${digitsOf(mean, exponent, language)}`,
     )
     .join(", ");
 }

@@ -7,6 +7,7 @@ import { ErrorNote } from "../../../ui/face.tsx";
 import { digitsOf } from "../../../ui/money.tsx";
 import { Section } from "../../../ui/page.tsx";
 import { Plot } from "../../../ui/plot.tsx";
+import { type Language, useLanguage } from "../../../words.ts";
 import { type Schema, write } from "../../api/client.ts";
 
 type Result = Schema<"RoutingWhatIf">;
@@ -75,6 +76,7 @@ const ended = {
 };
 
 function Answer({ result, isOld }: { result: Result; isOld: boolean }) {
+  const language = useLanguage();
   const { total, payments, moved } = result;
   if (payments === 0) return <p className="text-muted">No payment was routed in these days.</p>;
   return (
@@ -90,7 +92,7 @@ function Answer({ result, isOld }: { result: Result; isOld: boolean }) {
           name="Cost, of what is paid"
           before={costOf(total.before)}
           after={costOf(total.after)}
-          note={aboutCost(total)}
+          note={aboutCost(total, language)}
         />
         <Figure
           name="Payments that would move"
@@ -268,10 +270,13 @@ function shareOf({ cost_minor: cost, paid_minor: paid }: Outcome["costs"][number
 }
 
 /** The same as amounts. */
-function amountsOf({ costs }: Outcome): string {
+function amountsOf({ costs }: Outcome, language: Language): string {
   if (costs.length === 0) return "nothing";
   return costs
-    .map(({ currency, exponent, cost_minor: cost }) => `${currency} ${cost === null ? "…" : digitsOf(cost, exponent)}`)
+    .map(
+      ({ currency, exponent, cost_minor: cost }) =>
+        `${currency} ${cost === null ? "…" : digitsOf(cost, exponent, language)}`,
+    )
     .join(", ");
 }
 
@@ -279,11 +284,11 @@ function percent2(share: number): string {
   return `${(share * 100).toFixed(2)} %`;
 }
 
-function aboutCost({ before, after }: Sides): string {
+function aboutCost({ before, after }: Sides, language: Language): string {
   const unknown = (side: Outcome): number => side.costs.reduce((sum, cost) => sum + cost.unknown, 0);
   const [was, would] = [unknown(before), unknown(after)];
   const without = after.unknown === 0 ? "" : `, without the ${after.unknown.toLocaleString("en")} unknown`;
-  const amounts = `${amountsOf(before)} → ${amountsOf(after)}${without}.`;
+  const amounts = `${amountsOf(before, language)} → ${amountsOf(after, language)}${without}.`;
   if (was === 0 && would === 0) return amounts;
   return `${amounts} Cost unknown for ${was.toLocaleString("en")} → ${would.toLocaleString("en")}: state it under Acquirers.`;
 }

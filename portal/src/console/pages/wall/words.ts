@@ -23,9 +23,14 @@ export function seconds(value: number): string {
   return value < 7_200 ? `${whole.format(value / 60)} min` : `${whole.format(value / 3_600)} h`;
 }
 
+const compactIn = {
+  en: compact,
+  id: new Intl.NumberFormat("id", { notation: "compact", maximumFractionDigits: 1 }),
+};
+
 /** An amount in its currency, shortened: "1.4M". */
-export function amount(minor: number, exponent: number): string {
-  return compact.format(minor / 10 ** exponent);
+export function amount(minor: number, exponent: number, language: "en" | "id" = "en"): string {
+  return compactIn[language].format(minor / 10 ** exponent);
 }
 
 /** "87.5 %": never 100 where one is missing, nor 0 where there is one. */

@@ -5,6 +5,7 @@ import { Button } from "../../../../ui/button.tsx";
 import { Dialog } from "../../../../ui/dialog.tsx";
 import { Form, SelectField, Submit, TextField } from "../../../../ui/form.tsx";
 import { Money, digitsOf, minorOf } from "../../../../ui/money.tsx";
+import { useLanguage } from "../../../../words.ts";
 import { type Schema, write } from "../../../api/client.ts";
 import { at } from "../../../paths.ts";
 import { showOutcome } from "../../decisions/decide.tsx";
@@ -27,6 +28,7 @@ export function Contest({ of: { payment, merchant }, close }: Props) {
   const { reference, currency, exponent, contestable_minor: most } = payment;
   const { merchant_id: id, environment } = merchant;
   const go = useGo();
+  const language = useLanguage();
   const action = useAction(
     (body: Schema<"RecordDispute">) =>
       write("POST", "/v1/merchants/{id}/books/{environment}/disputes", { path: { id, environment }, body }),
@@ -38,18 +40,18 @@ export function Contest({ of: { payment, merchant }, close }: Props) {
     },
   );
   const check = (typed: string): string | undefined => {
-    const minor = minorOf(typed, exponent);
+    const minor = minorOf(typed, exponent, language);
     return minor === undefined || minor === 0 || minor > most
-      ? `An amount in ${currency} is needed, at most ${digitsOf(most, exponent)}.`
+      ? `An amount in ${currency} is needed, at most ${digitsOf(most, exponent, language)}.`
       : undefined;
   };
   return (
     <Dialog open onClose={close} title="Record a dispute">
       <Form
-        values={{ reason: "general", amount_minor: digitsOf(most, exponent) }}
+        values={{ reason: "general", amount_minor: digitsOf(most, exponent, language) }}
         action={action}
         onSubmit={({ reason, amount_minor: typed = "" }) => {
-          const minor = minorOf(typed, exponent);
+          const minor = minorOf(typed, exponent, language);
           return (
             minor !== undefined &&
             action.run({
