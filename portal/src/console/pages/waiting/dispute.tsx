@@ -91,7 +91,7 @@ function Whole({ of: { dispute, merchant_id: id, evidence, record, book, decisio
       {doing === "answer" && <AnswerFor path={path} close={close} />}
       {runs && (
         <Section title="How it ended">
-          <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-2">
+          <div className="grid grid-cols-1 items-start gap-4 xl:grid-cols-2">
             {decisions.map((decision) => {
               const { outcome } = decision.body as { outcome: Outcome };
               return (

@@ -74,7 +74,7 @@ function Whole({ of: { receipt, candidates, decisions, book, record } }: { of: R
         />
       </Section>
       <Section title="Where it goes">
-        <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-2">
+        <div className="grid grid-cols-1 items-start gap-4 xl:grid-cols-2">
           {credit && (
             <Decision
               of={credit}

@@ -65,7 +65,7 @@ function Whole({ of, path }: { of: Batch; path: { id: string; environment: "sand
       {settlement.status === "processing" && (
         <Section title="What the bank did">
           <p className="mb-2 text-muted">Check with the bank, then record what it did.</p>
-          <div className="grid grid-cols-1 items-start gap-4 lg:grid-cols-2">
+          <div className="grid grid-cols-1 items-start gap-4 xl:grid-cols-2">
             {pay && (
               <Decision
                 of={pay}
