@@ -46,13 +46,10 @@ test.each([
 test.each(["?", "&", "?&a", "&&", "%", "%3f", "=", "/?", "#"])(
   "a target of many %s takes no longer than any other of its length",
   (piece) => {
-    const took = (sent: string): number => {
-      const begun = performance.now();
-      canonicalTarget(sent);
-      return performance.now() - begun;
-    };
-    const sent = `/${piece.repeat(15_000 / piece.length)}`;
-    expect(Math.min(took(sent), took(sent), took(sent), took(sent))).toBeLessThan(30);
+    // Quadratic, it took 13 s; a line of any length passes here, whatever the edge would take.
+    const begun = performance.now();
+    canonicalTarget(`/${piece.repeat(150_000 / piece.length)}`);
+    expect(performance.now() - begun).toBeLessThan(2_000);
   },
 );
 
