@@ -266,6 +266,18 @@ describe("a refund for which the policy demands two", () => {
     expect(await refunded(client, reference)).toBe(AMOUNT);
   });
 
+  test("says that its merchant's wallet is frozen, and is not asked for while it is", async () => {
+    const { merchantId } = await service.merchant();
+    const client = await service.client(merchantId);
+    const reference = await paid(client);
+    const { uuid } = (await refund(reference, by("sari"))).json.approval;
+    await service.app.merchants.patch(merchantId, { wallet_frozen: { IDR: true } });
+    const { json } = await ask("GET", `/approvals/${uuid}`, by("budi"));
+    expect(json.would_fail).toMatchObject({ code: "WALLET_FROZEN" });
+    const asked = await refund(reference, { ...by("sari"), body: { reason: "Again" } });
+    expect(outcomeOf(asked)).toBe("403 WALLET_FROZEN");
+  });
+
   test("is refused with a note by another one, and taken back by who asked alone", async () => {
     const first = await waiting();
     expect(outcomeOf(await ask("POST", `/approvals/${first.uuid}/refuse`, { ...by("sari"), body: {} }))).toBe(

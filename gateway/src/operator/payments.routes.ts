@@ -15,7 +15,7 @@ import { paymentParams } from "../payments/payments.schema.ts";
 import { paymentOfRow } from "../payments/payments.sql.ts";
 import { createdRefundView } from "../refunds/refund.ts";
 import { refundErrors } from "../refunds/refunds.schema.ts";
-import { type RefundParts, createRefund, refundAmount, remainingOf } from "../refunds/refunds.ts";
+import { type RefundParts, createRefund, refundAmount, refuseWithoutWallet, remainingOf } from "../refunds/refunds.ts";
 import type { Database } from "../store/database.ts";
 import type { Foreseen } from "./approval.ts";
 import { type OperatorEndpoint, operatorEndpoint } from "./endpoint.ts";
@@ -154,10 +154,10 @@ function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
     approval: {
       action: "refund_payment",
       async foresee(call) {
-        const { payment, merchantName } = await find(call.params.reference);
+        const { payment, merchant } = await find(call.params.reference);
         // A refund already made under this key is answered again, whatever the policy says now.
         if (await moves.isAnswered(payment.book, call)) return undefined;
-        return foreseenRefund(payment, merchantName, call.body, parts.acquirer);
+        return foreseenRefund(payment, merchant, call.body, parts.acquirer);
       },
     },
     async handle(call) {
@@ -186,12 +186,13 @@ function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
 /** Describes a refund for approval. The policy's bound applies to all refunds of the payment together, so that small ones cannot evade it. */
 function foreseenRefund(
   payment: Payment,
-  merchantName: string,
+  { name: merchantName, settings }: Merchant,
   body: OperatorRefund,
   acquirer: RefundParts["acquirer"],
 ): Foreseen {
   const { book, reference, currency, gatewayCode } = payment;
   const amountMinor = refundAmount(payment, body, gatewayCode === undefined ? undefined : acquirer(gatewayCode));
+  refuseWithoutWallet(settings, currency);
   assert(gatewayCode !== undefined, `${reference} was paid through no acquirer`);
   return {
     summary: `Refund ${readable(amountMinor, currency)} ${currency} of ${reference} to its payer, for ${merchantName}: ${body.reason}`,

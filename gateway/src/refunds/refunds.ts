@@ -135,6 +135,12 @@ export function refundAmount(
   return amount;
 }
 
+/** Throws WALLET_NOT_FOUND for a currency that is not enabled, WALLET_FROZEN while its wallet is frozen. */
+export function refuseWithoutWallet(settings: MerchantSettings, currency: string): void {
+  if (!settings.currencies.includes(currency)) throw new Fault("WALLET_NOT_FOUND");
+  refuseFrozen(settings, currency);
+}
+
 /** The amount to refund, in minor units, which the merchant's balance covers. Throws the first of the faults that apply, in the order that `createRefund` names. */
 function fundedAmount(
   { set, merchant }: CommandContext,
@@ -144,8 +150,7 @@ function fundedAmount(
 ): Minor {
   const { book, currency } = payment;
   const amount = refundAmount(payment, body, acquirer);
-  if (!merchant.settings.currencies.includes(currency)) throw new Fault("WALLET_NOT_FOUND");
-  refuseFrozen(merchant.settings, currency);
+  refuseWithoutWallet(merchant.settings, currency);
   // A merchant's balance is a credit balance, so it is negative in the ledger.
   const available = -balanceOf(set, book, accounts.available, currency);
   if (available < amount) {
