@@ -120,7 +120,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
         action: "resolve_dispute",
         async foresee({ params, body }) {
           const { book } = await findBook(directory, params);
-          const payment = (await findAnyPayment(database, body.payment_reference))?.payment;
+          const payment = await findAnyPayment(database, body.payment_reference);
           if (payment?.book.merchantId !== book.merchantId) throw new Fault("PAYMENT_NOT_FOUND");
           if (payment.book.environment !== book.environment) throw new Fault("ENVIRONMENT_MISMATCH");
           const amountMinor = contestedMinor(payment, body);
@@ -228,7 +228,7 @@ function decisionEndpoints({ database, directory, lanes, moves }: OperatorDisput
 
 async function postingsOf(database: Database, dispute: Dispute, outcome: string): Promise<Posting[]> {
   if (outcome !== "lost") return releasePostings(dispute);
-  const { payment } = (await findAnyPayment(database, dispute.paymentReference)) ?? {};
+  const payment = await findAnyPayment(database, dispute.paymentReference);
   return payment?.gatewayCode === undefined ? [] : lossPostings(payment.gatewayCode, dispute);
 }
 

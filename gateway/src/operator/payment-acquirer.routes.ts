@@ -22,9 +22,9 @@ export function paymentAtAcquirerEndpoint(parts: AtAcquirerParts): OperatorEndpo
       success: { description: "The payment as its acquirer has it.", schema: atAcquirerSchema },
       errors: ["PAYMENT_NOT_FOUND"],
       async handle({ params }) {
-        const found = await findAnyPayment(parts.database, params.reference ?? "");
-        if (!found) throw new Fault("PAYMENT_NOT_FOUND");
-        return reply(200, await readAtAcquirer(parts, found.payment));
+        const payment = await findAnyPayment(parts.database, params.reference ?? "");
+        if (!payment) throw new Fault("PAYMENT_NOT_FOUND");
+        return reply(200, await readAtAcquirer(parts, payment));
       },
     }),
   ];

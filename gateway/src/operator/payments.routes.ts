@@ -47,14 +47,9 @@ export function operatorPaymentEndpoints(parts: OperatorPaymentParts): OperatorE
   return [listEndpoint(parts.database), recordEndpoint(parts.records), refundEndpoint(parts)];
 }
 
-/** A payment of any merchant, with the merchant's name; undefined for an unknown or malformed reference. */
-export async function findAnyPayment(
-  database: Database,
-  reference: string,
-): Promise<{ payment: Payment; merchantName: string } | undefined> {
-  if (!isId("payment", reference)) return undefined;
-  const [row] = await database.query(selectAnyPayment(reference));
-  return row && { payment: paymentOfRow(row), merchantName: row.merchant_name as string };
+/** A payment of any merchant; undefined for an unknown or malformed reference. */
+export async function findAnyPayment(database: Database, reference: string): Promise<Payment | undefined> {
+  return isId("payment", reference) ? database.first(selectAnyPayment(reference), paymentOfRow) : undefined;
 }
 
 function listEndpoint(database: Database): OperatorEndpoint {
@@ -130,11 +125,11 @@ function recordEndpoint(records: PaymentRecordParts): OperatorEndpoint {
 
 function refundEndpoint(parts: OperatorPaymentParts): OperatorEndpoint {
   const { database, directory, moves } = parts;
-  const find = async (reference = ""): Promise<{ payment: Payment; merchant: Merchant; merchantName: string }> => {
-    const found = await findAnyPayment(database, reference);
-    const merchant = found && (await directory.merchant(found.payment.book.merchantId));
-    if (!found || !merchant) throw new Fault("PAYMENT_NOT_FOUND");
-    return { ...found, merchant };
+  const find = async (reference = ""): Promise<{ payment: Payment; merchant: Merchant }> => {
+    const payment = await findAnyPayment(database, reference);
+    const merchant = payment && (await directory.merchant(payment.book.merchantId));
+    if (!payment || !merchant) throw new Fault("PAYMENT_NOT_FOUND");
+    return { payment, merchant };
   };
   return operatorEndpoint<OperatorRefund, unknown>({
     method: "POST",

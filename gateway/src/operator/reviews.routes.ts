@@ -298,9 +298,9 @@ async function findReviewed(database: Database, reference: string): Promise<Paym
 }
 
 async function findAny(database: Database, reference: string): Promise<Payment> {
-  const found = await findAnyPayment(database, reference);
-  if (!found) throw new Fault("PAYMENT_NOT_FOUND");
-  return found.payment;
+  const payment = await findAnyPayment(database, reference);
+  if (!payment) throw new Fault("PAYMENT_NOT_FOUND");
+  return payment;
 }
 
 interface Reviewed {

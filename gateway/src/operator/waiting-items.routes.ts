@@ -130,7 +130,7 @@ function receiptEndpoint({ database, records, approvals }: WaitingItemParts): Op
       if (!named) throw new Fault("OBJECT_NOT_FOUND");
       const [record, candidates, totals, ...decisions] = await Promise.all([
         readPaymentRecord(records, paymentReference),
-        findCandidates(database, receipt, named.payment),
+        findCandidates(database, receipt, named),
         totalsOf(database, book, currency),
         ...["creditReceipt", "returnReceipt"].map((word) => approvals.foresee(word, { params: { uuid } }, call)),
       ]);
@@ -151,11 +151,11 @@ function exceptionEndpoint({ database, records }: WaitingItemParts): OperatorEnd
     success: { description: "What there is to judge by.", schema: exceptionRecordSchema },
     async handle({ params: { uuid = "" } }) {
       const exception = await readException(database, uuid);
-      const found = exception && (await findAnyPayment(database, await referenceOf(database, exception)));
-      if (!exception || !found) throw new Fault("OBJECT_NOT_FOUND", { message: "No such reconciliation exception." });
-      const { book, currency } = found.payment;
+      const payment = exception && (await findAnyPayment(database, await referenceOf(database, exception)));
+      if (!exception || !payment) throw new Fault("OBJECT_NOT_FOUND", { message: "No such reconciliation exception." });
+      const { book, currency, reference } = payment;
       const [record, totals] = await Promise.all([
-        readPaymentRecord(records, found.payment.reference),
+        readPaymentRecord(records, reference),
         totalsOf(database, book, currency),
       ]);
       return reply(200, { exception: exceptionView(exception), record, book: totals });
