@@ -141,7 +141,7 @@ export class DeviceCodes {
       const made = await this.parts.credentials.create(granted, { name, scopes }, LIVE_MAX, async (query, key) => {
         await this.use(query, deviceDigest, granted);
         const now = this.parts.clock.now();
-        const details = { client_id: key.clientId, environment, name };
+        const details = { client_id: key.clientId, environment, name, scopes };
         const entry = { ...audited, action: "device_key_made", details };
         await query(insertPeopleAudit(newId("request", now), now, entry));
       });

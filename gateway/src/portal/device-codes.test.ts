@@ -224,11 +224,15 @@ describe("a person", () => {
 
   test("is on record: with the answer, and with the key that came of it", async () => {
     const begun = await begin();
-    await confirm(begun);
+    await confirm(begun, { scopes: ["refunds:read"] });
     const granted = (await poll(begun)).json;
     const { json, text } = await owner.get("/portal/v1/audit");
     expect(json.data.slice(0, 2)).toMatchObject([
-      { action: "device_key_made", person: { name: "Sari Dewi" }, details: { client_id: granted.client_id } },
+      {
+        action: "device_key_made",
+        person: { name: "Sari Dewi" },
+        details: { client_id: granted.client_id, scopes: ["refunds:read"] },
+      },
       { action: "confirm_device", person: { name: "Sari Dewi" }, status: 200 },
     ]);
     expect(text).not.toContain(granted.secret);
