@@ -1,4 +1,5 @@
-// What fraud detection saw of a payment, counted again from the stored payments. Payments are never deleted, so the counts equal those of that moment.
+// What fraud detection saw of a payment, counted again from the stored payments. None is deleted, so the counts equal those of that moment, until the payer
+// is erased: then nothing tells which payments were theirs, and none is counted.
 import { bookValues } from "../merchants/books.ts";
 import { leastIdOf, uuidOf } from "../ground/ids.ts";
 import type { Payment } from "../payments/payment.ts";
