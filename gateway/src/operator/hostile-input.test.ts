@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readAnswer } from "../../../e2e/kit/client.ts";
 import { escaped, hostile, hostileBodies, hostileParts, operationsOf } from "../../test/hostile-input.ts";
 import { OPERATOR_TOKEN, type TestService, paymentBody, startService } from "../../test/kit.ts";
+import { systemClock } from "../ground/clock.ts";
+import { newId } from "../ground/ids.ts";
 
 let service: TestService;
 /** What paths name: parts of them by their parameter, objects by their kind. */
@@ -85,3 +87,14 @@ test.each(operationsOf("operator", ["streamWall", "getOperatorContract"]))(
   },
   60_000,
 );
+
+test.each([
+  ["/receipts", "receipt"],
+  ["/reconciliation-exceptions", "exception"],
+  ["/reviews", "payment"],
+  ["/payments", "payment"],
+  ["/refunds", "refund"],
+] as const)("%s refuses a cursor that names nothing, as every list does", async (path, kind) => {
+  const answer = service.operate("GET", `${path}?starting_after=${newId(kind, systemClock.now())}`);
+  await expect(answer).rejects.toThrow(/answered 422: .*"details":\{"field":"starting_after"/);
+});

@@ -6,7 +6,7 @@ import { Fault } from "../ground/fault.ts";
 import { isId } from "../ground/ids.ts";
 import { reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
-import { limitOf, page } from "../http/lists.ts";
+import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import { exampleTimes } from "../http/examples.ts";
 import {
   currencyCode,
@@ -58,9 +58,9 @@ const receiptsQuery = z.strictObject({
 
 export function receiptEndpoints(database: Database, directory: Directory, moves: KeyedMoves): OperatorEndpoint[] {
   const find = async (uuid = ""): Promise<KeptReceipt> => {
-    const [row] = isId("receipt", uuid) ? await database.query(selectReceipt(uuid)) : [];
-    if (!row) throw new Fault("OBJECT_NOT_FOUND");
-    return receiptOfRow(row);
+    const receipt = isId("receipt", uuid) ? await database.first(selectReceipt(uuid), receiptOfRow) : undefined;
+    if (!receipt) throw new Fault("OBJECT_NOT_FOUND");
+    return receipt;
   };
   const decide = (word: "return" | "credit", decision: ReceiptDecision, summary: string): OperatorEndpoint =>
     operatorEndpoint({
@@ -111,8 +111,11 @@ export function receiptEndpoints(database: Database, directory: Directory, moves
       query: receiptsQuery,
       success: { description: "A page of receipts.", schema: listSchema(receiptSchema, "ReceiptList") },
       async handle({ query }) {
+        const { starting_after: after, status } = query;
+        if (after !== undefined && !(await database.first(selectReceipt(after), receiptOfRow)))
+          throw unknownCursor(after);
         const limit = limitOf(query);
-        const rows = await database.query(selectReceipts(query.status, query.starting_after, limit));
+        const rows = await database.query(selectReceipts(status, after, limit));
         return page(rows.map(receiptOfRow), limit, receiptView, ({ uuid }) => uuid);
       },
     }),

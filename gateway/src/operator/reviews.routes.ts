@@ -8,7 +8,7 @@ import { readable, wireAmount } from "../ground/money.ts";
 import { type Reply, reply } from "../ground/reply.ts";
 import { answering } from "../http/endpoint.ts";
 import { exampleIds, exampleTimes } from "../http/examples.ts";
-import { limitOf, page } from "../http/lists.ts";
+import { limitOf, page, unknownCursor } from "../http/lists.ts";
 import {
   count,
   currencyCode,
@@ -182,8 +182,10 @@ function queueEndpoint({ database, payers }: ReviewParts): OperatorEndpoint {
     query: reviewsQuery,
     success: { description: "A page of the queue.", schema: listSchema(reviewSchema, "ReviewList") },
     async handle({ query }) {
+      const { starting_after: after } = query;
+      if (after !== undefined && !(await findAnyPayment(database, after))) throw unknownCursor(after);
       const limit = limitOf(query);
-      const rows = await database.query(selectReviews(undefined, query.starting_after, limit));
+      const rows = await database.query(selectReviews(undefined, after, limit));
       const reviewed = await Promise.all(
         rows.map(paymentOfRow).map(async (payment) => ({ payment, customer: await payers.open(payment) })),
       );
