@@ -12,7 +12,9 @@ import { callAcquirer } from "./calls.ts";
 const kawah = { ...scriptedAcquirer("kawah"), remote: true };
 const METHOD = "qris";
 const lease = { dueAt: NOW + 60 * SECOND };
-const fails = (error: Error) => () => Promise.reject(error);
+const fails = (error: Error) => async (): Promise<never> => {
+  throw error;
+};
 const down = fails(new AcquirerRefused("not now", { unavailable: true }));
 
 test.each([
