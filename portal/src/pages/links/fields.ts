@@ -1,4 +1,5 @@
 // What the form of a new payment link holds, and the body of the call that it makes. Pure.
+import type { Environment } from "../../api/client.ts";
 import type { Schema } from "../../api/types.ts";
 import { minorOf } from "../../ui/money.tsx";
 
@@ -7,9 +8,10 @@ export type Values = Record<string, string>;
 
 export const methods = ["qris", "va", "ewallet", "card", "bank_transfer"] as const;
 
-export function firstValues(currency: string, offered: readonly string[]): Values {
+/** Only where nobody pays is there an amount that nobody has typed. */
+export function firstValues(currency: string, offered: readonly string[], environment: Environment): Values {
   return {
-    amount_minor: "75000",
+    amount_minor: environment === "sandbox" ? "75000" : "",
     minimum_minor: "",
     maximum_minor: "",
     amount: "fixed",

@@ -46,7 +46,7 @@ function LinkForm({ settings }: { settings: Settings }) {
   );
   return (
     <Form
-      values={firstValues(settings.currencies[0]?.currency ?? "IDR", offered)}
+      values={firstValues(settings.currencies[0]?.currency ?? "IDR", offered, place.environment)}
       action={action}
       onSubmit={(values) => action.run(bodyOf(values, { exponent: exponentOf(values), language, offered }))}
     >

@@ -1,4 +1,5 @@
 // What the form of a new payment holds, and the body of the call that it makes. Pure.
+import type { Environment } from "../../../api/client.ts";
 import type { Schema } from "../../../api/types.ts";
 import { minorOf } from "../../../ui/money.tsx";
 
@@ -18,10 +19,21 @@ export const scenarios = [
   { value: "gateway_timeout", label: "gateway_timeout: the acquirer does not answer in time" },
 ];
 
-/** The first values: an order that nobody has asked for yet. */
-export function firstValues(currency: string): Values {
+/** The fields that the form folds away until one of them is filled. */
+export const folded = [
+  "customer.name",
+  "customer.email",
+  "customer.phone",
+  "expires_in",
+  "callback_url",
+  "return_url",
+  "metadata",
+] as const;
+
+/** The first values: an order that nobody has asked for yet. Only where nobody pays is there an amount that nobody has typed. */
+export function firstValues(currency: string, environment: Environment): Values {
   return {
-    amount_minor: "75000",
+    amount_minor: environment === "sandbox" ? "75000" : "",
     currency,
     payment_method: "qris",
     reference_id: newReferenceId(),

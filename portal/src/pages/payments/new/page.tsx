@@ -31,10 +31,11 @@ export function CreatePayment({ title, lead }: { title: string; lead: string }) 
 }
 
 function Making({ settings }: { settings: Parameters<typeof PaymentForm>[0]["settings"] }) {
+  const { environment } = usePlace();
   const [made, setMade] = useState<Made | undefined>(undefined);
   // After each payment the form begins with what was typed, and with another reference.
   const [{ first, round }, setFirst] = useState(() => ({
-    first: firstValues(settings.currencies[0]?.currency ?? "IDR"),
+    first: firstValues(settings.currencies[0]?.currency ?? "IDR", environment),
     round: 0,
   }));
   const next = (payment: Made, values: Values): void => {
