@@ -65,6 +65,9 @@ export function Form({ values: first, onSubmit, action, children }: FormProps) {
     pending: action.pending,
     rest: action.pending || (field !== undefined && field in values) ? undefined : action.error,
   };
+  useEffect(() => {
+    if (action.error && field !== undefined) unfold(fieldIn(element.current, field));
+  }, [action.error, field]);
   const isTyped = Object.entries(values).some(([name, value]) => value !== (first[name] ?? ""));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -72,7 +75,9 @@ export function Form({ values: first, onSubmit, action, children }: FormProps) {
     setShown(new Set(checks.keys()));
     const wrong = [...checks].find(([name, check]) => check?.(values[name] ?? "") !== undefined);
     if (wrong) {
-      element.current?.querySelector<HTMLElement>(`[name="${CSS.escape(wrong[0])}"]`)?.focus();
+      const found = fieldIn(element.current, wrong[0]);
+      unfold(found);
+      found?.focus();
       return;
     }
     setSent(values);
@@ -85,6 +90,15 @@ export function Form({ values: first, onSubmit, action, children }: FormProps) {
       </form>
     </Context>
   );
+}
+
+function fieldIn(form: HTMLFormElement | null, name: string): HTMLElement | null {
+  return form?.querySelector<HTMLElement>(`[name="${CSS.escape(name)}"]`) ?? null;
+}
+
+/** Opens what the field is folded into: in there its fault is not seen, and it takes no focus. */
+function unfold(field: Element | null): void {
+  for (let fold = field?.closest("details"); fold; fold = fold.parentElement?.closest("details")) fold.open = true;
 }
 
 /** The form's field for the service's path: a fault of `scopes.0` is shown at `scopes`. */

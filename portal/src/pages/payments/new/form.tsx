@@ -1,4 +1,5 @@
 // The form of a new payment, with the code that does the same beside it.
+import { useState } from "react";
 import { type Action, useAction } from "../../../api/action.ts";
 import { useApi, usePlace } from "../../../api/place.ts";
 import type { AnswerOf, OperationOf, Schema } from "../../../api/types.ts";
@@ -6,7 +7,7 @@ import { Form, SelectField, Submit, TextField, needed, useFormValues } from "../
 import { digitsOf, minorOf } from "../../../ui/money.tsx";
 import { useLanguage } from "../../../words.ts";
 import { CodePane } from "./code-pane.tsx";
-import { type Body, type Values, bodyOf, methods, scenarios } from "./fields.ts";
+import { type Body, type Values, bodyOf, folded, methods, scenarios } from "./fields.ts";
 
 export type Made = AnswerOf<OperationOf<"/v1/payments", "POST">>;
 type Settings = Schema<"MerchantSettings">;
@@ -48,7 +49,10 @@ function Columns({ settings, exponentOf }: { settings: Settings; exponentOf: (va
 
 function Fields({ settings, exponent }: { settings: Settings; exponent: number }) {
   const { environment } = usePlace();
-  const { amount_minor: typed = "", currency = "" } = useFormValues();
+  const values = useFormValues();
+  const { amount_minor: typed = "", currency = "" } = values;
+  // What goes with the next payment, too, is seen: another payer may be meant.
+  const [isUnfolded] = useState(() => folded.some((name) => values[name] !== ""));
   const language = useLanguage();
   const minor = minorOf(typed, exponent, language);
   const enabled = settings.payment_methods.filter((one) => one.enabled).map((one) => one.payment_method);
@@ -85,7 +89,7 @@ function Fields({ settings, exponent }: { settings: Settings; exponent: number }
           hint={'Sent as metadata["sandbox.scenario"].'}
         />
       )}
-      <details>
+      <details open={isUnfolded}>
         <summary className="w-fit py-0.5 text-muted hover:text-ink">Customer, expiry, addresses, metadata</summary>
         <div className="mt-3 space-y-4">
           <Optional isSandbox={environment === "sandbox"} />

@@ -40,7 +40,13 @@ export function MadePayment({ reference }: { reference: string }) {
               )}
             </div>
             {made.status === "pending" && made.instructions && <Shown instructions={made.instructions} />}
-            {made.environment === "sandbox" && <PayersPart reference={reference} status={made.status} />}
+            {made.status === "pending" && !made.instructions ? (
+              <p className="text-muted">
+                Nobody can pay it yet: fraud detection holds it for review, or no acquirer has answered.
+              </p>
+            ) : (
+              made.environment === "sandbox" && <PayersPart reference={reference} status={made.status} />
+            )}
           </div>
         )}
       </Answer>
