@@ -74,7 +74,7 @@ const id: Words = {
   sandbox: "Sandbox",
   production: "Produksi",
   clock: "Jam",
-  qris: "Bengkel QRIS",
+  qris: "Alat uji QRIS",
   create: "Buat pembayaran",
   settings: "Pengaturan",
   business: "Usaha",
@@ -103,11 +103,11 @@ const id: Words = {
   merchant: "Merchant",
   skip: "Langsung ke halaman",
   live: "Langsung",
-  asking: "Ditanya tiap 15 dtk",
+  asking: "Diperiksa tiap 15 dtk",
   offline: "Tidak terhubung",
-  liveHint: "Event baru muncul dengan sendirinya.",
-  askingHint: "Koneksi langsung terputus; halaman bertanya sendiri.",
-  offlineHint: "Layanan tidak menjawab. Halaman mencoba lagi sendiri.",
+  liveHint: "Event baru muncul otomatis.",
+  askingHint: "Pembaruan langsung terputus; halaman memeriksa perubahan tiap 15 detik.",
+  offlineHint: "Layanan tidak menjawab. Halaman terus mencoba lagi.",
 };
 
 const languages = { en, id };

@@ -181,8 +181,8 @@ const id: Words = {
     failed:
       "Minta cara lain kepada penjual. Jika uang Anda tetap terpotong, beri tahu penjual dulu dan jangan membayar lagi.",
     expired:
-      "Waktu pembayaran sudah habis. Jangan membayar lagi; minta pembayaran baru kepada penjual. Jika Anda sudah membayar, beri tahu penjual dulu dan jangan membayar lagi.",
-    canceled: "Penjual membatalkannya. Jangan membayar lagi. Jika Anda sudah membayar, beri tahu penjual.",
+      "Waktu pembayaran sudah habis. Jangan membayar sekarang; minta pembayaran baru kepada penjual. Jika Anda sudah membayar, beri tahu penjual dulu dan jangan membayar lagi.",
+    canceled: "Penjual membatalkan pembayaran ini. Jangan membayarnya. Jika Anda sudah membayar, beri tahu penjual.",
     unavailable: "Penjual sedang tidak menerima pembayaran. Coba lagi nanti, atau tanyakan kepada penjual.",
   },
 };
