@@ -18,9 +18,11 @@ const kinds: [status: number, code: string, title: string, advice: RegExp][] = [
 ];
 
 test("each refusal of a list has a face, with what to do and the request id; trying again shows the list", async () => {
-  portal.tolerate(/Failed to load resource/);
+  portal.tolerate(/Failed to load resource|net::ERR/);
   const { page, place, open, look } = await portal.member("owner");
   const list = "**/portal/v1/refunds?*";
+  // A stream that begins has everything refetched, and the list would come by itself.
+  await page.route("**/portal/v1/stream", (route) => route.abort());
   for (const [status, code, title, advice] of kinds) {
     await page.route(list, (route) =>
       route.fulfill({
@@ -48,7 +50,7 @@ test("each refusal of a list has a face, with what to do and the request id; try
 test("a network that is gone has a face, and the list comes with it again", async () => {
   portal.tolerate(/Failed to load resource|net::ERR/);
   const { page, place, open } = await portal.member("owner");
-  await page.route("**/portal/v1/refunds?*", (route) => route.abort());
+  for (const path of ["refunds?*", "stream"]) await page.route(`**/portal/v1/${path}`, (route) => route.abort());
   await open(paths.refunds(place));
   const face = page.getByRole("alert").filter({ hasText: "No connection" });
   await face.getByText(/Nothing you typed is lost/).waitFor();

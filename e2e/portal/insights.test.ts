@@ -111,7 +111,7 @@ test("a busy week is told by method, outcome and acquirer; what waits leads to w
   await page.waitForURL(/\/disputes\/dsp_/);
 });
 
-test("of many batches that are with the bank Home shows the next ones, and leads to all of them", async () => {
+test("of many batches that are on their way Home shows the next ones, and leads to all of them", async () => {
   const member = await portal.member("finance");
   const { page, place, client, open } = member;
   for (let batch = 0; batch < 6; batch++) {
@@ -120,9 +120,9 @@ test("of many batches that are with the bank Home shows the next ones, and leads
   }
   await open(paths.home(place));
   const next = page.getByRole("region", { name: "Paid out next" });
-  await next.getByText("with your bank").first().waitFor();
-  expect(await next.getByText("with your bank", { exact: true }).count()).toBe(5);
-  await next.getByRole("link", { name: "All that are with your bank" }).click();
+  await next.getByText("on its way").first().waitFor();
+  expect(await next.getByText("on its way", { exact: true }).count()).toBe(5);
+  await next.getByRole("link", { name: "All that are on their way" }).click();
   await page.waitForURL(/\/settlements\?status=processing$/);
   await expect.poll(() => page.getByRole("link", { name: /^set_/ }).count(), { timeout: 10_000 }).toBe(6);
 });

@@ -68,8 +68,8 @@ test("a payment that is held for review is not told as one that can be paid, and
   await open(paths.payment(place, error.details.reference as string));
   await page
     .locator("dl div")
-    .filter({ hasText: /^Held for review/ })
-    .getByText("refused automatically")
+    .filter({ hasText: /^Held for review until/ })
+    .getByText("unless an operator approves it")
     .waitFor();
   await page.getByRole("button", { name: "Cancel" }).waitFor();
   expect(await page.getByText("Can be paid until").count()).toBe(0);
