@@ -55,6 +55,14 @@ test("an acquirer that says during the call that something happened is asked rig
   expect(opened.changes.updated(operations)).toMatchObject([{ step: "polling", inquiries: 0, dueAt: NOW }]);
 });
 
+test("a payment that is opened at a later try is not asked about at once: no report came during that call", () => {
+  const { payment, operation, start } = waiting({}, { inquiries: 3, idempotencyKey: undefined });
+  const opened = start.when(concludeOpening(parts, merchant, operation, known()));
+  expect(opened.changes.updated(operations)).toMatchObject([
+    { step: "polling", inquiries: 0, dueAt: payment.expiresAt - 10 * SECOND },
+  ]);
+});
+
 test.each(["inquiring", "polling"] as const)(
   "one that says during an inquiry, while it is %s, that something happened is asked again at once: the answer may be older",
   (step) => {

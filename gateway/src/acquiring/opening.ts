@@ -145,7 +145,7 @@ function endOperation(
  * the judgement that asks for one. `withInquirySoon` left the trace: it raises `inquiries` during a call, and otherwise brings `dueAt` forward.
  */
 function wasInquiryPlannedSince(begun: Operation, current: Operation): boolean {
-  if (current.step === "calling") return current.inquiries > 0;
+  if (current.step === "calling") return current.inquiries > begun.inquiries;
   return current.dueAt !== undefined && begun.dueAt !== undefined && current.dueAt < begun.dueAt;
 }
 
