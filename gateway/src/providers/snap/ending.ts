@@ -22,7 +22,7 @@ export async function endPayment(provider: Provider, request: OpenRequest, conte
   const { code } = provider.partner;
   if (request.method !== "va")
     throw new AcquirerRefused(`${code}: a payment by ${request.method} cannot be ended there before its time`);
-  const channel = openedBy(provider.partner, provider.methods, request);
+  const channel = openedBy(provider.methods, request);
   const found = channel === undefined ? undefined : accountOf(provider.partner, request, channel);
   // Nothing is registered at the provider: when it asks for the bill next, Gerbang answers that the bill is not payable any more.
   if (found?.isBilledOnDemand === true) return;

@@ -26,8 +26,6 @@ const off = methods.map((one) => ({ ...one, on: false }));
 test.for([
   ["the bank that is kept", methods, "va", { bank: "bri" }, "bri"],
   ["the bank that is kept, switched off", off, "va", { bank: "bri" }, "bri"],
-  ["the bank of the kept company code, of a payment from before", methods, "va", { service: "19008" }, "bca"],
-  ["the configuration's first, of a company code that is none", methods, "va", { service: "1" }, "bni"],
   ["the configuration's first, where nothing is kept", methods, "va", undefined, "bni"],
   ["none, where nothing is kept and all is off", off, "va", undefined, undefined],
   ["the wallet that is kept", methods, "ewallet", { wallet: "dana" }, "dana"],
@@ -36,7 +34,7 @@ test.for([
   ["nothing for QRIS, on", methods, "qris", undefined, ""],
   ["nothing for QRIS, off", off, "qris", { reference: "D1" }, ""],
 ] as const)("a payment is opened by %s", ([, now, method, providerIds, by]) => {
-  expect(openedBy(partner, now, openRequest({ method, providerIds }))).toBe(by);
+  expect(openedBy(now, openRequest({ method, providerIds }))).toBe(by);
 });
 
 test("what is kept of an account is asked about, even when another number would be made today", () => {

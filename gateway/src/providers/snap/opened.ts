@@ -6,21 +6,11 @@ import { type Account, type Partner, bankOf, ownAccount } from "./partner.ts";
 import { referenceOf } from "./values.ts";
 
 /** The bank or wallet of a payment, `""` for QRIS: as stored, else by the configuration. Undefined when that names none any more. */
-export function openedBy(
-  partner: Partner,
-  methods: readonly ProviderMethod[],
-  request: OpenRequest,
-): string | undefined {
+export function openedBy(methods: readonly ProviderMethod[], request: OpenRequest): string | undefined {
   if (request.method === "qris") return "";
-  const { bank, wallet, service } = request.providerIds ?? {};
-  const kept = request.method === "va" ? (bank ?? bankOfService(partner, service)) : wallet;
+  const { bank, wallet } = request.providerIds ?? {};
+  const kept = request.method === "va" ? bank : wallet;
   return kept ?? channelOf(methods, request);
-}
-
-/** For payments that were opened before Gerbang stored the bank. */
-function bankOfService({ accounts }: Partner, service: string | undefined): string | undefined {
-  const banks = Object.entries(accounts).filter(([, { partnerServiceId }]) => partnerServiceId === service);
-  return banks.length === 1 ? banks[0]?.[0] : undefined;
 }
 
 /** An account, and how it came about. */

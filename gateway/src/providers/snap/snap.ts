@@ -114,7 +114,7 @@ class Snap {
   }
 
   async inquire(request: OpenRequest, context: CallContext): Promise<Known> {
-    const channel = openedBy(this.partner, this.profile.methods, request);
+    const channel = openedBy(this.profile.methods, request);
     if (channel === undefined) {
       if (this.hasEnded(request)) return { known: false };
       throw new Error(`${this.partner.code} is not told any more by which bank or wallet this was opened`);
