@@ -75,6 +75,11 @@ describe("an inquiry that finds", () => {
     expect(found({}, ["unlisted_refund"])).toEqual(["refund_elsewhere"]);
     for (const status of ["pending", "processing", "refunded", "failed", "expired", "canceled"] as const)
       expect(found({ status })).toEqual([]);
+    // It may have been paid since that inquiry began: a report has asked for another one.
+    const { operation, start } = asked();
+    const begun = { ...operation, dueAt: (operation.dueAt ?? NOW) + 60_000_000 };
+    const { changes } = start.when(concludeOpening(parts, merchant, begun, known([], { status: "failed" })));
+    expect(changes.inserted(exceptions)).toEqual([]);
   });
 
   test.each<[string, Partial<Payment>]>([

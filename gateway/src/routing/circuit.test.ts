@@ -72,6 +72,11 @@ test("a probe that fails makes the rest longer, up to a bound", () => {
     circuit.record(permit, false, now);
   }
   expect(rests).toEqual([10, 20, 40, 80, 160, 160, 160]);
+  // One that goes well makes the next rest short again.
+  now += 160 * SECOND;
+  circuit.record(circuit.begin(now) ?? call, true, now);
+  for (let count = 0; count < 5; count++) circuit.record({ begunAt: now, probe: false }, false, now);
+  expect([9, 10].map((seconds) => circuit.admits(now + seconds * SECOND))).toEqual([false, true]);
 });
 
 test("an open circuit is closed to one method of one acquirer, and the reason is kept with the payment", () => {

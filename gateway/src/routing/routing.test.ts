@@ -10,6 +10,7 @@ import {
   type RoutingTable,
   defaultRules,
   isOffered,
+  judgementOf,
   route,
   routingRulesSchema,
 } from "./routing.ts";
@@ -122,6 +123,18 @@ test("a degraded acquirer hands its payments to its equals first; the next prior
   expect(Object.keys(shares).toSorted()).toEqual(["merapi", "nusantara"]);
   expect(shares.nusantara).toBeGreaterThan(0.03);
   expect(shares.nusantara).toBeLessThan(0.09);
+});
+
+test("a tenth of a degraded acquirer's share stays with it, and its healthy equals share the rest by their weights", () => {
+  const weights = { nusantara: 100, merapi: 100, cendana: 200 };
+  const rules = Object.entries(weights).map(([gateway_code, weight]) => ({ gateway_code, priority: 1, weight }));
+  const { shares } = judgementOf(table([["nusantara", degraded]], rules), { ...request, method: "va" });
+  const shareOf = Object.fromEntries(shares.map(({ candidate, share }) => [candidate.acquirer.code, share]));
+  expect(shareOf).toEqual({
+    nusantara: expect.closeTo(0.025, 9),
+    merapi: expect.closeTo(0.325, 9),
+    cendana: expect.closeTo(0.65, 9),
+  });
 });
 
 test("where every acquirer is degraded nobody is better, and all share as if they were healthy", () => {

@@ -134,6 +134,7 @@ describe("the state", () => {
   test.each([
     ["a status that is not documented", { transaction_status: "paid" }],
     ["a settlement that fraud detection questions", { transaction_status: "settlement", fraud_status: "challenge" }],
+    ["a settlement that fraud detection denies", { transaction_status: "settlement", fraud_status: "deny" }],
     ["a capture with an unknown fraud status", { transaction_status: "capture", fraud_status: "perhaps" }],
   ])("of %s is unknown", (_, change) => {
     expect(() => stateOf(transaction(change), false)).toThrow("Midtrans answered with status");

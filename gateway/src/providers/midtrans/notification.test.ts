@@ -97,6 +97,12 @@ describe("a notification that is signed", () => {
     });
   });
 
+  test("of a transfer that was denied before it was ever settled takes nothing back", () => {
+    const denied = { transaction_status: "deny", status_code: "202", payment_type: "echannel" };
+    for (const settlement_time of [undefined, null])
+      expect(reportsOf(signed({ ...denied, settlement_time }))).toEqual([{ kind: "look", operationKey: PAYMENT }]);
+  });
+
   test.each([
     ["denied transfer", { transaction_status: "deny" }],
     ["denied bill", { transaction_status: "deny", payment_type: "echannel", transaction_id: "another" }],
