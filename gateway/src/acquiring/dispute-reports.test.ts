@@ -294,6 +294,18 @@ describe("a report that does not fit", () => {
     });
   });
 
+  test("is one under the identity of another payment's dispute: it decides neither", () => {
+    const { payment, known } = reported("needs_response");
+    const other = aPayment({ ...paid, reference: newId("payment", NOW) });
+    const rows = [...known.rows, row(payments, payment)];
+    for (const status of ["open", "under_review", "won", "lost"] as const) {
+      report(other, told({ status }), { ...known, rows }).then((changes, exception) => {
+        expect([exception, changes.journals, changes.updated(disputes)]).toEqual(["dispute", [], []]);
+        expect(changes.inserted(exceptions)).toMatchObject([{ operationId: other.reference }]);
+      });
+    }
+  });
+
   test.each([
     ["open still", undefined, []],
     ["closed", NOW, []],
