@@ -224,7 +224,7 @@ export async function callOrInquire(
   const { method } = request;
   const acquirer = parts.acquirer(operation.gatewayCode);
   if (!acquirer) return { kind: "unknown" };
-  // It ended since it was planned: another order has made it.
+  // A report about an earlier order has ended it since this one was planned.
   if (request.isOver) return { kind: "refused" };
   const name = { acquirer, method, call: "refund", lease: operation } as const;
   const outcome = await callAcquirer(parts, name, (calls, signal, record) => calls.refund(request, signal, record));
