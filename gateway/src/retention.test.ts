@@ -43,6 +43,20 @@ test("idempotency keys go after 72 hours of their own book's clock", async () =>
   expect(await count("idempotency_keys", usual.merchantId)).toBe(1);
 });
 
+test("an idempotency key stays for 72 hours of the database's clock, also where the process that dated it was a minute behind", async () => {
+  const { merchantId } = await service.merchant();
+  await asOwner(service.database, (owner) =>
+    owner.query(
+      `insert into idempotency_keys (merchant_id, environment, idempotency_key, first_seen_at, body_digest, endpoint)
+select $1, 'production', 'key-of-' || seconds, now() - interval '72 hours' - make_interval(secs => seconds), sha256('x'), 'POST /v1/payments'
+from unnest('{1,50,62}'::integer[]) seconds`,
+      [uuidOf(merchantId)],
+    ),
+  );
+  await sweep();
+  expect(await count("idempotency_keys", merchantId)).toBe(2);
+});
+
 test("rate windows go after ten minutes", async () => {
   const { client, merchantId } = await service.merchant();
   await client.post("/v1/payments", paymentBody());

@@ -70,8 +70,12 @@ where k.merchant_id = $1::uuid and k.environment = $2::environment and k.idempot
 /** How long a key is kept, by its book's clock, from the first request (interface 4.11). */
 export const KEY_RETENTION_HOURS = 72;
 
-/** Deletes expired keys. It uses statement_timestamp(), because an index cannot be searched by a time that changes while it runs. */
+/**
+ * Deletes expired keys. None goes before its time by the database's clock: a process that takes requests, and dates them, is behind by a minute at most.
+ * It uses statement_timestamp(), because an index cannot be searched by a time that changes while it runs.
+ */
 export function expiredKeys(realNow: Micros): Statement {
+  const age = `make_interval(hours => ${KEY_RETENTION_HOURS}, secs => 60)`;
   return {
     name: "forget idempotency keys",
     text: `delete from idempotency_keys
@@ -79,9 +83,9 @@ where (merchant_id, environment, idempotency_key) in (
   select k.merchant_id, k.environment, k.idempotency_key
   from idempotency_keys k
   join books b using (merchant_id, environment)
-  where k.first_seen_at <= least($1::timestamptz, statement_timestamp()) + make_interval(secs => b.clock_offset_seconds) - make_interval(hours => ${KEY_RETENTION_HOURS})
+  where k.first_seen_at <= least($1::timestamptz, statement_timestamp()) + make_interval(secs => b.clock_offset_seconds) - ${age}
   -- no clock runs ahead by more than this: what the index can leave out at once
-  and k.first_seen_at <= least($1::timestamptz, statement_timestamp()) - make_interval(hours => ${KEY_RETENTION_HOURS}) + make_interval(secs => (select max(clock_offset_seconds) from books))
+  and k.first_seen_at <= least($1::timestamptz, statement_timestamp()) - ${age} + make_interval(secs => (select max(clock_offset_seconds) from books))
 limit ${STEP}
   for update of k skip locked -- one that is just being renewed stays
 )
