@@ -320,15 +320,24 @@ test("an unknown commit is looked up: what is there is answered, what is not is 
       return Promise.resolve(answer);
     },
   });
-  const results = Promise.allSettled([lane.submit(recalled("there", 42n)), lane.submit(recalled("gone", undefined))]);
+  const refused: Command<bigint> = {
+    ...recalled("refused", 42n),
+    execute() {
+      throw new Fault("IDEMPOTENCY_CONFLICT");
+    },
+  };
+  const commands = [recalled("there", 42n), recalled("gone", undefined), refused];
+  const results = Promise.allSettled(commands.map((command) => lane.submit(command)));
   await cutConnections();
-  const [there, gone] = await results;
+  const [there, gone, conflict] = await results;
   await untilReconnected();
   expect(asked.toSorted()).toEqual(["gone", "there"]);
   // What was found may be somebody else's: nothing that only a commit allows has run.
   expect(hooked).toEqual(["there unknown", "gone unknown"]);
   expect(there).toMatchObject({ status: "fulfilled", value: 42n });
   expect(gone).toMatchObject({ status: "rejected", reason: { code: "SERVICE_UNAVAILABLE" } });
+  // Whether the nonce of a refused request was consumed is as unknown as the rest: its refusal is not told.
+  expect(conflict).toMatchObject({ status: "rejected", reason: { code: "SERVICE_UNAVAILABLE" } });
 });
 
 test("a database that cannot be reached is 503, not 500", async () => {
