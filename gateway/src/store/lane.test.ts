@@ -493,6 +493,34 @@ describe("rows that another process has locked", () => {
     expect(await lane.submit(add("held", 1n))).toBe(2n);
   });
 
+  test("keep no command of the same book from its answer that came while they were met", async () => {
+    const lane = laneOf({ batchMax: 1 });
+    await lane.submit(add("held", 1n));
+    let answers: Promise<bigint[]> | undefined;
+    await locked(async () => {
+      answers = Promise.all([1, 2, 3].map(() => lane.submit(add("held", 1n))));
+      expect(await lane.submit(add("free", 1n, { book: otherBook }))).toBe(1n);
+    });
+    expect(await answers).toEqual([2n, 3n, 4n]);
+  });
+
+  test("keep a new row that another process is writing as well from being waited for as long as they are", async () => {
+    const lane = laneOf({ bookLockMs: 20_000 });
+    await lane.submit(add("held", 1n));
+    await asOwner(testDatabase, async (writer) => {
+      await writer.query("begin");
+      await writer.query("insert into counters values ('new', 1)");
+      let refused: Promise<unknown> | undefined;
+      await locked(async () => {
+        const command = add("new", 1n, { onLocked: () => new Fault("IDEMPOTENCY_IN_PROGRESS") });
+        refused = codeOf(lane.submit({ ...command, needs: [...command.needs, need(counters, { name: "held" })] }));
+        expect(await lane.submit(add("free", 1n, { book: otherBook }))).toBe(1n);
+      });
+      expect(await refused).toBe("IDEMPOTENCY_IN_PROGRESS");
+      await writer.query("rollback");
+    });
+  });
+
   test("make nobody wait for more than their time, also where commands run one by one", async () => {
     const lane = laneOf({ inFlight: 2, waitMs: 250 });
     await lane.submit(add("held", 1n));
