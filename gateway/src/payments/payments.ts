@@ -276,7 +276,6 @@ export function refuse(context: CommandContext, payment: Payment): Payment {
   const judged: Payment = { ...payment, risk: { ...payment.risk, decision: "reject" } };
   // The database allows this update only while the payment is pending, so it is written before the move.
   context.set.insert(reviewedOrRouted, judged);
-  context.set.show(payments, judged);
   return move(context, judged, { status: "failed" });
 }
 
