@@ -4,12 +4,14 @@ import fc from "fast-check";
 import type { Acquirer, Capability } from "../acquirers/acquirer.ts";
 import { describe, expect, test } from "vitest";
 import { readsOnlyItsNeeds } from "../../test/needs.ts";
-import { newId } from "../ground/ids.ts";
+import { SECOND } from "../ground/clock.ts";
+import { momentOf, newId, uuidOf } from "../ground/ids.ts";
 import { NOW, type Given, type Then, given, ownerWith, row } from "../../test/given.ts";
 import { aPayment } from "../../test/payments.ts";
 import { nothing, owning, refundParts } from "../../test/refunds.ts";
 import { scriptedAcquirer } from "../../test/scripted-acquirer.ts";
 import type { Minor } from "../ground/money.ts";
+import { journals } from "../ledger/ledger.sql.ts";
 import { otherBook } from "../merchants/books.ts";
 import { type MerchantSettings, defaultSettings } from "../merchants/settings.ts";
 import { type Payment, disputeStatuses, isRunning } from "../payments/payment.ts";
@@ -285,6 +287,18 @@ describe("what a refund does", () => {
       1,
       ["refund.succeeded"],
     ]);
+  });
+
+  test("its journal has its identity; that of an intent's, which may be days older, has one of its own time", () => {
+    const payment = aPayment({ status: "succeeded" });
+    const body = { payment_reference: payment.reference };
+    const journalOf = (uuid?: string) => {
+      const { answer, changes } = with1(payment).when(createRefund(parts, ownerWith(), body, uuid));
+      return { refund: answer.refund.uuid, journal: changes.inserted(journals)[0]?.journalId ?? "" };
+    };
+    const plain = journalOf();
+    expect(uuidOf(plain.journal)).toBe(uuidOf(plain.refund));
+    expect(momentOf(journalOf(newId("refund", NOW - 86_400 * SECOND)).journal)).toBe(NOW);
   });
 
   test("the last part makes the payment refunded", () => {

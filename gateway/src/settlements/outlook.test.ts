@@ -206,6 +206,17 @@ test("a payment in a dispute has no day; won after its day, it is paid out by th
   await comesTrue(client, reference);
 });
 
+test("a payment has no day while a dispute over another one holds the money that would be paid out", async () => {
+  const { client } = await service.merchant();
+  const settled = await paid(client);
+  await client.post("/v1/sandbox/settlements/run", "");
+  const { json } = await client.post(`/v1/sandbox/payments/${settled}/dispute`, { reason: "general" });
+  const reference = await paid(client);
+  expect(await settlementOf(client, reference)).toMatchObject({ status: "pending", estimated_date: null });
+  await client.post(`/v1/sandbox/disputes/${json.uuid}/resolve`, { outcome: "won" });
+  await comesTrue(client, reference);
+});
+
 test("what the bank returned is paid out by the next run", async () => {
   const { client, merchantId } = await service.merchant();
   const reference = await paid(client);
