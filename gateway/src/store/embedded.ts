@@ -86,7 +86,7 @@ export async function startEmbedded(dataDirectory: string, own = true): Promise<
   const place = await prepare(dataDirectory);
   const passwords = createCluster(place);
   const started = await ensureRunning(place, passwords);
-  const port = runningPort(place) ?? 0;
+  const port = runningServer(place)?.port ?? 0;
   const url = urlOf("gerbang_service", passwords.service, port, "gerbang");
   return {
     url: hasSocket(place, port) ? `${url}?host=${encodeURIComponent(place.directory)}` : url,
@@ -183,7 +183,7 @@ async function ensureRunning(place: Place, passwords: Passwords, wantedPort?: nu
   const maintenanceUrl = (port: number): string => urlOf("postgres", passwords.owner, port, "postgres");
   let lastWords = "";
   for (const end = performance.now() + START_SECONDS * 1000; performance.now() < end;) {
-    const port = runningPort(place);
+    const port = runningServer(place)?.port;
     if (port === undefined) {
       const chosen = wantedPort ?? (await freePort());
       lastWords = await boot(place, chosen, maintenanceUrl(chosen));
@@ -204,18 +204,13 @@ async function ensureRunning(place: Place, passwords: Passwords, wantedPort?: nu
   );
 }
 
-/** The port of the server that runs on the cluster, read from its `postmaster.pid`. */
-function runningPort({ cluster }: Place): number | undefined {
-  const running = readPostmaster(cluster);
-  return running && isPostgres(running.pid) ? running.port : undefined;
-}
-
-function readPostmaster(cluster: string): { pid: number; port: number } | undefined {
+/** The server that runs on the cluster, by its `postmaster.pid`. */
+function runningServer({ cluster }: Place): { pid: number; port: number } | undefined {
   const file = join(cluster, "postmaster.pid");
   if (!existsSync(file)) return undefined;
   const lines = readFileSync(file, "utf8").split("\n");
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
-  return pid > 0 && port > 0 ? { pid, port } : undefined;
+  return pid > 0 && port > 0 && isPostgres(pid) ? { pid, port } : undefined;
 }
 
 /** Starts the server in its own session: Ctrl-C in a terminal must reach the service first. Gives "", or the end of the log on failure. */
@@ -264,9 +259,9 @@ async function furnish(url: string, passwords: Passwords): Promise<void> {
   }
 }
 
-async function shutDown({ cluster }: Place): Promise<void> {
-  const running = readPostmaster(cluster);
-  if (!running || !isPostgres(running.pid)) return;
+async function shutDown(place: Place): Promise<void> {
+  const running = runningServer(place);
+  if (!running) return;
   process.kill(running.pid, "SIGINT"); // fast shutdown: sessions end, a checkpoint is written
   for (const end = performance.now() + STOP_SECONDS * 1000; performance.now() < end;) {
     if (!isPostgres(running.pid)) return;
