@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -99,6 +100,35 @@ test("the last process that uses the server stops it", async () => {
   await another.end();
   await vi.waitFor(() => embedded.stop().then(() => expect(existsSync(pidFile())).toBe(false)), { timeout: 10_000 });
   embedded = await startEmbedded(folder);
+});
+
+test("a server that does not start again is tried by one call at a time", async () => {
+  const control = join(folder, "postgres", "cluster", "global", "pg_control");
+  const [pid] = readFileSync(pidFile(), "utf8").split("\n");
+  renameSync(control, `${control}.away`);
+  process.kill(Number(pid), "SIGQUIT");
+  await vi.waitFor(() => expect(existsSync(pidFile())).toBe(false), { timeout: 10_000 });
+  const first = embedded.revive();
+  expect(await Promise.race([embedded.revive(), first])).toBe(false);
+  renameSync(`${control}.away`, control);
+  expect(await first).toBe(true);
+  expect(await embedded.revive()).toBe(false);
+});
+
+test("a server that lets in and answers no more does not hold a stop up", async () => {
+  await run(
+    embedded.ownerUrl,
+    "create schema slow",
+    `create function slow.activity() returns setof pg_catalog.pg_stat_activity language plpgsql
+      as 'begin perform pg_sleep(60); end'`,
+    "create view slow.pg_stat_activity as select * from slow.activity()",
+    "alter role postgres in database gerbang set search_path = slow, pg_catalog",
+  );
+  const begun = performance.now();
+  await embedded.stop();
+  expect(performance.now() - begun).toBeLessThan(10_000);
+  embedded = await startEmbedded(folder);
+  await run(embedded.ownerUrl, "drop schema slow cascade", "alter role postgres in database gerbang reset search_path");
 });
 
 test.skipIf(!existsSync("/proc/self/environ"))(

@@ -20,7 +20,7 @@ export interface EmbeddedDatabase {
   ownerUrl: string;
   /** Folder of the files; not the one asked for when the server's user cannot reach that one. */
   directory: string;
-  /** Starts the server again if it has stopped; true when this call started it. */
+  /** Starts the server again if it has stopped; true when this call started it. Does nothing while an earlier call tries. */
   revive(): Promise<boolean>;
   /** Stops the server, unless other processes of the service are connected to it: the last one stops it. */
   stop(): Promise<void>;
@@ -88,11 +88,16 @@ export async function startEmbedded(dataDirectory: string, own = true): Promise<
   const started = await ensureRunning(place, passwords);
   const port = runningServer(place)?.port ?? 0;
   const url = urlOf("gerbang_service", passwords.service, port, "gerbang");
+  let isReviving = false;
   return {
     url: hasSocket(place, port) ? `${url}?host=${encodeURIComponent(place.directory)}` : url,
     ownerUrl: urlOf("postgres", passwords.owner, port, "gerbang"),
     directory: place.directory,
-    revive: () => ensureRunning(place, passwords, port),
+    revive: async () => {
+      if (isReviving) return false;
+      isReviving = true;
+      return ensureRunning(place, passwords, port).finally(() => (isReviving = false));
+    },
     stop: async () => {
       if ((own || started) && !(await othersAreConnected(urlOf("postgres", passwords.owner, port, "gerbang"))))
         await shutDown(place);
@@ -281,7 +286,7 @@ function answers(url: string): Promise<boolean> {
 
 /** Whether a statement finds a row, on a connection of its own. False when the server is starting or stopping, or hangs. */
 async function findsRow(url: string, text: string, values: string[] = []): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000, query_timeout: 2000 });
   client.on("error", () => undefined); // when the connection breaks, the statement fails too
   try {
     await client.connect();
