@@ -58,10 +58,12 @@ const needed: readonly [path: RegExp, scope: string][] = [
   [/^\/v1\/(?:sandbox\/)?refunds\b/, "refunds:read"],
   [/^\/v1\/(?:sandbox\/)?(?:disputes|payments\/[^/]+\/dispute)\b/, "disputes:read"],
 ];
+/** An answer to a reading of the log holds the answer that was read, which may be any: it needs all of these scopes. */
+const OF_LOG = /^\/v1\/sandbox\/requests\//;
 
 /** The answer of a call for a reader with these scopes: without its text where they would not give it to the reader. */
 export function answerView(scopes: ReadonlySet<string>, { path, response }: Pick<WholeRequest, "path" | "response">) {
-  const isShown = needed.every(([of, scope]) => scopes.has(scope) || !of.test(path));
+  const isShown = needed.every(([of, scope]) => scopes.has(scope) || !(of.test(path) || OF_LOG.test(path)));
   return isShown ? bodyView(response) : { bytes: response.size, text: null, omitted: "needs_scope" };
 }
 

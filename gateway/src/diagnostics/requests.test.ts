@@ -94,6 +94,13 @@ test("an answer about an object is shown to those alone who may read the object"
   expect(await answers(reader)).toEqual(
     paths.map((path) => (path === "/v1/sandbox/clock" ? [path, true, null] : [path, false, "needs_scope"])),
   );
+  // The answer to a reading of the log holds the answer that was read.
+  const readings = `path=${log}/${ids.get("/v1/balances")}&client_id=${all.credentials.client_id}`;
+  const found = async (): Promise<string> => (await all.get(`${log}?${readings}`)).json.data[0]?.request_id;
+  const reading = await expect.poll(found).toBeDefined().then(found);
+  const nested = async (asker: Client) => (await asker.get(`${log}/${reading}`)).json.response;
+  expect(await nested(all)).toMatchObject({ text: expect.stringContaining("available_minor") });
+  expect(await nested(reader)).toMatchObject({ text: null, omitted: "needs_scope" });
   const ofEvents = ["/v1/events", "/v1/sandbox/events/listen"];
   expect(await hiddenWithout("events:read")).toEqual(ofEvents);
   expect(await hiddenWithout("settlements:read")).toEqual(["/v1/settlements", ...ofEvents]);
