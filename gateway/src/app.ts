@@ -232,7 +232,7 @@ function openEdge(
   rejected: RejectedRequests,
 ): Edge {
   const { config, database, realClock, clock, log, writes, mayServe } = foundation;
-  const admission = new Admission(database, realClock, (cause) =>
+  const admission = new Admission(database, clock, (cause) =>
     writes.observe({ kind: "rolled_back", cause, failed: undefined }),
   );
   return new Edge({

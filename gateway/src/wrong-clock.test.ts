@@ -72,6 +72,25 @@ test("what a process half a minute ahead takes in is dated by the time that all 
   expect(ahead).toBeLessThan(1);
 });
 
+test("the window of a quota is the same in a process whose clock is ahead, and so is the time until its end", async () => {
+  const { client, merchantId } = await right.merchant();
+  await right.operate("PATCH", `/merchants/${merchantId}`, { rate_limit_per_minute: 1 });
+  const resetIn = ({ headers }: Answer): number => Number(headers.get("x-ratelimit-reset"));
+  await beside({ seconds: 59 }, async (other) => {
+    const elsewhere = Object.assign(Object.create(client) as typeof client, {
+      credentials: { ...client.credentials, base_url: `${other.origin}/v1` },
+    });
+    const before = resetIn(await client.get("/v1/balances"));
+    const there = [
+      await elsewhere.get("/v1/balances", { skew: 59 }),
+      await elsewhere.get("/v1/settlements", { skew: 59 }),
+    ];
+    const after = resetIn(await client.get("/v1/disputes"));
+    for (const reset of there.map(resetIn)) expect([before, after]).toContain(reset);
+    expect(Number(there[1]?.headers.get("retry-after") ?? 0)).toBeLessThanOrEqual(60);
+  });
+});
+
 test("a process a minute and more from the database takes no requests, says so, and comes back by itself", async () => {
   const { client } = await right.merchant();
   const ahead = { seconds: 61 };
