@@ -216,11 +216,8 @@ const KEY_LIMIT: Step = {
 /** One statement per table, tables in lock order, keys in order. Rows that another wanted row carries are not loaded by themselves. */
 function loadsOf(commands: readonly Command<unknown>[], realNow: Micros): (Step & { rows: Need["table"] })[] {
   const wanted = new Map<Need["table"], Map<string, unknown>>();
-  for (const { table, key } of commands.flatMap(({ needs }) => needs)) {
-    let keys = wanted.get(table);
-    if (!keys) wanted.set(table, (keys = new Map()));
-    keys.set(table.keyText(key), key);
-  }
+  for (const { table, key } of commands.flatMap(({ needs }) => needs))
+    wanted.getOrInsertComputed(table, () => new Map()).set(table.keyText(key), key);
   for (const [{ carries }, keys] of wanted) {
     const carried = carries && wanted.get(carries.table);
     if (!carried) continue;

@@ -139,8 +139,5 @@ export class WorkingSet {
 }
 
 function cellsOf(map: Map<AnyTable, Map<string, Cell>>, table: unknown): Map<string, Cell> {
-  const own = table as AnyTable;
-  let cells = map.get(own);
-  if (!cells) map.set(own, (cells = new Map()));
-  return cells;
+  return map.getOrInsertComputed(table as AnyTable, () => new Map());
 }

@@ -125,9 +125,7 @@ function acquirersOf(calls: Values, seconds: Values): Reading["acquirers"] {
   const acquirers = new Map<string, Omit<AcquirerSample, "is_open">>();
   const of = (labels: MetricValue<string>["labels"]) => {
     const one = { gateway_code: String(labels.gateway_code), method: String(labels.payment_method) };
-    const own = acquirers.get(nameOfMethod(one)) ?? { ...one, calls: 0, refused: 0, unknown: 0, call_ms: 0 };
-    acquirers.set(nameOfMethod(one), own);
-    return own;
+    return acquirers.getOrInsert(nameOfMethod(one), { ...one, calls: 0, refused: 0, unknown: 0, call_ms: 0 });
   };
   for (const { labels, value } of calls) {
     const own = of(labels);
