@@ -6,9 +6,12 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Client, operate } from "../../../e2e/kit/client.ts";
+import { Receiver, makeCertificates } from "../../../e2e/kit/receiver.ts";
 import { Service, freePort, gerbang, compiled } from "../../../e2e/kit/service.ts";
-import { type TestDatabase, cloneDatabase } from "../../test/kit.ts";
+import { type TestDatabase, asOwner, cloneDatabase, paymentBody } from "../../test/kit.ts";
 import { type Config, readConfig } from "../ground/config.ts";
 import { createLog } from "../ground/log.ts";
 import { version } from "../ground/version.ts";
@@ -60,6 +63,30 @@ test("without a terminal every line is JSON from the first one on, and none has 
   );
   expect(read.at(-1)).toMatchObject({ msg: "stopping", why: "SIGTERM" });
   for (const word of [secret, token, hook, link.split("#link=")[1] ?? ""]) expect(other.output).not.toContain(word);
+});
+
+test("a stop that drains requests first still releases deliveries while a receiver hangs", async () => {
+  const place = await cloneDatabase();
+  const certificates = await makeCertificates();
+  const receiver = await Receiver.start(certificates);
+  receiver.answer = () => undefined;
+  const webhooks = { NODE_EXTRA_CA_CERTS: certificates.caFile, WEBHOOK_ALLOW_HOSTS: "localhost" };
+  const other = await Service.start({ env: { DATABASE_URL: place.url, DRAIN_SECONDS: "5", ...webhooks } });
+  const { demo } = other;
+  const address = { environment: "sandbox", url: receiver.url() };
+  await operate(demo, "PUT", `/merchants/${demo.merchant_id}/webhook`, address);
+  for (let count = 0; count < 6; count++) await new Client(demo).post("/v1/payments", paymentBody());
+  await receiver.waitFor(() => true);
+  other.process?.kill("SIGTERM");
+  await pause(1_100);
+  expect(await other.stop()).toBe(0); // the second signal ends the wait, and not what follows it
+  const [left] = await asOwner(place, async (owner) => {
+    const text = `select count(*)::int as deliveries, count(lease_token)::int as leased, (select count(ended_at)::int from telemetry_processes) as ended
+from deliveries`;
+    return (await owner.query(text)).rows;
+  });
+  expect(left).toEqual({ deliveries: 6, leased: 0, ended: 1 });
+  await Promise.all([receiver.close(), other.discard()]);
 });
 
 test("a start that fails is the last line of the log as well", async () => {

@@ -22,7 +22,7 @@ import { type Store, openStore } from "./store-of-config.ts";
 import { hasCluster } from "../store/embedded.ts";
 import { roleProblem } from "../store/role-check.ts";
 import { migrate } from "../store/migrations.ts";
-import type { DeliveryTiming } from "../webhooks/timing.ts";
+import { type DeliveryTiming, deliveryTiming } from "../webhooks/timing.ts";
 
 const GUARD_MS = 2_000;
 /** Time from the signal to the end of work in progress. With the steps after it, a stop takes less than the ten seconds that it may take. */
@@ -31,6 +31,8 @@ const STOP_WITHIN_MS = 9_000;
 const AGAIN_MS = 1_000;
 /** Maximum part of STOP_WITHIN_MS for work in progress. */
 const FINISH_WITHIN_MS = 7_000;
+/** Part of it that webhook calls leave: then they are recorded, and the other deliveries are released. */
+const RELEASE_MS = 500;
 
 // By default the heap grows by half of itself before it is collected: 350 MiB under load where 60 are in use. A quarter costs no throughput that
 // could be measured, and keeps the process near 230.
@@ -120,6 +122,9 @@ async function serve(parts: ServeParts): Promise<void> {
 async function run(parts: ServeParts): Promise<void> {
   const { config, acquirers, secrets, store, roles, stop, stopAgain, timing, output, log, announce } = parts;
   const tracing = await openTracing(config.tracing && { ...config.tracing, version }, log);
+  const drainMs = roles.has("api") ? config.drainSeconds * 1_000 : 0;
+  const finishMs = Math.min(FINISH_WITHIN_MS, STOP_WITHIN_MS - drainMs);
+  const { delivery = deliveryTiming } = timing;
   const app = createApp({
     config,
     databaseUrl: store.url,
@@ -129,7 +134,7 @@ async function run(parts: ServeParts): Promise<void> {
     tracing,
     roles,
     acquirers,
-    deliveryTiming: timing.delivery,
+    deliveryTiming: { ...delivery, stopMs: Math.min(delivery.stopMs, finishMs - RELEASE_MS) },
   });
   output.onLost(() => app.metrics.logLinesLost.inc());
   let metrics: { address: string; close(): void } | undefined;
@@ -157,12 +162,10 @@ async function run(parts: ServeParts): Promise<void> {
     app.ready();
     announce.ready({ baseUrl, opsUrl, metrics: metrics?.address }, demo);
     announce.stopping(await stop);
-    if (roles.has("api")) await drain(app, config.drainSeconds, stopAgain);
+    if (roles.has("api")) await drain(app, drainMs, stopAgain);
   } finally {
     metrics?.close();
-    await withDeadline(app.stop(), Math.min(FINISH_WITHIN_MS, STOP_WITHIN_MS - config.drainSeconds * 1_000), () =>
-      announce.stoppingLate(),
-    );
+    await withDeadline(app.stop(), finishMs, () => announce.stoppingLate());
     await Promise.all(acquirers.map((acquirer) => acquirer.close()));
   }
 }
@@ -190,9 +193,9 @@ function stopSignals(): { stop: Promise<string>; stopAgain: Promise<void> } {
 }
 
 /** Takes requests for a while before the listener closes, so that clients and load balancers learn to send them elsewhere. */
-async function drain(app: App, seconds: number, stopAgain: Promise<void>): Promise<void> {
+async function drain(app: App, ms: number, stopAgain: Promise<void>): Promise<void> {
   app.drain();
   const over = new AbortController();
-  await Promise.race([pause(seconds * 1_000, undefined, { signal: over.signal }), stopAgain]);
+  await Promise.race([pause(ms, undefined, { signal: over.signal }), stopAgain]);
   over.abort();
 }

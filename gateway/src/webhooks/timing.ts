@@ -18,7 +18,7 @@ export interface DeliveryTiming {
   renewMs: number;
   /** How often the age of the oldest due delivery is measured, apart from the claims, so that no delivery waits for the measurement. */
   measureMs: number;
-  /** How long a stop waits for calls in flight. */
+  /** How long a stop waits for calls in flight. `gerbang serve` shortens it where requests are drained first. */
   stopMs: number;
   /** How long a process may take to notice that fault injection was switched on or off. */
   faultRefreshMs: number;
