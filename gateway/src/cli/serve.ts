@@ -195,7 +195,5 @@ function stopSignals(): { stop: Promise<string>; stopAgain: Promise<void> } {
 /** Takes requests for a while before the listener closes, so that clients and load balancers learn to send them elsewhere. */
 async function drain(app: App, ms: number, stopAgain: Promise<void>): Promise<void> {
   app.drain();
-  const over = new AbortController();
-  await Promise.race([pause(ms, undefined, { signal: over.signal }), stopAgain]);
-  over.abort();
+  await Promise.race([pause(ms, undefined, { ref: false }), stopAgain]);
 }

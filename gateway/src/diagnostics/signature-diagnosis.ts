@@ -1,7 +1,6 @@
 // Signature diagnostics for requests: finds the mistake of a request with a refused X-Signature. No I/O; the texts are in diagnoses.ts.
 import { isInTimestampWindow } from "../ground/crypto.ts";
 import { createHash, createHmac } from "node:crypto";
-
 import type { Diagnosis } from "./diagnoses.ts";
 import { serialisationsOf } from "./serialisations.ts";
 
