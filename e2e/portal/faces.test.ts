@@ -1,6 +1,8 @@
 // Goal: whatever a request comes back with, the page says what it is, what to do, and the request id; and nothing that was typed is lost.
 // Method: answers of each kind, put in the place of the service's own on their way to a real browser; and the status page, which has words for what fails.
+import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
+import { paymentBody } from "../../gateway/test/kit.ts";
 import { paths } from "../../portal/src/paths.ts";
 import { oneOfEverything } from "./kit/given.ts";
 import { faults, look, showIn } from "./kit/look.ts";
@@ -119,8 +121,7 @@ test("a form keeps what was typed through every refusal, and the second try is t
   // The answer is lost on its way: the payment is made, and nobody knows.
   await page.route("**/portal/v1/payments", async (route) => {
     keys.push(route.request().headers()["idempotency-key"] ?? "");
-    await route.fetch();
-    await route.abort();
+    await losesAnswer(route);
   });
   await create.click();
   await page.getByRole("alert").filter({ hasText: "No connection" }).waitFor();
@@ -133,6 +134,13 @@ test("a form keeps what was typed through every refusal, and the second try is t
   // An unknown outcome keeps its key: what was sent after the 500 is the same intent as what made the payment.
   expect(keys[3]).toBe(keys[2]);
 });
+
+/** Has a change done whose answer never arrives. A request that is handed on loses where it came from, by which the service knows its own pages. */
+async function losesAnswer(route: Route): Promise<void> {
+  const answer = await route.fetch({ headers: { ...route.request().headers(), "sec-fetch-site": "same-origin" } });
+  expect(answer.status()).toBe(201);
+  await route.abort();
+}
 
 const HOSTILE = "<img src=x onerror=document.title='owned'>";
 
@@ -179,4 +187,30 @@ test("without scripts the status page says the same", async () => {
   await page.getByText("Measured by the service itself").waitFor();
   await page.getByRole("link", { name: "Bahasa Indonesia" }).click();
   await page.getByText("Diukur oleh layanan sendiri").waitFor();
+});
+
+test("a refund whose answer was lost is made once, also when its form was closed and the same is asked for again", async () => {
+  portal.tolerate(/Failed to load resource|net::ERR/);
+  const { page, place, client, open } = await portal.member("owner");
+  const { reference } = (await client.post("/v1/payments", paymentBody({ amount_minor: 100_000 }))).json;
+  await client.post(`/v1/sandbox/payments/${reference}/simulate`, { outcome: "succeeded" });
+  await page.route("**/portal/v1/stream", (route) => route.abort());
+  await open(paths.payment(place, reference as string));
+  await page.route("**/portal/v1/refunds", async (route) => {
+    await (route.request().method() === "POST" ? losesAnswer(route) : route.continue());
+  });
+  const refund = async (): Promise<void> => {
+    await page.getByRole("button", { name: "Refund", exact: true }).click();
+    await page.getByLabel("Amount in IDR").fill("500.00");
+    await page.getByRole("dialog").getByRole("button", { name: "Refund", exact: true }).click();
+  };
+  await refund();
+  await page.getByRole("alert").filter({ hasText: "No connection" }).waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Back" }).click();
+  // What was done without an answer shows.
+  await page.locator("dl div").filter({ hasText: "Refunded" }).getByText("500.00").waitFor();
+  await page.unroute("**/portal/v1/refunds");
+  await refund();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect((await client.get(`/v1/payments/${reference}`)).json.refunded_minor).toBe(50_000);
 });

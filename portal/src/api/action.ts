@@ -32,7 +32,8 @@ export function useAction<Input, Result>(
     if (busy.current) return undefined;
     busy.current = true;
     setState({ pending: true });
-    // Repeating the same input after a lost answer is the same intent: it keeps its key, so it takes effect once.
+    // Repeating the same input after a lost answer is the same intent: it keeps its key, so it takes effect once. An intent may be several calls;
+    // what is kept of each call, for a form that is opened anew, is in lost-answers.ts.
     const text = JSON.stringify(input) ?? "";
     if (intent.current?.input !== text) intent.current = { input: text, key: newKey() };
     try {
@@ -46,6 +47,8 @@ export function useAction<Input, Result>(
       const error = asApiError(thrown);
       if (!error.isOutcomeUnknown) intent.current = undefined;
       setState({ pending: false, error });
+      // It may have been done: then the page shows it, for who decides whether to ask again.
+      if (error.isOutcomeUnknown) void refresh(queries, options.refresh);
       return undefined;
     } finally {
       busy.current = false;

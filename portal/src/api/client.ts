@@ -3,7 +3,8 @@ import { queryOptions } from "@tanstack/react-query";
 import createClient from "openapi-fetch";
 import { apiRoot } from "../face.ts";
 import type { paths } from "./contract.ts";
-import { type ApiError, errorOf, noAnswer } from "./error.ts";
+import { type ApiError, asApiError, errorOf, noAnswer } from "./error.ts";
+import { LostAnswers } from "./lost-answers.ts";
 import { askForProof } from "./proof.ts";
 import type { AnswerOf, Argument, OperationOf, ParametersOf, PathOf, RequestOf, WriteMethod } from "./types.ts";
 
@@ -15,7 +16,7 @@ export interface Place {
   environment: Environment;
 }
 
-/** One wish of a person. Sent again after a lost answer, it carries the same idempotency key and takes effect once. */
+/** One wish of a person. Sent again after a lost answer, it carries the key of the first try and takes effect once. */
 export interface Intent {
   key: string;
 }
@@ -28,6 +29,8 @@ interface Sent {
 }
 
 const client = createClient<paths>({ baseUrl: apiRoot, fetch: (request: Request) => fetch(request) });
+
+const lostAnswers = new LostAnswers();
 
 /** Called when the session has ended: shows the sign-in and keeps the address. */
 let signedOut: () => void = () => {};
@@ -82,13 +85,25 @@ export class Api {
   }
 
   /** A change that the contract does not have yet; the caller gives its type. */
-  writeDraft<Answer>(method: WriteMethod, path: string, request: DraftRequest = {}, intent?: Intent): Promise<Answer> {
-    const { body } = request;
-    return this.send<Answer>(method, path, {
-      params: paramsOf(request),
-      headers: intent ? { "idempotency-key": intent.key } : {},
-      ...(body === undefined ? {} : { body }),
-    });
+  async writeDraft<Answer>(
+    method: WriteMethod,
+    path: string,
+    { body, ...parameters }: DraftRequest = {},
+    intent?: Intent,
+  ): Promise<Answer> {
+    const sent = { params: paramsOf(parameters), ...(body === undefined ? {} : { body }) };
+    if (!intent) return this.send<Answer>(method, path, { ...sent, headers: {} });
+    const change = JSON.stringify([this.headers(), method, path, sent]);
+    const key = lostAnswers.keyOf(change, intent.key, Date.now());
+    try {
+      const answer = await this.send<Answer>(method, path, { ...sent, headers: { "idempotency-key": key } });
+      lostAnswers.forget(change);
+      return answer;
+    } catch (thrown) {
+      if (asApiError(thrown).isOutcomeUnknown) lostAnswers.keep(change, key, Date.now());
+      else lostAnswers.forget(change);
+      throw thrown;
+    }
   }
 
   /** Sends a file as raw bytes. Reports its progress, from 0 to 1. */
