@@ -1,4 +1,5 @@
 // Connects the rooms into one running service, and does nothing else.
+import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { cookieOf } from "./access/cookie.ts";
 import { openNotifications } from "./acquiring/notifications.routes.ts";
@@ -81,8 +82,11 @@ export interface App {
   setOperatorRoot(root: string): void;
   /** Lets readiness answer 503 and every answer close its connection from now on. Requests are still accepted. */
   drain(): void;
-  /** Stops accepting requests, finishes those in flight, and closes everything. */
-  stop(): Promise<void>;
+  /**
+   * Stops accepting requests, finishes those in flight, and closes everything. After `patienceMs` it writes what is to be written without waiting
+   * for slow clients and acquirers.
+   */
+  stop(patienceMs?: number): Promise<void>;
 }
 
 export function createApp(options: AppOptions): App {
@@ -197,7 +201,7 @@ export function createApp(options: AppOptions): App {
     drain() {
       readiness.leave();
     },
-    async stop() {
+    async stop(patienceMs) {
       readiness.leave();
       surface.stopListening();
       operator.stopListening();
@@ -205,12 +209,13 @@ export function createApp(options: AppOptions): App {
       rooms.openPages.stop();
       const closed = [closeServer(server, load), closeServer(operator.server, operator.load)];
       // A step that fails, as without the database, keeps no other from its end.
+      const work = Promise.allSettled([...closed, rooms.worker.stop(), surface.close()]);
+      await Promise.race([work, ...(patienceMs === undefined ? [] : [pause(patienceMs, undefined, { ref: false })])]);
       const ended = [
-        await Promise.allSettled([...closed, rooms.worker.stop(), surface.close()]),
-        await Promise.allSettled([rejected.stop(), requestLog?.stop()]),
-        await Promise.allSettled([rooms.lastUses.write(), operator.stop()]),
-        await Promise.allSettled([rooms.lanes.idle(), rooms.measuring.stop()]),
-        await Promise.allSettled([rooms.sampler.stop()]),
+        await Promise.allSettled([rejected.stop(), requestLog?.stop(), rooms.lastUses.write(), operator.stop()]),
+        await Promise.allSettled([rooms.measuring.stop(), rooms.sampler.stop()]),
+        await work,
+        await Promise.allSettled([rooms.lanes.idle()]),
         await Promise.allSettled([foundation.stop()]),
       ].flat();
       for (const step of ended)
