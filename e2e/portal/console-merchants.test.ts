@@ -122,6 +122,10 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   await dialog.getByLabel("Largest payment, in minor units").fill("500000");
   await dialog.getByText("= USD 5,000.00").waitFor();
   await click("Save");
+  const prices = dialog.getByLabel("Basis points");
+  await expect.poll(() => prices.first().getAttribute("aria-invalid")).toBe("true");
+  for (const price of await prices.all()) await price.fill("290");
+  await click("Save");
   await page.getByRole("row", { name: /^USD.*5,000\.00/ }).waitFor();
   await click("Change the calendar…");
   await dialog.getByLabel("Holidays").fill("2027-02-30");
@@ -136,7 +140,7 @@ test("an admin makes a merchant, sets it up, lets its systems and its owner in, 
   await dialog.getByLabel("Share, in basis points").first().fill("250");
   await operator.look("console-merchant-method");
   await click("Save");
-  await page.getByRole("row", { name: /^card off.*2\.50 %/ }).waitFor();
+  await page.getByRole("row", { name: /^card off.*IDR 2\.50 %.*USD 2\.90 %/ }).waitFor();
   await click("Freeze the USD wallet");
   await click("Freeze the wallet");
   await page.getByRole("row", { name: /^USD.*frozen/ }).waitFor();

@@ -50,7 +50,7 @@ function formingNeeds(book: Book): Need[] {
   return [need(settlementClocks, book), ...ledgerNeeds(book), need(unsettledItems, book)];
 }
 
-/** The most batches that one run forms: the next run goes on from there. */
+/** A run that has formed so many batches ends with that cutoff: the next run goes on from there. */
 const FORMED_MAX = 100;
 
 /**

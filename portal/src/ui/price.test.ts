@@ -11,13 +11,13 @@ const words = (of: Parameters<typeof Price>[0]["of"], currency: string | undefin
   ).replaceAll(/<[^>]*>/g, "");
 
 test.each([
-  [{ basis_points: 150, flat_minor: 0 }, "KWD1.50 %"],
-  [{ basis_points: 290, flat_minor: 100 }, "KWD2.90 % + KWD 0.100"],
+  [{ basis_points: 150, flat_minor: 0 }, "KWD 1.50 %"],
+  [{ basis_points: 290, flat_minor: 100 }, "KWD 2.90 % + KWD 0.100"],
   [{ basis_points: 0, flat_minor: 250 }, "KWD 0.250"],
   [{ basis_points: 0, flat_minor: 0 }, "KWD 0.000"],
   [
     { basis_points: 70, flat_minor: 0, minimum_minor: 50, maximum_minor: 5_000 },
-    "KWD0.70 % at least KWD 0.050 at most KWD 5.000",
+    "KWD 0.70 % at least KWD 0.050 at most KWD 5.000",
   ],
 ])("among prices of several currencies %j names its own", (price, shown) => {
   expect(words(price, "KWD")).toBe(shown);

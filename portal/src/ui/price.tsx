@@ -12,7 +12,7 @@ export function Price({ of: price, currency, money }: Props) {
   const { basis_points: points, flat_minor: flat, minimum_minor: minimum, maximum_minor: maximum } = price;
   return (
     <>
-      {points > 0 && currency !== undefined && <span className="mr-1 text-xs text-muted">{currency}</span>}
+      {points > 0 && currency !== undefined && <span className="text-xs text-muted">{currency} </span>}
       {points > 0 && `${(points / 100).toFixed(2)} %`}
       {points > 0 && flat > 0 && " + "}
       {(flat > 0 || points === 0) && money(flat)}

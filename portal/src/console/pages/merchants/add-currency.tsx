@@ -9,7 +9,8 @@ export function AddCurrency({ of: merchant, close }: { of: Merchant; close: () =
   const check = useCallback((typed: string) => faultOfAdded(typed, merchant.currencies), [merchant.currencies]);
   const values = Object.fromEntries(
     methods.flatMap((method) => [
-      [`${method}.basis_points`, "0"],
+      // Left to be typed: nobody should sell for nothing by haste.
+      [`${method}.basis_points`, ""],
       [`${method}.flat_minor`, "0"],
     ]),
   );
