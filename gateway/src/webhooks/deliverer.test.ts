@@ -484,6 +484,27 @@ test("two processes on one database deliver each event once", async () => {
   }
 });
 
+test("a stop waits for calls by the clock, and not by its looks at them, each of which takes longer in a busy process", async () => {
+  const hole = await Receiver.start(certificates);
+  hole.answer = () => undefined;
+  const other = await startService({ config, timing: { ...patient, stopMs: 60_000 } });
+  const { client } = await other.merchant();
+  await create(client, { callback_url: hole.url() });
+  await hole.waitFor(() => true);
+  const real = performance.now.bind(performance);
+  const begun = real();
+  // A minute goes by within one look.
+  const now = vi.spyOn(performance, "now").mockImplementation(() => begun + 6_000 * (real() - begun));
+  await other.app.stop();
+  now.mockRestore();
+  expect(real() - begun).toBeLessThan(20_000);
+  const { rows } = await asOwner(other.database, (owner) =>
+    owner.query("select attempts, lease_token from deliveries"),
+  );
+  expect(rows).toEqual([{ attempts: 0, lease_token: null }]);
+  await hole.close();
+}, 90_000);
+
 test("the next attempt is never earlier than planned, and a late one never brings the one after it along", () => {
   expect(attemptOffsetsSeconds).toEqual(LADDER);
   fc.assert(

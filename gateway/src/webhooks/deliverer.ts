@@ -10,7 +10,7 @@ import {
   queueKey,
 } from "../events/claim.sql.ts";
 import { oldestDue, parkDeliveries, readdressDeliveries } from "../events/outbox.sql.ts";
-import type { Clock } from "../ground/clock.ts";
+import { type Clock, stopwatchMs } from "../ground/clock.ts";
 import type { Config } from "../ground/config.ts";
 import type { Log } from "../ground/log.ts";
 import type { Metrics } from "../ground/metrics.ts";
@@ -122,12 +122,13 @@ export class Deliverer {
 
   /** Waits up to `stopMs` for calls in flight and records them. A call that takes longer is cut off and does not count as an attempt. */
   async stop(): Promise<void> {
+    const until = stopwatchMs() + this.timing.stopMs;
     this.state = "stopping";
     this.unsent.push(...this.dispatcher.close(), ...this.queue.close());
     for (const timer of this.timers) clearInterval(timer);
     await this.claiming;
     await this.measuring;
-    for (let waited = 0; this.queue.inFlight > 0 && waited < this.timing.stopMs; waited += 20) await pause(20);
+    while (this.queue.inFlight > 0 && stopwatchMs() < until) await pause(20);
     this.attempts.expectCutOff();
     await this.sender.close();
     while (this.queue.inFlight > 0) await pause(5); // the calls that were cut off end at once
