@@ -159,6 +159,12 @@ describe("late and double results", () => {
     }
   });
 
+  test("that the acquirer has taken it on counts, however late that comes", () => {
+    const { operation, start } = calling({ ...asked, inquiries: 1 });
+    const { changes } = start.when(concludeRefund(merchant, { ...operation, ...called }, pending));
+    expect(changes.updated(operations)).toMatchObject([{ step: "polling", attempt: 1 }]);
+  });
+
   test("an inquiry about a refund that has ended is repeated for a while when nobody answers", () => {
     const about = (inquiries: number) => {
       const { operation, start } = calling({ step: "inquiring", inquiries }, { status: "failed", completedAt: NOW });
