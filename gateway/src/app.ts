@@ -82,10 +82,7 @@ export interface App {
   setOperatorRoot(root: string): void;
   /** Lets readiness answer 503 and every answer close its connection from now on. Requests are still accepted. */
   drain(): void;
-  /**
-   * Stops accepting requests, finishes those in flight, and closes everything. After `patienceMs` it writes what is to be written without waiting
-   * for slow clients and acquirers.
-   */
+  /** Stops accepting requests, finishes those in flight, and closes everything. Logs and measurements wait `patienceMs` for that at most. */
   stop(patienceMs?: number): Promise<void>;
 }
 
