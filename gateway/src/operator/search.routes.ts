@@ -129,14 +129,13 @@ function looksFor(q: string, { payers, gatewayCodes }: OperatorSearchParts): Loo
 }
 
 function hitOf(kind: Kind, row: FoundRow): Hit {
-  const merchantId = idOf("merchant", row.merchant_id);
   const id = idOf(kind, row.id);
   const { amount_minor: amount, currency, environment } = row;
   return {
     kind,
     id,
     title: row.title,
-    merchant_id: merchantId,
+    merchant_id: idOf("merchant", row.merchant_id),
     merchant_name: row.merchant_name,
     environment,
     status: row.status,
@@ -144,12 +143,13 @@ function hitOf(kind: Kind, row: FoundRow): Hit {
     currency,
     exponent: currency === null ? null : exponentOf(currency),
     at: wireTime(row.at ?? 0),
-    url: urlOf(kind, id, `/ops/v1/merchants/${merchantId}`, environment ?? "sandbox"),
+    url: urlOf(kind, id, row),
   };
 }
 
-function urlOf(kind: Kind, id: string, merchant: string, environment: string): string | null {
-  const book = `${merchant}/books/${environment}`;
+function urlOf(kind: Kind, id: string, { merchant_id: owner, environment, status }: FoundRow): string | null {
+  const merchant = `/ops/v1/merchants/${idOf("merchant", owner)}`;
+  const book = `${merchant}/books/${environment ?? ""}`;
   const urls: Partial<Record<Kind, string>> = {
     merchant,
     payment: `/ops/v1/payments/${id}`,
@@ -157,7 +157,8 @@ function urlOf(kind: Kind, id: string, merchant: string, environment: string): s
     settlement: `${book}/settlements/${id}`,
     dispute: `${book}/disputes/${id}`,
     event: `${book}/events/${id}`,
-    receipt: "/ops/v1/receipts?status=unapplied",
+    // One that waits for no decision is only listed.
+    receipt: status === "unapplied" ? `/ops/v1/receipts/${id}` : `/ops/v1/receipts?status=${status}`,
     exception: `/ops/v1/reconciliation-exceptions/${id}`,
   };
   return urls[kind] ?? null;

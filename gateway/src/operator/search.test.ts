@@ -53,7 +53,8 @@ beforeAll(async () => {
     await owner.query("set session_replication_role = replica");
     await owner.query(
       `insert into receipts (merchant_id, environment, receipt_id, gateway_code, transaction_id, payment_id, amount_minor, currency, status, received_at)
-values ($1, 'sandbox', gen_random_uuid(), 'nusantara', 'NQR-77', $2, 900000, 'IDR', 'unapplied', now())`,
+values ($1, 'sandbox', gen_random_uuid(), 'nusantara', 'NQR-77', $2, 900000, 'IDR', 'unapplied', now()),
+  ($1, 'sandbox', gen_random_uuid(), 'nusantara', 'NQR-78', $2, 900000, 'IDR', 'applied', now())`,
       [uuidOf(shop.merchantId), uuidOf(payment)],
     );
   });
@@ -66,7 +67,9 @@ test.each(["payment", "refund", "settlement", "dispute", "event", "journal", "me
     const hits = await search(` ${held[kind]} `);
     expect(hits).toMatchObject([{ kind, id: held[kind], merchant_id: shop.merchantId }]);
     const { url } = hits[0] as Hit;
-    if (url !== null) expect((await service.askOperator(url.replace("/ops/v1", ""))).status, url).toBe(200);
+    if (url === null) return;
+    expect(url).toMatch(new RegExp(`/${held[kind]}$`));
+    expect((await service.askOperator(url.replace("/ops/v1", ""))).status, url).toBe(200);
   },
 );
 
@@ -99,7 +102,15 @@ test("of the payments of a telephone the newest eight are found, whether it came
 });
 
 test("money is found by its acquirer's transaction", async () => {
-  expect(await search("NQR-77")).toMatchObject([{ kind: "receipt", title: "NQR-77", merchant_id: shop.merchantId }]);
+  const [waiting] = await search("NQR-77");
+  expect(waiting).toMatchObject({ kind: "receipt", title: "NQR-77", merchant_id: shop.merchantId });
+  expect((await service.askOperator(waiting?.url?.replace("/ops/v1", "") ?? "")).json.receipt.uuid).toBe(waiting?.id);
+});
+
+test("money that waits for no decision is found where it is listed", async () => {
+  const [applied] = await search("NQR-78");
+  const { json } = await service.askOperator(applied?.url?.replace("/ops/v1", "") ?? "");
+  expect((json.data as { uuid: string }[]).map(({ uuid }) => uuid)).toContain(applied?.id);
 });
 
 test("a merchant is found by a credential and by a part of its name, in which no character means anything else", async () => {
