@@ -208,9 +208,10 @@ export function createApp(options: AppOptions): App {
       // A step that fails, as without the database, keeps no other from its end.
       const work = Promise.allSettled([...closed, rooms.worker.stop(), surface.close()]);
       await Promise.race([work, ...(patienceMs === undefined ? [] : [pause(patienceMs, undefined, { ref: false })])]);
+      const measured = Promise.allSettled([rooms.measuring.stop(), rooms.sampler.stop()]);
       const ended = [
         await Promise.allSettled([rejected.stop(), requestLog?.stop(), rooms.lastUses.write(), operator.stop()]),
-        await Promise.allSettled([rooms.measuring.stop(), rooms.sampler.stop()]),
+        await measured,
         await work,
         await Promise.allSettled([rooms.lanes.idle()]),
         await Promise.allSettled([foundation.stop()]),

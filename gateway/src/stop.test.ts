@@ -38,3 +38,22 @@ test("a client that never ends its request does not keep the last things from be
   socket.destroy();
   await stopped;
 });
+
+test("what cannot be written at the stop keeps nothing else from being written", async () => {
+  // A query without an answer is given up after six seconds.
+  const service = await startService();
+  const { client } = await service.merchant();
+  await asOwner(service.database, async (owner) => {
+    await owner.query("begin");
+    await owner.query("lock table request_log");
+    await client.get("/v1/balances");
+    const stopped = service.app.stop(100);
+    await expect
+      .poll(async () => (await owner.query("select count(ended_at)::int as ended from telemetry_processes")).rows, {
+        timeout: 3_000,
+      })
+      .toEqual([{ ended: 1 }]);
+    await owner.query("rollback");
+    await stopped;
+  });
+});
