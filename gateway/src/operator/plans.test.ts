@@ -13,7 +13,7 @@ import { selectExceptionsOf, selectOperationsOf, selectPeopleAbout } from "./pay
 import { selectAnyPayment, selectSearched, selectSearchedTo } from "./payments.sql.ts";
 import { selectSameAmount } from "./receipt-candidates.sql.ts";
 import { selectOthersOfPayer, selectVelocities } from "./risk-seen.sql.ts";
-import { selectByContact, selectById, selectByReferenceId, selectByTransaction } from "./search.sql.ts";
+import { selectByContact, selectById, selectByReferenceId, selectByTransaction, selectPaidBy } from "./search.sql.ts";
 import { selectComing, selectPayouts, selectPayoutsOf } from "./settlement-calendar.sql.ts";
 import {
   waitingDeadlines,
@@ -158,6 +158,7 @@ test.each<[string, string, Statement]>([
   ["payments of an e-mail address", "payments_customer", selectByContact("00")[0] as Statement],
   ["payments of a telephone", "payments_phone", selectByContact("00")[1] as Statement],
   ["money by its transaction", "receipts_transaction", selectByTransaction("t", ["nusantara"])],
+  ["what was paid by a transaction", "payments_pkey", selectPaidBy("t", ["nusantara"])],
   ["what operators did to a payment", "operator_audit_path", selectAuditAbout(["/ops/v1/x"], reference)],
 ])("%s are found by %s, and no long table is read as a whole", async (_what, index, statement) => {
   const plan = await genericPlan(statement);

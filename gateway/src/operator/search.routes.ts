@@ -30,6 +30,7 @@ import {
   selectById,
   selectByReferenceId,
   selectByTransaction,
+  selectPaidBy,
   selectMerchantsLike,
   sought,
 } from "./search.sql.ts";
@@ -122,7 +123,10 @@ function looksFor(q: string, { payers, gatewayCodes }: OperatorSearchParts): Loo
     ...(q.length <= 64 ? [{ kind: "payment" as const, statement: selectByReferenceId(q) }] : []),
     ...contact.map((statement) => ({ kind: "payment" as const, statement })),
     ...(/^[!-~]{1,64}$/.test(q)
-      ? [{ kind: "receipt" as const, statement: selectByTransaction(q, gatewayCodes()) }]
+      ? [
+          { kind: "payment" as const, statement: selectPaidBy(q, gatewayCodes()) },
+          { kind: "receipt" as const, statement: selectByTransaction(q, gatewayCodes()) },
+        ]
       : []),
     ...(q.length <= 120 ? [{ kind: "merchant" as const, statement: selectMerchantsLike({ name: q }) }] : []),
   ];

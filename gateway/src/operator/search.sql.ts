@@ -92,6 +92,16 @@ export function selectByTransaction(transactionId: string, codes: readonly strin
   return inEachBook("find transaction", "receipt", conditions, [transactionId, codes]);
 }
 
+/** The payments that such receipts were applied to. */
+export function selectPaidBy(transactionId: string, codes: readonly string[]): Statement {
+  const conditions = `t.payment_id = any(array(
+    select r.payment_id
+    from receipts r
+    where r.merchant_id = b.merchant_id and r.environment = b.environment and r.gateway_code = any($2::text[]) and r.transaction_id = $1::text and r.status = 'applied'
+  ))`;
+  return inEachBook("find payment of transaction", "payment", conditions, [transactionId, codes]);
+}
+
 /** Merchants whose name contains a text, newest first; or the merchant of an identity or a credential. */
 export function selectMerchantsLike(by: { name?: string; id?: string; clientId?: string }): Statement {
   return {

@@ -107,8 +107,9 @@ test("money is found by its acquirer's transaction", async () => {
   expect((await service.askOperator(waiting?.url?.replace("/ops/v1", "") ?? "")).json.receipt.uuid).toBe(waiting?.id);
 });
 
-test("money that waits for no decision is found where it is listed", async () => {
-  const [applied] = await search("NQR-78");
+test("money that waits for no decision is found with what it paid, and where it is listed", async () => {
+  const [payment, applied] = await search("NQR-78");
+  expect(payment).toMatchObject({ kind: "payment", id: held.payment });
   const { json } = await service.askOperator(applied?.url?.replace("/ops/v1", "") ?? "");
   expect((json.data as { uuid: string }[]).map(({ uuid }) => uuid)).toContain(applied?.id);
 });

@@ -23,6 +23,8 @@ export function ConsolePalette(props: PaletteProps) {
 
 /** Nothing where the console has no page of its kind. */
 function optionOf(hit: Hit, language: Language): Option[] {
+  // Money that waits for no decision has no page of its own; the payment that it paid is found with it.
+  if (hit.kind === "receipt" && hit.status !== "unapplied") return [];
   const to = pageOf({ kind: hit.kind, id: hit.id, merchant: hit });
   if (to === undefined) return [];
   const amount =
